@@ -1,0 +1,355 @@
+/* Files: see file.h. Invariant: no function here leaves a half-written file under its final
+ * name, and every system call goes through the table of sys.h. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/sys.h"
+
+int file_write_all(int fd, const void *data, size_t n, struct err *e)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t k = sys.write(fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return err_errno(e, "write");
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int file_read_all(int fd, void *data, size_t n, struct err *e)
+{
+	char *p = data;
+
+	while (n) {
+		ssize_t k = sys.read(fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(e, "read");
+		if (k == 0)
+			return err_set(e, ERR_FORMAT, "unexpected end of data");
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+static int read_to_end(int fd, const char *path, size_t limit, struct buf *out, struct err *e)
+{
+	size_t start = out->n;
+
+	for (;;) {
+		ssize_t k;
+
+		if (buf_reserve(out, 1 << 16))
+			return err_nomem(e);
+		k = sys.read(fd, out->p + out->n, out->cap - out->n - 1);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(e, "cannot read '%s'", path);
+		if (k == 0)
+			break;
+		out->n += (size_t)k;
+		if (limit && out->n - start > limit)
+			return err_set(e, ERR_RANGE, "'%s' is larger than %zu bytes", path, limit);
+	}
+	out->p[out->n] = 0;
+	return 0;
+}
+
+int file_read(const char *path, size_t limit, struct buf *out, struct err *e)
+{
+	int fd = sys.open(path, O_RDONLY, 0), rc;
+
+	if (fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	rc = read_to_end(fd, path, limit, out, e);
+	sys.close(fd);
+	return rc;
+}
+
+int file_sync_dir(const char *path, struct err *e)
+{
+	int fd = sys.open(path, O_RDONLY | O_DIRECTORY, 0), rc = 0;
+
+	if (fd < 0)
+		return err_errno(e, "cannot open folder '%s'", path);
+	if (sys.fsync(fd))
+		rc = err_errno(e, "cannot sync folder '%s'", path);
+	sys.close(fd);
+	return rc;
+}
+
+static int sync_parent(const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
+	int rc;
+
+	if (!dir)
+		return err_nomem(e);
+	rc = file_sync_dir(dir, e);
+	mem_free(dir);
+	return rc;
+}
+
+static int write_synced(const char *path, int flags, struct str data, int sync, struct err *e)
+{
+	int fd = sys.open(path, O_WRONLY | O_CREAT | flags, 0644), rc = 0;
+
+	if (fd < 0)
+		return err_errno(e, "cannot create '%s'", path);
+	if (file_write_all(fd, data.p, data.n, e))
+		rc = err_wrap(e, "'%s'", path);
+	else if (sync && sys.fsync(fd))
+		rc = err_errno(e, "cannot sync '%s'", path);
+	if (sys.close(fd) && !rc)
+		rc = err_errno(e, "cannot close '%s'", path);
+	return rc;
+}
+
+int file_replace(const char *path, struct str data, struct err *e)
+{
+	struct buf tmp = BUF_INIT;
+	int rc = -1;
+
+	buf_addf(&tmp, "%s.tmp-%ld", path, (long)getpid());
+	if (buf_check(&tmp, e))
+		goto out;
+	if (write_synced(tmp.p, O_TRUNC, data, 1, e)) {
+		sys.unlink(tmp.p);
+		goto out;
+	}
+	if (sys.rename(tmp.p, path)) {
+		err_errno(e, "cannot rename '%s' to '%s'", tmp.p, path);
+		sys.unlink(tmp.p);
+		goto out;
+	}
+	rc = sync_parent(path, e);
+out:
+	buf_release(&tmp);
+	return rc;
+}
+
+int file_append(const char *path, struct str data, int sync, struct err *e)
+{
+	return write_synced(path, O_APPEND, data, sync, e);
+}
+
+int file_exists(const char *path)
+{
+	struct stat st;
+
+	return sys.stat(path, &st) == 0;
+}
+
+int file_is_dir(const char *path)
+{
+	struct stat st;
+
+	return sys.stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int64_t file_size(const char *path, struct err *e)
+{
+	struct stat st;
+
+	return sys.stat(path, &st) ? err_errno(e, "cannot stat '%s'", path) : (int64_t)st.st_size;
+}
+
+int file_mkdirs(const char *path, struct err *e)
+{
+	char *p = mem_strdup(path);
+	int rc = 0;
+
+	if (!p)
+		return err_nomem(e);
+	for (char *at = p + (*p == '/'); !rc; at++) {
+		char c = *at;
+
+		if (c && c != '/')
+			continue;
+		*at = 0;
+		if (*p && sys.mkdir(p, 0755) && errno != EEXIST)
+			rc = err_errno(e, "cannot create folder '%s'", p);
+		*at = c;
+		if (!c)
+			break;
+	}
+	if (!rc && !file_is_dir(path))
+		rc = err_set(e, ERR_IO, "'%s' exists and is not a folder", path);
+	mem_free(p);
+	return rc;
+}
+
+int file_remove_tree(const char *path, struct err *e)
+{
+	struct file_list names = { .v = NULL };
+	struct buf p = BUF_INIT;
+	struct stat st;
+	int rc = 0;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : err_errno(e, "cannot stat '%s'", path);
+	if (!S_ISDIR(st.st_mode))
+		return sys.unlink(path) ? err_errno(e, "cannot remove '%s'", path) : 0;
+	if (file_list_open(&names, path, e))
+		return -1;
+	for (size_t i = 0; i < names.n && !rc; i++)
+		rc = path_join(&p, path, names.v[i]) ? file_remove_tree(p.p, e) : err_nomem(e);
+	if (!rc && sys.rmdir(path))
+		rc = err_errno(e, "cannot remove folder '%s'", path);
+	buf_release(&p);
+	file_list_close(&names);
+	return rc;
+}
+
+int file_map_open(struct file_map *m, const char *path, struct err *e)
+{
+	int fd = sys.open(path, O_RDONLY, 0), rc = 0;
+	struct stat st;
+	void *p = NULL;
+
+	*m = (struct file_map){ .p = NULL };
+	if (fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	if (sys.fstat(fd, &st))
+		rc = err_errno(e, "cannot stat '%s'", path);
+	else if (!S_ISREG(st.st_mode))
+		rc = err_set(e, ERR_FORMAT, "'%s' is not a regular file", path);
+	else if (st.st_size && (p = sys.mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED)
+		rc = err_errno(e, "cannot map '%s'", path);
+	else
+		*m = (struct file_map){ .p = p ? p : "", .n = (size_t)st.st_size };
+	sys.close(fd);
+	return rc;
+}
+
+void file_map_close(struct file_map *m)
+{
+	if (m->n)
+		sys.munmap((void *)m->p, m->n);
+	*m = (struct file_map){ .p = NULL };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int file_list_open(struct file_list *l, const char *dir, struct err *e)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+	int rc = 0;
+
+	*l = (struct file_list){ .v = NULL };
+	if (!d)
+		return err_errno(e, "cannot open folder '%s'", dir);
+	while (!rc && (ent = readdir(d))) {
+		char *name;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		name = mem_strdup(ent->d_name);
+		if (!name || vec_push(l, name)) {
+			mem_free(name);
+			rc = err_nomem(e);
+		}
+	}
+	closedir(d);
+	if (rc)
+		file_list_close(l);
+	else if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, by_name);
+	return rc;
+}
+
+void file_list_close(struct file_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		mem_free(l->v[i]);
+	vec_free(l);
+}
+
+const char *path_join(struct buf *out, const char *dir, const char *name)
+{
+	buf_clear(out);
+	buf_adds(out, dir);
+	if (out->n && out->p[out->n - 1] != '/')
+		buf_addc(out, '/');
+	buf_adds(out, name);
+	return out->failed ? NULL : out->p;
+}
+
+struct str path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return str_of(slash ? slash + 1 : path);
+}
+
+int lines_open(struct line_reader *r, const char *path, struct err *e)
+{
+	*r = (struct line_reader){ .fd = strcmp(path, "-") ? sys.open(path, O_RDONLY, 0) : 0 };
+	return r->fd < 0 ? err_errno(e, "cannot open '%s'", path) : 0;
+}
+
+int lines_next(struct line_reader *r, struct str *line, struct err *e)
+{
+	for (size_t seen = 0;;) {
+		char *nl = r->buf.n > r->at + seen ?
+			memchr(r->buf.p + r->at + seen, '\n', r->buf.n - r->at - seen) : NULL;
+		size_t n = nl ? (size_t)(nl - (r->buf.p + r->at)) : r->buf.n - r->at;
+		ssize_t k;
+
+		if (nl || (r->eof && n)) {
+			*line = (struct str){ .p = r->buf.p + r->at, .n = n };
+			r->at += n + (nl != NULL);
+			r->offset += (int64_t)n + (nl != NULL);
+			r->number++;
+			if (line->n && line->p[line->n - 1] == '\r')
+				line->n--;
+			return 1;
+		}
+		if (r->eof)
+			return 0;
+		if (r->at) {
+			memmove(r->buf.p, r->buf.p + r->at, n);
+			r->buf.n = n;
+			r->at = 0;
+		}
+		seen = n;
+		if (buf_reserve(&r->buf, 1 << 18))
+			return err_nomem(e);
+		k = sys.read(r->fd, r->buf.p + r->buf.n, r->buf.cap - r->buf.n - 1);
+		if (k < 0 && errno != EINTR)
+			return err_errno(e, "read");
+		r->eof = k == 0;
+		r->buf.n += k > 0 ? (size_t)k : 0;
+	}
+}
+
+void lines_close(struct line_reader *r)
+{
+	if (r->fd > 0)
+		sys.close(r->fd);
+	buf_release(&r->buf);
+	r->fd = -1;
+}

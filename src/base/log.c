@@ -1,0 +1,67 @@
+/* The log and the clocks: see log.h. */
+#include "base/log.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+static struct {
+	enum log_level level;
+	log_sink *sink;
+	void *ctx;
+	_Atomic uint64_t count[LOG_OFF];
+} the_log = { .level = LOG_INFO };
+
+void log_set_level(enum log_level level)
+{
+	the_log.level = level;
+}
+
+void log_set_sink(log_sink *sink, void *ctx)
+{
+	the_log.sink = sink;
+	the_log.ctx = ctx;
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	static const char *const name[] = { "debug: ", "", "warning: ", "error: " };
+	char text[2048];
+	va_list ap;
+
+	if (level >= LOG_OFF)
+		return;
+	atomic_fetch_add(&the_log.count[level], 1);
+	if (level < the_log.level)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (the_log.sink)
+		the_log.sink(the_log.ctx, level, text);
+	else
+		fprintf(stderr, "%s%s\n", name[level], text);
+}
+
+uint64_t log_count(enum log_level level)
+{
+	return level < LOG_OFF ? atomic_load(&the_log.count[level]) : 0;
+}
+
+static int64_t read_clock(clockid_t id, int64_t per_second)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * per_second + t.tv_nsec / (1000000000 / per_second);
+}
+
+int64_t clock_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC, 1000000000);
+}
+
+int64_t clock_wall_us(void)
+{
+	return read_clock(CLOCK_REALTIME, 1000000);
+}

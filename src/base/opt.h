@@ -1,0 +1,84 @@
+/* Options: one table per command, from which come parsing of the command line, reading of
+ * --config YAML, help, man page, shell completion, and the resolved copy stored with a run.
+ *
+ *     struct verify_args { const char *task; int64_t workers; int json; };
+ *     static const struct opt verify_opts[] = {
+ *         OPT_STR(struct verify_args, task, "task", "FILE", NULL, "the task to judge against"),
+ *         OPT_INT(struct verify_args, workers, "workers", 0, 1024, 0, "processes; 0: one a core"),
+ *         OPT_FLAG(struct verify_args, json, "json", 0, "print JSON"),
+ *         OPT_END
+ *     };
+ *
+ * A flag `x` also understands --no-x. The YAML key is the name with '-' as '_', the same
+ * word with '-' is accepted. Command line wins over file, file over default. Unknown names
+ * are refused with the nearest one. Rows shared by several commands live in shared tables
+ * reached through OPT_INCLUDE. */
+#ifndef BASE_OPT_H
+#define BASE_OPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_LIST, OPT_T_INCLUDE };
+
+/* A list option (given several times, or comma-separated where so declared). */
+struct opt_list {
+	const char **v;
+	size_t n, cap;
+};
+
+struct opt {
+	enum opt_type type;
+	const char *name;          /* long name without dashes */
+	char letter;               /* short name or 0 */
+	const char *arg;           /* placeholder in help: FILE, N, ... */
+	const char *help;
+	size_t offset;             /* of the member in the command's struct */
+	double lo, hi;             /* range of numbers, inclusive */
+	int64_t def_int;           /* defaults */
+	double def_real;
+	const char *def_str;
+	const char *choices;       /* "strict|hybrid" */
+	int split_commas;
+	const struct opt *include;
+	const char *group;         /* heading in help */
+};
+
+#define OPT_FLAG(T, m, nm, def, hlp) \
+	{ .type = OPT_T_FLAG, .name = nm, .offset = offsetof(T, m), .def_int = def, .help = hlp }
+#define OPT_INT(T, m, nm, low, high, def, hlp) \
+	{ .type = OPT_T_INT, .name = nm, .arg = "N", .offset = offsetof(T, m), .lo = low, .hi = high, .def_int = def, .help = hlp }
+#define OPT_REAL(T, m, nm, low, high, def, hlp) \
+	{ .type = OPT_T_REAL, .name = nm, .arg = "X", .offset = offsetof(T, m), .lo = low, .hi = high, .def_real = def, .help = hlp }
+#define OPT_STR(T, m, nm, ph, def, hlp) \
+	{ .type = OPT_T_STR, .name = nm, .arg = ph, .offset = offsetof(T, m), .def_str = def, .help = hlp }
+#define OPT_CHOICE(T, m, nm, ch, def, hlp) \
+	{ .type = OPT_T_CHOICE, .name = nm, .choices = ch, .offset = offsetof(T, m), .def_str = def, .help = hlp }
+#define OPT_LIST(T, m, nm, ph, commas, hlp) \
+	{ .type = OPT_T_LIST, .name = nm, .arg = ph, .offset = offsetof(T, m), .split_commas = commas, .help = hlp }
+/* Rows of another table over a struct that is a member of T. */
+#define OPT_INCLUDE(T, m, table, heading) \
+	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading }
+#define OPT_END { .type = OPT_T_END }
+
+/* Members: flag int, int int64_t, real double, str and choice const char *, list struct opt_list. */
+
+struct opt_parsed {
+	const char **args;         /* what is not an option, in order */
+	size_t n;
+	struct buf resolved;       /* YAML of every option as used */
+	int help;                  /* --help was given */
+	void *owned;               /* storage of strings and lists */
+};
+
+/* Fills `into` with defaults, then --config, then argv. `argv` starts after the command. */
+int opt_parse(const struct opt *table, void *into, int argc, char *const *argv,
+	      struct opt_parsed *out, struct err *e);
+void opt_release(struct opt_parsed *p);
+/* The text of help for a table, wrapped at 80 columns. */
+void opt_help(const struct opt *table, struct buf *out);
+
+#endif

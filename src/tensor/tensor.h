@@ -1,0 +1,116 @@
+/* Strided host tensors: dtypes, storage, views.
+ *
+ * A `struct tensor` is a value: copying it copies the view, not the data. Its storage is
+ * reference counted (tensor_retain, tensor_release). Views share storage exactly as PyTorch's
+ * do: offset and strides are in elements, strides may be 0 (expand) and need not be dense.
+ * This folder knows numbers and layout; torch's operators are in src/host. */
+#ifndef TENSOR_TENSOR_H
+#define TENSOR_TENSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum dtype {
+#define DTYPE(id, torch, triton, st, bytes, class) DT_##id,
+#include "tensor/dtype.def"
+#undef DTYPE
+	DTYPES
+};
+
+enum dtype_class { DTC_BOOL, DTC_SINT, DTC_UINT, DTC_FLOAT };
+
+struct dtype_info {
+	const char *torch, *triton, *safetensors;
+	int bytes;
+	enum dtype_class class;
+};
+
+const struct dtype_info *dtype_info(enum dtype dt);
+static inline int dtype_size(enum dtype dt) { return dtype_info(dt)->bytes; }
+static inline int dtype_is_float(enum dtype dt) { return dtype_info(dt)->class == DTC_FLOAT; }
+int dtype_by_torch(struct str name);     /* enum dtype or -1 */
+int dtype_by_triton(struct str name);
+int dtype_by_safetensors(struct str name);
+
+/* Exact scalar conversions, round to nearest even, as PyTorch does them. */
+uint16_t f32_to_f16(float x);
+float f16_to_f32(uint16_t h);
+uint16_t f32_to_bf16(float x);
+float bf16_to_f32(uint16_t h);
+uint8_t f32_to_f8e4m3(float x);
+float f8e4m3_to_f32(uint8_t h);
+uint8_t f32_to_f8e5m2(float x);
+float f8e5m2_to_f32(uint8_t h);
+float f32_to_tf32(float x);              /* 10 mantissa bits, ties away as cvt.rna.tf32 */
+/* One element of any dtype through double (exact for all but i64/u64 beyond 2^53). */
+double dtype_load(enum dtype dt, const void *p);
+void dtype_store(enum dtype dt, void *p, double v);
+int64_t dtype_load_int(enum dtype dt, const void *p);
+void dtype_store_int(enum dtype dt, void *p, int64_t v);
+/* n dense elements; float to int truncates, out of range saturates as x86 conversions do in
+ * PyTorch; to bool is != 0. */
+void dtype_convert(enum dtype to, void *dst, enum dtype from, const void *src, size_t n);
+
+enum { TENSOR_DIMS = 12 };
+
+struct storage {
+	void *data;
+	size_t bytes;
+	int refs;
+	uint64_t id;              /* unique in the process; names the allocation in reports */
+	unsigned char *undef;     /* one byte per byte, nonzero: never written; NULL: all defined */
+	void (*release)(struct storage *s);   /* how `data` goes back; NULL: not ours */
+};
+
+struct tensor {
+	struct storage *st;
+	enum dtype dt;
+	int ndim;
+	int64_t offset;           /* elements from st->data */
+	int64_t shape[TENSOR_DIMS];
+	int64_t stride[TENSOR_DIMS];
+};
+
+/* New dense tensor, uninitialised (with `undef` set if track) or zeroed. Sizes are checked;
+ * more than `limit` bytes (0: none) is ERR_NOMEM. */
+int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
+int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
+/* With given strides, e.g. torch.empty_strided; storage covers the highest element. */
+int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		       const int64_t *stride, struct err *e);
+int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
+void tensor_retain(const struct tensor *t);
+void tensor_release(struct tensor *t);
+
+int64_t tensor_numel(const struct tensor *t);
+int tensor_is_contiguous(const struct tensor *t);
+static inline void *tensor_data(const struct tensor *t) { return (char *)t->st->data + t->offset * dtype_size(t->dt); }
+void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride);
+/* Bytes [lo, hi) of the storage that any element of the view can touch. */
+void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi);
+int tensor_same_shape(const struct tensor *a, const struct tensor *b);
+
+/* Views: none copies; each returns -1 with PyTorch's message on a bad argument. The result
+ * holds its own reference. */
+int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
+int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
+int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, struct err *e);
+int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step, struct err *e);
+int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t index, struct err *e);
+int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct err *e);
+int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct err *e);
+int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
+		      const int64_t *stride, int64_t offset, struct err *e);
+
+/* Elementwise copy with conversion and broadcasting of `src` to `dst`. */
+int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e);
+/* A dense copy (of another dtype). */
+int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
+int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e);   /* shares if it can */
+/* Broadcast of two shapes by NumPy's rules. */
+int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e);
+
+#endif

@@ -1,0 +1,119 @@
+/* Triton kernels: compile to tile code, run on the CPU tile machine.
+ *
+ * The host engine hands over a jit function (its syntax tree and a way to look up the names
+ * around it) and a launch (grid and bound arguments). tile_compile specialises by Triton's
+ * rules and gives immutable tile code or a diagnostic in Triton's wording; tile_run executes
+ * it over tensors in the caller's memory. No Python, no global state: everything hangs off
+ * the `struct tile_engine`. */
+#ifndef TILE_TILE_H
+#define TILE_TILE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "py/ast.h"
+#include "py/diag.h"
+#include "tensor/tensor.h"
+
+struct tile_fn;
+
+/* A value that crosses from the host: an argument, or a global that a kernel names. */
+enum tile_val_kind {
+	TILE_V_NONE, TILE_V_BOOL, TILE_V_INT, TILE_V_FLOAT, TILE_V_STR, TILE_V_DTYPE,
+	TILE_V_TENSOR,      /* becomes a pointer to its elements */
+	TILE_V_DESC,        /* host-side TensorDescriptor */
+	TILE_V_FN,          /* another jit function */
+	TILE_V_MODULE,      /* by dotted name: "triton.language", "triton.language.extra.libdevice" */
+	TILE_V_BUILTIN,     /* a member of one, by dotted name: "triton.language.load" */
+	TILE_V_TUPLE,
+	TILE_V_OTHER        /* anything a kernel cannot use; `s` says what, for the message */
+};
+
+struct tile_val {
+	enum tile_val_kind kind;
+	int is_constexpr;           /* wrapped in tl.constexpr on the host */
+	int64_t i;
+	double f;
+	struct str s;               /* STR, MODULE, BUILTIN, OTHER; DTYPE: Triton's name ("fp32") */
+	struct tensor t;            /* TENSOR, DESC (borrowed) */
+	const struct tile_fn *fn;
+	const struct tile_val *items;   /* TUPLE; DESC: block shape as INTs */
+	size_t n;
+};
+
+/* A function under @triton.jit. */
+struct tile_fn {
+	struct str name;
+	const struct py_node *def;          /* FunctionDef */
+	const struct py_module *module;
+	/* A global or builtin named in the body: 1 and *out, or 0 when there is none. */
+	int (*lookup)(void *ctx, struct str name, struct tile_val *out);
+	void *lookup_ctx;
+	const struct str *no_specialize;    /* parameters of do_not_specialize */
+	size_t n_no_specialize;
+	int noinline;
+};
+
+/* kernel[grid](args...) with everything bound: one value per parameter, defaults filled in,
+ * autotune and heuristics already applied by the host. */
+struct tile_launch {
+	const struct tile_fn *fn;
+	const struct tile_val *args;        /* one per parameter of fn, in order */
+	size_t n_args;
+	int64_t grid[3];
+	int num_warps, num_stages, num_ctas;
+	int line, col;                      /* of the launch in the host source */
+};
+
+struct tile_engine;
+struct tile_code;
+
+struct tile_options {
+	int triton_version;                 /* 306 for 3.6 */
+	int capability;                     /* 90 for sm_90: dot sizes, fp8, shared memory */
+	struct pool *pool;                  /* NULL: one thread */
+};
+
+struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e);
+void tile_engine_free(struct tile_engine *g);
+
+/* Front end and lowering, cached by (function, specialisation): the code lives as long as the
+ * engine. 0: *code set. 1: refused, *d says why. -1: could not judge, *e says why. */
+int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struct tile_code **code,
+		 struct diag *d, struct err *e);
+
+/* --- running ------------------------------------------------------------------------ */
+
+enum tile_mode { TILE_FAST, TILE_CHECKED };   /* fast: bounds and fuel only */
+
+struct tile_run_options {
+	enum tile_mode mode;
+	int64_t fuel;               /* tile operations over all programs; 0: no limit */
+	unsigned char poison;       /* byte pattern for undefined lanes and memory */
+	uint64_t order_seed;        /* 0: programs in order, else permuted (checked mode) */
+};
+
+/* Work done, for the roofline model. */
+struct tile_cost {
+	int64_t launches, programs;
+	int64_t bytes_loaded, bytes_stored;        /* lanes that were active */
+	int64_t bytes_unique;                      /* distinct bytes touched, where counted */
+	int64_t ops_f64, ops_f32, ops_f16, ops_int, ops_special;   /* special: exp, sin, sqrt, ... */
+	int64_t dot_tf32, dot_f16, dot_f8, dot_int8, dot_f64, dot_f32; /* multiply-adds times two */
+	int64_t atomics;
+};
+
+/* 0: ran. 1: the kernel faulted, *d names kernel, line, program id, argument and index. -1: *e. */
+int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
+	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e);
+
+/* Roofline seconds of a cost on a GPU of the table ("A100", "H100", "H200", "L40S"); < 0: unknown. */
+double tile_cost_seconds(const struct tile_cost *c, const char *gpu);
+void tile_cost_add(struct tile_cost *into, const struct tile_cost *more);
+
+/* Tile code as text, and back: for tests and --dump. */
+void tile_print(const struct tile_code *code, struct buf *out);
+
+#endif
