@@ -51,11 +51,11 @@ FUZZ := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard test/fuzz/fuzz_*.
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
 HELPER := $(patsubst test/tool/%.c,$(B)/tool/%,$(sort $(wildcard test/tool/*.c)))
 
-.PHONY: all demo test agree bench fuzz torture soak install format check clean setup unit extras
+.PHONY: all demo test agree bench fuzz torture soak install format check clean setup unit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM) extras
+all: $(PROGRAM)
 
 $(PROGRAM): $(B)/src/cmd/main.o $(LIB)
 	@mkdir -p $(@D)
