@@ -124,27 +124,76 @@ static int write_synced(const char *path, int flags, struct str data, int sync, 
 	return rc;
 }
 
-int file_replace(const char *path, struct str data, struct err *e)
+static void out_release(struct file_out *o)
+{
+	mem_free(o->path);
+	mem_free(o->tmp);
+	*o = (struct file_out){ .fd = -1 };
+}
+
+int file_out_open(struct file_out *o, const char *path, struct err *e)
 {
 	struct buf tmp = BUF_INIT;
-	int rc = -1;
 
 	buf_addf(&tmp, "%s.tmp-%ld", path, (long)getpid());
-	if (buf_check(&tmp, e))
-		goto out;
-	if (write_synced(tmp.p, O_TRUNC, data, 1, e)) {
-		sys.unlink(tmp.p);
-		goto out;
-	}
-	if (sys.rename(tmp.p, path)) {
-		err_errno(e, "cannot rename '%s' to '%s'", tmp.p, path);
-		sys.unlink(tmp.p);
-		goto out;
-	}
-	rc = sync_parent(path, e);
-out:
+	*o = (struct file_out){ .path = mem_strdup(path), .tmp = tmp.failed ? NULL : buf_take(&tmp), .fd = -1 };
 	buf_release(&tmp);
+	if (!o->path || !o->tmp) {
+		out_release(o);
+		return err_nomem(e);
+	}
+	o->fd = sys.open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (o->fd < 0) {
+		err_errno(e, "cannot create '%s'", o->tmp);
+		out_release(o);
+		return -1;
+	}
+	return 0;
+}
+
+int file_out_write(struct file_out *o, const void *p, size_t n, struct err *e)
+{
+	return file_write_all(o->fd, p, n, e) ? err_wrap(e, "'%s'", o->path) : 0;
+}
+
+void file_out_abort(struct file_out *o)
+{
+	if (o->fd >= 0)
+		sys.close(o->fd);
+	if (o->tmp)
+		sys.unlink(o->tmp);
+	out_release(o);
+}
+
+int file_out_commit(struct file_out *o, struct err *e)
+{
+	int rc = sys.fsync(o->fd) ? err_errno(e, "cannot sync '%s'", o->path) : 0, fd = o->fd;
+
+	o->fd = -1;
+	if (sys.close(fd) && !rc)
+		rc = err_errno(e, "cannot close '%s'", o->path);
+	if (!rc && sys.rename(o->tmp, o->path))
+		rc = err_errno(e, "cannot rename '%s' to '%s'", o->tmp, o->path);
+	if (rc) {
+		file_out_abort(o);
+		return -1;
+	}
+	rc = sync_parent(o->path, e);
+	out_release(o);
 	return rc;
+}
+
+int file_replace(const char *path, struct str data, struct err *e)
+{
+	struct file_out o;
+
+	if (file_out_open(&o, path, e))
+		return -1;
+	if (file_out_write(&o, data.p, data.n, e)) {
+		file_out_abort(&o);
+		return -1;
+	}
+	return file_out_commit(&o, e);
 }
 
 int file_append(const char *path, struct str data, int sync, struct err *e)

@@ -26,6 +26,18 @@ int file_sync_dir(const char *path, struct err *e);
 int file_write_all(int fd, const void *p, size_t n, struct err *e);
 int file_read_all(int fd, void *p, size_t n, struct err *e);   /* short: ERR_FORMAT */
 
+/* A file written piece by piece that appears under its name only when committed: the pieces
+ * go to a temporary file beside it. Exactly one of commit and abort ends an open one; a
+ * failed commit has already cleaned up. */
+struct file_out {
+	char *path, *tmp;
+	int fd;
+};
+int file_out_open(struct file_out *o, const char *path, struct err *e);
+int file_out_write(struct file_out *o, const void *p, size_t n, struct err *e);
+int file_out_commit(struct file_out *o, struct err *e);   /* sync, rename, sync the folder */
+void file_out_abort(struct file_out *o);
+
 /* Read-only map of a whole file. */
 struct file_map {
 	const char *p;

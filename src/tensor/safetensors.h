@@ -44,8 +44,6 @@ const struct st_tensor *st_need(const struct st_file *f, const char *name, int n
 				const int64_t *shape, struct err *e);
 const char *st_metadata(const struct st_file *f, const char *key);   /* NULL: absent */
 size_t st_bytes(const struct st_file *f);                            /* of all tensors */
-/* As a borrowed tensor view; release as any other, before st_close. */
-int st_tensor_view(struct tensor *out, const struct st_tensor *t, struct err *e);
 
 /* --- writing ------------------------------------------------------------------------ */
 
