@@ -1,0 +1,113 @@
+/* The host engine: runs the Python of tasks and candidates over torch-like values.
+ *
+ * A `struct host` is one program's world: its modules, objects, limits, generator and what
+ * it did (operations, kernel launches, printed text). It has no file, network, process,
+ * clock or introspection functions. Running never crashes and never exceeds its limits by
+ * more than one operation's worth.
+ *
+ * Calls that run program code return 0: ran; 1: the program failed, host_diag says why with
+ * the line in the program's source; -1: we failed, `e` says why. After 1 the host stays
+ * usable (unless a limit was hit: then every call fails the same way). */
+#ifndef HOST_HOST_H
+#define HOST_HOST_H
+
+#include "host/value.h"
+#include "py/diag.h"
+#include "tile/tile.h"
+
+/* What is shared between hosts of one thread: the binding index and the parsed prelude.
+ * Make one per thread (or before forking) and pass it to every host; a host without one
+ * makes its own, which costs more than most programs do. */
+struct host_lib;
+struct host_lib *host_lib_new(struct err *e);
+void host_lib_free(struct host_lib *lib);
+
+struct host_options {
+	struct host_lib *lib;
+	int64_t fuel;               /* steps of the interpreter; 0: 50 million */
+	size_t memory;              /* bytes of tensors and objects; 0: 4 GiB */
+	int recursion;              /* calls deep; 0: 900 */
+	int oracle;                 /* every float tensor is kept in fp64 */
+	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
+	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp */
+	int track_undef;            /* torch.empty and the like: remember which bytes were written */
+	struct pool *pool;
+	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
+	 * NULL: launches are recorded and nothing runs. */
+	int (*launch)(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
+	void *launch_ctx;
+	/* Asked before each host compute operation; nonzero refuses it (strict track): the
+	 * program fails with `d`. NULL: everything is allowed. */
+	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
+	void *compute_ctx;
+};
+
+struct host *host_new(const struct host_options *o, struct err *e);
+void host_free(struct host *h);
+const struct diag *host_diag(const struct host *h);
+/* Why a call returned 1, at most the text of one exception: "TypeError: ...". */
+
+/* --- modules ---------------------------------------------------------------------------- */
+
+/* A module-level constant replaced while loading: NAME = value keeps its place in the
+ * source, its right side is evaluated and thrown away. */
+struct host_override { struct str name; int64_t value; };
+
+/* Runs a module (the tree must outlive the host); *ns is its namespace. */
+int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov,
+	      struct val *ns, struct err *e);
+/* A global of a module: 1 found, 0 absent. */
+int host_get(struct host *h, struct val ns, const char *name, struct val *out);
+/* Values that outlive the call that returned them must be kept by the caller: host_load,
+ * host_call and the functions below return values already kept; give them back with
+ * val_drop (or let host_free do it). */
+int host_call(struct host *h, struct val fn, const struct val *args, size_t n, struct val *out, struct err *e);
+
+/* --- tasks in KernelBench's form ----------------------------------------------------------- */
+
+void host_seed(struct host *h, uint64_t seed);                   /* torch.manual_seed */
+/* cls(*get_init_inputs()) under a seed; `ns` gives get_init_inputs, `cls_ns` the class. */
+int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed,
+	       struct val *model, struct err *e);
+/* get_inputs() under a seed: a list. */
+int host_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs, struct err *e);
+/* model(*inputs); what a program returns may be a tensor, or any nest of tuples, lists, dicts. */
+int host_forward(struct host *h, struct val model, struct val inputs, struct val *out, struct err *e);
+int host_eval_mode(struct host *h, struct val model, struct err *e);
+/* Inputs with tensors copied (and their aliasing among themselves kept). */
+int host_copy(struct host *h, struct val v, struct val *out, struct err *e);
+int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e);   /* in place, module or nest */
+int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e);           /* floats only */
+
+/* The tensors in a value, in order, with their paths: "0", "1.x"; for a module state_dict's
+ * names. fn gets borrowed tensors. Nonzero from fn stops and is returned. */
+typedef int host_tensor_fn(void *ctx, struct str name, struct tensor_obj *t);
+int host_tensors(struct host *h, struct val v, host_tensor_fn *fn, void *ctx);
+int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx);
+
+/* --- what the program did --------------------------------------------------------------------- */
+
+struct host_op { const char *name; int line; unsigned flags; int64_t count; };   /* per row and line */
+struct host_ops { const struct host_op *v; size_t n; };
+struct host_ops host_ops(const struct host *h);
+void host_ops_clear(struct host *h);
+struct str host_printed(const struct host *h);
+
+/* Launches of kernels, in order, with what they were launched with. */
+struct host_launch {
+	struct str kernel;
+	int line, col;
+	int64_t grid[3];
+	int num_warps, num_stages;
+	uint64_t storages[16];      /* ids of the tensors' storages, in parameter order */
+	int n_storages;
+};
+struct host_launches { const struct host_launch *v; size_t n; };
+struct host_launches host_launches(const struct host *h);
+void host_launches_clear(struct host *h);
+
+/* Bytes of tensors now and at the most, steps taken. */
+struct host_usage { size_t bytes, peak; int64_t steps; };
+struct host_usage host_usage(const struct host *h);
+
+#endif
