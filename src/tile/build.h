@@ -26,6 +26,8 @@ struct tile_builder {
 	int current;                /* function being written */
 	int32_t at;                 /* loc of the next instruction */
 	int failed;
+	struct tile_insn scratch;   /* where writes go once memory ended */
+	tile_reg scratch_r[16];
 };
 
 void tile_build_init(struct tile_builder *b, struct str kernel);

@@ -120,7 +120,7 @@ struct tile_func {
 	int n_insns;
 };
 
-struct tile_plan;                   /* the machine's own preparation of verified code */
+struct tile_plan;                   /* the machine's own preparation, plan.h */
 
 struct tile_code {
 	struct arena mem;           /* everything below lives here */
