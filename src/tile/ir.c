@@ -1,20 +1,12 @@
 /* Types and tables of tile code. Owns the facts that follow from tileop.def and nothing else. */
 #include "tile/ir.h"
 
-#define L TOF_L |
-#define C TOF_C |
-#define S TOF_S |
-#define R TOF_R |
 static const struct tile_op_info op_table[TILE_OPS] = {
 #define TILEOP(id, text, rule, dst, smin, smax, klass, fl) \
-	[TOP_##id] = { .name = text, .n_dst = dst, .src_min = smin, .src_max = smax, .cost = TOC_##klass, .flags = fl 0 },
+	[TOP_##id] = { .name = text, .n_dst = dst, .src_min = smin, .src_max = smax, .cost = TOC_##klass, .flags = TOF_##fl },
 #include "tile/tileop.def"
 #undef TILEOP
 };
-#undef L
-#undef C
-#undef S
-#undef R
 
 const struct tile_op_info *tile_op_info(enum tile_op op)
 {

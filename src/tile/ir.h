@@ -26,7 +26,7 @@ enum tile_op {
 	TILE_OPS
 };
 
-enum tile_op_flag { TOF_L = 1, TOF_C = 2, TOF_S = 4, TOF_R = 8 };
+enum tile_op_flag { TOF_NONE = 0, TOF_L = 1, TOF_C = 2, TOF_S = 4, TOF_R = 8, TOF_LR = TOF_L | TOF_R };
 enum tile_op_cost { TOC_NONE, TOC_ARITH, TOC_SPECIAL, TOC_MEM, TOC_DOT };
 
 struct tile_op_info {
