@@ -1,0 +1,71 @@
+/* Devices: see dev.h. The CPU's memory comes from anonymous maps when large, so that it is
+ * zeroed by the kernel and sits on huge pages; small blocks come from the heap. */
+#include "dev/dev.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "base/sys.h"
+
+enum { MAP_FROM = 1 << 21 };
+
+struct dev *dev_open(const char *name, int threads, struct err *e)
+{
+	struct dev *d;
+
+	if (strcmp(name, "cpu") && strcmp(name, "auto")) {
+		err_set(e, ERR_UNSUPPORTED, "there is no device '%s': this program was built with 'cpu'", name);
+		return NULL;
+	}
+	if (!(d = mem_zalloc(sizeof *d))) {
+		err_nomem(e);
+		return NULL;
+	}
+	d->kind = DEV_CPU;
+	if (!(d->pool = pool_new(threads, e))) {
+		mem_free(d);
+		return NULL;
+	}
+	d->threads = pool_size(d->pool);
+	return d;
+}
+
+void dev_close(struct dev *d)
+{
+	if (!d)
+		return;
+	pool_free(d->pool);
+	mem_free(d);
+}
+
+void *dev_alloc(struct dev *d, size_t n, struct err *e)
+{
+	void *p;
+
+	if (n >= MAP_FROM) {
+		p = sys.mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED)
+			p = NULL;
+		else
+			madvise(p, n, MADV_HUGEPAGE);   /* an optimisation: refusal changes nothing */
+	} else if ((p = mem_alloc_aligned(n ? n : 1, 64)))
+		memset(p, 0, n);
+	if (!p) {
+		err_set(e, ERR_NOMEM, "cannot allocate %zu bytes on the device", n);
+		return NULL;
+	}
+	d->held += n;
+	return p;
+}
+
+void dev_free(struct dev *d, void *p, size_t n)
+{
+	if (!p)
+		return;
+	d->held -= n;
+	if (n >= MAP_FROM)
+		sys.munmap(p, n);
+	else
+		mem_free_aligned(p);
+}
