@@ -1,0 +1,47 @@
+/* What a model is, as its config.json says: sizes, RoPE, biases, norms.
+ *
+ * The three families differ only in flags, so nothing above this file asks for the family. */
+#ifndef MODEL_CONFIG_H
+#define MODEL_CONFIG_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+
+enum model_arch {
+#define ARCH(id, type, class, qkv_bias, qk_norm) ARCH_##id,
+#include "model/arch.def"
+#undef ARCH
+	ARCHES
+};
+
+enum rope_kind { ROPE_DEFAULT, ROPE_LINEAR, ROPE_LLAMA3 };
+
+struct model_config {
+	enum model_arch arch;
+	int V, C, L, H, HKV, D, F;        /* vocabulary, width, layers, heads, KV heads, head width, feed-forward */
+	int max_position;
+	float eps;                        /* of RMSNorm */
+	double rope_theta;
+	enum rope_kind rope;
+	double rope_factor;               /* linear and llama3 */
+	double rope_low, rope_high;       /* llama3: low_freq_factor, high_freq_factor */
+	int rope_original;                /* llama3: original_max_position_embeddings */
+	int tied;                         /* the head is the embedding */
+	int qkv_bias, o_bias, mlp_bias, qk_norm;
+	int bos, eos;                     /* token ids or -1 */
+};
+
+/* Sizes from a file are checked: every count positive, H a multiple of HKV, D even. */
+int config_parse(struct model_config *c, const struct json *j, struct err *e);
+int config_open(struct model_config *c, const char *dir, struct err *e);
+/* config.json as transformers reads it; `dtype` is "float32" or "bfloat16". */
+void config_write(const struct model_config *c, const char *dtype, struct buf *out);
+int64_t config_parameters(const struct model_config *c);
+/* D/2 inverse frequencies with the scaling applied. */
+void config_rope(const struct model_config *c, float *inv_freq);
+const char *arch_type(enum model_arch a);          /* "qwen2" */
+
+#endif

@@ -1,0 +1,60 @@
+/* Training: forward and backward over a pack of sequences.
+ *
+ * A tape owns the activations and the gradients of what is trained: an adapter, or all
+ * parameters of a model opened trainable. Gradients add up until tape_zero_grads, so that
+ * accumulation is calling forward and backward several times.
+ *
+ *     tape_forward(t, &b, coef, logp, NULL, e);   // coef[i] = dLoss/dlogp[i]
+ *     tape_backward(t, NULL, e);
+ * or, where the coefficients depend on the log-probabilities (GRPO):
+ *     tape_forward(t, &b, NULL, logp, entropy, e);
+ *     ... coef from logp ...
+ *     tape_backward(t, coef, e);                  // computes the head's logits once more   */
+#ifndef MODEL_TAPE_H
+#define MODEL_TAPE_H
+
+#include "model/model.h"
+
+struct tape;
+
+struct tape_opts {
+	int max_tokens;            /* T of the largest pack */
+	int recompute;             /* keep only the input of each layer, compute the rest again */
+	uint64_t seed;             /* of dropout */
+};
+
+/* A pack: sequences one behind the other. Token i of sequence s has position i - start[s] and
+ * sees only its own sequence. logp[i] is log p(target[i] | tokens up to i); target -1: none,
+ * and then logp[i] is 0 and the head is not computed for the row. */
+struct model_batch {
+	int T;
+	const int32_t *tokens;     /* [T] */
+	const int32_t *target;     /* [T]; usually the next token */
+	int sequences;
+	const int32_t *start;      /* [sequences + 1], start[0] = 0, start[sequences] = T */
+};
+
+/* Trains `a`, or the model itself where `a` is NULL. */
+struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts *o, struct err *e);
+void tape_free(struct tape *t);
+
+/* logp and entropy are [T] or NULL. */
+int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,
+		 float *logp, float *entropy, struct err *e);
+/* Adds dLoss/dparameter. `coef` NULL if tape_forward had it. */
+int tape_backward(struct tape *t, const float *coef, struct err *e);
+
+/* Without dropout and without saving anything: the same numbers as sampling has. */
+void tape_set_training(struct tape *t, int training);        /* 1 at first */
+/* The dropout masks of the next forward depend on (seed, this, layer, place). */
+void tape_set_step(struct tape *t, uint64_t step);
+
+struct slab *tape_params(struct tape *t);
+struct slab *tape_grads(struct tape *t);
+void tape_zero_grads(struct tape *t);
+double tape_grad_norm(const struct tape *t);
+void tape_updated(struct tape *t);          /* after the parameters were changed */
+struct model *tape_model(const struct tape *t);
+void tape_table(const struct tape *t, struct buf *out);
+
+#endif
