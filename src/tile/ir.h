@@ -59,7 +59,7 @@ void tile_type_print(struct tile_type t, struct buf *out);
 int tile_type_parse(struct str s, struct tile_type *out);   /* nonzero: not a type */
 
 /* Attribute values. */
-enum tile_round { TILE_RN, TILE_RZ, TILE_RD, TILE_RU };      /* float to int: RZ unless set */
+enum tile_round { TILE_RN, TILE_RZ, TILE_RD, TILE_RU };      /* float to int always truncates */
 enum tile_pad { TILE_PAD_NONE, TILE_PAD_ZERO, TILE_PAD_NAN };
 enum tile_rmw { TILE_RMW_ADD, TILE_RMW_MAX, TILE_RMW_MIN, TILE_RMW_AND, TILE_RMW_OR, TILE_RMW_XOR, TILE_RMW_XCHG };
 enum tile_prec { TILE_PREC_IEEE, TILE_PREC_TF32, TILE_PREC_TF32X3, TILE_PREC_BF16X3, TILE_PREC_BF16X6 };
@@ -142,16 +142,18 @@ void tile_code_free(struct tile_code *code);
 /* Well-typed, well-nested, assigned before use: 0, or -1 with what is wrong and where. */
 int tile_verify(const struct tile_code *code, struct err *e);
 
-/* libdevice by name and argument dtypes: 0 and the operation and result dtype, or -1. When a
- * name exists but not for these types *known is 1. `rounding` is what the name asks for. */
+/* libdevice by name and argument dtypes: 0 and what to emit, or -1; then *known says whether
+ * the name exists for other types. Emit `before` (if not -1) on the argument, `op` with
+ * `rounding` giving dtype `gives`, and a bitcast to `result` where that differs. */
 struct tile_libdevice {
+	int before;                 /* enum tile_op or -1 */
 	enum tile_op op;
 	enum tile_round rounding;
-	enum dtype result;
-	int identity_cast;          /* op is CAST or BITCAST to `result` */
+	enum dtype gives, result;
 };
 int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct tile_libdevice *out, int *known);
-/* The i-th overload of `name` for messages ("(fp32, fp32)"); NULL past the last. */
-const char *tile_libdevice_overload(struct str name, int i);
+/* The i-th overload of `name` for messages and for conversions: its number of arguments and
+ * their dtypes; -1 past the last. */
+int tile_libdevice_overload(struct str name, int i, enum dtype args[4]);
 
 #endif
