@@ -1,0 +1,104 @@
+/* Tokenizers: Hugging Face tokenizer.json with byte-level BPE (Qwen2, Qwen3, Llama 3).
+ *
+ * A `struct tok` is immutable once opened and may be shared by threads. Encoding needs a
+ * `struct tok_enc` (one per thread: scratch memory and a cache of words, both invisible in the
+ * result). Ids are those that Hugging Face `tokenizers` gives for the same file and text;
+ * ill-formed UTF-8 counts as U+FFFD, as its callers have it.
+ *
+ *     struct tok *t = tok_open("models/base", &e);
+ *     struct tok_enc *x = tok_enc_new(t, &e);
+ *     struct tok_ids ids = TOK_IDS_INIT;
+ *     tok_encode(x, STR("hello"), TOK_ADD_SPECIAL, &ids, &e);                             */
+#ifndef TOK_TOK_H
+#define TOK_TOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct tok;
+struct tok_enc;
+
+struct tok_ids {
+	int32_t *v;
+	size_t n, cap;
+};
+#define TOK_IDS_INIT { .v = NULL }
+
+/* `path` is a tokenizer.json or a folder with one (and perhaps tokenizer_config.json,
+ * generation_config.json, chat_template.jinja). NULL on error. */
+struct tok *tok_open(const char *path, struct err *e);
+/* From the text of a tokenizer.json alone. */
+struct tok *tok_parse(struct str json, struct err *e);
+void tok_free(struct tok *t);
+
+int32_t tok_count(const struct tok *t);                    /* ids are below this */
+int32_t tok_find(const struct tok *t, struct str token);   /* a token's text to its id; -1: none */
+/* The bytes that a token stands for ("" for an id that does not exist). */
+struct str tok_bytes(const struct tok *t, int32_t id);
+int tok_is_special(const struct tok *t, int32_t id);
+/* From tokenizer_config.json; -1: none. */
+int32_t tok_bos(const struct tok *t);
+int32_t tok_eos(const struct tok *t);
+int32_t tok_pad(const struct tok *t);
+/* Every id that ends an answer: eos, generation_config.json's list, and end-of-turn tokens that
+ * the chat template's families use. Borrowed. */
+size_t tok_stops(const struct tok *t, const int32_t **ids);
+
+enum tok_flags {
+	TOK_ADD_SPECIAL = 1,   /* what the post-processor adds (Llama 3's begin of text) */
+	TOK_PLAIN = 2,         /* special tokens in the text are ordinary text */
+};
+
+struct tok_enc *tok_enc_new(const struct tok *t, struct err *e);
+void tok_enc_free(struct tok_enc *x);
+/* Appends the ids of `text` to `out`. */
+int tok_encode(struct tok_enc *x, struct str text, unsigned flags, struct tok_ids *out, struct err *e);
+
+/* Appends the text of ids; ill-formed UTF-8 becomes U+FFFD. */
+void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_special, struct buf *out);
+
+/* Decoding token by token: appends what is certain, holds back at most three bytes of an
+ * incomplete character. The pieces and the end together are what tok_decode gives. */
+struct tok_stream {
+	const struct tok *t;
+	int skip_special;
+	unsigned char held[4];
+	size_t n;
+};
+void tok_stream_add(struct tok_stream *s, int32_t id, struct buf *out);
+void tok_stream_end(struct tok_stream *s, struct buf *out);
+
+/* --- chat ----------------------------------------------------------------------------- */
+
+struct json;
+struct tok_chat {
+	const struct json *messages;   /* a list of {"role", "content", ...} */
+	const struct json *tools;      /* or NULL */
+	const struct json *extra;      /* an object of further template variables, or NULL */
+	int add_generation_prompt;
+};
+
+int tok_has_template(const struct tok *t);
+/* Appends the conversation as the model's own template writes it. */
+int tok_render_chat(const struct tok *t, const struct tok_chat *c, struct buf *out, struct err *e);
+
+/* --- training ------------------------------------------------------------------------- */
+
+struct tok_train {
+	const char *const *files;      /* text to learn from */
+	size_t nfiles;
+	int32_t vocab;                 /* tokens in all, special ones included; at least 256 + specials */
+	const char *const *specials;   /* NULL-terminated, get the last ids; the first is eos and pad */
+	int digits;                    /* longest run of digits in one piece: 1 (Qwen) to 3 (Llama 3) */
+	const char *chat_template;     /* or NULL */
+	int64_t min_count;             /* a pair seen less often is never merged; 0: 2 */
+};
+
+/* Learns a byte-level BPE and writes tokenizer.json and tokenizer_config.json into `dir`.
+ * The same input gives the same files, byte for byte. */
+int tok_train(const char *dir, const struct tok_train *job, struct err *e);
+
+#endif
