@@ -50,16 +50,26 @@ double dtype_load(enum dtype dt, const void *p);
 void dtype_store(enum dtype dt, void *p, double v);
 int64_t dtype_load_int(enum dtype dt, const void *p);
 void dtype_store_int(enum dtype dt, void *p, int64_t v);
-/* n dense elements; float to int truncates, out of range saturates as x86 conversions do in
+/* The type that holds any value of `dt` exactly and in which it is computed with: i64, f32, f64. */
+enum dtype dtype_carrier(enum dtype dt);
+/* n dense elements; float to int truncates, out of range gives what x86 conversions do in
  * PyTorch; to bool is != 0. */
 void dtype_convert(enum dtype to, void *dst, enum dtype from, const void *src, size_t n);
 
 enum { TENSOR_DIMS = 12 };
 
+/* What one owner (a run of the host engine) may hold. Storages made under a budget count in
+ * `live` until they are freed, so the budget must outlive them. */
+struct tensor_budget {
+	size_t limit;             /* bytes; 0: no limit */
+	size_t live, peak;
+};
+
 struct storage {
 	void *data;
 	size_t bytes;
 	int refs;
+	struct tensor_budget *budget;   /* or NULL */
 	uint64_t id;              /* unique in the process; names the allocation in reports */
 	unsigned char *undef;     /* one byte per byte, nonzero: never written; NULL: all defined */
 	void (*release)(struct storage *s);   /* how `data` goes back; NULL: not ours */
@@ -74,14 +84,25 @@ struct tensor {
 	int64_t stride[TENSOR_DIMS];
 };
 
-/* New dense tensor, uninitialised (with `undef` set if track) or zeroed. Sizes are checked;
- * more than `limit` bytes (0: none) is ERR_NOMEM. */
+/* Errors of this folder and of src/host/num carry the Python exception in their code:
+ * ERR_RANGE IndexError, ERR_FORMAT ValueError, ERR_USAGE TypeError, ERR_UNSUPPORTED
+ * NotImplementedError, ERR_NOMEM a memory limit, ERR_STATE RuntimeError. The text is
+ * PyTorch's own for the common mistakes. */
+
+/* New dense tensor, uninitialised or zeroed. Sizes are checked; more than the budget allows
+ * is ERR_NOMEM. */
+int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		  struct err *e);
+int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim,
+			  const int64_t *shape, const int64_t *stride, struct err *e);
 int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 /* With given strides, e.g. torch.empty_strided; storage covers the highest element. */
 int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		       const int64_t *stride, struct err *e);
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
+int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */
+void tensor_mark_defined(const struct tensor *t);
 void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);
 
@@ -92,6 +113,15 @@ void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride);
 /* Bytes [lo, hi) of the storage that any element of the view can touch. */
 void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi);
 int tensor_same_shape(const struct tensor *a, const struct tensor *b);
+/* Dense in some order of its dimensions (a permuted contiguous tensor). */
+int tensor_is_dense(const struct tensor *t);
+/* "[2, 3]", as PyTorch prints sizes. */
+const char *tensor_shape_text(char *out, size_t cap, int ndim, const int64_t *shape);
+#define SHAPE_TEXT(ndim, shape) tensor_shape_text((char[200]){ 0 }, 200, ndim, shape)
+/* A dimension argument in [-ndim, ndim) made non-negative; 0-d counts as one dimension. */
+int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e);
+/* Fills at most one -1 of a requested shape, and checks the element count. */
+int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t numel, struct err *e);
 
 /* Views: none copies; each returns -1 with PyTorch's message on a bad argument. The result
  * holds its own reference. */
@@ -105,12 +135,45 @@ int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct e
 int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
 		      const int64_t *stride, int64_t offset, struct err *e);
 
+int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, int64_t dim1, struct err *e);
+int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64_t size, int64_t step, struct err *e);
+/* A view where strides allow it, else a copy. */
+int tensor_reshape(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
+
 /* Elementwise copy with conversion and broadcasting of `src` to `dst`. */
 int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e);
 /* A dense copy (of another dtype). */
 int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
 int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e);   /* shares if it can */
+/* A strided run of elements into dense memory of another dtype, and back. */
+void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, int64_t stride, int64_t n);
+void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n);
+/* Refuses an expanded tensor as the target of a write. */
+int tensor_check_writable(const struct tensor *t, struct err *e);
 /* Broadcast of two shapes by NumPy's rules. */
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e);
+/* The same, of a shape under construction with one more tensor. */
+int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *bshape, struct err *e);
+
+/* --- loops over operands ------------------------------------------------------------- */
+
+/* A common iteration over up to five operands of one shape: dimensions sorted so that the
+ * first operand is walked in memory order, and merged where all operands allow it. */
+enum { TENSOR_OPERANDS = 5 };
+
+struct tensor_loop {
+	int nops, ndim;                /* ndim >= 1; the last dimension is the inner one */
+	int64_t outer;                 /* product of all but the last */
+	int64_t shape[TENSOR_DIMS];
+	int64_t stride[TENSOR_OPERANDS][TENSOR_DIMS];
+};
+
+/* Operands broadcast to the shape given; all strides in elements. */
+void tensor_loop_init(struct tensor_loop *l, int ndim, const int64_t *shape, int nops,
+		      const struct tensor *const *ops);
+/* Calls fn for each outer index in [begin, end) with each operand's offset in elements
+ * (relative to tensor_data) and the inner length. */
+typedef void tensor_loop_fn(void *ctx, const int64_t *offset, int64_t n);
+void tensor_loop_run(const struct tensor_loop *l, int64_t begin, int64_t end, tensor_loop_fn *fn, void *ctx);
 
 #endif

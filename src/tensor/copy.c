@@ -1,0 +1,388 @@
+/* Copies between strided tensors, with conversion and broadcasting. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "tensor/tensor.h"
+
+enum { BLOCK = 512, TILE = 16 };
+
+/* --- strided runs ---------------------------------------------------------------------- */
+
+#define MOVE(bits)                                                                                   \
+	static void move_##bits(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)           \
+	{                                                                                            \
+		uint##bits##_t *to = (uint##bits##_t *)d;                                            \
+		const uint##bits##_t *from = (const uint##bits##_t *)s;                              \
+		if (ss == 0) {                                                                       \
+			uint##bits##_t v = *from;                                                    \
+			for (int64_t i = 0; i < n; i++)                                              \
+				to[i * ds] = v;                                                      \
+		} else if (ds == 1) {                                                                \
+			for (int64_t i = 0; i < n; i++)                                              \
+				to[i] = from[i * ss];                                                \
+		} else {                                                                             \
+			for (int64_t i = 0; i < n; i++)                                              \
+				to[i * ds] = from[i * ss];                                           \
+		}                                                                                    \
+	}
+MOVE(8)
+MOVE(16)
+MOVE(32)
+MOVE(64)
+
+static void move(int size, char *d, int64_t ds, const char *s, int64_t ss, int64_t n)
+{
+	if (ds == 1 && ss == 1)
+		memcpy(d, s, (size_t)(n * size));
+	else if (size == 4)
+		move_32(d, ds, s, ss, n);
+	else if (size == 2)
+		move_16(d, ds, s, ss, n);
+	else if (size == 8)
+		move_64(d, ds, s, ss, n);
+	else
+		move_8(d, ds, s, ss, n);
+}
+
+void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, int64_t stride, int64_t n)
+{
+	char block[BLOCK * 8];
+	int ts = dtype_size(to), fs = dtype_size(from);
+
+	if (stride == 1) {
+		dtype_convert(to, dst, from, src, (size_t)n);
+		return;
+	}
+	if (to == from) {
+		move(ts, dst, 1, src, stride, n);
+		return;
+	}
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int64_t m = MIN(n - done, (int64_t)BLOCK);
+
+		move(fs, block, 1, (const char *)src + done * stride * fs, stride, m);
+		dtype_convert(to, (char *)dst + done * ts, from, block, (size_t)m);
+	}
+}
+
+void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n)
+{
+	char block[BLOCK * 8];
+	int ts = dtype_size(to), fs = dtype_size(from);
+
+	if (stride == 1) {
+		dtype_convert(to, dst, from, src, (size_t)n);
+		return;
+	}
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int64_t m = MIN(n - done, (int64_t)BLOCK);
+
+		dtype_convert(to, block, from, (const char *)src + done * fs, (size_t)m);
+		move(ts, (char *)dst + done * stride * ts, stride, block, 1, m);
+	}
+}
+
+/* --- whole tensors --------------------------------------------------------------------- */
+
+struct copy_job {
+	char *dst;
+	const char *src;
+	enum dtype to, from;
+	int64_t ds, ss;             /* inner strides */
+};
+
+static void copy_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct copy_job *j = ctx;
+	char *d = j->dst + off[0] * dtype_size(j->to);
+	const char *s = j->src + off[1] * dtype_size(j->from);
+	char block[BLOCK * 8];
+
+	if (j->to == j->from) {
+		move(dtype_size(j->to), d, j->ds, s, j->ss, n);
+		return;
+	}
+	if (j->ds == 1) {
+		tensor_gather(j->to, d, j->from, s, j->ss, n);
+		return;
+	}
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int64_t m = MIN(n - done, (int64_t)BLOCK);
+
+		tensor_gather(j->from, block, j->from, s + done * j->ss * dtype_size(j->from), j->ss, m);
+		tensor_scatter(j->to, d + done * j->ds * dtype_size(j->to), j->ds, j->from, block, m);
+	}
+}
+
+/* dst[i*rows_d + j] = src[i + j*cols_s]: both sides in tiles, so that neither misses a line
+ * per element. */
+#define TRANSPOSE(bits)                                                                                     \
+	static void transpose_##bits(char *dst, int64_t dr, const char *src, int64_t sc, int64_t r, int64_t c)  \
+	{                                                                                                   \
+		uint##bits##_t *d = (uint##bits##_t *)dst;                                                  \
+		const uint##bits##_t *s = (const uint##bits##_t *)src;                                      \
+		for (int64_t i0 = 0; i0 < r; i0 += TILE)                                                    \
+			for (int64_t j0 = 0; j0 < c; j0 += TILE)                                            \
+				for (int64_t i = i0; i < MIN(i0 + TILE, r); i++)                            \
+					for (int64_t j = j0; j < MIN(j0 + TILE, c); j++)                    \
+						d[i * dr + j] = s[i + j * sc];                              \
+	}
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+
+/* The dimension of the loop, other than the inner one, where the source is dense. */
+static int source_dim(const struct tensor_loop *l)
+{
+	for (int d = l->ndim - 2; d >= 0; d--)
+		if (l->stride[1][d] == 1 && l->shape[d] >= 4)
+			return d;
+	return -1;
+}
+
+struct transpose_job {
+	char *dst;
+	const char *src;
+	int size;
+	int64_t dr, sc, r, c;
+};
+
+static void transpose_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct transpose_job *j = ctx;
+	char *d = j->dst + off[0] * j->size;
+	const char *s = j->src + off[1] * j->size;
+
+	(void)n;
+	if (j->size == 4)
+		transpose_32(d, j->dr, s, j->sc, j->r, j->c);
+	else if (j->size == 8)
+		transpose_64(d, j->dr, s, j->sc, j->r, j->c);
+	else if (j->size == 2)
+		transpose_16(d, j->dr, s, j->sc, j->r, j->c);
+	else
+		transpose_8(d, j->dr, s, j->sc, j->r, j->c);
+}
+
+/* Copy without conversion where the target's inner dimension is not the source's. */
+static int copy_transposed(struct tensor_loop *l, const struct tensor *dst, const struct tensor *src)
+{
+	int in = l->ndim - 1, d = source_dim(l);
+	struct transpose_job j = { .dst = tensor_data(dst), .src = tensor_data(src), .size = dtype_size(dst->dt) };
+
+	if (dst->dt != src->dt || d < 0 || l->stride[0][in] != 1 || l->stride[1][in] == 1 || l->shape[in] < 4)
+		return 0;
+	j.dr = l->stride[0][d];
+	j.sc = l->stride[1][in];
+	j.r = l->shape[d];
+	j.c = l->shape[in];
+	/* The pair is done in one call: take both out of the loop. */
+	l->outer /= l->shape[d];
+	for (int i = d; i + 1 < in; i++) {
+		l->shape[i] = l->shape[i + 1];
+		for (int k = 0; k < 2; k++)
+			l->stride[k][i] = l->stride[k][i + 1];
+	}
+	l->ndim--;
+	l->shape[l->ndim - 1] = 1;
+	tensor_loop_run(l, 0, l->outer, transpose_run, &j);
+	return 1;
+}
+
+static void copy_values(const struct tensor *dst, const struct tensor *src)
+{
+	struct tensor_loop l;
+	struct copy_job j = { .dst = tensor_data(dst), .src = tensor_data(src), .to = dst->dt, .from = src->dt };
+
+	tensor_loop_init(&l, dst->ndim, dst->shape, 2, (const struct tensor *[]){ dst, src });
+	if (copy_transposed(&l, dst, src))
+		return;
+	j.ds = l.stride[0][l.ndim - 1];
+	j.ss = l.stride[1][l.ndim - 1];
+	tensor_loop_run(&l, 0, l.outer, copy_run, &j);
+}
+
+static int same_view(const struct tensor *a, const struct tensor *b)
+{
+	if (a->st != b->st || a->dt != b->dt || a->offset != b->offset || !tensor_same_shape(a, b))
+		return 0;
+	for (int i = 0; i < a->ndim; i++)
+		if (a->stride[i] != b->stride[i] && a->shape[i] != 1)
+			return 0;
+	return 1;
+}
+
+static int overlap(const struct tensor *a, const struct tensor *b)
+{
+	int64_t alo, ahi, blo, bhi;
+
+	if (a->st != b->st)
+		return 0;
+	tensor_span(a, &alo, &ahi);
+	tensor_span(b, &blo, &bhi);
+	return alo < bhi && blo < ahi;
+}
+
+int tensor_check_writable(const struct tensor *t, struct err *e)
+{
+	for (int i = 0; i < t->ndim; i++)
+		if (t->stride[i] == 0 && t->shape[i] > 1)
+			return err_set(e, ERR_STATE,
+				       "unsupported operation: more than one element of the written-to tensor refers to a "
+				       "single memory location. Please clone() the tensor before performing the operation.");
+	return 0;
+}
+
+/* Whether `src` can be written to `dst`'s shape as it is. */
+static int check_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
+{
+	int64_t shape[TENSOR_DIMS];
+	int ndim;
+
+	if (tensor_broadcast(dst, src, &ndim, shape, e))
+		return -1;
+	for (int i = 0; i < ndim; i++)
+		if (ndim != dst->ndim || shape[i] != dst->shape[i])
+			return err_set(e, ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
+				       SHAPE_TEXT(dst->ndim, dst->shape), SHAPE_TEXT(ndim, shape));
+	return tensor_check_writable(dst, e);
+}
+
+static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e);
+
+int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
+{
+	struct tensor whole;
+	int rc;
+
+	if (check_copy(dst, src, e))
+		return -1;
+	if (tensor_numel(dst) == 0 || same_view(dst, src))
+		return 0;
+	if (overlap(dst, src)) {
+		if (tensor_new_in(src->st->budget, &whole, src->dt, src->ndim, src->shape, e))
+			return -1;
+		copy_values(&whole, src);
+		copy_values(dst, &whole);
+		tensor_release(&whole);
+		return copy_undef(dst, src, e);
+	}
+	copy_values(dst, src);
+	rc = src->st->undef || dst->st->undef ? copy_undef(dst, src, e) : 0;
+	return rc;
+}
+
+int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+{
+	if (tensor_new_in(t->st->budget, out, dt, t->ndim, t->shape, e))
+		return -1;
+	if (tensor_copy(out, t, e)) {
+		tensor_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e)
+{
+	if (!tensor_is_contiguous(t))
+		return tensor_to(out, t, t->dt, e);
+	*out = *t;
+	tensor_retain(out);
+	return 0;
+}
+
+/* --- never written ---------------------------------------------------------------------- */
+
+/* The map of a storage as a tensor of bytes: one per element suffices, since whole elements
+ * are written. The first byte of each element speaks for it. */
+static struct tensor undef_map(const struct tensor *t, struct storage *as)
+{
+	struct tensor m = *t;
+	int size = dtype_size(t->dt);
+
+	*as = (struct storage){ .data = t->st->undef, .bytes = t->st->bytes, .refs = 1 };
+	m.st = as;
+	m.dt = DT_U8;
+	m.offset = t->offset * size;
+	for (int i = 0; i < t->ndim; i++)
+		m.stride[i] = t->stride[i] * size;
+	return m;
+}
+
+struct mark_job {
+	unsigned char *map;
+	int64_t stride;
+	int size, any;
+};
+
+static void any_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct mark_job *j = ctx;
+
+	for (int64_t i = 0; i < n && !j->any; i++)
+		j->any = j->map[off[0] + i * j->stride];
+}
+
+static void clear_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct mark_job *j = ctx;
+
+	for (int64_t i = 0; i < n; i++)
+		memset(j->map + off[0] + i * j->stride, 0, (size_t)j->size);
+}
+
+static int walk_map(const struct tensor *t, tensor_loop_fn *fn)
+{
+	struct storage as;
+	struct tensor m = undef_map(t, &as);
+	struct tensor_loop l;
+	struct mark_job j = { .map = tensor_data(&m), .size = dtype_size(t->dt) };
+
+	if (tensor_numel(t) == 0)
+		return 0;
+	tensor_loop_init(&l, m.ndim, m.shape, 1, (const struct tensor *[]){ &m });
+	j.stride = l.stride[0][l.ndim - 1];
+	tensor_loop_run(&l, 0, l.outer, fn, &j);
+	return j.any;
+}
+
+int tensor_any_undef(const struct tensor *t)
+{
+	return t->st->undef && walk_map(t, any_run);
+}
+
+void tensor_mark_defined(const struct tensor *t)
+{
+	if (t->st->undef)
+		walk_map(t, clear_run);
+}
+
+/* A copy carries "never written" along, so that a clone of empty memory is still empty. */
+static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e)
+{
+	struct storage da, sa;
+	struct tensor d, s;
+
+	if (!src->st->undef) {
+		tensor_mark_defined(dst);
+		return 0;
+	}
+	if (!tensor_any_undef(src)) {
+		tensor_mark_defined(dst);
+		return 0;
+	}
+	if (!dst->st->undef) {
+		if (storage_track_undef(dst->st, e))
+			return -1;
+		memset(dst->st->undef, 0, dst->st->bytes);
+	}
+	d = undef_map(dst, &da);
+	s = undef_map(src, &sa);
+	for (int k = 0; k < dtype_size(dst->dt); k++) {
+		copy_values(&d, &s);
+		d.offset++;
+	}
+	return 0;
+}

@@ -1,0 +1,177 @@
+/* Dtypes: the table, scalar conversions, single elements. Bulk conversion is in convert.c.
+ *
+ * Rounding is to nearest, ties to even, everywhere but in f32_to_tf32. 16- and 8-bit floats
+ * are always reached through float, as PyTorch does: double to half rounds twice. */
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct dtype_info table[DTYPES] = {
+#define DTYPE(id, t, tr, s, b, c) [DT_##id] = { .torch = t, .triton = tr, .safetensors = s, .bytes = b, .class = DTC_##c },
+#include "tensor/dtype.def"
+#undef DTYPE
+};
+
+const struct dtype_info *dtype_info(enum dtype dt)
+{
+	return &table[dt];
+}
+
+#define BY_NAME(field)                                                \
+	int dtype_by_##field(struct str name)                         \
+	{                                                             \
+		for (int i = 0; i < DTYPES; i++)                      \
+			if (str_is(name, table[i].field))             \
+				return i;                             \
+		return -1;                                            \
+	}
+BY_NAME(torch)
+BY_NAME(triton)
+BY_NAME(safetensors)
+
+static uint32_t bits_of(float x)
+{
+	uint32_t u;
+
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static float float_of(uint32_t u)
+{
+	float x;
+
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* A small float has E exponent bits and M mantissa bits. Below its smallest normal, adding a
+ * power of two whose last mantissa bit weighs one denormal step lets the adder round. */
+static uint32_t shrink(uint32_t u, int mant, int bias)
+{
+	int drop = 23 - mant;
+
+	if (u < (uint32_t)(127 - bias + 1) << 23) {
+		uint32_t magic = (uint32_t)(127 - bias + drop + 1) << 23;
+
+		return bits_of(float_of(u) + float_of(magic)) - magic;
+	}
+	u += (1u << (drop - 1)) - 1 + (u >> drop & 1);
+	return (u - ((uint32_t)(127 - bias) << 23)) >> drop;
+}
+
+/* The inverse, for finite values: `h` without its sign. */
+static float widen(uint32_t h, int mant, int bias)
+{
+	uint32_t u = h << (23 - mant);
+
+	if (u < 1u << 23)       /* denormal: h * 2^(1 - bias - mant) */
+		return (float)h * float_of((uint32_t)(127 + 1 - bias - mant) << 23);
+	return float_of(u + ((uint32_t)(127 - bias) << 23));
+}
+
+uint16_t f32_to_f16(float x)
+{
+	uint32_t u = bits_of(x), sign = u >> 31 << 15;
+
+	u &= 0x7fffffff;
+	if (u > 0x7f800000)     /* NaN: the top of the payload, made quiet */
+		return (uint16_t)(sign | 0x7e00 | (u >> 13 & 0x3ff));
+	if (u >= 0x47800000)    /* 65536 and above */
+		return (uint16_t)(sign | 0x7c00);
+	return (uint16_t)(sign | shrink(u, 10, 15));
+}
+
+float f16_to_f32(uint16_t h)
+{
+	uint32_t sign = (uint32_t)(h >> 15) << 31, m = h & 0x7fff;
+	float x;
+
+	if (m >= 0x7c00)
+		x = float_of(0x7f800000 | (m & 0x3ff) << 13 | (m > 0x7c00 ? 1u << 22 : 0));
+	else
+		x = widen(m, 10, 15);
+	return float_of(bits_of(x) | sign);
+}
+
+uint16_t f32_to_bf16(float x)
+{
+	uint32_t u = bits_of(x);
+
+	if ((u & 0x7fffffff) > 0x7f800000)
+		return 0x7fc0;
+	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+float bf16_to_f32(uint16_t h)
+{
+	return float_of((uint32_t)h << 16);
+}
+
+uint8_t f32_to_f8e4m3(float x)
+{
+	uint32_t u = bits_of(x), sign = u >> 31 << 7;
+
+	u &= 0x7fffffff;
+	/* No infinity in this format: 480 and above is NaN; rounding up to 480 gives 0x7f too. */
+	return (uint8_t)(sign | (u >= 0x43f00000 ? 0x7f : shrink(u, 3, 7)));
+}
+
+float f8e4m3_to_f32(uint8_t h)
+{
+	uint32_t sign = (uint32_t)(h >> 7) << 31, m = h & 0x7f;
+	float x = m == 0x7f ? float_of(0x7ff00000) : widen(m, 3, 7);
+
+	return float_of(bits_of(x) | sign);
+}
+
+uint8_t f32_to_f8e5m2(float x)
+{
+	uint32_t u = bits_of(x), sign = u >> 31 << 7;
+
+	u &= 0x7fffffff;
+	if (u > 0x7f800000)
+		return (uint8_t)(sign | 0x7f);
+	return (uint8_t)(sign | (u >= 0x47800000 ? 0x7c : shrink(u, 2, 15)));
+}
+
+float f8e5m2_to_f32(uint8_t h)
+{
+	return f16_to_f32((uint16_t)(h << 8));
+}
+
+float f32_to_tf32(float x)
+{
+	uint32_t u = bits_of(x);
+
+	if ((u & 0x7fffffff) >= 0x7f800000)
+		return x;
+	return float_of((u + 0x1000) & ~0x1fffu);
+}
+
+double dtype_load(enum dtype dt, const void *p)
+{
+	double v;
+
+	dtype_convert(DT_F64, &v, dt, p, 1);
+	return v;
+}
+
+void dtype_store(enum dtype dt, void *p, double v)
+{
+	dtype_convert(dt, p, DT_F64, &v, 1);
+}
+
+int64_t dtype_load_int(enum dtype dt, const void *p)
+{
+	int64_t v;
+
+	dtype_convert(DT_I64, &v, dt, p, 1);
+	return v;
+}
+
+void dtype_store_int(enum dtype dt, void *p, int64_t v)
+{
+	dtype_convert(dt, p, DT_I64, &v, 1);
+}

@@ -1,0 +1,252 @@
+/* Storage and dense tensors: see tensor.h. */
+#include "tensor/tensor.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+enum { ALIGN = 64 };
+
+static _Atomic uint64_t last_id;
+
+static void release_heap(struct storage *s)
+{
+	mem_free_aligned(s->data);
+}
+
+static int budget_take(struct tensor_budget *b, size_t bytes, struct err *e)
+{
+	if (!b)
+		return 0;
+	if (b->limit && (bytes > b->limit || b->live > b->limit - bytes))
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %zu bytes with %zu of %zu in use", bytes,
+			       b->live, b->limit);
+	b->live += bytes;
+	b->peak = MAX(b->peak, b->live);
+	return 0;
+}
+
+static struct storage *storage_new(struct tensor_budget *b, size_t bytes, struct err *e)
+{
+	struct storage *s;
+
+	if (budget_take(b, bytes, e))
+		return NULL;
+	s = mem_zalloc(sizeof *s);
+	if (!s || bytes > SIZE_MAX - ALIGN || !(s->data = mem_alloc_aligned(bytes ? bytes : 1, ALIGN))) {
+		mem_free(s);
+		if (b)
+			b->live -= bytes;
+		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %zu bytes", bytes);
+		return NULL;
+	}
+	s->bytes = bytes;
+	s->refs = 1;
+	s->budget = b;
+	s->id = atomic_fetch_add(&last_id, 1) + 1;
+	s->release = release_heap;
+	return s;
+}
+
+static void storage_free(struct storage *s)
+{
+	if (s->budget)
+		s->budget->live -= s->bytes;
+	if (s->release)
+		s->release(s);
+	mem_free(s->undef);
+	mem_free(s);
+}
+
+int storage_track_undef(struct storage *s, struct err *e)
+{
+	if (!s->undef && !(s->undef = mem_alloc(s->bytes)))
+		return err_nomem(e);
+	memset(s->undef, 1, s->bytes);
+	return 0;
+}
+
+void tensor_retain(const struct tensor *t)
+{
+	t->st->refs++;
+}
+
+void tensor_release(struct tensor *t)
+{
+	if (t->st && --t->st->refs == 0)
+		storage_free(t->st);
+	t->st = NULL;
+}
+
+/* Bytes that a tensor of these strides needs, with every size checked. */
+static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, size_t *bytes,
+			struct err *e)
+{
+	int64_t last = 1, span, n;
+
+	for (int i = 0; i < ndim; i++) {
+		if (shape[i] < 0)
+			return err_set(e, ERR_STATE,
+				       "Trying to create tensor with negative dimension %lld: %s", (long long)shape[i],
+				       SHAPE_TEXT(ndim, shape));
+		if (shape[i] == 0) {
+			*bytes = 0;
+			return 0;
+		}
+	}
+	for (int i = 0; i < ndim; i++)
+		if (ck_mul64(shape[i] - 1, stride[i], &span) || ck_add64(last, span, &last))
+			goto too_big;
+	if (last < 1)
+		return err_set(e, ERR_STATE, "as_strided: Negative strides are not supported at the moment, got strides: %s",
+			       SHAPE_TEXT(ndim, stride));
+	if (!ck_mul64(last, dtype_size(dt), &n) && n < INT64_MAX / 2) {
+		*bytes = (size_t)n;
+		return 0;
+	}
+too_big:
+	return err_set(e, ERR_NOMEM, "out of memory: storage size calculation overflowed with sizes=%s",
+		       SHAPE_TEXT(ndim, shape));
+}
+
+void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride)
+{
+	int64_t step = 1;
+
+	for (int i = ndim - 1; i >= 0; i--) {
+		stride[i] = step;
+		if (shape[i] > 1 && ck_mul64(step, shape[i], &step))
+			step = INT64_MAX / 2;   /* refused by needed_bytes */
+	}
+}
+
+int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+			  const int64_t *stride, struct err *e)
+{
+	size_t bytes;
+
+	if (ndim < 0 || ndim > TENSOR_DIMS)
+		return err_set(e, ERR_UNSUPPORTED, "tensors of %d dimensions", ndim);
+	if (needed_bytes(dt, ndim, shape, stride, &bytes, e))
+		return -1;
+	*t = (struct tensor){ .dt = dt, .ndim = ndim };
+	for (int i = 0; i < ndim; i++) {
+		t->shape[i] = shape[i];
+		t->stride[i] = stride[i];
+	}
+	t->st = storage_new(b, bytes, e);
+	return t->st ? 0 : -1;
+}
+
+int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
+		       struct err *e)
+{
+	return tensor_new_strided_in(NULL, t, dt, ndim, shape, stride, e);
+}
+
+int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		  struct err *e)
+{
+	int64_t stride[TENSOR_DIMS] = { 0 };
+
+	if (ndim >= 0 && ndim <= TENSOR_DIMS)
+		tensor_dense_strides(ndim, shape, stride);
+	return tensor_new_strided_in(b, t, dt, ndim, shape, stride, e);
+}
+
+int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+{
+	return tensor_new_in(NULL, t, dt, ndim, shape, e);
+}
+
+int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+{
+	if (tensor_new(t, dt, ndim, shape, e))
+		return -1;
+	memset(t->st->data, 0, t->st->bytes);
+	return 0;
+}
+
+int64_t tensor_numel(const struct tensor *t)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < t->ndim; i++)
+		n *= t->shape[i];
+	return n;
+}
+
+int tensor_is_contiguous(const struct tensor *t)
+{
+	int64_t step = 1;
+
+	for (int i = t->ndim - 1; i >= 0; i--) {
+		if (t->shape[i] == 0)
+			return 1;
+		if (t->shape[i] != 1 && t->stride[i] != step)
+			return 0;
+		step *= t->shape[i];
+	}
+	return 1;
+}
+
+int tensor_is_dense(const struct tensor *t)
+{
+	int64_t step = 1;
+	unsigned used = 0;
+
+	if (tensor_is_contiguous(t))
+		return 1;
+	for (int k = 0; k < t->ndim; k++) {
+		int found = -1;
+
+		for (int i = 0; i < t->ndim && found < 0; i++)
+			if (!(used >> i & 1) && (t->shape[i] == 1 || t->stride[i] == step))
+				found = i;
+		if (found < 0)
+			return 0;
+		used |= 1u << found;
+		step *= t->shape[found];
+	}
+	return 1;
+}
+
+void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
+{
+	int64_t size = dtype_size(t->dt), first = t->offset, last = t->offset;
+
+	for (int i = 0; i < t->ndim; i++) {
+		if (t->shape[i] == 0) {
+			*lo = *hi = t->offset * size;
+			return;
+		}
+		if (t->stride[i] < 0)
+			first += (t->shape[i] - 1) * t->stride[i];
+		else
+			last += (t->shape[i] - 1) * t->stride[i];
+	}
+	*lo = first * size;
+	*hi = (last + 1) * size;
+}
+
+int tensor_same_shape(const struct tensor *a, const struct tensor *b)
+{
+	if (a->ndim != b->ndim)
+		return 0;
+	for (int i = 0; i < a->ndim; i++)
+		if (a->shape[i] != b->shape[i])
+			return 0;
+	return 1;
+}
+
+const char *tensor_shape_text(char *out, size_t cap, int ndim, const int64_t *shape)
+{
+	size_t n = (size_t)snprintf(out, cap, "[");
+
+	for (int i = 0; i < ndim && n < cap; i++)
+		n += (size_t)snprintf(out + n, cap - n, "%s%lld", i ? ", " : "", (long long)shape[i]);
+	if (n < cap)
+		snprintf(out + n, cap - n, "]");
+	return out;
+}

@@ -1,0 +1,203 @@
+/* Tensors: views and their errors, copies, loops, budgets, memory never written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tensor/tensor.h"
+
+static struct tensor iota(int ndim, const int64_t *shape)
+{
+	struct tensor t;
+	float *p;
+
+	assert_int_equal(tensor_new(&t, DT_F32, ndim, shape, NULL), 0);
+	p = tensor_data(&t);
+	for (int64_t i = 0; i < tensor_numel(&t); i++)
+		p[i] = (float)i;
+	return t;
+}
+
+static void check_shape(const struct tensor *t, const char *shape, const char *stride)
+{
+	assert_string_equal(SHAPE_TEXT(t->ndim, t->shape), shape);
+	assert_string_equal(SHAPE_TEXT(t->ndim, t->stride), stride);
+}
+
+static void test_view(void **state)
+{
+	struct tensor t = iota(3, (int64_t[]){ 2, 3, 4 }), v, p;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_view(&v, &t, 2, (int64_t[]){ 6, -1 }, NULL), 0);
+	check_shape(&v, "[6, 4]", "[4, 1]");
+	tensor_release(&v);
+	assert_int_equal(tensor_permute(&p, &t, (int[]){ 2, 0, 1 }, NULL), 0);
+	check_shape(&p, "[4, 2, 3]", "[1, 12, 4]");
+	assert_int_equal(tensor_view(&v, &p, 2, (int64_t[]){ 4, 6 }, NULL), 0);
+	check_shape(&v, "[4, 6]", "[1, 4]");
+	tensor_release(&v);
+	assert_int_equal(tensor_view(&v, &p, 1, (int64_t[]){ 24 }, &e), -1);
+	assert_non_null(strstr(e.text, "Use .reshape(...) instead."));
+	err_clear(&e);
+	assert_int_equal(tensor_reshape(&v, &p, 1, (int64_t[]){ 24 }, NULL), 0);
+	assert_true(((float *)tensor_data(&v))[1] == 4);
+	assert_true(((float *)tensor_data(&v))[6] == 1);
+	tensor_release(&v);
+	assert_int_equal(tensor_view(&v, &t, 2, (int64_t[]){ 5, -1 }, &e), -1);
+	assert_string_equal(e.text, "shape '[5, -1]' is invalid for input of size 24");
+	tensor_release(&p);
+	tensor_release(&t);
+}
+
+static void test_expand_slice_select(void **state)
+{
+	struct tensor t = iota(2, (int64_t[]){ 3, 1 }), v, w;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_expand(&v, &t, 3, (int64_t[]){ 2, -1, 4 }, NULL), 0);
+	check_shape(&v, "[2, 3, 4]", "[0, 1, 0]");
+	assert_int_equal(tensor_check_writable(&v, &e), -1);
+	err_clear(&e);
+	assert_int_equal(tensor_expand(&w, &v, 3, (int64_t[]){ 2, 5, 4 }, &e), -1);
+	assert_string_equal(e.text, "The expanded size of the tensor (5) must match the existing size (3) at non-singleton "
+				    "dimension 1.  Target sizes: [2, 5, 4].  Tensor sizes: [2, 3, 4]");
+	err_clear(&e);
+	assert_int_equal(tensor_slice(&w, &t, 0, -2, INT64_MAX, 2, NULL), 0);
+	check_shape(&w, "[1, 1]", "[2, 1]");
+	assert_int_equal(w.offset, 1);
+	tensor_release(&w);
+	assert_int_equal(tensor_select(&w, &t, 0, 3, &e), -1);
+	assert_string_equal(e.text, "index 3 is out of bounds for dimension 0 with size 3");
+	err_clear(&e);
+	assert_int_equal(tensor_select(&w, &t, -2, -1, NULL), 0);
+	assert_int_equal(w.offset, 2);
+	tensor_release(&w);
+	assert_int_equal(tensor_squeeze(&w, &t, 5, &e), -1);
+	assert_string_equal(e.text, "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
+	tensor_release(&v);
+	tensor_release(&t);
+}
+
+static void test_copy(void **state)
+{
+	struct tensor t = iota(3, (int64_t[]){ 5, 33, 18 }), p, c, h;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_transpose(&p, &t, 0, 2, NULL), 0);
+	assert_int_equal(tensor_contiguous(&c, &p, NULL), 0);
+	for (int64_t i = 0; i < 18; i++)
+		for (int64_t j = 0; j < 33; j++)
+			for (int64_t k = 0; k < 5; k++)
+				assert_true(((float *)tensor_data(&c))[(i * 33 + j) * 5 + k] == (float)((k * 33 + j) * 18 + i));
+	assert_int_equal(tensor_to(&h, &p, DT_F16, NULL), 0);
+	assert_int_equal(((uint16_t *)tensor_data(&h))[1], f32_to_f16(33 * 18));
+	/* A copy onto its own transpose: the source must be read as it was. */
+	tensor_release(&h);
+	h = iota(2, (int64_t[]){ 2, 2 });
+	tensor_release(&p);
+	assert_int_equal(tensor_transpose(&p, &h, 0, 1, NULL), 0);
+	assert_int_equal(tensor_copy(&h, &p, NULL), 0);
+	assert_true(((float *)tensor_data(&h))[1] == 2 && ((float *)tensor_data(&h))[2] == 1);
+	assert_int_equal(tensor_copy(&h, &t, &e), -1);
+	assert_string_equal(e.text, "The size of tensor a (2) must match the size of tensor b (18) at non-singleton dimension 2");
+	tensor_release(&h);
+	tensor_release(&c);
+	tensor_release(&p);
+	tensor_release(&t);
+}
+
+static void test_budget_and_sizes(void **state)
+{
+	struct tensor_budget b = { .limit = 1000 };
+	struct tensor t, u;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_new_in(&b, &t, DT_F32, 1, (int64_t[]){ 200 }, NULL), 0);
+	assert_int_equal(tensor_new_in(&b, &u, DT_F32, 1, (int64_t[]){ 200 }, &e), -1);
+	assert_int_equal(e.code, ERR_NOMEM);
+	err_clear(&e);
+	tensor_release(&t);
+	assert_int_equal(b.live, 0);
+	assert_int_equal(b.peak, 800);
+	assert_int_equal(tensor_new(&t, DT_F64, 3, (int64_t[]){ INT64_MAX, INT64_MAX, 2 }, &e), -1);
+	assert_int_equal(e.code, ERR_NOMEM);
+	err_clear(&e);
+	assert_int_equal(tensor_new(&t, DT_F64, 2, (int64_t[]){ INT64_MAX, 0 }, NULL), 0);
+	assert_int_equal(tensor_numel(&t), 0);
+	tensor_release(&t);
+	assert_int_equal(tensor_new(&t, DT_F64, 1, (int64_t[]){ -1 }, &e), -1);
+	t = iota(1, (int64_t[]){ 4 });
+	err_clear(&e);
+	assert_int_equal(tensor_as_strided(&u, &t, 1, (int64_t[]){ 3 }, (int64_t[]){ 2 }, 0, &e), -1);
+	assert_int_equal(tensor_as_strided(&u, &t, 1, (int64_t[]){ 2 }, (int64_t[]){ 2 }, 1, NULL), 0);
+	tensor_release(&u);
+	tensor_release(&t);
+}
+
+static void test_undef(void **state)
+{
+	struct tensor t = iota(2, (int64_t[]){ 4, 4 }), row, copy, one = iota(1, (int64_t[]){ 4 });
+
+	(void)state;
+	assert_int_equal(storage_track_undef(t.st, NULL), 0);
+	assert_int_equal(tensor_select(&row, &t, 1, 2, NULL), 0);
+	assert_int_equal(tensor_copy(&row, &one, NULL), 0);
+	assert_false(tensor_any_undef(&row));
+	assert_true(tensor_any_undef(&t));
+	assert_int_equal(tensor_to(&copy, &t, DT_F64, NULL), 0);
+	assert_true(tensor_any_undef(&copy));
+	tensor_release(&row);
+	assert_int_equal(tensor_select(&row, &copy, 1, 2, NULL), 0);
+	assert_false(tensor_any_undef(&row));
+	tensor_mark_defined(&copy);
+	assert_false(tensor_any_undef(&copy));
+	tensor_release(&row);
+	tensor_release(&copy);
+	tensor_release(&one);
+	tensor_release(&t);
+}
+
+static void test_round_trips(void **state)
+{
+	(void)state;
+	for (uint32_t h = 0; h < 65536; h++) {
+		float f = f16_to_f32((uint16_t)h), g = bf16_to_f32((uint16_t)h);
+
+		if (f == f)
+			assert_int_equal(f32_to_f16(f), h);
+		if (g == g)
+			assert_int_equal(f32_to_bf16(g), h);
+	}
+	for (uint32_t h = 0; h < 256; h++) {
+		float f = f8e4m3_to_f32((uint8_t)h), g = f8e5m2_to_f32((uint8_t)h);
+
+		if (f == f)
+			assert_int_equal(f32_to_f8e4m3(f), h);
+		if (g == g)
+			assert_int_equal(f32_to_f8e5m2(g), h);
+	}
+	assert_true(f32_to_tf32(1.0f + 0x1p-11f) == 1.0f + 0x1p-10f);   /* ties go away */
+	assert_true(f32_to_tf32(1.0f + 0x1p-12f) == 1.0f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_view),
+		cmocka_unit_test(test_expand_slice_select),
+		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_budget_and_sizes),
+		cmocka_unit_test(test_undef),
+		cmocka_unit_test(test_round_trips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
