@@ -2,16 +2,20 @@
  *
  * Reading gives a tree of `struct json` owned by its root: free the root, borrow the rest.
  * Errors carry line and column. Hostile input (depth, size, duplicate keys, bad UTF-8, NaN)
- * is refused with a message, never a crash. */
+ * is refused with a message, never a crash. Integers beyond 64 bits are read as reals. Lookup
+ * by key and by index is O(1). */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/str.h"
 
 struct json;
+
+enum { JSON_DEPTH_MOST = 500 };   /* deeper nesting is refused by reader and writer */
 
 enum json_kind { JSON_NULL, JSON_BOOL, JSON_INT, JSON_REAL, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
@@ -29,7 +33,8 @@ const struct json *json_member(const struct json *object, size_t i, const char *
 /* Values of a node; a wrong kind gives the default. */
 struct str json_str(const struct json *j, const char *otherwise);
 int64_t json_int(const struct json *j, int64_t otherwise);        /* reals that are whole too */
-double json_real(const struct json *j, double otherwise);         /* ints too */
+/* Ints too. Hidden, because Jansson calls a function of its own by this name. */
+__attribute__((visibility("hidden"))) double json_real(const struct json *j, double otherwise);
 int json_bool(const struct json *j, int otherwise);
 
 /* Required members: -1 with a message naming key and expected kind. */
@@ -46,7 +51,7 @@ struct jw {
 	struct buf *out;
 	int depth;
 	int indent;               /* spaces a level; 0: one line */
-	unsigned char has[64];    /* level has a member already */
+	unsigned char has[64];    /* a bit a level: has a member already */
 	int after_key;
 };
 

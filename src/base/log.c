@@ -1,6 +1,7 @@
 /* The log and the clocks: see log.h. */
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -10,7 +11,9 @@ static struct {
 	log_sink *sink;
 	void *ctx;
 	_Atomic uint64_t count[LOG_OFF];
-} the_log = { .level = LOG_INFO };
+	pthread_mutex_t lock;     /* keeps lines whole and `status` below them */
+	char status[256];
+} the_log = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void log_set_level(enum log_level level)
 {
@@ -23,9 +26,27 @@ void log_set_sink(log_sink *sink, void *ctx)
 	the_log.ctx = ctx;
 }
 
-void log_at(enum log_level level, const char *fmt, ...)
+static void to_stderr(enum log_level level, const char *text)
 {
 	static const char *const name[] = { "debug: ", "", "warning: ", "error: " };
+	const char *erase = the_log.status[0] ? "\r\033[K" : "";
+
+	fprintf(stderr, "%s%s%s\n%s", erase, name[level], text, the_log.status);
+	fflush(stderr);
+}
+
+void log_status(const char *text)
+{
+	pthread_mutex_lock(&the_log.lock);
+	if (text[0] || the_log.status[0])
+		fprintf(stderr, "\r\033[K%s", text);
+	fflush(stderr);
+	snprintf(the_log.status, sizeof the_log.status, "%s", text);
+	pthread_mutex_unlock(&the_log.lock);
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
 	char text[2048];
 	va_list ap;
 
@@ -37,10 +58,12 @@ void log_at(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	pthread_mutex_lock(&the_log.lock);
 	if (the_log.sink)
 		the_log.sink(the_log.ctx, level, text);
 	else
-		fprintf(stderr, "%s%s\n", name[level], text);
+		to_stderr(level, text);
+	pthread_mutex_unlock(&the_log.lock);
 }
 
 uint64_t log_count(enum log_level level)

@@ -18,6 +18,9 @@ void log_at(enum log_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define log_info(...) log_at(LOG_INFO, __VA_ARGS__)
 #define log_warn(...) log_at(LOG_WARN, __VA_ARGS__)
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
+/* A line that stays below the log on a terminal (a progress bar): replaces the one shown
+ * before; "" takes it away. Log lines are printed above it. */
+void log_status(const char *text);
 /* How many lines of `level` were logged since start (also those below the shown level). */
 uint64_t log_count(enum log_level level);
 

@@ -10,7 +10,8 @@
  *     };
  *
  * A flag `x` also understands --no-x. The YAML key is the name with '-' as '_', the same
- * word with '-' is accepted. Command line wins over file, file over default. Unknown names
+ * word with '-' is accepted, and a nested mapping stands for its keys joined: `lora: {r: 8}`
+ * is `lora_r: 8`. Command line wins over file, file over default. Unknown names
  * are refused with the nearest one. Rows shared by several commands live in shared tables
  * reached through OPT_INCLUDE. */
 #ifndef BASE_OPT_H
@@ -80,5 +81,14 @@ int opt_parse(const struct opt *table, void *into, int argc, char *const *argv,
 void opt_release(struct opt_parsed *p);
 /* The text of help for a table, wrapped at 80 columns. */
 void opt_help(const struct opt *table, struct buf *out);
+/* The same rows as the OPTIONS of a man page (roff), and as words for shell completion:
+ * one option a line, with its choices or placeholder behind a tab. */
+void opt_man(const struct opt *table, struct buf *out);
+void opt_words(const struct opt *table, struct buf *out);
+
+/* Calls fn for every row, those of included tables too; `base` is to be added to offset.
+ * Stops at and returns the first nonzero result. */
+typedef int opt_visit_fn(void *ctx, const struct opt *row, size_t base, const char *group);
+int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx);
 
 #endif

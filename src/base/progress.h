@@ -1,5 +1,6 @@
 /* Progress of long work: a bar with rate and time left on a terminal, a line now and then
- * otherwise, JSON lines with --json, nothing with --quiet. And what Ctrl-C means: the first
+ * otherwise, JSON lines with --json, nothing with --quiet; always on stderr, so that stdout
+ * holds results only. One thread at a time may use a struct progress. And what Ctrl-C means: the first
  * one asks long work to finish cleanly, the second one stops. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H

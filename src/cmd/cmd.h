@@ -3,10 +3,42 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include "base/err.h"
+#include "base/opt.h"
+
 enum cmd_exit { CMD_OK = 0, CMD_NO = 1, CMD_FAILED = 2 };
 
 #define COMMAND(name, suffix, summary) int cmd_##suffix(int argc, char **argv);
 #include "cmd/commands.def"
 #undef COMMAND
+
+/* The table of commands, ended by a row with name NULL. */
+struct cmd {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv);
+};
+extern const struct cmd cmd_table[];
+
+/* What every command begins with:
+ *
+ *     static const struct cmd_usage usage = {
+ *         .args = "FILE...", .about = "One paragraph of help.", .opts = table,
+ *     };
+ *     int rc = cmd_parse(&usage, &args, argc, argv, &p);
+ *     if (rc >= 0)
+ *         return rc;
+ *     ...
+ *     opt_release(&p);
+ *
+ * Returns -1 to go on, or the exit code: --help was printed, or the command line was wrong,
+ * which has been said on stderr. `p` needs releasing only after -1. */
+struct cmd_usage {
+	const char *args;            /* what may follow the options: "FILE...", or "" */
+	const char *about;
+	const struct opt *opts;
+};
+int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
+/* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
+int cmd_fail(const char *name, const struct err *e);
 
 #endif

@@ -2,44 +2,63 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/progress.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 
-static const struct {
-	const char *name, *summary;
-	int (*run)(int argc, char **argv);
-} commands[] = {
+const struct cmd cmd_table[] = {
 #define COMMAND(name, suffix, summary) { #name, summary, cmd_##suffix },
 #include "cmd/commands.def"
 #undef COMMAND
+	{ NULL, NULL, NULL }
 };
 
-int cmd_version(int argc, char **argv)
+static int unknown_command(const char *name)
 {
-	(void)argc, (void)argv;
-	printf("tritonrl %s (%s)\n", TRITONRL_VERSION, __VERSION__);
-	return CMD_OK;
+	const char *nearest = NULL;
+	size_t best = 3, d;
+
+	for (const struct cmd *c = cmd_table; c->name; c++) {
+		d = str_distance(str_of(name), str_of(c->name));
+		if (d < best) {
+			best = d;
+			nearest = c->name;
+		}
+	}
+	fprintf(stderr, "tritonrl: unknown command '%s'", name);
+	if (nearest)
+		fprintf(stderr, "; did you mean '%s'?\n", nearest);
+	else
+		fprintf(stderr, "; see 'tritonrl help'\n");
+	return CMD_FAILED;
 }
 
-int cmd_help(int argc, char **argv)
+/* Output that did not reach its file (a full disk) is a failure, whatever the command said. */
+static int finish(int rc)
 {
-	(void)argc, (void)argv;
-	printf("usage: tritonrl COMMAND [options]\n\n");
-	for (size_t i = 0; i < COUNT_OF(commands); i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-	return CMD_OK;
+	if (fflush(stdout) || ferror(stdout)) {
+		perror("tritonrl: cannot write the output");
+		return CMD_FAILED;
+	}
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help")) {
-		cmd_help(argc, argv);
-		return argc < 2 ? CMD_FAILED : CMD_OK;
+	static char help[] = "help", version[] = "version";
+	char **words = argv + 1;
+
+	if (argc < 2) {
+		cmd_help(1, (char *[]){ help, NULL });
+		return finish(CMD_FAILED);
 	}
-	for (size_t i = 0; i < COUNT_OF(commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "tritonrl: unknown command '%s'; see 'tritonrl help'\n", argv[1]);
-	return CMD_FAILED;
+	if (!strcmp(words[0], "--help") || !strcmp(words[0], "-h"))
+		words[0] = help;
+	if (!strcmp(words[0], "--version"))
+		words[0] = version;
+	stop_install();
+	for (const struct cmd *c = cmd_table; c->name; c++)
+		if (!strcmp(words[0], c->name))
+			return finish(c->run(argc - 1, words));
+	return unknown_command(words[0]);
 }

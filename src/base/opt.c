@@ -1,0 +1,504 @@
+/* Parsing of options: see opt.h. The table is flattened once; the command line is read into
+ * a list of assignments, so that --config can be applied below them.
+ * Invariant: a member is only ever set to a value inside its row's range or choices. */
+#include "base/opt.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+
+enum source { FROM_DEFAULT, FROM_FILE, FROM_ARGV };
+
+struct row {
+	const struct opt *o;
+	size_t base;
+	enum source source;          /* of the value it holds now */
+};
+
+struct assignment {
+	struct row *row;
+	const char *value;           /* NULL: a flag without one */
+	int negated;
+};
+
+struct parser {
+	struct arena *a;
+	char *into;
+	struct { struct row *v; size_t n, cap; } rows;
+	struct { struct assignment *v; size_t n, cap; } given;
+	struct { const char **v; size_t n, cap; } args;
+	const char *config;
+	int help;
+};
+
+static int visit(const struct opt *table, size_t base, const char *group, opt_visit_fn *fn, void *ctx)
+{
+	int rc = 0;
+
+	for (const struct opt *o = table; o->type != OPT_T_END && !rc; o++) {
+		const char *g = o->group ? o->group : group;
+
+		rc = o->type == OPT_T_INCLUDE ? visit(o->include, base + o->offset, g, fn, ctx) : fn(ctx, o, base, g);
+	}
+	return rc;
+}
+
+int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
+{
+	return visit(table, 0, NULL, fn, ctx);
+}
+
+static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
+{
+	struct parser *p = ctx;
+
+	(void)group;
+	return vec_push(&p->rows, ((struct row){ .o = o, .base = base }));
+}
+
+static void *member(const struct parser *p, const struct row *r)
+{
+	return p->into + r->base + r->o->offset;
+}
+
+/* --- setting a value ------------------------------------------------------------------- */
+
+static int set_int(const struct opt *o, const char *where, const char *value, int64_t *out, struct err *e)
+{
+	int64_t v;
+
+	if (str_to_i64(str_of(value), &v))
+		return err_set(e, ERR_USAGE, "%s: '%s' is not a whole number", where, value);
+	if ((double)v < o->lo || (double)v > o->hi)
+		return err_set(e, ERR_USAGE, "%s: %s is outside %.15g..%.15g", where, value, o->lo, o->hi);
+	*out = v;
+	return 0;
+}
+
+static int set_real(const struct opt *o, const char *where, const char *value, double *out, struct err *e)
+{
+	double v;
+
+	if (str_to_f64(str_of(value), &v) || isnan(v))
+		return err_set(e, ERR_USAGE, "%s: '%s' is not a number", where, value);
+	if (v < o->lo || v > o->hi)
+		return err_set(e, ERR_USAGE, "%s: %s is outside %g..%g", where, value, o->lo, o->hi);
+	*out = v;
+	return 0;
+}
+
+static int set_flag(const char *where, const char *value, int *out, struct err *e)
+{
+	struct yaml scalar = { .kind = YAML_SCALAR, .text = value ? str_of(value) : STR("true") };
+
+	return yaml_bool(&scalar, out) ?
+		err_set(e, ERR_USAGE, "%s: '%s' is neither true nor false", where, value) : 0;
+}
+
+static int set_choice(const struct opt *o, const char *where, const char *value, const char **out, struct err *e)
+{
+	struct str rest = str_of(o->choices), one;
+
+	while (rest.n) {
+		one = str_cut(&rest, '|');
+		if (str_is(one, value)) {
+			*out = value;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE, "%s: '%s' is not one of %s", where, value, o->choices);
+}
+
+static int list_push(struct parser *p, struct opt_list *l, struct str item, struct err *e)
+{
+	size_t cap = l->cap ? l->cap * 2 : 8;
+
+	if (l->n == l->cap) {
+		const char **v = arena_array(p->a, cap, sizeof *v);
+
+		if (!v)
+			return err_nomem(e);
+		if (l->n)
+			memcpy(v, l->v, l->n * sizeof *v);
+		l->v = v;
+		l->cap = cap;
+	}
+	l->v[l->n] = arena_strndup(p->a, item.p, item.n);
+	return l->v[l->n] ? (l->n++, 0) : err_nomem(e);
+}
+
+static int set_list(struct parser *p, const struct opt *o, const char *value, struct opt_list *l, struct err *e)
+{
+	struct str rest = str_of(value);
+
+	if (!o->split_commas)
+		return list_push(p, l, rest, e);
+	while (rest.n) {
+		struct str one = str_trim(str_cut(&rest, ','));
+
+		if (one.n && list_push(p, l, one, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Sets the member of `r` from text; `where` names the option in messages. */
+static int set_value(struct parser *p, struct row *r, enum source from, const char *where, const char *value,
+		     struct err *e)
+{
+	const struct opt *o = r->o;
+	void *m = member(p, r);
+
+	if (o->type == OPT_T_LIST && r->source != from)
+		*(struct opt_list *)m = (struct opt_list){ .v = NULL };
+	r->source = from;
+	switch (o->type) {
+	case OPT_T_FLAG: return set_flag(where, value, m, e);
+	case OPT_T_INT: return set_int(o, where, value, m, e);
+	case OPT_T_REAL: return set_real(o, where, value, m, e);
+	case OPT_T_CHOICE: return set_choice(o, where, value, m, e);
+	case OPT_T_LIST: return set_list(p, o, value, m, e);
+	case OPT_T_STR: *(const char **)m = value; return 0;
+	case OPT_T_INCLUDE:
+	case OPT_T_END: break;
+	}
+	BUG("option row '%s' has type %d", o->name, (int)o->type);
+}
+
+static int set_default(struct parser *p, struct row *r, struct err *e)
+{
+	void *m = member(p, r);
+
+	switch (r->o->type) {
+	case OPT_T_FLAG: *(int *)m = (int)r->o->def_int; break;
+	case OPT_T_INT: *(int64_t *)m = r->o->def_int; break;
+	case OPT_T_REAL: *(double *)m = r->o->def_real; break;
+	case OPT_T_LIST:
+		*(struct opt_list *)m = (struct opt_list){ .v = NULL };
+		return r->o->def_str ? set_list(p, r->o, r->o->def_str, m, e) : 0;
+	default: *(const char **)m = r->o->def_str; break;
+	}
+	return 0;
+}
+
+/* --- names ----------------------------------------------------------------------------- */
+
+/* Names are compared with '_' and '-' equal: YAML keys use the first, options the second. */
+static int same_name(struct str given, const char *name)
+{
+	if (given.n != strlen(name))
+		return 0;
+	for (size_t i = 0; i < given.n; i++)
+		if ((given.p[i] == '_' ? '-' : given.p[i]) != name[i])
+			return 0;
+	return 1;
+}
+
+static struct row *find_row(struct parser *p, struct str name)
+{
+	for (size_t i = 0; i < p->rows.n; i++)
+		if (same_name(name, p->rows.v[i].o->name))
+			return &p->rows.v[i];
+	return NULL;
+}
+
+static int unknown(const struct parser *p, const char *what, struct str name, const char *dashes, struct err *e)
+{
+	const char *nearest = NULL;
+	size_t best = name.n / 3 + 2, d;
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		d = str_distance(name, str_of(p->rows.v[i].o->name));
+		if (d < best) {
+			best = d;
+			nearest = p->rows.v[i].o->name;
+		}
+	}
+	if (nearest)
+		return err_set(e, ERR_USAGE, "%s '%s%.*s'; did you mean '%s%s'?", what, dashes, STR_ARG(name),
+			       dashes, nearest);
+	return err_set(e, ERR_USAGE, "%s '%s%.*s'", what, dashes, STR_ARG(name));
+}
+
+/* --- the command line ------------------------------------------------------------------ */
+
+static int give(struct parser *p, struct row *row, const char *value, int negated, struct err *e)
+{
+	struct assignment a = { .row = row, .value = value, .negated = negated };
+
+	return vec_push(&p->given, a) ? err_nomem(e) : 0;
+}
+
+/* --name, --name=value, --name value, --no-name; `next` is the word behind, or NULL.
+ * Returns how many words were used, or -1. */
+static int read_long(struct parser *p, const char *word, const char *next, struct err *e)
+{
+	struct str name = str_of(word + 2);
+	const char *eq = strchr(word, '=');
+	struct row *r;
+	int negated = 0;
+
+	if (eq)
+		name.n = (size_t)(eq - name.p);
+	r = find_row(p, name);
+	if (!r && str_starts(name, "no-")) {
+		r = find_row(p, (struct str){ .p = name.p + 3, .n = name.n - 3 });
+		negated = r && r->o->type == OPT_T_FLAG;
+		if (!negated)
+			r = NULL;
+	}
+	if (!r && str_is(name, "help")) {
+		p->help = 1;
+		return 1;
+	}
+	if (!r && !str_is(name, "config"))
+		return unknown(p, "unknown option", name, "--", e);
+	if (negated && eq)
+		return err_set(e, ERR_USAGE, "'%s': takes no value", word);
+	if (r && r->o->type == OPT_T_FLAG)
+		return give(p, r, eq ? eq + 1 : NULL, negated, e) ? -1 : 1;
+	if (!eq && !next)
+		return err_set(e, ERR_USAGE, "option '%s' needs a value", word);
+	if (!r)
+		p->config = eq ? eq + 1 : next;
+	else if (give(p, r, eq ? eq + 1 : next, 0, e))
+		return -1;
+	return eq ? 1 : 2;
+}
+
+static int read_short(struct parser *p, const char *word, const char *next, struct err *e)
+{
+	struct row *r = NULL;
+
+	for (size_t i = 0; i < p->rows.n && !r; i++)
+		if (p->rows.v[i].o->letter == word[1])
+			r = &p->rows.v[i];
+	if (!r && !strcmp(word, "-h")) {
+		p->help = 1;
+		return 1;
+	}
+	if (!r)
+		return err_set(e, ERR_USAGE, "unknown option '%s'", word);
+	if (r->o->type == OPT_T_FLAG)
+		return word[2] ? err_set(e, ERR_USAGE, "'%s': -%c takes no value", word, word[1]) :
+		       give(p, r, NULL, 0, e) ? -1 : 1;
+	if (!word[2] && !next)
+		return err_set(e, ERR_USAGE, "option '%s' needs a value", word);
+	if (give(p, r, word[2] ? word + 2 : next, 0, e))
+		return -1;
+	return word[2] ? 1 : 2;
+}
+
+static int read_argv(struct parser *p, int argc, char *const *argv, struct err *e)
+{
+	for (int i = 0, only_args = 0; i < argc;) {
+		const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+		int used = 1;
+
+		if (only_args || word[0] != '-' || !word[1])
+			used = vec_push(&p->args, word) ? err_nomem(e) : 1;
+		else if (!strcmp(word, "--"))
+			only_args = 1;
+		else if (word[1] == '-')
+			used = read_long(p, word, next, e);
+		else
+			used = read_short(p, word, next, e);
+		if (used < 0)
+			return -1;
+		i += used;
+	}
+	return 0;
+}
+
+static int apply_argv(struct parser *p, struct err *e)
+{
+	for (size_t i = 0; i < p->given.n; i++) {
+		const struct assignment *g = &p->given.v[i];
+		char where[128];
+
+		snprintf(where, sizeof where, "--%s", g->row->o->name);
+		if (g->negated) {
+			*(int *)member(p, g->row) = 0;
+			g->row->source = FROM_ARGV;
+		} else if (set_value(p, g->row, FROM_ARGV, where, g->value, e)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* --- the file -------------------------------------------------------------------------- */
+
+static int set_from_node(struct parser *p, struct row *r, const struct yaml *y, const char *where, struct err *e)
+{
+	if (y->kind == YAML_SCALAR && yaml_is_null(y))
+		return set_default(p, r, e);
+	if (y->kind == YAML_SCALAR)
+		return set_value(p, r, FROM_FILE, where, y->text.p, e);
+	if (r->o->type != OPT_T_LIST)
+		return err_set(e, ERR_USAGE, "%s: expected one value, not a list", where);
+	*(struct opt_list *)member(p, r) = (struct opt_list){ .v = NULL };
+	r->source = FROM_FILE;
+	for (const struct yaml *c = y->child; c; c = c->next) {
+		if (c->kind != YAML_SCALAR)
+			return err_set(e, ERR_USAGE, "%s: expected a list of plain values", where);
+		if (list_push(p, member(p, r), c->text, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int apply_mapping(struct parser *p, const struct yaml *map, const char *prefix, struct err *e);
+
+static int apply_key(struct parser *p, const struct yaml *y, const char *prefix, struct err *e)
+{
+	char *name = arena_printf(p->a, "%s%s%s", prefix, *prefix ? "_" : "", y->key.p);
+	char where[200];
+	struct row *r;
+
+	if (!name)
+		return err_nomem(e);
+	if (y->kind == YAML_MAPPING)
+		return apply_mapping(p, y, name, e);
+	r = find_row(p, str_of(name));
+	snprintf(where, sizeof where, "line %d: %s", y->line, r ? name : "unknown key");
+	if (r ? set_from_node(p, r, y, where, e) : unknown(p, where, str_of(name), "", e)) {
+		if (e && !e->line) {
+			e->line = y->line;
+			e->column = y->column;
+		}
+		return -1;
+	}
+	return 0;
+}
+
+static int apply_mapping(struct parser *p, const struct yaml *map, const char *prefix, struct err *e)
+{
+	for (const struct yaml *y = map->child; y; y = y->next)
+		if (apply_key(p, y, prefix, e))
+			return -1;
+	return 0;
+}
+
+static int apply_config(struct parser *p, struct err *e)
+{
+	enum { CONFIG_MOST = 1 << 20 };
+	struct buf text = BUF_INIT;
+	struct yaml *root;
+	int rc = -1;
+
+	if (file_read(p->config, CONFIG_MOST, &text, e))
+		goto out;
+	root = yaml_parse(buf_str(&text), p->a, e);
+	if (root && root->kind != YAML_MAPPING)
+		err_set(e, ERR_FORMAT, "a configuration is a mapping of options to values");
+	else if (root)
+		rc = apply_mapping(p, root, "", e);
+	if (rc)
+		err_wrap(e, "'%s'", p->config);
+out:
+	buf_release(&text);
+	return rc;
+}
+
+/* --- the result ------------------------------------------------------------------------ */
+
+static void add_yaml_string(struct buf *b, const char *s)
+{
+	struct jw w = { .out = b };
+
+	jw_cstr(&w, s);             /* a JSON string is a YAML string */
+}
+
+static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
+{
+	struct jw w = { .out = b };
+	const struct opt_list *l = m;
+
+	switch (o->type) {
+	case OPT_T_FLAG: jw_bool(&w, *(const int *)m); return;
+	case OPT_T_INT: jw_int(&w, *(const int64_t *)m); return;
+	case OPT_T_REAL:
+		if (isinf(*(const double *)m))
+			buf_adds(b, *(const double *)m > 0 ? "inf" : "-inf");
+		else
+			jw_real(&w, *(const double *)m);
+		return;
+	case OPT_T_LIST:
+		buf_addc(b, '[');
+		for (size_t i = 0; i < l->n; i++) {
+			buf_adds(b, i ? ", " : "");
+			add_yaml_string(b, l->v[i]);
+		}
+		buf_addc(b, ']');
+		return;
+	default: add_yaml_string(b, *(const char *const *)m); return;
+	}
+}
+
+static void write_resolved(const struct parser *p, struct buf *b)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct row *r = &p->rows.v[i];
+
+		for (const char *c = r->o->name; *c; c++)
+			buf_addc(b, *c == '-' ? '_' : *c);
+		buf_adds(b, ": ");
+		add_yaml_value(b, r->o, member(p, r));
+		buf_addc(b, '\n');
+	}
+}
+
+static int finish(struct parser *p, struct opt_parsed *out, struct err *e)
+{
+	out->help = p->help;
+	out->n = p->args.n;
+	out->args = arena_array(p->a, p->args.n + 1, sizeof *out->args);
+	if (!out->args)
+		return err_nomem(e);
+	if (p->args.n)
+		memcpy(out->args, p->args.v, p->args.n * sizeof *out->args);
+	write_resolved(p, &out->resolved);
+	return buf_check(&out->resolved, e);
+}
+
+int opt_parse(const struct opt *table, void *into, int argc, char *const *argv, struct opt_parsed *out,
+	      struct err *e)
+{
+	struct parser p = { .into = into };
+	int rc = -1;
+
+	*out = (struct opt_parsed){ .owned = mem_zalloc(sizeof (struct arena)) };
+	p.a = out->owned;
+	if (!p.a || opt_visit(table, add_row, &p)) {
+		err_nomem(e);
+		goto out;
+	}
+	for (size_t i = 0; i < p.rows.n; i++)
+		if (set_default(&p, &p.rows.v[i], e))
+			goto out;
+	if (read_argv(&p, argc, argv, e) || (p.config && !p.help && apply_config(&p, e)) ||
+	    apply_argv(&p, e) || finish(&p, out, e))
+		goto out;
+	rc = 0;
+out:
+	vec_free(&p.rows);
+	vec_free(&p.given);
+	vec_free(&p.args);
+	if (rc)
+		opt_release(out);
+	return rc;
+}
+
+void opt_release(struct opt_parsed *p)
+{
+	if (p->owned)
+		arena_release(p->owned);
+	mem_free(p->owned);
+	buf_release(&p->resolved);
+	*p = (struct opt_parsed){ .args = NULL };
+}
