@@ -1,0 +1,32 @@
+/* Extraction of code from a model's answer.
+ *
+ * The one rule: a block is what stands between fences of three or more backticks or tildes,
+ * with any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
+ * <think>...</think> do not count. The last block that defines ModelNew wins; without one,
+ * the last block that defines any class or @triton.jit function; without fences, the answer
+ * from its first line that looks like Python. Chat residue (<|im_end|> and the like) is cut
+ * off, Windows newlines become '\n'. */
+#ifndef DATA_EXTRACT_H
+#define DATA_EXTRACT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum extract_how { EXTRACT_NONE, EXTRACT_FENCE, EXTRACT_OPEN_FENCE, EXTRACT_BARE };
+
+struct extract {
+	enum extract_how how;
+	size_t plan_end;             /* answer[0, plan_end) is reasoning and prose before the code */
+	size_t code_begin, code_end; /* bytes of the answer that became the code */
+	int blocks;                  /* fenced blocks seen */
+};
+
+/* Appends the code to `out` (nothing if there is none: x->how says). -1 when memory ended. */
+int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e);
+
+/* Token classes of an answer: given the end offset of each token in bytes, classes[i] becomes
+ * EXTRACT_PLAN for tokens before the code and EXTRACT_CODE for the rest. */
+enum extract_class { EXTRACT_PLAN, EXTRACT_CODE };
+void extract_classes(const struct extract *x, const size_t *token_end, size_t n, unsigned char *classes);
+
+#endif
