@@ -82,7 +82,7 @@ void gen_arg(struct gen_args *a, const char *param, const char *value)
 {
 	for (int i = 0; i < a->n; i++)
 		if (!strcmp(a->param[i], param))
-			return;
+			BUG("two kernel parameters named '%s'", param);
 	if (a->n == GEN_ARGS)
 		BUG("more than %d kernel arguments", GEN_ARGS);
 	snprintf(a->param[a->n], sizeof a->param[0], "%s", param);

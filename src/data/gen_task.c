@@ -127,7 +127,7 @@ static void name_step(struct gen_emit *em, int i, const char **feat, int *outs)
 	if (op->family == GEN_VECTOR || s->op == GEN_OP_matmul)
 		unique(em, i, vector_stem(s->op), offsetof(struct gen_names, vec), n->vec);
 	if (op->family == GEN_TENSOR || op->family == GEN_LOSS) {
-		static const char *const stems[][3] = { { "y", "z", "w" }, { "other", "other2", "other3" }, { "residual", "residual2", "residual3" } };
+		static const char *const stems[][3] = { { "res", "res2", "res3" }, { "other", "other2", "other3" }, { "residual", "residual2", "residual3" } };
 
 		snprintf(n->input, GEN_NAME, "%s", op->family == GEN_LOSS ? "target" :
 			 stems[gen_choice(em->p, 3, 3)][em->inputs - 1]);
