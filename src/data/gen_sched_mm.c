@@ -39,11 +39,8 @@ static void product_args(const struct gen_emit *em, const struct gen_kernel *k, 
 	gen_arg(a, em->kout, "");
 }
 
-static void tile_args(const struct gen_emit *em, const struct gen_kernel *k, struct gen_args *a)
+static void tile_args(const struct gen_emit *em, struct gen_args *a)
 {
-	gen_args_consts(em, k, a);
-	if (!a->first_constexpr)
-		a->first_constexpr = a->n;
 	gen_arg(a, "BM", tile(em, 40));
 	gen_arg(a, "BN", tile(em, 41));
 	gen_arg(a, "BK", tile(em, 42));
@@ -69,7 +66,9 @@ static void gemm_args(const struct gen_emit *em, const struct gen_kernel *k, con
 	gen_arg(a, "N", v);
 	of(v, sizeof v, from, ".shape[-1]");
 	gen_arg(a, "K", v);
-	tile_args(em, k, a);
+	gen_args_consts(em, k, a);
+	a->first_constexpr = a->n;
+	tile_args(em, a);
 }
 
 static void epilogue(const struct gen_emit *em, const struct gen_kernel *k, const char *at, const char *n_limit, struct buf *out)
@@ -221,7 +220,7 @@ static void conv_gemm_args(const struct gen_emit *em, const struct gen_kernel *k
 	snprintf(rows, sizeof rows, "%s.shape[0] * %s.shape[2] * %s.shape[3]", from, from, from);
 	gen_arg(a, "M", rows);
 	conv_window_args(em, k, a);
-	tile_args(em, k, a);
+	tile_args(em, a);
 }
 
 static void conv_gemm_body(const struct gen_emit *em, const struct gen_kernel *k, struct buf *out)
