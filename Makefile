@@ -6,27 +6,29 @@
 #   make agree       compare with the real PyTorch, Triton, transformers, tokenizers, PEFT
 #   make bench       speed, as ratios against a peer or a limit measured in the same run
 #   make fuzz torture soak      robustness, minutes each (FUZZ_SECONDS=, SOAK_SECONDS=)
-#   make check       format, layers, sizes, static analysis
+#   make check       format, layers, sizes, static analysis; make format applies the first
 #   make install PREFIX=/usr/local
 
 BUILD ?= release
 B ?= build/$(BUILD)
 PREFIX ?= /usr/local
 PROGRAM ?= $(if $(filter build/release,$(B)),tritonrl,$(B)/tritonrl)
-PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 60
 
 OPT_release := -O3 -g -DNDEBUG
 OPT_debug := -O0 -g3
 OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 OPT_tsan := -O1 -g -fsanitize=thread
+OPT_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
 ifeq ($(OPT_$(BUILD)),)
-$(error BUILD must be release, debug, asan or tsan, not '$(BUILD)')
+$(error BUILD must be release, debug, asan, tsan or fuzz, not '$(BUILD)')
 endif
 
 PKGS := jansson yaml-0.1 libpcre2-8 sqlite3 libcurl openssl expat libseccomp libmicrohttpd zlib openblas
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 VERSION := $(shell cat VERSION)
 
 WARN := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
@@ -34,9 +36,10 @@ CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(O
 	-fno-math-errno -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
 LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic
 LDLIBS += $(PKG_LIBS) -ldl -lm
+LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # --- sources: every .c under src is part of the program; x.simd.c once per instruction set ---
-SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
+SRC := $(sort $(filter-out $(wildcard src/*/mpi/*.c),$(wildcard src/*/*.c src/*/*/*.c)))
 SIMD := $(filter %.simd.c,$(SRC))
 PLAIN := $(filter-out %.simd.c src/cmd/main.c,$(SRC))
 LEVELS := base $(if $(filter x86_64,$(ARCH)),v3 v4)
@@ -46,20 +49,30 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DSIMD_SUFFIX=_v4 -DSIMD_
 OBJ := $(PLAIN:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(SIMD:%.simd.c=$(B)/%.$(l).o))
 LIB := $(B)/libtritonrl.a
 
-UNIT := $(patsubst test/unit/%.c,$(B)/test/%,$(sort $(wildcard test/unit/test_*.c)))
-FUZZ := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
-HELPER := $(patsubst test/tool/%.c,$(B)/tool/%,$(sort $(wildcard test/tool/*.c)))
+# --- CUDA and MPI: shared objects of their own, loaded at run time; made where they can be ---
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCC_ARCH ?= $(foreach a,80 90,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
+CU := $(sort $(wildcard src/*/cuda/*.cu))
+MPICC ?= $(shell command -v mpicc 2>/dev/null)
+MPI := $(sort $(wildcard src/*/mpi/*.c))
+PLUGINS := $(if $(CU),$(if $(NVCC),$(B)/libtritonrl_cuda.so)) $(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so))
+
+programs = $(patsubst $(1)/%.c,$(B)/$(2)/%,$(sort $(wildcard $(1)/$(3)*.c)))
+UNIT := $(call programs,test/unit,test,test_)
+FUZZ := $(call programs,test/fuzz,fuzz,fuzz_)
+BENCH := $(call programs,bench,bench,bench_)
+TORTURE := $(call programs,test/torture,torture,torture_)
+HELPER := $(call programs,test/tool,tool,)
 
 .PHONY: all demo test agree bench fuzz torture soak install format check clean setup unit
+.PHONY: run-test run-agree run-bench run-fuzz run-torture run-soak FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM)
+all: $(PROGRAM) $(PLUGINS)
 
 $(PROGRAM): $(B)/src/cmd/main.o $(LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK)
 
 $(LIB): $(OBJ)
 	@rm -f $@
@@ -76,26 +89,95 @@ $(B)/%.$(1).o: %.simd.c $(B)/flags
 endef
 $(foreach l,$(LEVELS),$(eval $(call simd_rule,$(l))))
 
-# Rebuild everything when the flags change.
+# Everything is rebuilt when the flags change. Without libraries there is no point in starting.
 $(B)/flags: FORCE
+	@$(if $(PKG_LIBS),true,CC="$(CC)" tools/setup --check build)
 	@mkdir -p $(@D)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' > $@
 FORCE:
 
+$(B)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) -O3 -g -std=c++17 $(NVCC_ARCH) -Xcompiler -fPIC -Isrc -MMD -MF $(@:.o=.d) -c -o $@ $<
+$(B)/libtritonrl_cuda.so: $(CU:%=$(B)/%.o)
+	$(NVCC) -shared -o $@ $^ -lcublasLt
+$(B)/libtritonrl_mpi.so: $(MPI)
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) -fPIC -shared -MMD -MF $(@:.so=.d) -o $@ $^
+
 $(B)/test/%: $(B)/test/unit/%.o $(LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(LINK) -lcmocka
 $(B)/fuzz/%: $(B)/test/fuzz/%.o $(LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $(FUZZ_LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK) -fsanitize=fuzzer
 $(B)/bench/%: $(B)/bench/%.o $(LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK)
+$(B)/torture/%: $(B)/test/torture/%.o $(B)/test/torture/harness.o $(LIB)
+	$(LINK)
 $(B)/tool/%: $(B)/test/tool/%.o $(LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK)
 
 unit: $(UNIT) $(HELPER)
+
+# --- the doors: what they need is installed first, so the rest runs in a make of its own,
+# which sees the compiler and libraries that were not there when this one started ---
+setup:
+	@CC="$(CC)" tools/setup build test
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@tools/demo ./$(PROGRAM)
+
+test: setup
+	@$(MAKE) --no-print-directory run-test
+run-test: all unit
+	@tools/test $(B) ./$(PROGRAM)
+
+agree: setup
+	@$(MAKE) --no-print-directory run-agree
+run-agree: all unit
+	@tools/agree $(B) ./$(PROGRAM)
+
+bench: setup
+	@$(MAKE) --no-print-directory run-bench
+run-bench: all $(BENCH)
+	@for b in $(BENCH); do echo "== $${b##*/}"; TRITONRL=./$(PROGRAM) $$b || exit 1; done
+
+fuzz:
+	@tools/setup build fuzz
+	@$(MAKE) --no-print-directory BUILD=fuzz CC=clang run-fuzz
+run-fuzz: $(FUZZ)
+	@tools/fuzz $(B) $(FUZZ_SECONDS)
+
+torture: setup
+	@$(MAKE) --no-print-directory BUILD=asan run-torture
+run-torture: $(TORTURE)
+	@for t in $(TORTURE); do $$t || exit 1; done
+
+soak: setup
+	@$(MAKE) --no-print-directory run-soak
+run-soak: all unit
+	@for s in test/soak/*.sh; do \
+		TRITONRL=$$PWD/$(PROGRAM) BUILD_DIR=$$PWD/$(B) SOAK_SECONDS=$(SOAK_SECONDS) bash $$s || exit 1; done
+
+install: all
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/tritonrl
+	$(if $(PLUGINS),install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/tritonrl $(PLUGINS))
+	./$(PROGRAM) help --man > $(B)/tritonrl.1
+	install -D -m 644 $(B)/tritonrl.1 $(DESTDIR)$(PREFIX)/share/man/man1/tritonrl.1
+	./$(PROGRAM) help --completion > $(B)/completion
+	install -D -m 644 $(B)/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonrl
+
+C_FILES = $(shell find src test bench -name '*.[ch]' 2>/dev/null)
+format:
+	@tools/setup check
+	@tools/format.py $(C_FILES)
+
+check:
+	@tools/setup check
+	@tools/layers.py
+	@tools/sizes.py
+	@tools/format.py --check $(C_FILES)
+	@tools/analyse
 
 clean:
 	rm -rf build tritonrl

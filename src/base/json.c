@@ -312,7 +312,7 @@ int64_t json_int(const struct json *j, int64_t otherwise)
 	if (k != JSON_REAL)
 		return otherwise;
 	v = json_real_value(j->value);
-	return v == floor(v) && v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : otherwise;
+	return v == floor(v) && v >= -9223372036854775808.0 && v < 9223372036854775808.0 ? (int64_t)v : otherwise;
 }
 
 double json_real(const struct json *j, double otherwise)

@@ -186,7 +186,7 @@ static void test_config_refused(void **state)
 	refuse_config("json: true\nworker: 3\n", "did you mean 'workers'?", 2);
 	refuse_config("workers: [1]\n", "expected one value", 1);
 	refuse_config("workers: 1\nworkers: 2\n", "second time", 2);
-	refuse_config("a: &x 1\nb: *x\n", "", 1);
+	refuse_config("a: &x 1\nb: *x\n", "aliases", 2);
 	refuse_config("- 1\n", "mapping", 0);
 	refuse_config("task: \"unclosed\n", "YAML", 2);
 	refuse_config("k: [[1]]\n", "plain values", 1);
