@@ -55,7 +55,8 @@ NVCC_ARCH ?= $(foreach a,80 90,-gencode arch=compute_$(a),code=sm_$(a)) -gencode
 CU := $(sort $(wildcard src/*/cuda/*.cu))
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 MPI := $(sort $(wildcard src/*/mpi/*.c))
-PLUGINS := $(if $(CU),$(if $(NVCC),$(B)/libtritonrl_cuda.so)) $(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so))
+PLUGINS := $(strip $(if $(CU),$(if $(NVCC),$(B)/libtritonrl_cuda.so)) \
+	$(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so)))
 
 programs = $(patsubst $(1)/%.c,$(B)/$(2)/%,$(sort $(wildcard $(1)/$(3)*.c)))
 UNIT := $(call programs,test/unit,test,test_)

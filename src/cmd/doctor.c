@@ -1,0 +1,180 @@
+/* tritonrl doctor: is this machine able to do all that? The parts are listed in doctor.def. */
+#include "cmd/doctor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/cmd.h"
+
+struct args {
+	int json;
+};
+
+static const struct opt opts[] = {
+	OPT_FLAG(struct args, json, "json", 0, "print JSON"),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "",
+	.about = "Try every part of this machine that tritonrl uses, and say for each: ok, or what is missing and the "
+		 "command that helps. 'absent' parts are wanted by some commands only. Ends with 1 if something needed "
+		 "is missing.",
+	.opts = opts,
+};
+
+static const struct {
+	const char *name;
+	doctor_fn *fn;
+} parts[] = {
+#define DOCTOR_PART(name, fn) { name, doctor_##fn },
+#include "cmd/doctor.def"
+#undef DOCTOR_PART
+};
+
+static const char *const status_name[] = {
+	[DOCTOR_OK] = "ok", [DOCTOR_ABSENT] = "absent", [DOCTOR_MISSING] = "missing",
+};
+
+void doctor_say(struct doctor_part *p, enum doctor_status status, const char *fmt, ...)
+{
+	va_list ap;
+
+	p->status = status;
+	va_start(ap, fmt);
+	buf_vaddf(&p->detail, fmt, ap);
+	va_end(ap);
+}
+
+/* --- children -------------------------------------------------------------------------- */
+
+/* Reads what comes until end of file or the deadline; nonzero after the deadline. */
+static int read_until(int fd, int64_t deadline_ns, struct buf *out)
+{
+	for (;;) {
+		struct pollfd pf = { .fd = fd, .events = POLLIN };
+		int64_t left = (deadline_ns - clock_ns()) / 1000000;
+		char chunk[4096];
+		ssize_t k;
+
+		if (left <= 0 || poll(&pf, 1, (int)left) == 0)
+			return -1;
+		k = read(fd, chunk, sizeof chunk);
+		if (k <= 0)
+			return 0;
+		buf_add(out, chunk, (size_t)k);
+	}
+}
+
+int doctor_in_child(doctor_child_fn *fn, void *ctx, int seconds, struct buf *out)
+{
+	int fd[2], status, late;
+	pid_t pid;
+
+	fflush(NULL);
+	if (pipe2(fd, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		_exit(fn(ctx, fd[1]));
+	}
+	close(fd[1]);
+	late = pid < 0 || read_until(fd[0], clock_ns() + seconds * 1000000000LL, out);
+	close(fd[0]);
+	if (pid < 0)
+		return -1;
+	if (late)
+		kill(-pid, SIGKILL), kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	return late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
+}
+
+static int exec_child(void *ctx, int out_fd)
+{
+	char *const *argv = ctx;
+	int null = open("/dev/null", O_RDONLY);
+
+	dup2(null, STDIN_FILENO);
+	dup2(out_fd, STDOUT_FILENO);
+	dup2(out_fd, STDERR_FILENO);
+	execvp(argv[0], argv);
+	return 127;
+}
+
+int doctor_run(char *const *argv, int seconds, struct buf *out)
+{
+	return doctor_in_child(exec_child, (void *)argv, seconds, out);
+}
+
+/* --- the report ------------------------------------------------------------------------ */
+
+static void print_part(const struct doctor_part *p)
+{
+	printf("%-8s %-16s %s\n", status_name[p->status], p->name, buf_cstr(&p->detail));
+	if (p->fix.n)
+		printf("%-8s %-16s   -> %s\n", "", "", buf_cstr(&p->fix));
+	fflush(stdout);
+}
+
+static void write_part(struct jw *w, const struct doctor_part *p)
+{
+	jw_begin(w, '{');
+	jw_key(w, "name"), jw_cstr(w, p->name);
+	jw_key(w, "status"), jw_cstr(w, status_name[p->status]);
+	jw_key(w, "detail"), jw_str(w, buf_str(&p->detail));
+	jw_key(w, "fix"), jw_cstr(w, p->fix.n ? p->fix.p : NULL);
+	jw_end(w, '}');
+}
+
+static void print_end(const size_t count[3])
+{
+	printf("\n%zu ok, %zu absent, %zu missing: %s\n", count[DOCTOR_OK], count[DOCTOR_ABSENT], count[DOCTOR_MISSING],
+	       count[DOCTOR_MISSING] ? "see '->' above" : "nothing needed is missing");
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct buf b = BUF_INIT;
+	struct jw w = { .out = &b, .indent = 2 };
+	size_t count[3] = { 0 };
+	struct opt_parsed p;
+	struct args a;
+	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	jw_begin(&w, '{');
+	jw_key(&w, "parts"), jw_begin(&w, '[');
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		struct doctor_part part = { .name = parts[i].name };
+
+		parts[i].fn(&part);
+		count[part.status]++;
+		if (a.json)
+			write_part(&w, &part);
+		else
+			print_part(&part);
+		buf_release(&part.detail);
+		buf_release(&part.fix);
+	}
+	jw_end(&w, ']');
+	jw_key(&w, "ok"), jw_bool(&w, count[DOCTOR_MISSING] == 0);
+	jw_end(&w, '}');
+	if (a.json)
+		puts(buf_cstr(&b));
+	else
+		print_end(count);
+	buf_release(&b);
+	opt_release(&p);
+	return count[DOCTOR_MISSING] ? CMD_NO : CMD_OK;
+}

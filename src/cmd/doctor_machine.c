@@ -1,0 +1,243 @@
+/* doctor: processor, memory, write access, GPU, Python, credentials. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/file.h"
+#include "cmd/doctor.h"
+
+void doctor_cpu(struct doctor_part *p)
+{
+	static const char *const level[] = { "baseline vectors", "AVX2", "AVX-512" };
+	const struct cpu_info *c = cpu_info();
+
+	doctor_say(p, DOCTOR_OK, "%s, %s%s%s%s, %d core%s", c->arch, level[c->level], c->avx512_bf16 ? ", bf16" : "",
+		   c->avx512_vnni ? ", VNNI" : "", c->amx_bf16 ? ", AMX" : "", c->cores, c->cores == 1 ? "" : "s");
+}
+
+/* The number of kB behind `key` in /proc/meminfo, or 0. */
+static int64_t meminfo(const char *key)
+{
+	struct line_reader r;
+	struct str line;
+	int64_t kb = 0;
+
+	if (lines_open(&r, "/proc/meminfo", NULL))
+		return 0;
+	while (!kb && lines_next(&r, &line, NULL) > 0)
+		if (str_starts(line, key)) {
+			str_cut(&line, ':');
+			line = str_trim(line);
+			str_to_i64(str_cut(&line, ' '), &kb);
+		}
+	lines_close(&r);
+	return kb;
+}
+
+void doctor_memory(struct doctor_part *p)
+{
+	enum { NEEDED_MB = 1024 };       /* the demo's model, its optimizer, and two judges */
+	int64_t total = meminfo("MemTotal:") / 1024, free_mb = meminfo("MemAvailable:") / 1024;
+
+	doctor_say(p, free_mb >= NEEDED_MB ? DOCTOR_OK : DOCTOR_MISSING, "%.1f GiB, %.1f GiB free",
+		   (double)total / 1024, (double)free_mb / 1024);
+	if (p->status != DOCTOR_OK)
+		buf_addf(&p->fix, "free at least %d MiB of memory", NEEDED_MB);
+}
+
+static void try_folder(struct doctor_part *p, const char *dir)
+{
+	struct err e = ERR_INIT;
+	struct buf path = BUF_INIT;
+	struct statvfs fs;
+
+	buf_addf(&path, "%s/.tritonrl-doctor-%ld", dir, (long)getpid());
+	if (file_replace(buf_cstr(&path), STR("x"), &e)) {
+		doctor_say(p, DOCTOR_MISSING, "%s%s", p->detail.n ? "; " : "", e.text);
+		if (!p->fix.n)
+			buf_addf(&p->fix, "start tritonrl in a folder you can write to, or: chmod u+w '%s'", dir);
+	} else {
+		unlink(path.p);
+		doctor_say(p, p->status, "%s%s", p->detail.n ? "; " : "", dir);
+		if (!statvfs(dir, &fs))
+			doctor_say(p, p->status, " (%.1f GB free)", (double)fs.f_bavail * (double)fs.f_frsize / 1e9);
+	}
+	buf_release(&path);
+}
+
+void doctor_write(struct doctor_part *p)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	try_folder(p, ".");
+	try_folder(p, tmp && *tmp ? tmp : "/tmp");
+}
+
+/* --- GPU: asked in a child, because a broken driver may crash or hang ---------------------- */
+
+struct cuda_calls {
+	int (*init)(unsigned);
+	int (*version)(int *);
+	int (*count)(int *);
+	int (*name)(char *, int, int);
+	int (*memory)(size_t *, int);
+};
+
+static int load_cuda(struct cuda_calls *c)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	const struct {
+		const char *name;
+		void *to;
+	} wanted[] = {
+		{ "cuInit", &c->init }, { "cuDriverGetVersion", &c->version }, { "cuDeviceGetCount", &c->count },
+		{ "cuDeviceGetName", &c->name }, { "cuDeviceTotalMem_v2", &c->memory },
+	};
+
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		void *f = lib ? dlsym(lib, wanted[i].name) : NULL;
+
+		if (!f)
+			return -1;
+		memcpy(wanted[i].to, &f, sizeof f);
+	}
+	return 0;
+}
+
+enum { GPU_OK, GPU_NO_LIBRARY, GPU_NO_DRIVER, GPU_NONE };
+
+static int ask_cuda(void *ctx, int fd)
+{
+	struct cuda_calls c;
+	int version = 0, n = 0, rc;
+
+	(void)ctx;
+	if (load_cuda(&c))
+		return GPU_NO_LIBRARY;
+	rc = c.init(0);
+	if (rc) {
+		dprintf(fd, "cuInit fails with error %d", rc);
+		return GPU_NO_DRIVER;
+	}
+	c.version(&version);
+	if (c.count(&n) || n == 0)
+		return GPU_NONE;
+	dprintf(fd, "CUDA driver %d.%d", version / 1000, version % 1000 / 10);
+	for (int i = 0; i < n; i++) {
+		char name[128] = "?";
+		size_t bytes = 0;
+
+		c.name(name, sizeof name, i);
+		c.memory(&bytes, i);
+		dprintf(fd, "; %d: %s, %.0f GiB", i, name, (double)bytes / (1 << 30));
+	}
+	return GPU_OK;
+}
+
+void doctor_gpu(struct doctor_part *p)
+{
+	struct buf out = BUF_INIT;
+	int rc = doctor_in_child(ask_cuda, NULL, 30, &out);
+
+	if (rc == GPU_OK) {
+		doctor_say(p, DOCTOR_OK, "%s", buf_cstr(&out));
+	} else {
+		doctor_say(p, DOCTOR_ABSENT, "%s; everything runs on the CPU",
+			   rc == GPU_NO_LIBRARY ? "no NVIDIA driver (libcuda.so.1 is not found)" :
+			   rc == GPU_NONE ? "the driver sees no GPU" :
+			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
+		buf_adds(&p->fix, "on a machine with an NVIDIA GPU: install its driver until nvidia-smi lists the GPU");
+	}
+	buf_release(&out);
+}
+
+/* --- Python ------------------------------------------------------------------------------ */
+
+void doctor_python(struct doctor_part *p)
+{
+	static char script[] = "import sys\n"
+			       "out = 'Python ' + sys.version.split()[0]\n"
+			       "for name in 'torch', 'triton':\n"
+			       "    try: out += ', %s %s' % (name, __import__(name).__version__)\n"
+			       "    except Exception as e: out += ', no %s' % name\n"
+			       "print(out, end='')\n"
+			       "sys.exit('no ' in out)\n";
+	static char dash_c[] = "-c", plain[] = "python3";
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct buf venv = BUF_INIT;
+	struct buf out = BUF_INIT;
+	char *argv[] = { plain, dash_c, script, NULL };
+	int rc;
+
+	buf_addf(&venv, "%s%s/tritonrl/venv/bin/python", cache ? cache : home ? home : "", cache ? "" : "/.cache");
+	if (file_exists(buf_cstr(&venv)))
+		argv[0] = venv.p;
+	rc = doctor_run(argv, 120, &out);
+	if (rc == 127)
+		doctor_say(p, DOCTOR_ABSENT, "no python3; wanted by the GPU judge and 'make agree' only");
+	else
+		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" : buf_cstr(&out), argv[0],
+			   rc ? "; wanted by the GPU judge and 'make agree' only" : "");
+	if (rc)
+		buf_adds(&p->fix, "make agree   (makes an environment with torch and triton)");
+	buf_release(&venv);
+	buf_release(&out);
+}
+
+/* --- S3 ----------------------------------------------------------------------------------- */
+
+/* Does the credentials file hold both halves of a key for this profile? */
+static int has_profile(const char *path, const char *profile)
+{
+	struct line_reader r;
+	struct str line, section = STR("");
+	char name[64] = "";
+	int found = 0;
+
+	if (lines_open(&r, path, NULL))
+		return 0;
+	while (lines_next(&r, &line, NULL) > 0) {
+		line = str_trim(line);
+		if (line.n > 2 && line.p[0] == '[') {
+			snprintf(name, sizeof name, "%.*s", (int)line.n - 2, line.p + 1);
+			section = str_of(name);
+		} else if (str_is(section, profile)) {
+			found |= str_starts(line, "aws_access_key_id") | str_starts(line, "aws_secret_access_key") << 1;
+		}
+	}
+	lines_close(&r);
+	return found == 3;
+}
+
+static int is_set(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v;
+}
+
+void doctor_s3(struct doctor_part *p)
+{
+	const char *file = getenv("AWS_SHARED_CREDENTIALS_FILE"), *profile = getenv("AWS_PROFILE"), *home = getenv("HOME");
+	int id = is_set("AWS_ACCESS_KEY_ID"), secret = is_set("AWS_SECRET_ACCESS_KEY");
+	struct buf path = BUF_INIT;
+
+	profile = profile && *profile ? profile : "default";
+	buf_addf(&path, "%s%s", file ? file : home ? home : "", file ? "" : "/.aws/credentials");
+	if (id && secret) {
+		doctor_say(p, DOCTOR_OK, "from the environment");
+	} else if (id || secret) {
+		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not", id ? "ACCESS_KEY_ID" : "SECRET_ACCESS_KEY",
+			   id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
+		buf_addf(&p->fix, "export AWS_%s=...", id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
+	} else if (has_profile(buf_cstr(&path), profile)) {
+		doctor_say(p, DOCTOR_OK, "profile '%s' of %s", profile, buf_cstr(&path));
+	} else {
+		doctor_say(p, DOCTOR_ABSENT, "not configured; wanted only to keep checkpoints in S3");
+		buf_adds(&p->fix, "export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
+	}
+	buf_release(&path);
+}
