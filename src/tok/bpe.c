@@ -77,8 +77,9 @@ static int work_reserve(struct bpe_work *w, size_t n)
 {
 	if (n <= w->cap)
 		return 0;
+	n = MAX(n, MAX((size_t)256, w->cap * 2));
 	bpe_work_release(w);
-	w->cap = 0;
+	*w = (struct bpe_work){ .cap = 0 };
 	w->sym = mem_array(n, sizeof *w->sym);
 	w->prev = mem_array(n, sizeof *w->prev);
 	w->next = mem_array(n, sizeof *w->next);

@@ -54,12 +54,12 @@ int bpe_word(const struct bpe *b, struct bpe_work *w, const unsigned char *p, si
 
 /* --- cutting text into words -------------------------------------------------------------- */
 
-enum pre_kind { PRE_LLM, PRE_REGEX, PRE_DIGITS };
+enum pre_kind { PRE_LLM, PRE_REGEX };
 enum pre_behavior { PRE_ISOLATED, PRE_REMOVED, PRE_MERGED_PREV, PRE_MERGED_NEXT, PRE_CONTIGUOUS };
 
 struct pre_stage {
 	enum pre_kind kind;
-	int digits;                  /* PRE_LLM: longest run of digits; PRE_DIGITS: 1 or 0 (any) */
+	int digits;                  /* PRE_LLM: longest run of digits */
 	enum pre_behavior behavior;
 	int invert;
 	pcre2_code *re;
@@ -139,6 +139,5 @@ struct tok {
 
 /* tokenizer_config.json and its neighbours, if they are there. */
 int tok_load_config(struct tok *t, const char *dir, struct err *e);
-void tok_pick_stops(struct tok *t, const struct json *generation, struct err *e);
 
 #endif

@@ -5,64 +5,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 /* --- UTF-8 ---------------------------------------------------------------------------- */
-
-/* The range that the second byte must be in, by first byte (Unicode table 3-7). */
-static void second_range(unsigned char c, unsigned char *lo, unsigned char *hi)
-{
-	*lo = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
-	*hi = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
-}
-
-size_t uni_sequence(const unsigned char *p, size_t n, size_t *bad, int *cut)
-{
-	unsigned char lo, hi;
-	size_t need, k;
-
-	*cut = 0;
-	if (p[0] < 0x80)
-		return 1;
-	*bad = 1;
-	need = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4 : 0;
-	if (!need)
-		return 0;
-	second_range(p[0], &lo, &hi);
-	for (k = 1; k < need; k++) {
-		if (k == n) {
-			*cut = 1;
-			break;
-		}
-		if (p[k] < lo || p[k] > hi)
-			break;
-		lo = 0x80;
-		hi = 0xBF;
-	}
-	*bad = k;
-	return k == need ? need : 0;
-}
-
-size_t uni_put(uint32_t cp, char *out)
-{
-	if (cp < 0x80)
-		return out[0] = (char)cp, 1;
-	if (cp < 0x800) {
-		out[0] = (char)(0xC0 | cp >> 6);
-		out[1] = (char)(0x80 | (cp & 63));
-		return 2;
-	}
-	if (cp < 0x10000) {
-		out[0] = (char)(0xE0 | cp >> 12);
-		out[1] = (char)(0x80 | (cp >> 6 & 63));
-		out[2] = (char)(0x80 | (cp & 63));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | cp >> 18);
-	out[1] = (char)(0x80 | (cp >> 12 & 63));
-	out[2] = (char)(0x80 | (cp >> 6 & 63));
-	out[3] = (char)(0x80 | (cp & 63));
-	return 4;
-}
 
 /* Bytes below 0x80 at p, at least those of the leading whole words. */
 static size_t ascii_run(const unsigned char *p, size_t n)
@@ -86,19 +31,19 @@ unsigned uni_scan(struct str text)
 	const unsigned char *p = (const unsigned char *)text.p;
 	unsigned what = 0;
 
-	for (size_t i = 0, k, bad; i < text.n;) {
-		int cut;
+	for (size_t i = 0; i < text.n;) {
+		uint32_t cp;
+		int bad;
 
 		if (p[i] < 0x80) {
 			i += ascii_run(p + i, text.n - i);
 			continue;
 		}
-		k = uni_sequence(p + i, text.n - i, &bad, &cut);
-		if (!k)
+		i += utf8_decode(text.p + i, text.n - i, &cp, &bad);
+		if (bad)
 			what |= UNI_HAS_INVALID;
-		else if (uni_bits(uni_at(p + i, &k)) & UNI_NFC_UNSAFE)
+		else if (uni_bits(cp) & UNI_NFC_UNSAFE)
 			what |= UNI_MAYBE_NOT_NFC;
-		i += k ? k : bad;
 	}
 	return what;
 }
@@ -109,17 +54,16 @@ void uni_lossy(struct str text, struct buf *out)
 	size_t from = 0, i = 0;
 
 	while (i < text.n) {
-		size_t bad, k;
-		int cut;
+		size_t k = ascii_run(p + i, text.n - i);
+		uint32_t cp;
+		int bad = 0;
 
-		k = ascii_run(p + i, text.n - i);
 		if (!k)
-			k = uni_sequence(p + i, text.n - i, &bad, &cut);
-		if (!k) {
+			k = utf8_decode(text.p + i, text.n - i, &cp, &bad);
+		if (bad) {
 			buf_add(out, text.p + from, i - from);
 			buf_add(out, "\xEF\xBF\xBD", 3);
-			from = i + bad;
-			k = bad;
+			from = i + k;
 		}
 		i += k;
 	}
@@ -265,7 +209,7 @@ static void flush(struct nfc *s, struct buf *out)
 	reorder(s);
 	compose(s);
 	for (size_t i = 0; i < s->n; i++)
-		buf_add(out, u, uni_put(s->v[i].cp, u));
+		buf_add(out, u, utf8_encode(s->v[i].cp, u));
 	s->n = 0;
 }
 

@@ -46,12 +46,6 @@ static inline uint32_t uni_at(const unsigned char *p, size_t *n)
 	return *n = 4, (p[0] & 7u) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 }
 
-/* Length of the well-formed sequence at p, or 0; then *bad is the length of the maximal
- * ill-formed part that one U+FFFD stands for, and *cut says that more bytes could complete it. */
-size_t uni_sequence(const unsigned char *p, size_t n, size_t *bad, int *cut);
-/* Writes cp as UTF-8 (at most 4 bytes), returns how many. */
-size_t uni_put(uint32_t cp, char *out);
-
 /* What has to be done to a text before it is cut: nothing, most often. */
 enum { UNI_HAS_INVALID = 1, UNI_MAYBE_NOT_NFC = 2 };
 unsigned uni_scan(struct str text);

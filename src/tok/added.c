@@ -1,0 +1,147 @@
+/* Added tokens: texts that are one token wherever they stand, found before words are cut.
+ * Of matches that start at the same place the longest counts, then the search goes on behind
+ * it. Owns the trie and the rules on white space and word borders. */
+#include "tok/impl.h"
+#include "tok/unicode.h"
+
+void added_set_init(struct added_set *s, const struct added *tokens)
+{
+	*s = (struct added_set){ .tokens = tokens };
+	memset(s->root, 0xFF, sizeof s->root);
+}
+
+void added_set_release(struct added_set *s)
+{
+	vec_free(&s->nodes);
+}
+
+static int32_t find_node(const struct added_set *s, int32_t list, unsigned char byte)
+{
+	while (list >= 0 && s->nodes.v[list].byte != byte)
+		list = s->nodes.v[list].next;
+	return list;
+}
+
+int added_set_add(struct added_set *s, struct str text, int32_t index)
+{
+	int32_t at = -1;
+
+	if (!text.n)
+		return 0;
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		int32_t head = at < 0 ? s->root[c] : s->nodes.v[at].child, found = find_node(s, head, c);
+
+		if (found < 0) {
+			if (vec_push(&s->nodes, ((struct added_node){ .child = -1, .next = head, .id = -1, .byte = c })))
+				return -1;
+			found = (int32_t)s->nodes.n - 1;
+			if (at < 0) {
+				s->root[c] = found;
+				if (s->nstarts < (int)sizeof s->starts)
+					s->starts[s->nstarts] = c;
+				s->nstarts++;
+			} else {
+				s->nodes.v[at].child = found;
+			}
+		}
+		at = found;
+	}
+	s->nodes.v[at].id = index;
+	return 0;
+}
+
+/* The next byte from `i` on that some token starts with. */
+static size_t next_start(const struct added_set *s, struct str text, size_t i)
+{
+	if (s->nstarts == 1) {
+		const char *p = memchr(text.p + i, s->starts[0], text.n - i);
+
+		return p ? (size_t)(p - text.p) : text.n;
+	}
+	while (i < text.n && s->root[(unsigned char)text.p[i]] < 0)
+		i++;
+	return i;
+}
+
+static int longest_at(const struct added_set *s, struct str text, size_t i, struct added_match *m)
+{
+	int32_t at = s->root[(unsigned char)text.p[i]];
+	int found = 0;
+
+	for (size_t k = i; at >= 0;) {
+		k++;
+		if (s->nodes.v[at].id >= 0) {
+			*m = (struct added_match){ .a = i, .b = k, .token = s->nodes.v[at].id };
+			found = 1;
+		}
+		if (k == text.n)
+			break;
+		at = find_node(s, s->nodes.v[at].child, (unsigned char)text.p[k]);
+	}
+	return found;
+}
+
+/* Whether a word character (Rust's \w) stands at i. Few tokens ask, so the pattern is compiled
+ * when it is needed; without memory for it the answer is no. */
+static int is_word_at(struct str text, size_t i)
+{
+	static const char word[] = "\\G[\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}"
+				   "\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}\\x{200C}\\x{200D}]";
+	int code, found = 0;
+	PCRE2_SIZE at;
+	pcre2_code *re = pcre2_compile((PCRE2_SPTR)word, sizeof word - 1, PCRE2_UTF, &code, &at, NULL);
+	pcre2_match_data *md = pcre2_match_data_create(1, NULL);
+
+	if (re && md)
+		found = pcre2_match(re, (PCRE2_SPTR)text.p, text.n, i, PCRE2_NO_UTF_CHECK, md, NULL) > 0;
+	pcre2_match_data_free(md);
+	pcre2_code_free(re);
+	return found;
+}
+
+static size_t char_before(struct str text, size_t i)
+{
+	do
+		i--;
+	while (i && ((unsigned char)text.p[i] & 0xC0) == 0x80);
+	return i;
+}
+
+static int is_space_at(struct str text, size_t i, size_t *k)
+{
+	return uni_class(uni_at((const unsigned char *)text.p + i, k)) == UNI_SPACE;
+}
+
+static int borders_ok(struct str text, const struct added_match *m)
+{
+	return (!m->a || !is_word_at(text, char_before(text, m->a))) &&
+		(m->b == text.n || !is_word_at(text, m->b));
+}
+
+int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
+	       struct added_match *m)
+{
+	if (!s->nodes.n)
+		return 0;
+	for (size_t i = *scan; (i = next_start(s, text, i)) < text.n;) {
+		const struct added *t;
+		size_t k;
+
+		if (!longest_at(s, text, i, m)) {
+			i++;
+			continue;
+		}
+		*scan = i = m->b;
+		t = &s->tokens[m->token];
+		if ((plain && t->special) || (t->single_word && !borders_ok(text, m)))
+			continue;
+		while (t->lstrip && m->a > from && is_space_at(text, char_before(text, m->a), &k))
+			m->a = char_before(text, m->a);
+		while (t->rstrip && m->b < text.n && is_space_at(text, m->b, &k))
+			m->b += k;
+		return 1;
+	}
+	*scan = text.n;
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* Cutting text into words. Owns the hand-written cutter for the pattern of Qwen2 and Llama 3;
+ * the general case (pre_regex.c) must give the same for that pattern, and tests compare them. */
+#include "tok/impl.h"
+#include "tok/unicode.h"
+
+/* The pattern that pre_llm_next stands for; %s is the repeat of \p{N}: "" or "{1,3}". */
+const char pre_llm_pattern[] =
+	"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}%s|"
+	" ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
+enum { C_OTHER = UNI_OTHER, C_LETTER = UNI_LETTER, C_NUMBER = UNI_NUMBER, C_SPACE = UNI_SPACE, C_HIGH = 4 };
+
+#define R4(x) x, x, x, x
+#define R16(x) R4(x), R4(x), R4(x), R4(x)
+#define R128(x) R16(x), R16(x), R16(x), R16(x), R16(x), R16(x), R16(x), R16(x)
+#define LETTERS C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, \
+	C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, \
+	C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER
+
+static const unsigned char byte_class[256] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 0, C_SPACE, C_SPACE, C_SPACE, C_SPACE, C_SPACE, 0, 0,   /* \t to \r */
+	R16(0),
+	C_SPACE, 0, 0, 0, R4(0), R4(0), R4(0),
+	R4(C_NUMBER), R4(C_NUMBER), C_NUMBER, C_NUMBER, 0, 0, 0, 0, 0, 0,
+	0, LETTERS, 0, 0, 0, 0, 0,
+	0, LETTERS, 0, 0, 0, 0, 0,
+	R128(C_HIGH),
+};
+
+/* Class of the character at p, its length in *k. */
+static inline unsigned class_at(const unsigned char *p, size_t *k)
+{
+	unsigned c = byte_class[*p];
+
+	*k = 1;
+	return c == C_HIGH ? uni_class(uni_at(p, k)) : c;
+}
+
+/* End of the run of characters of class `c` that starts at `i`. */
+static inline size_t run_end(const unsigned char *p, size_t n, size_t i, unsigned c)
+{
+	size_t k;
+
+	for (;;) {
+		while (i < n && byte_class[p[i]] == c)
+			i++;
+		if (i >= n || p[i] < 0x80 || class_at(p + i, &k) != c)
+			return i;
+		i += k;
+	}
+}
+
+static int is_newline(unsigned char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+static unsigned char lower(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 32 : c;
+}
+
+/* After an apostrophe at `at`: length of 's 't 're 've 'm 'll 'd in any case, or 0. The long s
+ * (U+017F) is an s without regard to case. */
+static size_t contraction(const unsigned char *p, size_t n, size_t at)
+{
+	unsigned char a, b;
+
+	if (at + 1 >= n)
+		return 0;
+	a = lower(p[at + 1]);
+	b = at + 2 < n ? lower(p[at + 2]) : 0;
+	if (a == 's' || a == 't' || a == 'm' || a == 'd')
+		return 2;
+	if ((a == 'r' && b == 'e') || (a == 'v' && b == 'e') || (a == 'l' && b == 'l'))
+		return 3;
+	return p[at + 1] == 0xC5 && at + 2 < n && p[at + 2] == 0xBF ? 3 : 0;
+}
+
+static size_t digits_end(const unsigned char *p, size_t n, size_t i, int most)
+{
+	size_t k;
+
+	for (int d = 0; d < most && i < n && class_at(p + i, &k) == C_NUMBER; d++)
+		i += k;
+	return i;
+}
+
+/* A run of neither space, letter nor number, and the line ends behind it. */
+static size_t symbols_end(const unsigned char *p, size_t n, size_t i)
+{
+	i = run_end(p, n, i, C_OTHER);
+	while (i < n && is_newline(p[i]))
+		i++;
+	return i;
+}
+
+/* White space: up to its last line end; else all but the last character, which goes with the
+ * word behind it; else that one character. */
+static size_t spaces_end(const unsigned char *p, size_t n, size_t at)
+{
+	size_t i = at, k, line = 0, last = at;
+
+	while (i < n && class_at(p + i, &k) == C_SPACE) {
+		last = i;
+		if (is_newline(p[i]))
+			line = i + 1;
+		i += k;
+	}
+	if (line)
+		return line;
+	return i == n || last == at ? i : last;
+}
+
+size_t pre_llm_next(const unsigned char *p, size_t n, size_t at, int digits)
+{
+	size_t k, k2;
+	unsigned c = class_at(p + at, &k);
+
+	if (c == C_LETTER)
+		return run_end(p, n, at + k, C_LETTER);
+	if (c == C_NUMBER)
+		return digits_end(p, n, at, digits);
+	if (p[at] == '\'' && (k2 = contraction(p, n, at)))
+		return at + k2;
+	if (!is_newline(p[at]) && at + k < n) {
+		unsigned next = class_at(p + at + k, &k2);
+
+		if (next == C_LETTER)
+			return run_end(p, n, at + k + k2, C_LETTER);
+		if (p[at] == ' ' && next == C_OTHER)
+			return symbols_end(p, n, at + k);
+	}
+	return c == C_SPACE ? spaces_end(p, n, at) : symbols_end(p, n, at);
+}

@@ -1,0 +1,297 @@
+/* Pre-tokenizers as tokenizer.json describes them: a list of stages, each cutting the pieces of
+ * the one before. Owns the description and the general cutter over PCRE2. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "tok/impl.h"
+#include "tok/unicode.h"
+
+static const char gpt2_pattern[] =
+	"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+/* --- patterns ------------------------------------------------------------------------------ */
+
+/* Oniguruma's dialect to PCRE2's: \s must be Unicode's White_Space (PCRE2's differs by U+180E),
+ * \uHHHH is \x{HHHH}. */
+static void translate(struct str pattern, struct buf *out)
+{
+	static const char space[] = "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}"
+				    "\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
+	int in_class = 0;
+
+	for (size_t i = 0; i < pattern.n; i++) {
+		char c = pattern.p[i], d = i + 1 < pattern.n ? pattern.p[i + 1] : 0;
+
+		if (c == '\\' && d == 's')
+			buf_addf(out, in_class ? "%s" : "[%s]", space);
+		else if (c == '\\' && d == 'S' && !in_class)
+			buf_addf(out, "[^%s]", space);
+		else if (c == '\\' && d == 'u' && i + 6 <= pattern.n)
+			buf_addf(out, "\\x{%.4s}", pattern.p + i + 2);
+		else if (c == '\\' && d)
+			buf_add(out, pattern.p + i, 2);
+		else
+			buf_addc(out, c);
+		if (c == '\\')
+			i += d == 'u' && i + 6 <= pattern.n ? 5 : 1;
+		else if (c == '[' && !in_class)
+			in_class = 1;
+		else if (c == ']')
+			in_class = 0;
+	}
+}
+
+static int compile(struct pre_stage *s, struct str pattern, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+	PCRE2_SIZE at;
+
+	translate(pattern, &b);
+	if (buf_check(&b, e)) {
+		buf_release(&b);
+		return -1;
+	}
+	s->re = pcre2_compile((PCRE2_SPTR)b.p, b.n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+	buf_release(&b);
+	if (!s->re) {
+		char text[128] = "";
+
+		pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
+		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer pattern '%.*s': %s", STR_ARG(pattern), text);
+	}
+	pcre2_jit_compile(s->re, PCRE2_JIT_COMPLETE);   /* slower without, not wrong */
+	return 0;
+}
+
+/* The known pattern gets its own cutter; every text is matched whole by it, so behaviour
+ * "isolated" is all it needs. */
+static int known_digits(struct str pattern)
+{
+	char known[256];
+
+	snprintf(known, sizeof known, pre_llm_pattern, "");
+	if (str_is(pattern, known))
+		return 1;
+	snprintf(known, sizeof known, pre_llm_pattern, "{1,3}");
+	return str_is(pattern, known) ? 3 : 0;
+}
+
+/* --- parsing -------------------------------------------------------------------------------- */
+
+static const struct { const char *name; enum pre_behavior behavior; } behaviors[] = {
+	{ "Isolated", PRE_ISOLATED },
+	{ "Removed", PRE_REMOVED },
+	{ "MergedWithPrevious", PRE_MERGED_PREV },
+	{ "MergedWithNext", PRE_MERGED_NEXT },
+	{ "Contiguous", PRE_CONTIGUOUS },
+};
+
+static struct pre_stage *new_stage(struct pre *p, struct err *e)
+{
+	if (p->n == PRE_STAGES) {
+		err_set(e, ERR_UNSUPPORTED, "more than %d pre-tokenizers", PRE_STAGES);
+		return NULL;
+	}
+	p->stage[p->n] = (struct pre_stage){ .kind = PRE_REGEX };
+	return &p->stage[p->n++];
+}
+
+static void quote_pattern(struct str text, struct buf *out)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (strchr("\\^$.[|()?*+{}#-]", text.p[i]) && text.p[i])
+			buf_addc(out, '\\');
+		buf_addc(out, text.p[i]);
+	}
+}
+
+static int parse_split(struct pre *p, const struct json *j, struct err *e)
+{
+	const struct json *pattern = json_get(j, "pattern");
+	struct str name = json_str(json_get(j, "behavior"), ""), text;
+	struct pre_stage *s = new_stage(p, e);
+	struct buf quoted = BUF_INIT;
+	size_t i = 0;
+	int rc;
+
+	if (!s)
+		return -1;
+	while (i < COUNT_OF(behaviors) && !str_is(name, behaviors[i].name))
+		i++;
+	if (i == COUNT_OF(behaviors))
+		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer behavior '%.*s'", STR_ARG(name));
+	s->behavior = behaviors[i].behavior;
+	s->invert = json_bool(json_get(j, "invert"), 0);
+	if (!pattern || json_kind(pattern) != JSON_OBJECT)
+		return err_set(e, ERR_FORMAT, "pre-tokenizer Split without a pattern");
+	if (json_get(pattern, "String")) {
+		quote_pattern(json_str(json_get(pattern, "String"), ""), &quoted);
+		rc = compile(s, buf_str(&quoted), e);
+		buf_release(&quoted);
+		return rc;
+	}
+	if (json_need_str(pattern, "Regex", &text, e))
+		return -1;
+	s->digits = s->behavior == PRE_ISOLATED && !s->invert ? known_digits(text) : 0;
+	if (s->digits) {
+		s->kind = PRE_LLM;
+		return 0;
+	}
+	return compile(s, text, e);
+}
+
+static int parse_byte_level(struct pre *p, const struct json *j, struct err *e)
+{
+	struct pre_stage *s;
+
+	p->byte_level = 1;
+	p->prefix_space = json_bool(json_get(j, "add_prefix_space"), 1);
+	if (!json_bool(json_get(j, "use_regex"), 1))
+		return 0;
+	s = new_stage(p, e);
+	return s ? compile(s, str_of(gpt2_pattern), e) : -1;
+}
+
+static int parse_digits(struct pre *p, const struct json *j, struct err *e)
+{
+	struct pre_stage *s = new_stage(p, e);
+
+	if (!s)
+		return -1;
+	s->behavior = json_bool(json_get(j, "individual_digits"), 0) ? PRE_ISOLATED : PRE_CONTIGUOUS;
+	return compile(s, STR("\\p{N}"), e);
+}
+
+int pre_parse(struct pre *p, const struct json *j, struct err *e)
+{
+	struct str type = json_str(j ? json_get(j, "type") : NULL, "");
+
+	if (p->byte_level)
+		return err_set(e, ERR_UNSUPPORTED, "a pre-tokenizer after ByteLevel");
+	if (str_is(type, "Sequence")) {
+		const struct json *list = json_get(j, "pretokenizers");
+
+		for (size_t i = 0; list && i < json_count(list); i++)
+			if (pre_parse(p, json_at(list, i), e))
+				return -1;
+		return 0;
+	}
+	if (str_is(type, "Split"))
+		return parse_split(p, j, e);
+	if (str_is(type, "ByteLevel"))
+		return parse_byte_level(p, j, e);
+	if (str_is(type, "Digits"))
+		return parse_digits(p, j, e);
+	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer '%.*s'", STR_ARG(type));
+}
+
+void pre_release(struct pre *p)
+{
+	for (int i = 0; i < p->n; i++)
+		pcre2_code_free(p->stage[i].re);
+}
+
+/* --- cutting -------------------------------------------------------------------------------- */
+
+static int push(struct pre_pieces *out, size_t a, size_t b)
+{
+	return a < b ? vec_push(out, ((struct pre_piece){ .a = a, .b = b })) : 0;
+}
+
+/* A stretch that matched or did not, placed by the stage's behaviour. `last` says whether the
+ * piece before it matched (-1: none). */
+static int place(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
+		 int match, int *last)
+{
+	struct pre_piece *prev = out->n > first ? &out->v[out->n - 1] : NULL;
+	int was = *last;
+
+	if (a >= b)
+		return 0;
+	*last = match;
+	switch (s->behavior) {
+	case PRE_REMOVED:
+		return match ? 0 : push(out, a, b);
+	case PRE_MERGED_PREV:
+		if (match && was == 0 && prev)
+			return prev->b = b, 0;
+		break;
+	case PRE_MERGED_NEXT:
+		if (!match && was == 1 && prev)
+			return prev->b = b, 0;
+		break;
+	case PRE_CONTIGUOUS:
+		if (was == match && prev)
+			return prev->b = b, 0;
+		break;
+	case PRE_ISOLATED:
+		break;
+	}
+	return push(out, a, b);
+}
+
+static int cut_regex(const struct pre_stage *s, struct str text, size_t base, struct pre_pieces *out,
+		     pcre2_match_data *md, struct err *e)
+{
+	const PCRE2_SIZE *o = pcre2_get_ovector_pointer(md);
+	size_t at = 0, done = 0, first = out->n;
+	int last = -1, bad = 0;
+
+	while (at <= text.n && !bad) {
+		int rc = pcre2_match(s->re, (PCRE2_SPTR)text.p, text.n, at, PCRE2_NO_UTF_CHECK, md, NULL);
+
+		if (rc == PCRE2_ERROR_NOMATCH)
+			break;
+		if (rc < 0)
+			return err_set(e, ERR_UNSUPPORTED, "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
+		bad = place(s, out, first, base + done, base + o[0], s->invert, &last) ||
+			place(s, out, first, base + o[0], base + o[1], !s->invert, &last);
+		done = o[1];
+		at = o[1];
+		if (o[1] == o[0]) {                    /* an empty match: on by one character */
+			size_t k = 1;
+
+			if (at < text.n)
+				uni_at((const unsigned char *)text.p + at, &k);
+			at += k;
+		}
+	}
+	if (!bad)
+		bad = place(s, out, first, base + done, base + text.n, s->invert, &last);
+	return bad ? err_nomem(e) : 0;
+}
+
+static int cut_llm(const struct pre_stage *s, struct str text, size_t base, struct pre_pieces *out)
+{
+	for (size_t i = 0, end; i < text.n; i = end) {
+		end = pre_llm_next((const unsigned char *)text.p, text.n, i, s->digits);
+		if (push(out, base + i, base + end))
+			return -1;
+	}
+	return 0;
+}
+
+int pre_cut(const struct pre *p, struct str text, struct pre_pieces *out, struct pre_pieces *work,
+	    pcre2_match_data *md, struct err *e)
+{
+	out->n = 0;
+	if (push(out, 0, text.n))
+		return err_nomem(e);
+	for (int k = 0; k < p->n; k++) {
+		const struct pre_stage *s = &p->stage[k];
+		struct pre_pieces swap = *out;
+
+		*out = *work;
+		*work = swap;
+		out->n = 0;
+		for (size_t i = 0; i < work->n; i++) {
+			struct str piece = { .p = text.p + work->v[i].a, .n = work->v[i].b - work->v[i].a };
+
+			if (s->kind == PRE_LLM ? (cut_llm(s, piece, work->v[i].a, out) ? err_nomem(e) : 0) :
+			    cut_regex(s, piece, work->v[i].a, out, md, e))
+				return -1;
+		}
+	}
+	return 0;
+}
