@@ -1,0 +1,149 @@
+/* The tree as data: kinds, fields, walking, comparison, lines of the source. */
+#include "py/ast.h"
+
+/* --- tables ------------------------------------------------------------------------------ */
+
+#define FIELD(f, k) { .name = #f, .kind = k, .offset = offsetof(T, f) },
+#define F_NODE(f) FIELD(f, PY_F_NODE)
+#define F_OPT(f) FIELD(f, PY_F_OPT)
+#define F_LIST(f) FIELD(f, PY_F_LIST)
+#define F_LISTO(f) FIELD(f, PY_F_LISTO)
+#define F_ID(f) FIELD(f, PY_F_ID)
+#define F_IDO(f) FIELD(f, PY_F_IDO)
+#define F_IDS(f) FIELD(f, PY_F_IDS)
+#define F_INT(f) FIELD(f, PY_F_INT)
+#define F_OP(f) FIELD(f, PY_F_OP)
+#define F_OPS(f) FIELD(f, PY_F_OPS)
+#define F_CTX(f) FIELD(f, PY_F_CTX)
+#define F_CONST(f) FIELD(f, PY_F_CONST)
+
+/* A block per kind, so that T names the struct whose fields are listed. */
+const struct py_kind_info *py_kind_info(enum py_kind kind)
+{
+	switch (kind) {
+#define PY_NODE(node, cat, list) \
+	case PY_##node: { \
+		typedef struct py_##node T __attribute__((unused)); \
+		static const struct py_field fields[] = { list { .name = NULL } }; \
+		static const struct py_kind_info info = { .name = #node, .fields = fields, .n = COUNT_OF(fields) - 1 }; \
+		return &info; \
+	}
+#include "py/ast.def"
+#undef PY_NODE
+	default:
+		BUG("node kind %d", (int)kind);
+	}
+}
+
+static const struct { const char *name, *text; } ops[PY_OPS] = {
+#define PY_OP(op, str, cat) [PY_OP_##op] = { .name = #op, .text = str },
+#include "py/op.def"
+#undef PY_OP
+};
+
+const char *py_op_name(enum py_op op) { return ops[op].name; }
+const char *py_op_text(enum py_op op) { return ops[op].text; }
+
+/* --- walking ------------------------------------------------------------------------------ */
+
+void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx)
+{
+	const struct py_kind_info *info = py_kind_info(n->kind);
+
+	for (size_t i = 0; i < info->n; i++) {
+		const char *at = (const char *)&n->u + info->fields[i].offset;
+
+		if (info->fields[i].kind == PY_F_NODE || info->fields[i].kind == PY_F_OPT) {
+			struct py_node *child = *(struct py_node *const *)at;
+
+			if (child)
+				fn(ctx, child);
+		} else if (info->fields[i].kind == PY_F_LIST || info->fields[i].kind == PY_F_LISTO) {
+			const struct py_list *l = (const struct py_list *)at;
+
+			for (size_t k = 0; k < l->n; k++)
+				if (l->v[k])
+					fn(ctx, l->v[k]);
+		}
+	}
+}
+
+/* --- comparison ---------------------------------------------------------------------------- */
+
+/* Floats by their bits: 0.0 and -0.0 differ. */
+static int const_equal(const struct py_const *a, const struct py_const *b)
+{
+	if (a->kind != b->kind)
+		return 0;
+	switch (a->kind) {
+	case PY_C_INT: return a->i == b->i;
+	case PY_C_FLOAT:
+	case PY_C_IMAG: return !memcmp(&a->f, &b->f, sizeof a->f);
+	case PY_C_BIGINT:
+	case PY_C_STR:
+	case PY_C_BYTES: return str_eq(a->s, b->s);
+	default: return 1;
+	}
+}
+
+static int id_equal(const struct str *a, const struct str *b)
+{
+	return !a->p == !b->p && str_eq(*a, *b);
+}
+
+static int list_equal(const struct py_list *a, const struct py_list *b)
+{
+	if (a->n != b->n)
+		return 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (!py_equal(a->v[i], b->v[i]))
+			return 0;
+	return 1;
+}
+
+static int ids_equal(const struct py_ids *a, const struct py_ids *b)
+{
+	if (a->n != b->n)
+		return 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i], b->v[i]))
+			return 0;
+	return 1;
+}
+
+static int field_equal(enum py_field_kind kind, const void *a, const void *b)
+{
+	const struct py_oplist *oa = a, *ob = b;
+
+	switch (kind) {
+	case PY_F_NODE:
+	case PY_F_OPT: return py_equal(*(struct py_node *const *)a, *(struct py_node *const *)b);
+	case PY_F_LIST:
+	case PY_F_LISTO: return list_equal(a, b);
+	case PY_F_ID:
+	case PY_F_IDO: return id_equal(a, b);
+	case PY_F_IDS: return ids_equal(a, b);
+	case PY_F_INT: return *(const int *)a == *(const int *)b;
+	case PY_F_OP: return *(const enum py_op *)a == *(const enum py_op *)b;
+	case PY_F_OPS: return oa->n == ob->n && !memcmp(oa->v, ob->v, oa->n * sizeof *oa->v);
+	case PY_F_CTX: return *(const enum py_ctx *)a == *(const enum py_ctx *)b;
+	case PY_F_CONST: return const_equal(a, b);
+	}
+	BUG("field kind %d", (int)kind);
+}
+
+int py_equal(const struct py_node *a, const struct py_node *b)
+{
+	const struct py_kind_info *info;
+
+	if (!a || !b)
+		return a == b;
+	if (a->kind != b->kind)
+		return 0;
+	info = py_kind_info(a->kind);
+	for (size_t i = 0; i < info->n; i++)
+		if (!field_equal(info->fields[i].kind, (const char *)&a->u + info->fields[i].offset,
+				 (const char *)&b->u + info->fields[i].offset))
+			return 0;
+	return 1;
+}

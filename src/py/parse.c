@@ -1,0 +1,276 @@
+/* The parser's entry point and what its grammar files share: errors, nodes, lists, the depth
+ * of the tree. Invariant: whatever py_parse accepts has a tree at most PY_MAX_TREE deep, so
+ * that a recursive walk over it is safe. */
+#include "py/parse.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PY_MAX_TREE = 3000, TREE_PER_NESTING = 16, CHAINS_PER_NESTING = 7 };
+
+const struct token_info py_tokens[TOKS] = {
+#define TOK(name, str) [T_##name] = { .text = str, .starts = T_##name == T_NAME || T_##name == T_NUMBER || \
+	T_##name == T_STRING || T_##name == T_LPAR || T_##name == T_LSQB || T_##name == T_LBRACE || \
+	T_##name == T_ELLIPSIS || T_##name == T_TILDE },
+#define BIN(name, str, precedence, o) [T_##name] = { .text = str, .prec = precedence, .op = PY_OP_##o, \
+	.starts = T_##name == T_PLUS || T_##name == T_MINUS || T_##name == T_STAR },
+#define AUG(name, str, o) [T_##name] = { .text = str, .op = PY_OP_##o, .is_aug = 1 },
+#define CMP(name, str, o) [T_##name] = { .text = str, .op = PY_OP_##o, .is_cmp = 1 },
+#define KW(name, str) [T_##name] = { .text = str, .is_kw = 1, .is_cmp = T_##name == T_IN || T_##name == T_IS || \
+	T_##name == T_NOT, .starts = T_##name == T_FALSE || T_##name == T_TRUE || T_##name == T_NONE || \
+	T_##name == T_NOT || T_##name == T_LAMBDA || T_##name == T_AWAIT || T_##name == T_YIELD },
+#include "py/token.def"
+#undef TOK
+#undef BIN
+#undef AUG
+#undef CMP
+#undef KW
+};
+
+/* --- errors ------------------------------------------------------------------------- */
+
+void py_fail(struct parser *p, struct pos at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(&p->err, ERR_FORMAT, fmt, ap);
+	va_end(ap);
+	p->err.line = at.line;
+	p->err.column = at.col + 1;
+	longjmp(p->trap, 1);
+}
+
+void py_fail_nomem(struct parser *p)
+{
+	err_nomem(&p->err);
+	longjmp(p->trap, 1);
+}
+
+/* The general case. A bracket opened on an earlier line and never closed is the likelier
+ * cause than the token where the grammar gave up. */
+void py_fail_token(struct parser *p)
+{
+	if (py_at(p, T_INDENT))
+		py_fail(p, p->tok.start, "unexpected indent");
+	if (py_at(p, T_DEDENT))
+		py_fail(p, p->tok.start, "unexpected unindent");
+	if (p->lx.fragment)
+		py_fail(p, p->tok.start, "f-string: invalid syntax");
+	if (p->lx.depth && p->parens[p->lx.depth - 1].at.line < p->tok.start.line)
+		py_fail(p, p->parens[p->lx.depth - 1].at, "'%c' was never closed",
+			p->parens[p->lx.depth - 1].open);
+	py_fail(p, p->tok.start, "invalid syntax");
+}
+
+void py_nest(struct parser *p)
+{
+	if (++p->nesting > PY_MAX_NESTING)
+		py_fail(p, p->tok.start, "too many nested expressions or blocks");
+	if (p->nesting > p->max_nesting)
+		p->max_nesting = p->nesting;
+}
+
+/* --- tokens ------------------------------------------------------------------------- */
+
+void py_next(struct parser *p)
+{
+	if (p->tok.kind > T_DEDENT)
+		p->end = p->tok.end;
+	py_lex(p);
+}
+
+void py_expect(struct parser *p, enum tok kind)
+{
+	if (p->tok.kind == kind) {
+		py_next(p);
+		return;
+	}
+	if (kind == T_COLON && !py_at(p, T_ASSIGN) && !py_at(p, T_WALRUS) && !p->lx.depth)
+		py_fail(p, p->tok.start, "expected ':'");
+	py_fail_token(p);
+}
+
+void py_close(struct parser *p, enum tok kind)
+{
+	if (p->tok.kind == kind) {
+		py_next(p);
+		return;
+	}
+	if (py_starts_expr(p) && !py_tokens[p->tok.kind].prec && !py_tokens[p->tok.kind].is_kw &&
+	    p->lx.depth && p->parens[p->lx.depth - 1].at.line == p->tok.start.line)
+		py_fail(p, p->tok.start, "invalid syntax. Perhaps you forgot a comma?");
+	if (py_at(p, T_ASSIGN) && p->parens[p->lx.depth ? p->lx.depth - 1 : 0].at.line == p->tok.start.line)
+		py_fail(p, p->tok.start, "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+	py_fail_token(p);
+}
+
+struct str py_identifier(struct parser *p)
+{
+	struct str id = { .p = p->tok.p, .n = p->tok.n };
+
+	py_expect(p, T_NAME);
+	return id;
+}
+
+/* --- nodes and lists ---------------------------------------------------------------- */
+
+static const size_t node_sizes[PY_KINDS] = {
+#define PY_NODE(name, cat, fields) [PY_##name] = offsetof(struct py_node, u) + sizeof (struct py_##name),
+#include "py/ast.def"
+#undef PY_NODE
+};
+
+struct py_node *py_node(struct parser *p, enum py_kind kind, struct pos start)
+{
+	struct py_node *n = arena_zalloc(p->arena, node_sizes[kind]);
+
+	n->kind = kind;
+	n->line = start.line;
+	n->col = start.col;
+	return n;
+}
+
+struct py_node *py_name(struct parser *p, struct str id, struct pos start)
+{
+	struct py_node *n = py_node(p, PY_Name, start);
+
+	n->u.Name.id = id;
+	return py_done(p, n);
+}
+
+void py_push_slow(struct parser *p, struct py_node *n)
+{
+	if (vec_push(&p->stack, n))
+		py_fail_nomem(p);
+}
+
+struct py_list py_list_end(struct parser *p, size_t base)
+{
+	struct py_list l = { .n = p->stack.n - base };
+
+	if (l.n) {
+		l.v = arena_alloc(p->arena, l.n * sizeof *l.v);
+		memcpy(l.v, p->stack.v + base, l.n * sizeof *l.v);
+	}
+	p->stack.n = base;
+	return l;
+}
+
+struct py_list py_list_of(struct parser *p, struct py_node *n)
+{
+	struct py_list l = { .v = arena_alloc(p->arena, sizeof *l.v), .n = 1 };
+
+	l.v[0] = n;
+	return l;
+}
+
+void py_push_id(struct parser *p, struct str id)
+{
+	if (vec_push(&p->ids, id))
+		py_fail_nomem(p);
+}
+
+struct py_ids py_ids_end(struct parser *p, size_t base)
+{
+	struct py_ids out = { .n = p->ids.n - base };
+
+	if (out.n) {
+		out.v = arena_alloc(p->arena, out.n * sizeof *out.v);
+		memcpy(out.v, p->ids.v + base, out.n * sizeof *out.v);
+	}
+	p->ids.n = base;
+	return out;
+}
+
+/* --- entry -------------------------------------------------------------------------- */
+
+struct depth { int now, most; const struct py_node *at; };
+
+static void measure(void *ctx, struct py_node *n)
+{
+	struct depth *d = ctx;
+
+	if (d->now == PY_MAX_TREE) {
+		d->most = PY_MAX_TREE + 1;
+		d->at = n;
+	} else if (d->most <= PY_MAX_TREE) {
+		d->now++;
+		py_children(n, measure, d);
+		d->now--;
+	}
+}
+
+/* Recursion and chains bound the depth from above; only a source that could be too deep is
+ * walked to find out. */
+static void check_depth(struct parser *p)
+{
+	struct depth d = { .now = 0 };
+
+	if ((p->max_nesting + 2) * ((size_t)p->max_chain * CHAINS_PER_NESTING + TREE_PER_NESTING) < PY_MAX_TREE)
+		return;
+	measure(&d, p->m->root);
+	if (d.most > PY_MAX_TREE)
+		py_fail(p, (struct pos){ .line = d.at->line, .col = d.at->col }, "too deeply nested");
+}
+
+static void parse_file(struct parser *p, struct str source)
+{
+	struct py_node *root;
+
+	if (source.n > INT_MAX - PY_PAD)
+		py_fail(p, (struct pos){ .line = 1 }, "the source is too large");
+	py_source_load(p, source);
+	py_names_init(p);
+	py_lex(p);
+	root = py_node(p, PY_Module, (struct pos){ .line = 0 });
+	while (!py_at(p, T_END))
+		py_statement(p);
+	root->u.Module.body = py_list_end(p, 0);
+	p->m->root = root;
+	check_depth(p);
+}
+
+/* The one place errors and the end of memory come back to. */
+static int run(struct parser *p, struct str source)
+{
+	if (setjmp(p->trap)) {
+		if (p->err.code == ERR_NONE)
+			err_nomem(&p->err);
+		return -1;
+	}
+	p->arena->trap = &p->trap;
+	parse_file(p, source);
+	p->arena->trap = NULL;
+	return 0;
+}
+
+int py_parse(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e)
+{
+	struct parser *p = mem_zalloc(sizeof *p);
+	int rc;
+
+	*m = (struct py_module){ .path = path, .arena = { .limit = limit } };
+	if (!p)
+		return err_nomem(e);
+	p->m = m;
+	p->arena = &m->arena;
+	rc = run(p, source);
+	if (rc) {
+		if (e && e->code == ERR_NONE)
+			*e = p->err;
+		py_release(m);
+	}
+	vec_free(&p->stack);
+	vec_free(&p->ids);
+	vec_free(&p->parts);
+	mem_free(p);
+	return rc;
+}
+
+void py_release(struct py_module *m)
+{
+	arena_release(&m->arena);
+	*m = (struct py_module){ .root = NULL };
+}

@@ -1,0 +1,307 @@
+/* Simple statements. */
+#include "py/parse.h"
+
+/* --- assignment ------------------------------------------------------------------------- */
+
+static struct py_node *assignment(struct parser *p, struct py_node *first, struct pos start)
+{
+	struct py_node *n = py_node(p, PY_Assign, start), *value = first;
+	size_t base = p->stack.n;
+
+	while (py_at(p, T_ASSIGN)) {
+		if (value->kind == PY_Yield || value->kind == PY_YieldFrom)
+			py_fail(p, (struct pos){ .line = value->line, .col = value->col },
+				"assignment to yield expression not possible");
+		py_to_target(p, value, FOR_ASSIGN);
+		py_push(p, value);
+		py_next(p);
+		value = py_yield_or_star_expressions(p);
+	}
+	n->u.Assign.targets = py_list_end(p, base);
+	n->u.Assign.value = value;
+	return py_done(p, n);
+}
+
+static int is_single_target(const struct py_node *n)
+{
+	return n->kind == PY_Name || n->kind == PY_Attribute || n->kind == PY_Subscript;
+}
+
+static struct py_node *augmented(struct parser *p, struct py_node *target, struct pos start)
+{
+	struct py_node *n = py_node(p, PY_AugAssign, start);
+
+	if (!is_single_target(target))
+		py_fail(p, start, "'%s' is an illegal expression for augmented assignment", py_expr_name(target));
+	py_to_target(p, target, FOR_ASSIGN);
+	n->u.AugAssign.target = target;
+	n->u.AugAssign.op = py_tokens[p->tok.kind].op;
+	py_next(p);
+	n->u.AugAssign.value = py_yield_or_star_expressions(p);
+	return py_done(p, n);
+}
+
+static struct py_node *annotated(struct parser *p, struct py_node *target, struct pos start, int simple)
+{
+	struct py_node *n = py_node(p, PY_AnnAssign, start);
+
+	if (target->kind == PY_List || target->kind == PY_Tuple)
+		py_fail(p, start, "only single target (not %s) can be annotated", py_expr_name(target));
+	if (!is_single_target(target))
+		py_fail(p, start, "illegal target for annotation");
+	py_to_target(p, target, FOR_ASSIGN);
+	py_next(p);
+	n->u.AnnAssign.target = target;
+	n->u.AnnAssign.simple = simple && target->kind == PY_Name;
+	n->u.AnnAssign.annotation = py_expression(p);
+	if (py_accept(p, T_ASSIGN))
+		n->u.AnnAssign.value = py_yield_or_star_expressions(p);
+	return py_done(p, n);
+}
+
+/* print "x" and exec "x", as Python 2 had them */
+static void check_statement_words(struct parser *p, const struct py_node *n)
+{
+	int is_print = n->kind == PY_Name && n->u.Name.id.p == p->id_print;
+	int is_exec = n->kind == PY_Name && n->u.Name.id.p == p->id_exec;
+
+	if ((is_print || is_exec) && py_starts_expr(p) && !py_tokens[p->tok.kind].prec && !py_at(p, T_LPAR))
+		py_fail(p, (struct pos){ .line = n->line, .col = n->col },
+			"Missing parentheses in call to '%.*s'. Did you mean %.*s(...)?",
+			STR_ARG(n->u.Name.id), STR_ARG(n->u.Name.id));
+}
+
+static struct py_node *expression_statement(struct parser *p)
+{
+	struct pos start = p->tok.start;
+	int plain = py_at(p, T_NAME);
+	struct py_node *value = py_yield_or_star_expressions(p), *n;
+
+	if (py_at(p, T_ASSIGN))
+		return assignment(p, value, start);
+	if (py_tokens[p->tok.kind].is_aug)
+		return augmented(p, value, start);
+	if (py_at(p, T_COLON))
+		return annotated(p, value, start, plain);
+	check_statement_words(p, value);
+	n = py_node(p, PY_Expr, start);
+	n->u.Expr.value = value;
+	return py_done(p, n);
+}
+
+/* --- statements that begin with a keyword ------------------------------------------------- */
+
+static int at_statement_end(const struct parser *p)
+{
+	return py_at(p, T_NEWLINE) || py_at(p, T_SEMI) || py_at(p, T_END);
+}
+
+static struct py_node *word(struct parser *p, enum py_kind kind)
+{
+	struct py_node *n = py_node(p, kind, p->tok.start);
+
+	py_next(p);
+	return py_done(p, n);
+}
+
+static struct py_node *pass_statement(struct parser *p) { return word(p, PY_Pass); }
+static struct py_node *break_statement(struct parser *p) { return word(p, PY_Break); }
+static struct py_node *continue_statement(struct parser *p) { return word(p, PY_Continue); }
+
+static struct py_node *return_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Return, p->tok.start);
+
+	py_next(p);
+	if (!at_statement_end(p))
+		n->u.Return.value = py_star_expressions(p);
+	return py_done(p, n);
+}
+
+static struct py_node *raise_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Raise, p->tok.start);
+
+	py_next(p);
+	if (!at_statement_end(p)) {
+		n->u.Raise.exc = py_expression(p);
+		if (py_accept(p, T_FROM))
+			n->u.Raise.cause = py_expression(p);
+	}
+	return py_done(p, n);
+}
+
+static struct py_node *assert_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Assert, p->tok.start);
+
+	py_next(p);
+	n->u.Assert.test = py_expression(p);
+	if (py_accept(p, T_COMMA))
+		n->u.Assert.msg = py_expression(p);
+	return py_done(p, n);
+}
+
+static struct py_node *del_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Delete, p->tok.start);
+	size_t base = p->stack.n;
+
+	py_next(p);
+	do {
+		struct py_node *target = py_at(p, T_STAR) ? py_starred(p, py_bitwise_or) : py_expression(p);
+
+		py_to_target(p, target, FOR_DEL);
+		py_push(p, target);
+	} while (py_accept(p, T_COMMA) && !at_statement_end(p));
+	n->u.Delete.targets = py_list_end(p, base);
+	return py_done(p, n);
+}
+
+static struct py_ids names(struct parser *p)
+{
+	size_t base = p->ids.n;
+
+	py_next(p);
+	do
+		py_push_id(p, py_identifier(p));
+	while (py_accept(p, T_COMMA));
+	return py_ids_end(p, base);
+}
+
+static struct py_node *global_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Global, p->tok.start);
+
+	n->u.Global.names = names(p);
+	return py_done(p, n);
+}
+
+static struct py_node *nonlocal_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Nonlocal, p->tok.start);
+
+	n->u.Nonlocal.names = names(p);
+	return py_done(p, n);
+}
+
+/* --- imports ------------------------------------------------------------------------------ */
+
+/* a.b.c as one identifier. */
+static struct str dotted_name(struct parser *p)
+{
+	struct str id = py_identifier(p);
+	struct name_slot *slot;
+	char *text;
+	size_t n;
+
+	while (py_accept(p, T_DOT)) {
+		n = id.n + 1 + p->tok.n;
+		if (!py_at(p, T_NAME))
+			py_fail_token(p);
+		text = arena_zalloc(p->arena, n + 8);
+		memcpy(text, id.p, id.n);
+		text[id.n] = '.';
+		memcpy(text + id.n + 1, p->tok.p, p->tok.n);
+		slot = py_intern(p, text, n);
+		id = (struct str){ .p = slot->p, .n = slot->n };
+		py_next(p);
+	}
+	return id;
+}
+
+static struct py_node *alias(struct parser *p, int dotted)
+{
+	struct py_node *n = py_node(p, PY_alias, p->tok.start);
+
+	n->u.alias.name = dotted ? dotted_name(p) : py_identifier(p);
+	if (py_accept(p, T_AS))
+		n->u.alias.asname = py_identifier(p);
+	return py_done(p, n);
+}
+
+static struct py_node *import_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_Import, p->tok.start);
+	size_t base = p->stack.n;
+
+	py_next(p);
+	do
+		py_push(p, alias(p, 1));
+	while (py_accept(p, T_COMMA));
+	n->u.Import.names = py_list_end(p, base);
+	return py_done(p, n);
+}
+
+static struct py_node *star_alias(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_alias, p->tok.start);
+
+	n->u.alias.name = STR("*");
+	py_next(p);
+	return py_done(p, n);
+}
+
+static void from_names(struct parser *p)
+{
+	int closed, comma;
+
+	if (py_at(p, T_STAR)) {
+		py_push(p, star_alias(p));
+		return;
+	}
+	closed = py_accept(p, T_LPAR);
+	do {
+		py_push(p, alias(p, 0));
+		comma = py_accept(p, T_COMMA);
+	} while (comma && !(closed ? py_at(p, T_RPAR) : at_statement_end(p)));
+	if (closed)
+		py_close(p, T_RPAR);
+	else if (comma)
+		py_fail(p, p->tok.start, "trailing comma not allowed without surrounding parentheses");
+}
+
+static struct py_node *from_statement(struct parser *p)
+{
+	struct py_node *n = py_node(p, PY_ImportFrom, p->tok.start);
+	size_t base = p->stack.n;
+
+	py_next(p);
+	for (; py_at(p, T_DOT) || py_at(p, T_ELLIPSIS); py_next(p))
+		n->u.ImportFrom.level += py_at(p, T_DOT) ? 1 : 3;
+	if (!n->u.ImportFrom.level || !py_at(p, T_IMPORT))
+		n->u.ImportFrom.module = dotted_name(p);
+	py_expect(p, T_IMPORT);
+	from_names(p);
+	n->u.ImportFrom.names = py_list_end(p, base);
+	return py_done(p, n);
+}
+
+/* --- the lines ----------------------------------------------------------------------------- */
+
+static struct py_node *(*const simple[TOKS])(struct parser *) = {
+	[T_PASS] = pass_statement, [T_BREAK] = break_statement, [T_CONTINUE] = continue_statement,
+	[T_RETURN] = return_statement, [T_RAISE] = raise_statement, [T_ASSERT] = assert_statement,
+	[T_DEL] = del_statement, [T_GLOBAL] = global_statement, [T_NONLOCAL] = nonlocal_statement,
+	[T_IMPORT] = import_statement, [T_FROM] = from_statement,
+};
+
+void py_simple_statements(struct parser *p)
+{
+	do
+		py_push(p, (simple[p->tok.kind] ? simple[p->tok.kind] : expression_statement)(p));
+	while (py_accept(p, T_SEMI) && !py_at(p, T_NEWLINE));
+	if (!py_at(p, T_NEWLINE))
+		py_fail_token(p);
+	py_next(p);
+}
+
+void py_statement(struct parser *p)
+{
+	struct py_node *n = py_compound(p);
+
+	if (n)
+		py_push(p, n);
+	else
+		py_simple_statements(p);
+}

@@ -1,0 +1,27 @@
+/* What the language needs to know about Unicode: which characters make identifiers and how
+ * those are normalised, which are printable, which names \N{...} may use. Unicode 14, as
+ * CPython 3.11 has it. */
+#ifndef PY_UNICODE_H
+#define PY_UNICODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct parser;
+
+/* Decodes one character of valid UTF-8 (surrogates allowed); advances *s. */
+uint32_t uni_decode(const char **s);
+/* Encodes `c` (surrogates too); returns the end. At most four bytes. */
+char *uni_encode(char *w, uint32_t c);
+int uni_is_printable(uint32_t c);
+int uni_is_id_start(uint32_t c);
+int uni_is_id_continue(uint32_t c);
+/* Checks and normalises (NFKC) an identifier that is not ASCII; fails the parse if it is
+ * none. The result has eight readable bytes behind it. */
+struct str uni_identifier(struct parser *p, const char *s, size_t n);
+/* The character called `name`, or -1. */
+int32_t uni_by_name(struct str name);
+
+#endif
