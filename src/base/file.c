@@ -254,7 +254,7 @@ int file_remove_tree(const char *path, struct err *e)
 	struct stat st;
 	int rc = 0;
 
-	if (lstat(path, &st))
+	if (sys.lstat(path, &st))
 		return errno == ENOENT ? 0 : err_errno(e, "cannot stat '%s'", path);
 	if (!S_ISDIR(st.st_mode))
 		return sys.unlink(path) ? err_errno(e, "cannot remove '%s'", path) : 0;
@@ -304,14 +304,14 @@ static int by_name(const void *a, const void *b)
 
 int file_list_open(struct file_list *l, const char *dir, struct err *e)
 {
-	DIR *d = opendir(dir);
+	DIR *d = sys.opendir(dir);
 	struct dirent *ent;
 	int rc = 0;
 
 	*l = (struct file_list){ .v = NULL };
 	if (!d)
 		return err_errno(e, "cannot open folder '%s'", dir);
-	while (!rc && (ent = readdir(d))) {
+	while (!rc && (errno = 0, ent = sys.readdir(d))) {
 		char *name;
 
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
@@ -322,7 +322,9 @@ int file_list_open(struct file_list *l, const char *dir, struct err *e)
 			rc = err_nomem(e);
 		}
 	}
-	closedir(d);
+	if (!rc && errno)
+		rc = err_errno(e, "cannot read folder '%s'", dir);
+	sys.closedir(d);
 	if (rc)
 		file_list_close(l);
 	else if (l->n)

@@ -1,6 +1,6 @@
 /* Reading JSON: see json.h. Jansson parses; its tree is then indexed by nodes of our own, so
  * that members are reached by position and by key in constant time. Strings stay Jansson's.
- * Invariant: a node lives in its root's arena and its `value` in the root's Jansson tree. */
+ * Invariant: both trees live in the root's arena and go with it. */
 #include "base/json.h"
 
 /* Jansson's header uses some of our names for its own things: it is read with those renamed. */
@@ -41,12 +41,25 @@ struct json {
 
 struct root {
 	struct json node;         /* first: a root is its node */
-	struct arena arena;
-	json_t *tree;
+	struct arena arena;       /* of our nodes and of Jansson's tree */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t hash_seed;          /* set once; so that nobody can prepare colliding keys */
+
+/* Jansson does not survive a failed allocation (it goes on with cut tokens, or asserts), so it
+ * works in the arena of the root being parsed, whose trap takes us out of it. */
+static _Thread_local struct arena *jansson_heap;
+
+static void *jansson_alloc(size_t n)
+{
+	return arena_alloc(jansson_heap, n);
+}
+
+static void jansson_free(void *p)
+{
+	(void)p;                 /* goes with the arena */
+}
 
 static void set_up(void)
 {
@@ -54,7 +67,7 @@ static void set_up(void)
 		hash_seed = (size_t)clock_wall_us();
 	hash_seed |= 1;
 	json_object_seed(hash_seed);
-	json_set_alloc_funcs(mem_alloc, mem_free);
+	json_set_alloc_funcs(jansson_alloc, jansson_free);
 }
 
 /* --- the index ----------------------------------------------------------------------- */
@@ -130,11 +143,13 @@ static int build(struct arena *a, struct json *j, int depth, struct err *e)
 
 /* --- parsing ------------------------------------------------------------------------- */
 
-/* Jansson refuses integers beyond 64 bits, which Hugging Face configurations contain:
- * copies `text`, marking long integers outside strings as reals. */
-static void widen_integers(struct str text, struct buf *out)
+/* Jansson refuses integers beyond 64 bits, which Hugging Face configurations contain: a copy of
+ * `text` in the arena, with long integers outside strings marked as reals. */
+static struct str widen_integers(struct str text)
 {
-	enum { DIGITS = 18 };     /* always fits */
+	enum { DIGITS = 18 };     /* always fits; so at most two bytes are added for every 19 */
+	char *out = arena_alloc(jansson_heap, text.n + text.n / 8 + 2);
+	size_t n = 0;
 	int in_string = 0;
 
 	for (size_t i = 0; i < text.n;) {
@@ -147,27 +162,27 @@ static void widen_integers(struct str text, struct buf *out)
 			in_string = !in_string;
 		for (; number && end < text.n && text.p[end] && strchr("0123456789.eE+-", text.p[end]); end++)
 			whole &= isdigit((unsigned char)text.p[end]) != 0;
-		buf_add(out, text.p + i, end - i);
-		if (whole && end - i > DIGITS)
-			buf_adds(out, ".0");
+		memcpy(out + n, text.p + i, end - i);
+		n += end - i;
+		if (whole && end - i > DIGITS) {
+			memcpy(out + n, ".0", 2);
+			n += 2;
+		}
 		i = end;
 	}
+	return (struct str){ .p = out, .n = n };
 }
 
 static json_t *load(struct str text, json_error_t *je)
 {
 	/* A string may hold NUL; a key may not. */
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
-	struct buf wide = BUF_INIT;
 	json_t *tree = json_loadb(text.p, text.n, flags, je);
 
 	if (tree || json_error_code(je) != json_error_numeric_overflow)
 		return tree;
-	widen_integers(text, &wide);
-	if (!wide.failed)
-		tree = json_loadb(wide.p, wide.n, flags, je);
-	buf_release(&wide);
-	return tree;
+	text = widen_integers(text);
+	return json_loadb(text.p, text.n, flags, je);
 }
 
 /* Jansson ends "... near 'token'" with text of the input, of which we keep what is printable. */
@@ -176,8 +191,6 @@ static int parse_error(const json_error_t *je, struct err *e)
 	char text[sizeof je->text];
 	size_t n = 0;
 
-	if (json_error_code(je) == json_error_out_of_memory)
-		return err_nomem(e);
 	for (const char *p = je->text; *p; p++)
 		text[n++] = (unsigned char)*p < ' ' ? ' ' : *p;
 	text[n] = 0;
@@ -186,27 +199,39 @@ static int parse_error(const json_error_t *je, struct err *e)
 			  je->column > 0 ? je->column : 1, text);
 }
 
-struct json *json_parse(struct str text, struct err *e)
+/* Parses and indexes into the root's arena; -1 with `e` set. */
+static int fill(struct root *r, struct str text, struct err *e)
 {
 	json_error_t je = { .line = 0 };
-	struct root *r;
-	json_t *tree;
+	jmp_buf trap;
+	int rc = -1;
+
+	jansson_heap = &r->arena;
+	r->arena.trap = &trap;
+	if (setjmp(trap)) {
+		err_nomem(e);
+	} else {
+		r->node.value = load(text, &je);
+		if (!r->node.value)
+			parse_error(&je, e);
+		else
+			rc = build(&r->arena, &r->node, 0, e);
+	}
+	jansson_heap = NULL;
+	r->arena.trap = NULL;
+	return rc;
+}
+
+struct json *json_parse(struct str text, struct err *e)
+{
+	struct root *r = mem_zalloc(sizeof *r);
 
 	pthread_once(&once, set_up);
-	tree = load(text, &je);
-	if (!tree) {
-		parse_error(&je, e);
-		return NULL;
-	}
-	r = mem_zalloc(sizeof *r);
 	if (!r) {
-		json_decref(tree);
 		err_nomem(e);
 		return NULL;
 	}
-	r->tree = tree;
-	r->node.value = tree;
-	if (build(&r->arena, &r->node, 0, e)) {
+	if (fill(r, text, e)) {
 		json_free(&r->node);
 		return NULL;
 	}
@@ -233,7 +258,6 @@ void json_free(struct json *root)
 
 	if (!r)
 		return;
-	json_decref(r->tree);
 	arena_release(&r->arena);
 	mem_free(r);
 }

@@ -147,7 +147,7 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-	char *p = arena_alloc(a, n + 1);
+	char *p = n < SIZE_MAX ? arena_alloc(a, n + 1) : arena_fail(a);
 
 	if (!p)
 		return NULL;

@@ -148,6 +148,7 @@ static int man_row(void *ctx, const struct opt *o, size_t base, const char *grou
 	buf_adds(p->out, ".TP\n.B ");
 	add_roff(p->out, buf_cstr(&text));
 	buf_addc(p->out, '\n');
+	p->out->failed |= text.failed;
 	buf_clear(&text);
 	buf_adds(&text, o->help ? o->help : "");
 	add_default(&text, o);

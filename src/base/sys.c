@@ -15,7 +15,8 @@ static int real_open(const char *path, int flags, mode_t mode)
 #define SYS_REAL {                                                                       \
 	.alloc = malloc, .resize = realloc, .release = free, .open = real_open,          \
 	.close = close, .read = read, .write = write, .fsync = fsync, .fstat = fstat,    \
-	.stat = stat, .rename = rename, .unlink = unlink, .mkdir = mkdir,                \
+	.stat = stat, .lstat = lstat, .opendir = opendir, .readdir = readdir,            \
+	.closedir = closedir, .rename = rename, .unlink = unlink, .mkdir = mkdir,                \
 	.rmdir = rmdir, .ftruncate = ftruncate, .mmap = mmap, .munmap = munmap,          \
 }
 

@@ -6,6 +6,7 @@
 #ifndef BASE_SYS_H
 #define BASE_SYS_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -21,6 +22,10 @@ struct sys_table {
 	int (*fsync)(int fd);
 	int (*fstat)(int fd, struct stat *st);
 	int (*stat)(const char *path, struct stat *st);
+	int (*lstat)(const char *path, struct stat *st);
+	DIR *(*opendir)(const char *path);
+	struct dirent *(*readdir)(DIR *d);   /* NULL with errno 0: the end */
+	int (*closedir)(DIR *d);
 	int (*rename)(const char *from, const char *to);
 	int (*unlink)(const char *path);
 	int (*mkdir)(const char *path, mode_t mode);
