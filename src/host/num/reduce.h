@@ -1,0 +1,63 @@
+/* Reductions. The kernels of reduce.simd.c and the operators of reduce.c. */
+#ifndef HOST_NUM_REDUCE_H
+#define HOST_NUM_REDUCE_H
+
+#include "base/cpu.h"
+#include "host/num/num.h"
+
+enum num_red {
+#define RED(name, acc, start, step, combine) RED_##name,
+#include "host/num/reduce.def"
+#undef RED
+	NUM_REDS
+};
+
+/* An accumulator: `f` for floats, `i` for integers. */
+union num_acc { double f; int64_t i; };
+
+/* row: x[0..n) into one accumulator with 16 partial sums in fixed order.
+ * col: x[k] into s[k], k < n; m[k] is the parameter of each. */
+typedef void num_row_fn(union num_acc *s, const void *x, size_t n, double m);
+typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m);
+
+struct num_red_kernel {
+	num_row_fn *row[3];             /* by carrier: f32, f64, i64 */
+	num_col_fn *col[3];
+	union num_acc start[3];
+};
+
+SIMD_DECLARE(const struct num_red_kernel *, num_red_kernels, (void))
+
+/* The most dimensions named by a list: n = 0 means all. */
+struct num_dims { int v[TENSOR_DIMS]; int n; };
+
+/* Sums and products of integers and bool give int64, as in PyTorch; `dt` (-1: none) is the
+ * dtype= argument. */
+int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
+	    struct err *e);
+int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
+	     struct err *e);
+int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
+	     struct err *e);
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
+int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
+int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, struct err *e);
+/* Variance with divisor max(0, n - correction); `root`: its square root; `mean`: may be NULL. */
+int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t, const struct num_dims *d,
+	    int keep, double correction, int root, struct err *e);
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d, int keep,
+	     struct err *e);
+int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
+		  struct err *e);
+/* Extremes along one dimension with their first places; NaN counts as extreme. Either result
+ * may be NULL. `dim` is non-negative. */
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int keep,
+		int max, struct err *e);
+/* Scans along a dimension. */
+enum num_scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };
+int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,
+	     int dim, int dt, struct err *e);
+
+#endif
