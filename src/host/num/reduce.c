@@ -367,25 +367,54 @@ int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor
 }
 
 /* Two passes: the mean in double, then squared distances from it. */
+static void moments(struct num_ctx *c, const struct tensor *t, struct made *m, struct made *s)
+{
+	double *mu = (double *)m->acc;    /* a union of double and int64: the doubles lie dense */
+
+	walk(c, RED_sum, t, m->carrier, m->mask, m->acc, NULL);
+	for (int64_t i = 0; i < m->n; i++)
+		mu[i] /= (double)m->reduced;
+	walk(c, RED_dev, t, m->carrier, m->mask, s->acc, mu);
+}
+
+static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const struct tensor *t, const struct num_dims *d,
+		     int keep, enum dtype carrier, struct err *e)
+{
+	if (begin(c, m, t, d, keep, carrier, e))
+		return -1;
+	if (begin(c, s, t, d, keep, carrier, e)) {
+		mem_free(m->acc);
+		return -1;
+	}
+	return 0;
+}
+
+int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean, double *var, struct err *e)
+{
+	struct made m, s;
+
+	if (begin_two(c, &m, &s, t, d, 0, dtype_carrier(t->dt), e))
+		return -1;
+	moments(c, t, &m, &s);
+	for (int64_t i = 0; i < m.n; i++) {
+		mean[i] = m.acc[i].f;
+		var[i] = s.acc[i].f / (double)m.reduced;
+	}
+	mem_free(m.acc);
+	mem_free(s.acc);
+	return 0;
+}
+
 int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t, const struct num_dims *d,
 	    int keep, double correction, int root, struct err *e)
 {
 	struct made m, s;
-	double *mu;
 
 	if (!dtype_is_float(t->dt))
 		return err_set(e, ERR_STATE, "std and var only support floating point and complex dtypes");
-	if (begin(c, &m, t, d, keep, dtype_carrier(t->dt), e))
+	if (begin_two(c, &m, &s, t, d, keep, dtype_carrier(t->dt), e))
 		return -1;
-	if (begin(c, &s, t, d, keep, dtype_carrier(t->dt), e)) {
-		mem_free(m.acc);
-		return -1;
-	}
-	walk(c, RED_sum, t, m.carrier, m.mask, m.acc, NULL);
-	mu = (double *)m.acc;             /* a union of double and int64: the doubles lie dense */
-	for (int64_t i = 0; i < m.n; i++)
-		mu[i] /= (double)m.reduced;
-	walk(c, RED_dev, t, m.carrier, m.mask, s.acc, mu);
+	moments(c, t, &m, &s);
 	for (int64_t i = 0; i < m.n; i++) {
 		double v = s.acc[i].f / fmax(0, (double)m.reduced - correction);
 
@@ -455,12 +484,8 @@ int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t,
 	struct made m, s;
 	double *shift;
 
-	if (begin(c, &m, t, d, keep, carrier, e))
+	if (begin_two(c, &m, &s, t, d, keep, carrier, e))
 		return -1;
-	if (begin(c, &s, t, d, keep, carrier, e)) {
-		mem_free(m.acc);
-		return -1;
-	}
 	walk(c, RED_max, t, carrier, m.mask, m.acc, NULL);
 	shift = (double *)m.acc;
 	for (int64_t i = 0; i < m.n; i++)
