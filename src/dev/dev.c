@@ -31,11 +31,17 @@ struct dev *dev_open(const char *name, int threads, struct err *e)
 	return d;
 }
 
+static size_t scratch_bytes(const struct dev *d)
+{
+	return (size_t)d->threads * d->scratch_each + d->scratch_shared;
+}
+
 void dev_close(struct dev *d)
 {
 	if (!d)
 		return;
 	pool_free(d->pool);
+	dev_free(d, d->scratch, scratch_bytes(d));
 	mem_free(d);
 }
 
@@ -68,4 +74,36 @@ void dev_free(struct dev *d, void *p, size_t n)
 		sys.munmap(p, n);
 	else
 		mem_free_aligned(p);
+}
+
+int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)
+{
+	struct dev want = { .threads = d->threads };
+	char *p;
+
+	want.scratch_each = MAX(d->scratch_each, (each + 4095) & ~(size_t)4095);
+	want.scratch_shared = MAX(d->scratch_shared, (shared + 4095) & ~(size_t)4095);
+	if (want.scratch_each == d->scratch_each && want.scratch_shared == d->scratch_shared)
+		return 0;
+	if (!(p = dev_alloc(d, scratch_bytes(&want), e)))
+		return -1;
+	dev_free(d, d->scratch, scratch_bytes(d));
+	d->scratch = p;
+	d->scratch_each = want.scratch_each;
+	d->scratch_shared = want.scratch_shared;
+	return 0;
+}
+
+void *dev_scratch(const struct dev *d, int thread, size_t need)
+{
+	if (need > d->scratch_each)
+		BUG("an op needs %zu bytes a thread, %zu are reserved", need, d->scratch_each);
+	return d->scratch + (size_t)thread * d->scratch_each;
+}
+
+void *dev_shared(const struct dev *d, size_t need)
+{
+	if (need > d->scratch_shared)
+		BUG("an op needs %zu shared bytes, %zu are reserved", need, d->scratch_shared);
+	return d->scratch + (size_t)d->threads * d->scratch_each;
 }

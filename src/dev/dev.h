@@ -18,6 +18,8 @@ struct dev {
 	struct pool *pool;      /* the CPU's threads */
 	int threads;
 	size_t held;            /* bytes handed out by dev_alloc and not returned */
+	char *scratch;          /* [threads] blocks of scratch_each, then scratch_shared */
+	size_t scratch_each, scratch_shared;
 };
 
 /* `name` is "cpu" or "auto"; `threads` 0 means one per usable core. */
@@ -27,5 +29,11 @@ void dev_close(struct dev *d);
 /* Zeroed memory of the device; NULL and ERR_NOMEM when there is none. `n` goes back with it. */
 void *dev_alloc(struct dev *d, size_t n, struct err *e);
 void dev_free(struct dev *d, void *p, size_t n);
+
+/* Working memory of the ops. Whoever makes something that runs ops reserves the most it will
+ * need; an op that finds less is a bug. One caller runs ops on a device at a time. */
+int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e);
+void *dev_scratch(const struct dev *d, int thread, size_t need);
+void *dev_shared(const struct dev *d, size_t need);
 
 #endif

@@ -1,0 +1,213 @@
+/* Elementwise ops and sums: SwiGLU, dropout, bias gradient, scaling, norms, AdamW. */
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "ops/cpu/cpu.h"
+#include "ops/cpu/row.h"
+
+enum { GRAIN = 16384, PART = 65536, COLUMNS = 64 };
+
+struct swiglu {
+	float *h, *dgu;
+	const float *gu, *dh;
+	size_t F;
+};
+
+static void swiglu_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct swiglu *s = ctx;
+
+	for (size_t t = begin; t < end; t++) {
+		const float *g = s->gu + t * 2 * s->F;
+
+		row_cpu()->swiglu(s->h + t * s->F, g, g + s->F, (int)s->F);
+	}
+}
+
+/* h[T, F] = silu(g) u with gu[T, 2F] = g | u and silu(g) = g / (1 + exp(-g)). */
+void cpu_swiglu(struct dev *d, float *h, const float *gu, int T, int F)
+{
+	struct swiglu s = { .h = h, .gu = gu, .F = (size_t)F };
+
+	pool_for(d->pool, (size_t)T, (size_t)MAX(1, GRAIN / 8 / F), swiglu_rows, &s);
+}
+
+static void swiglu_grad_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct swiglu *s = ctx;
+
+	for (size_t t = begin; t < end; t++) {
+		const float *g = s->gu + t * 2 * s->F;
+		float *dg = s->dgu + t * 2 * s->F;
+
+		row_cpu()->swiglu_grad(dg, dg + s->F, s->dh + t * s->F, g, g + s->F, (int)s->F);
+	}
+}
+
+/* dg = dh u s (1 + g (1 - s)), du = dh g s, s = sigmoid(g). dgu may be gu. */
+void cpu_swiglu_grad(struct dev *d, float *dgu, const float *dh, const float *gu, int T, int F)
+{
+	struct swiglu s = { .dgu = dgu, .dh = dh, .gu = gu, .F = (size_t)F };
+
+	pool_for(d->pool, (size_t)T, (size_t)MAX(1, GRAIN / 8 / F), swiglu_grad_rows, &s);
+}
+
+/* --- dropout --------------------------------------------------------------------------- */
+
+struct drop {
+	float *y;
+	const float *x;
+	uint32_t k0, k1, below;
+	float keep;
+	int add;
+};
+
+/* A 32-bit mixer (two rounds of multiply and shift) of the element's index under two keys:
+ * the mask is a function of place, not of the order of drawing. */
+static inline uint32_t mix(uint32_t x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+static void drop_range(void *ctx, size_t begin, size_t end)
+{
+	const struct drop *o = ctx;
+
+	for (size_t i = begin; i < end; i++) {
+		uint32_t h = mix(mix((uint32_t)i ^ o->k0) + (o->k1 ^ (uint32_t)(i >> 32)));
+		float v = h < o->below ? 0.0f : o->x[i] * o->keep;
+
+		o->y[i] = o->add ? o->y[i] + v : v;
+	}
+}
+
+static void drop_run(struct dev *d, float *y, const float *x, size_t n, const struct dropout *o, int add)
+{
+	uint64_t in[2] = { o->seed, o->place }, key = hash_xxh64(in, sizeof in, 0x64726f70);
+	struct drop c = { .y = y, .x = x, .k0 = (uint32_t)key, .k1 = (uint32_t)(key >> 32), .add = add,
+			  .below = (uint32_t)((double)o->p * 4294967296.0), .keep = 1.0f / (1.0f - o->p) };
+
+	pool_for(d->pool, n, GRAIN, drop_range, &c);
+}
+
+/* y = x m / (1 - p), m[i] = 0 with probability p */
+void cpu_dropout(struct dev *d, float *y, const float *x, size_t n, const struct dropout *o)
+{
+	drop_run(d, y, x, n, o, 0);
+}
+
+/* dx += dy m / (1 - p) */
+void cpu_dropout_grad(struct dev *d, float *dx, const float *dy, size_t n, const struct dropout *o)
+{
+	drop_run(d, dx, dy, n, o, 1);
+}
+
+/* --- sums and scaling ------------------------------------------------------------------- */
+
+struct rows {
+	float *y;
+	const float *x;
+	size_t ld;
+	int M;
+	float s;
+};
+
+static void bias_columns(void *ctx, size_t begin, size_t end)
+{
+	const struct rows *r = ctx;
+
+	for (size_t m = 0; m < (size_t)r->M; m++)
+		row_cpu()->add(r->y + begin, r->x + m * r->ld + begin, end - begin);
+}
+
+/* db[n] += sum over rows of dy */
+void cpu_bias_grad(struct dev *d, float *db, const float *dy, size_t lddy, int M, int n)
+{
+	struct rows r = { .y = db, .x = dy, .ld = lddy, .M = M };
+
+	pool_for(d->pool, (size_t)n, COLUMNS, bias_columns, &r);
+}
+
+static void scale_range(void *ctx, size_t begin, size_t end)
+{
+	const struct rows *r = ctx;
+
+	row_cpu()->scale(r->y + begin, end - begin, r->s);
+}
+
+void cpu_scale(struct dev *d, float *x, size_t n, float s)
+{
+	struct rows r = { .y = x, .s = s };
+
+	pool_for(d->pool, n, GRAIN, scale_range, &r);
+}
+
+static void add_range(void *ctx, size_t begin, size_t end)
+{
+	const struct rows *r = ctx;
+
+	row_cpu()->add(r->y + begin, r->x + begin, end - begin);
+}
+
+void cpu_add(struct dev *d, float *y, const float *x, size_t n)
+{
+	struct rows r = { .y = y, .x = x };
+
+	pool_for(d->pool, n, GRAIN, add_range, &r);
+}
+
+struct sumsq {
+	const float *x;
+	size_t n;
+	double *part;
+};
+
+static void sumsq_parts(void *ctx, size_t begin, size_t end)
+{
+	const struct sumsq *s = ctx;
+
+	for (size_t i = begin; i < end; i++)
+		s->part[i] = row_cpu()->sumsq(s->x + i * PART, MIN((size_t)PART, s->n - i * PART));
+}
+
+/* *out = sum x^2 in double, parts of fixed size added in order. */
+void cpu_sumsq(struct dev *d, double *out, const float *x, size_t n)
+{
+	size_t parts = (n + PART - 1) / PART;
+	struct sumsq s = { .x = x, .n = n, .part = dev_shared(d, parts * sizeof(double)) };
+	double sum = 0;
+
+	pool_for(d->pool, parts, 1, sumsq_parts, &s);
+	for (size_t i = 0; i < parts; i++)
+		sum += s.part[i];
+	*out = sum;
+}
+
+/* --- AdamW ------------------------------------------------------------------------------- */
+
+struct adamw_ctx {
+	float *w, *m, *v;
+	const float *g;
+	const struct adamw *o;
+};
+
+static void adamw_range(void *ctx, size_t begin, size_t end)
+{
+	const struct adamw_ctx *c = ctx;
+
+	row_cpu()->adamw(c->w + begin, c->m + begin, c->v + begin, c->g + begin, end - begin, c->o);
+}
+
+/* g = scale g;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
+ * w = w (1 - lr decay) - lr (m / c1) / (sqrt(v / c2) + eps),  c = 1 - b^step */
+void cpu_adamw(struct dev *d, float *w, float *m, float *v, const float *g, size_t n, const struct adamw *o)
+{
+	struct adamw_ctx c = { .w = w, .m = m, .v = v, .g = g, .o = o };
+
+	pool_for(d->pool, n, GRAIN, adamw_range, &c);
+}

@@ -1,0 +1,286 @@
+/* Attention forward: over a pack, and over cached keys and values.
+ *
+ *   s = q k^T / sqrt(D),  out = softmax(s) v,  causal inside a sequence
+ *
+ * Tiles of up to ATTN_ROWS query rows meet blocks of 64 keys, counted from the start of the
+ * sequence, in order, with the running maximum and sum of the flash scheme. Both forms run
+ * the same `attend`, so a row has the same bits in a pack, in a prefill and in a decode step.
+ * Memory: scratch linear in the longest sequence; scores exist one tile at a time. */
+#include "ops/cpu/attn.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ops/cpu/cpu.h"
+
+size_t kv_floats(int HKV, int D)
+{
+	return (size_t)HKV * attn_block(D);
+}
+
+void attn_put_k(float *block, int D, int i, const float *k)
+{
+	size_t nr = (size_t)gemm_cpu()->nr;
+	float *o = block + (size_t)i / nr * (size_t)D * nr + (size_t)i % nr;
+
+	for (int d = 0; d < D; d++)
+		o[(size_t)d * nr] = k[d];
+}
+
+void attn_put_v(float *block, int D, int i, const float *v)
+{
+	size_t nr = (size_t)gemm_cpu()->nr;
+	float *o = block + KV_BLOCK * (size_t)D + (size_t)i * nr;
+
+	for (size_t d = 0; d < (size_t)D; d++)
+		o[d / nr * nr * KV_BLOCK + d % nr] = v[d];
+}
+
+void attn_mul(const struct gemm_kernels *g, const struct attn_mul *x)
+{
+	size_t nr = (size_t)g->nr;
+
+	for (size_t n = 0; n < x->cols; n += nr)
+		for (size_t m = 0; m < x->rows; m += (size_t)g->mr) {
+			size_t h = MIN((size_t)g->mr, x->rows - m);
+
+			g->tile[h](x->k, x->a + m, x->as, x->b + n / nr * x->panel, x->bs,
+				   x->c + m * x->ldc + n, x->ldc, x->load);
+		}
+}
+
+/* A tile of query rows and its running softmax. */
+struct tile {
+	int R, D;
+	size_t dp;
+	float *qt;             /* [D][R], scaled */
+	float *acc;            /* [R][dp] */
+	float *s, *st;         /* [R][64], [64][R] */
+	float m[ATTN_ROWS], l[ATTN_ROWS];
+	int32_t seen[ATTN_ROWS];   /* keys row i sees, from the start of its sequence */
+};
+
+static size_t tile_floats(size_t dp)
+{
+	return ATTN_ROWS * (2 * dp + 2 * KV_BLOCK);
+}
+
+static void tile_carve(struct tile *t, int D, float *scratch)
+{
+	t->D = D;
+	t->dp = attn_dp(D);
+	t->qt = scratch;
+	t->acc = t->qt + ATTN_ROWS * t->dp;
+	t->s = t->acc + ATTN_ROWS * t->dp;
+	t->st = t->s + ATTN_ROWS * KV_BLOCK;
+}
+
+static void tile_row(struct tile *t, int i, const float *q, int32_t seen)
+{
+	float scale = 1.0f / sqrtf((float)t->D);
+
+	for (int d = 0; d < t->D; d++)
+		t->qt[d * t->R + i] = q[d] * scale;
+	t->m[i] = -INFINITY;
+	t->l[i] = 0;
+	t->seen[i] = seen;
+	memset(t->acc + (size_t)i * t->dp, 0, t->dp * sizeof(float));
+}
+
+/* One block of keys, the b-th of the sequence. */
+static void attend(struct tile *t, const struct gemm_kernels *g, const float *block, int b)
+{
+	int32_t valid[ATTN_ROWS];
+	size_t R = (size_t)t->R, nr = (size_t)g->nr, D = (size_t)t->D;
+
+	for (int i = 0; i < t->R; i++)
+		valid[i] = t->seen[i] - b * KV_BLOCK;
+	attn_mul(g, &(struct attn_mul){ .k = D, .rows = R, .cols = KV_BLOCK, .a = t->qt, .as = R, .b = block, .bs = nr,
+					.panel = D * nr, .c = t->s, .ldc = KV_BLOCK });
+	attn_cpu()->softmax(t->s, t->R, valid, t->m, t->l, t->acc, (int)t->dp);
+	g->transpose(t->st, R, t->s, KV_BLOCK, t->R, KV_BLOCK);
+	attn_mul(g, &(struct attn_mul){ .k = KV_BLOCK, .rows = R, .cols = t->dp, .a = t->st, .as = R,
+					.b = block + KV_BLOCK * D, .bs = nr, .panel = KV_BLOCK * nr,
+					.c = t->acc, .ldc = t->dp, .load = 1 });
+}
+
+static void tile_out(const struct tile *t, int i, float *out)
+{
+	float inv = 1.0f / t->l[i];
+
+	for (int d = 0; d < t->D; d++)
+		out[d] = t->acc[(size_t)i * t->dp + (size_t)d] * inv;
+}
+
+/* --- over a pack ------------------------------------------------------------------------ */
+
+struct pack_job {
+	struct dev *d;
+	const struct attention *a;
+	_Atomic int next;
+};
+
+static size_t pack_floats(int longest, int D)
+{
+	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(D);
+}
+
+size_t attention_scratch(const struct ops_sizes *s)
+{
+	size_t dp = attn_dp(s->D), rows = ((size_t)s->longest + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
+	size_t forward = pack_floats(s->longest, s->D) + tile_floats(dp);
+	/* the gradient: K^T and V^T panels, K rows, dK, dV, and a tile's buffers */
+	size_t backward = rows * (2 * (size_t)s->D + 3 * dp) + ATTN_ROWS * (5 * dp + 3 * KV_BLOCK);
+
+	return MAX(forward, backward) * sizeof(float);
+}
+
+/* Keys and values of one key head of a sequence of n rows into blocks. */
+static void load_blocks(const struct attention *a, int first, int n, int hk, float *blocks)
+{
+	size_t ld = (size_t)(a->H + 2 * a->HKV) * (size_t)a->D, size = attn_block(a->D);
+	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * (size_t)a->D;
+
+	for (int i = 0; i < n; i++, k += ld) {
+		float *b = blocks + (size_t)(i / KV_BLOCK) * size;
+
+		if (i % KV_BLOCK == 0)
+			memset(b, 0, size * sizeof *b);
+		attn_put_k(b, a->D, i % KV_BLOCK, k);
+		attn_put_v(b, a->D, i % KV_BLOCK, k + (size_t)a->HKV * (size_t)a->D);
+	}
+}
+
+static void pack_tile(const struct attention *a, struct tile *t, int first, int q0, int h, const float *blocks)
+{
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const struct gemm_kernels *g = gemm_cpu();
+
+	for (int i = 0; i < t->R; i++)
+		tile_row(t, i, a->qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
+	for (int b = 0; b * KV_BLOCK < q0 + t->R; b++)
+		attend(t, g, blocks + (size_t)b * attn_block(a->D), b);
+	for (int i = 0; i < t->R; i++) {
+		size_t row = (size_t)(first + q0 + i);
+
+		tile_out(t, i, a->out + (row * (size_t)a->H + (size_t)h) * D);
+		if (a->lse)
+			a->lse[row * (size_t)a->H + (size_t)h] = t->m[i] + logf(t->l[i]);
+	}
+}
+
+static void pack_worker(void *ctx, int me, int count)
+{
+	struct pack_job *j = ctx;
+	const struct attention *a = j->a;
+	struct tile t;
+	int task;
+
+	(void)count;
+	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->H) {
+		int seq = task / a->H, h = task % a->H, first = a->start[seq], n = a->start[seq + 1] - first;
+		size_t blocks = pack_floats(n, a->D);
+		float *scratch = dev_scratch(j->d, me, (blocks + tile_floats(attn_dp(a->D))) * sizeof(float));
+
+		load_blocks(a, first, n, h / (a->H / a->HKV), scratch);
+		tile_carve(&t, a->D, scratch + blocks);
+		for (int q0 = 0; q0 < n; q0 += ATTN_ROWS) {
+			t.R = MIN(ATTN_ROWS, n - q0);
+			pack_tile(a, &t, first, q0, h, scratch);
+		}
+	}
+}
+
+void cpu_attention(struct dev *d, const struct attention *a)
+{
+	struct pack_job j = { .d = d, .a = a };
+
+	pool_run(d->pool, pack_worker, &j);
+}
+
+/* --- over cached blocks -------------------------------------------------------------------- */
+
+struct cached_job {
+	struct dev *d;
+	const struct attention_cached *a;
+	int tiles;             /* row tiles of the longest run */
+	_Atomic int next;
+};
+
+static float *cached_block(const struct attention_cached *a, const struct kv_run *r, int b, int hk)
+{
+	return a->kv + (size_t)r->block[b] * a->stride + (size_t)hk * attn_block(a->D);
+}
+
+static void append(const struct attention_cached *a, const struct kv_run *r, int hk)
+{
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *k = a->qkv + (size_t)r->row * ld + (size_t)(a->H + hk) * D;
+
+	for (int i = 0; i < r->rows; i++, k += ld) {
+		int at = r->length + i;
+		float *b = cached_block(a, r, at / KV_BLOCK, hk);
+
+		attn_put_k(b, a->D, at % KV_BLOCK, k);
+		attn_put_v(b, a->D, at % KV_BLOCK, k + (size_t)a->HKV * D);
+	}
+}
+
+/* Rows [i0, i0 + n) of a run, all query heads of key head hk: n G rows. */
+static void cached_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int hk, int i0, int n)
+{
+	int G = a->H / a->HKV, last = r->length + i0 + n;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const struct gemm_kernels *g = gemm_cpu();
+
+	t->R = n * G;
+	for (int i = 0; i < t->R; i++)
+		tile_row(t, i, a->qkv + (size_t)(r->row + i0 + i / G) * ld + (size_t)(hk * G + i % G) * D,
+			 r->length + i0 + i / G + 1);
+	for (int b = 0; b * KV_BLOCK < last; b++)
+		attend(t, g, cached_block(a, r, b, hk), b);
+	for (int i = 0; i < t->R; i++)
+		tile_out(t, i, a->out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * D);
+}
+
+static int tile_positions(const struct attention_cached *a)
+{
+	return MAX(1, ATTN_ROWS / (a->H / a->HKV));
+}
+
+static void cached_worker(void *ctx, int me, int count)
+{
+	struct cached_job *j = ctx;
+	const struct attention_cached *a = j->a;
+	int pairs = a->runs * a->HKV, step = tile_positions(a), task;
+	size_t begin, end;
+	struct tile t;
+
+	cpu_cut((size_t)pairs, 1, me, count, &begin, &end);
+	for (size_t i = begin; i < end; i++)
+		append(a, &a->run[i / (size_t)a->HKV], (int)(i % (size_t)a->HKV));
+	pool_barrier(j->d->pool);
+	tile_carve(&t, a->D, dev_scratch(j->d, me, tile_floats(attn_dp(a->D)) * sizeof(float)));
+	while ((task = atomic_fetch_add(&j->next, 1)) < pairs * j->tiles) {
+		const struct kv_run *r = &a->run[task / j->tiles / a->HKV];
+		int i0 = task % j->tiles * step;
+
+		if (i0 < r->rows)
+			cached_tile(a, &t, r, task / j->tiles % a->HKV, i0, MIN(step, r->rows - i0));
+	}
+}
+
+/* Appends the rows' keys and values to their blocks, then attends. */
+void cpu_attention_cached(struct dev *d, const struct attention_cached *a)
+{
+	struct cached_job j = { .d = d, .a = a, .tiles = 1 };
+	int step = tile_positions(a);
+
+	if (a->H / a->HKV > ATTN_ROWS)
+		BUG("more than %d query heads for a key head", ATTN_ROWS);
+	for (int i = 0; i < a->runs; i++)
+		j.tiles = MAX(j.tiles, (a->run[i].rows + step - 1) / step);
+	pool_run(d->pool, cached_worker, &j);
+}

@@ -1,0 +1,166 @@
+/* Tile kernels of the matrix products: see gemm.h. Nothing here knows blocking or threads.
+ *
+ * A tile of MR x NR fp32 sums lives in registers: 12 x 32 on AVX-512 (24 of 32 registers),
+ * 6 x 16 on AVX2, 6 x 8 on the baseline (12 of 16). */
+#include "ops/cpu/gemm.h"
+
+#include "ops/cpu/vec.h"
+
+enum { NR = 2 * VW, MR = SIMD_LEVEL == 2 ? 12 : 6 };
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+
+INLINE void start(const int mr, vf acc[MR][2], const float *c, size_t ldc, int load)
+{
+	UNROLL
+	for (int i = 0; i < mr; i++) {
+		acc[i][0] = load ? vf_load(c + (size_t)i * ldc) : vf_zero();
+		acc[i][1] = load ? vf_load(c + (size_t)i * ldc + VW) : vf_zero();
+	}
+}
+
+INLINE void finish(const int mr, vf acc[MR][2], float *c, size_t ldc)
+{
+	UNROLL
+	for (int i = 0; i < mr; i++) {
+		vf_store(c + (size_t)i * ldc, acc[i][0]);
+		vf_store(c + (size_t)i * ldc + VW, acc[i][1]);
+	}
+}
+
+INLINE void outer(const int mr, vf acc[MR][2], const float *a, vf b0, vf b1)
+{
+	UNROLL
+	for (int i = 0; i < mr; i++) {
+		vf x = vf_set1(a[i]);
+
+		acc[i][0] = vf_fma(x, b0, acc[i][0]);
+		acc[i][1] = vf_fma(x, b1, acc[i][1]);
+	}
+}
+
+INLINE void tile(const int mr, size_t k, const float *a, size_t as, const float *b, size_t bs,
+		 float *c, size_t ldc, int load)
+{
+	vf acc[MR][2];
+
+	start(mr, acc, c, ldc, load);
+	for (; k; k--, a += as, b += bs)
+		outer(mr, acc, a, vf_load(b), vf_load(b + VW));
+	finish(mr, acc, c, ldc);
+}
+
+INLINE void tile16(const int mr, size_t k, const float *a, size_t as, const uint16_t *b,
+		   float *c, size_t ldc, int load)
+{
+	vf acc[MR][2];
+
+	start(mr, acc, c, ldc, load);
+	for (; k >= 2; k -= 2, a += 2 * as, b += 2 * NR) {
+		vi w0 = vi_load(b), w1 = vi_load(b + NR);
+
+		outer(mr, acc, a, vf_bf16_even(w0), vf_bf16_even(w1));
+		outer(mr, acc, a + as, vf_bf16_odd(w0), vf_bf16_odd(w1));
+	}
+	if (k)
+		outer(mr, acc, a, vf_bf16_even(vi_load(b)), vf_bf16_even(vi_load(b + NR)));
+	finish(mr, acc, c, ldc);
+}
+
+INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_t *b,
+		  float *c, size_t ldc, int load)
+{
+	vf acc[MR][2];
+
+	start(mr, acc, c, ldc, load);
+	for (; k; k--, a += as, b += NR)
+		outer(mr, acc, a, vf_from_i8(b), vf_from_i8(b + VW));
+	finish(mr, acc, c, ldc);
+}
+
+/* One function of each kind per tile height. */
+#if SIMD_LEVEL == 2
+#define HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
+#else
+#define HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#endif
+
+#define DEFINE(n) \
+	static void f32_##n(size_t k, const float *a, size_t as, const float *b, size_t bs, float *c, size_t ldc, int load) \
+	{ tile(n, k, a, as, b, bs, c, ldc, load); } \
+	static void f16_##n(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, int load) \
+	{ tile16(n, k, a, as, b, c, ldc, load); } \
+	static void i8_##n(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, int load) \
+	{ tile8(n, k, a, as, b, c, ldc, load); }
+HEIGHTS(DEFINE)
+
+static void widen16(float *out, const uint16_t *b, size_t k)
+{
+	for (; k >= 2; k -= 2, b += 2 * NR, out += 2 * NR)
+		for (int j = 0; j < 2; j++) {
+			vi w = vi_load(b + j * NR);
+
+			vf_store(out + j * VW, vf_bf16_even(w));
+			vf_store(out + NR + j * VW, vf_bf16_odd(w));
+		}
+	if (k)
+		for (int j = 0; j < 2; j++)
+			vf_store(out + j * VW, vf_bf16_even(vi_load(b + j * NR)));
+}
+
+static void widen8(float *out, const int8_t *b, size_t k)
+{
+	for (size_t i = 0; i < k * NR; i += VW)
+		vf_store(out + i, vf_from_i8(b + i));
+}
+
+typedef float v4 __attribute__((vector_size(16)));
+
+static inline v4 v4_load(const float *p) { v4 v; memcpy(&v, p, sizeof v); return v; }
+static inline void v4_store(float *p, v4 v) { memcpy(p, &v, sizeof v); }
+
+static inline void transpose4(float *out, size_t ldo, const float *in, size_t ldi)
+{
+	v4 a = v4_load(in), b = v4_load(in + ldi), c = v4_load(in + 2 * ldi), d = v4_load(in + 3 * ldi);
+	v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+	v4_store(out, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+	v4_store(out + ldo, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+	v4_store(out + 2 * ldo, __builtin_shufflevector(AB, CD, 0, 1, 4, 5));
+	v4_store(out + 3 * ldo, __builtin_shufflevector(AB, CD, 2, 3, 6, 7));
+}
+
+static void transpose(float *out, size_t ldo, const float *in, size_t ldi, int rows, size_t cols)
+{
+	int i = 0;
+
+	for (; i + 4 <= rows; i += 4) {
+		const float *r = in + (size_t)i * ldi;
+		size_t j = 0;
+
+		for (; j + 4 <= cols; j += 4)
+			transpose4(out + j * ldo + (size_t)i, ldo, r + j, ldi);
+		for (; j < cols; j++)
+			for (size_t k = 0; k < 4; k++)
+				out[j * ldo + (size_t)i + k] = r[k * ldi + j];
+	}
+	for (; i < rows; i++)
+		for (size_t j = 0; j < cols; j++)
+			out[j * ldo + (size_t)i] = in[(size_t)i * ldi + j];
+}
+
+const struct gemm_kernels *SIMD_FN(gemm_kernels)(void)
+{
+#define ROW32(n) [n] = f32_##n,
+#define ROW16(n) [n] = f16_##n,
+#define ROW8(n) [n] = i8_##n,
+	static const struct gemm_kernels k = {
+		.mr = MR, .nr = NR,
+		.tile = { HEIGHTS(ROW32) }, .tile16 = { HEIGHTS(ROW16) }, .tile8 = { HEIGHTS(ROW8) },
+		.widen16 = widen16, .widen8 = widen8, .transpose = transpose,
+	};
+
+	return &k;
+}
