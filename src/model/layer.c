@@ -1,0 +1,259 @@
+/* One transformer layer, forward and backward side by side.
+ *
+ *   n1 = rmsnorm(x);  q, k, v = W n1 + b;  rope(norm(q)), rope(norm(k));  a = attention
+ *   mid = x + W_o a;  n2 = rmsnorm(mid);  out = mid + W_down (silu(W_gate n2) (W_up n2))
+ *
+ * with LoRA on any projection: W x + s B A drop(x). Projections that read the same rows share
+ * one dropout mask. Normed rows and silu(g) u are not kept: backward computes them again. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/impl.h"
+
+/* The places where projections read: a dropout mask each. */
+enum site { SITE_ATTN, SITE_O, SITE_MLP, SITE_DOWN, SITES };
+
+/* A packed weight and the projections stacked in it. */
+struct proj {
+	const struct weight *w;
+	const float *bias;
+	enum site site;
+	int parts;
+	struct {
+		int lora;              /* index of its target */
+		enum layer_tensor weight, bias;
+		int n;                 /* rows */
+	} part[3];
+};
+
+static struct proj proj_of(const struct model *m, int l, enum site s)
+{
+	const struct layer *y = &m->layer[l];
+	const struct model_config *c = &m->c;
+	int q = c->H * c->D, kv = c->HKV * c->D;
+
+	switch (s) {
+	case SITE_ATTN:
+		return (struct proj){ .w = &y->qkv, .bias = y->qkv_bias, .site = s, .parts = 3,
+			.part = { { 0, LT_Q, LT_QB, q }, { 1, LT_K, LT_KB, kv }, { 2, LT_V, LT_VB, kv } } };
+	case SITE_O:
+		return (struct proj){ .w = &y->o, .bias = y->o_bias, .site = s, .parts = 1, .part = { { 3, LT_O, LT_OB, c->C } } };
+	case SITE_MLP:
+		return (struct proj){ .w = &y->gu, .bias = y->gu_bias, .site = s, .parts = 2,
+			.part = { { 4, LT_GATE, LT_GATEB, c->F }, { 5, LT_UP, LT_UPB, c->F } } };
+	default:
+		return (struct proj){ .w = &y->down, .bias = y->down_bias, .site = s, .parts = 1, .part = { { 6, LT_DOWN, LT_DOWNB, c->C } } };
+	}
+}
+
+static const struct lora *lora_of(const struct pass *p, int l, int target)
+{
+	const struct lora *a = p->a ? &p->a->layer[l][target] : NULL;
+
+	return a && a->a.n ? a : NULL;
+}
+
+static int has_lora(const struct pass *p, int l, const struct proj *j)
+{
+	for (int i = 0; i < j->parts; i++)
+		if (lora_of(p, l, j->part[i].lora))
+			return 1;
+	return 0;
+}
+
+static struct dropout drop_of(const struct pass *p, int l, enum site s)
+{
+	return (struct dropout){ .seed = p->seed, .place = (uint64_t)l * SITES + s, .p = p->dropout };
+}
+
+static float lora_scale(const struct adapter *a)
+{
+	return a->o.alpha / (float)a->o.r;
+}
+
+/* The rows LoRA reads: x, or x with dropout (in p->drop). */
+static const float *dropped(const struct pass *p, int l, enum site s, const float *x, int k)
+{
+	struct dropout o = drop_of(p, l, s);
+
+	if (p->dropout <= 0)
+		return x;
+	p->m->ops->dropout(p->m->dev, p->drop, x, (size_t)p->T * (size_t)k, &o);
+	return p->drop;
+}
+
+/* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. */
+static void proj_forward(const struct pass *p, int l, enum site s, const float *x, float *y, const float *add, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	struct proj j = proj_of(m, l, s);
+	size_t n = (size_t)j.w->n, k = (size_t)j.w->k, at = 0;
+	const float *xd;
+
+	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n, .bias = j.bias, .add = add, .ldadd = n });
+	if (!has_lora(p, l, &j))
+		return;
+	xd = dropped(p, l, s, x, j.w->k);
+	for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n) {
+		const struct lora *a = lora_of(p, l, j.part[i].lora);
+		float *u = b->u[j.part[i].lora];
+		size_t r;
+
+		if (!a)
+			continue;
+		r = (size_t)a->a.n;
+		m->ops->linear(m->dev, &a->a, &(struct linear){ .M = p->T, .x = xd, .ldx = k, .y = u, .ldy = r });
+		m->ops->scale(m->dev, u, (size_t)p->T * r, lora_scale(p->a));
+		m->ops->linear(m->dev, &a->b, &(struct linear){ .M = p->T, .x = u, .ldx = r, .y = y + at, .ldy = n, .accumulate = 1 });
+	}
+}
+
+/* Gradients of one part of a projection trained whole. */
+static void part_grad(const struct pass *p, const struct raw *w, const struct raw *bias, const float *dy, size_t lddy, const float *x)
+{
+	const struct model *m = p->m;
+
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T);
+	if (bias->rows)
+		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
+}
+
+/* dB += dy^T u,  du = s dy B,  dA += du^T xd,  and xd's gradient (+)= du A into `dxd`. */
+static void lora_grad(const struct pass *p, const struct lora *a, const float *u, const float *dy, size_t lddy,
+		      const float *xd, float *dxd, int accumulate)
+{
+	const struct model *m = p->m;
+	size_t r = (size_t)a->a.n, k = (size_t)a->a.k;
+
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pb), a->b.n, a->b.k, dy, lddy, u, r, p->T);
+	m->ops->linear_dx(m->dev, &a->b, &(struct linear){ .M = p->T, .x = dy, .ldx = lddy, .y = p->du, .ldy = r });
+	m->ops->scale(m->dev, p->du, (size_t)p->T * r, lora_scale(p->a));
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pa), a->a.n, a->a.k, p->du, r, xd, k, p->T);
+	if (dxd)
+		m->ops->linear_dx(m->dev, &a->a, &(struct linear){ .M = p->T, .x = p->du, .ldx = r, .y = dxd, .ldy = k, .accumulate = accumulate });
+}
+
+/* The adapters of a projection; dx (NULL: not wanted) is added to. */
+static void lora_backward(const struct pass *p, int l, const struct proj *j, const float *x, const float *dy, float *dx, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	size_t n = (size_t)j->w->n, k = (size_t)j->w->k, at = 0;
+	const float *xd = dropped(p, l, j->site, x, j->w->k);
+	struct dropout o = drop_of(p, l, j->site);
+	int direct = p->dropout <= 0, first = 1;
+	float *dxd = direct ? dx : p->drop + (size_t)p->T * k;
+
+	for (int i = 0; i < j->parts; at += (size_t)j->part[i++].n) {
+		const struct lora *a = lora_of(p, l, j->part[i].lora);
+
+		if (!a)
+			continue;
+		lora_grad(p, a, b->u[j->part[i].lora], dy + at, n, xd, dx ? dxd : NULL, direct || !first);
+		first = 0;
+	}
+	if (dx && !direct)
+		m->ops->dropout_grad(m->dev, dx, dxd, (size_t)p->T * k, &o);
+}
+
+/* From dy[T, n]: parameter gradients, and dx[T, k] set (NULL: not wanted). */
+static void proj_backward(const struct pass *p, int l, enum site s, const float *x, const float *dy, float *dx, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	const struct raw *raw = m->layer[l].raw;
+	struct proj j = proj_of(m, l, s);
+	size_t n = (size_t)j.w->n, k = (size_t)j.w->k, at = 0;
+
+	if (dx)
+		m->ops->linear_dx(m->dev, j.w, &(struct linear){ .M = p->T, .x = dy, .ldx = n, .y = dx, .ldy = k });
+	if (!p->a)
+		for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n)
+			part_grad(p, &raw[j.part[i].weight], &raw[j.part[i].bias], dy + at, n, x);
+	else if (has_lora(p, l, &j))
+		lora_backward(p, l, &j, x, dy, dx, b);
+}
+
+/* --- attention ---------------------------------------------------------------------------- */
+
+static struct qk qk_of(const struct pass *p, int l, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	const struct layer *y = &m->layer[l];
+	struct qk a = { .T = p->T, .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .qkv = b->qkv, .eps = m->c.eps,
+			.cos = p->cos, .sin = p->sin, .pos = p->pos };
+
+	if (m->c.qk_norm)
+		a.qw = y->qn, a.kw = y->kn, a.raw = b->qk_raw, a.rstd = b->qk_rstd;
+	if (p->grads && !p->a && m->c.qk_norm)
+		a.dqw = slab_f32(p->grads, y->raw[LT_QN].param), a.dkw = slab_f32(p->grads, y->raw[LT_KN].param);
+	return a;
+}
+
+static void attend(const struct pass *p, int l, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	const struct model_config *c = &m->c;
+
+	if (p->cached) {
+		struct attention_cached a = *p->cached;
+
+		a.qkv = b->qkv;
+		a.out = b->att;
+		a.kv += (size_t)l * kv_floats(c->HKV, c->D);
+		m->ops->attention_cached(m->dev, &a);
+	} else
+		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .sequences = p->sequences,
+				.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
+}
+
+void layer_forward(const struct pass *p, int l, struct layer_buf *b, float *out)
+{
+	const struct model *m = p->m;
+	const struct layer *y = &m->layer[l];
+	struct qk qk = qk_of(p, l, b);
+
+	m->ops->rmsnorm(m->dev, p->xn, b->rstd1, b->x, y->norm1, p->T, m->c.C, m->c.eps);
+	proj_forward(p, l, SITE_ATTN, p->xn, b->qkv, NULL, b);
+	m->ops->qk_rope(m->dev, &qk);
+	attend(p, l, b);
+	proj_forward(p, l, SITE_O, b->att, b->mid, b->x, b);
+	m->ops->rmsnorm(m->dev, p->xn, b->rstd2, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
+	proj_forward(p, l, SITE_MLP, p->xn, b->gu, NULL, b);
+	m->ops->swiglu(m->dev, p->h, b->gu, p->T, m->c.F);
+	proj_forward(p, l, SITE_DOWN, p->h, out, b->mid, b);
+}
+
+static float *norm_grad_of(const struct pass *p, int l, enum layer_tensor t)
+{
+	return p->a ? NULL : slab_f32(p->grads, p->m->layer[l].raw[t].param);
+}
+
+static void mlp_backward(const struct pass *p, int l, struct layer_buf *b)
+{
+	const struct model *m = p->m;
+	const struct layer *y = &m->layer[l];
+
+	m->ops->swiglu(m->dev, p->h, b->gu, p->T, m->c.F);
+	proj_backward(p, l, SITE_DOWN, p->h, p->dx, p->dh, b);
+	m->ops->swiglu_grad(m->dev, b->gu, p->dh, b->gu, p->T, m->c.F);
+	m->ops->rmsnorm(m->dev, p->xn, NULL, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
+	proj_backward(p, l, SITE_MLP, p->xn, b->gu, p->dxn, b);
+	m->ops->rmsnorm_grad(m->dev, p->dx, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);
+}
+
+void layer_backward(const struct pass *p, int l, struct layer_buf *b, int want_dx)
+{
+	const struct model *m = p->m;
+	const struct model_config *c = &m->c;
+	const struct layer *y = &m->layer[l];
+	struct qk qk = qk_of(p, l, b);
+
+	mlp_backward(p, l, b);
+	proj_backward(p, l, SITE_O, b->att, p->dx, p->datt, b);
+	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .sequences = p->sequences,
+			.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse, .dout = p->datt, .dqkv = p->dwide });
+	m->ops->qk_rope_grad(m->dev, &qk, p->dwide);
+	m->ops->rmsnorm(m->dev, p->xn, NULL, b->x, y->norm1, p->T, c->C, c->eps);
+	proj_backward(p, l, SITE_ATTN, p->xn, p->dwide, want_dx ? p->dxn : NULL, b);
+	if (want_dx)
+		m->ops->rmsnorm_grad(m->dev, p->dx, norm_grad_of(p, l, LT_NORM1), p->dxn, b->x, b->rstd1, y->norm1, p->T, c->C);
+}

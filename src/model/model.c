@@ -1,0 +1,364 @@
+/* Models: finding the tensors of a checkpoint, packing them for the device. See model.h.
+ *
+ * Every tensor has one `struct raw` that says where its values are (mapped file or parameter
+ * slab); the packed weights and the fp32 vectors are made from those, once for a frozen model,
+ * after every update for one that is trained. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/impl.h"
+
+static const char *const layer_names[LAYER_TENSORS] = {
+#define TENSOR(id, name, rows, cols, present) name,
+#include "model/tensor.def"
+#undef TENSOR
+};
+
+/* Shapes and names of all tensors, in checkpoint order. */
+static void describe(struct model *m)
+{
+	const struct model_config *c = &m->c;
+	const struct { int rows, cols, present; } of[LAYER_TENSORS] = {
+#define TENSOR(id, name, rows, cols, present) { rows, cols, present },
+#include "model/tensor.def"
+#undef TENSOR
+	};
+
+	m->raw[MT_EMBED] = (struct raw){ .rows = c->V, .cols = c->C, .param = -1, .name = "model.embed_tokens.weight" };
+	m->raw[MT_NORM] = (struct raw){ .rows = c->C, .param = -1, .name = "model.norm.weight" };
+	m->raw[MT_HEAD] = (struct raw){ .rows = c->tied ? 0 : c->V, .cols = c->C, .param = -1, .name = "lm_head.weight" };
+	for (int l = 0; l < c->L; l++)
+		for (int t = 0; t < LAYER_TENSORS; t++) {
+			struct raw *r = &m->layer[l].raw[t];
+
+			*r = (struct raw){ .rows = of[t].present ? of[t].rows : 0, .cols = of[t].cols, .param = -1 };
+			snprintf(r->name, sizeof r->name, "model.layers.%d.%s", l, layer_names[t]);
+		}
+}
+
+/* Calls fn on every tensor the model has: embedding, layers, norm, head. */
+static int each_raw(struct model *m, int (*fn)(struct model *, struct raw *, struct err *), struct err *e)
+{
+	if (fn(m, &m->raw[MT_EMBED], e))
+		return -1;
+	for (int l = 0; l < m->c.L; l++)
+		for (int t = 0; t < LAYER_TENSORS; t++)
+			if (m->layer[l].raw[t].rows && fn(m, &m->layer[l].raw[t], e))
+				return -1;
+	if (fn(m, &m->raw[MT_NORM], e))
+		return -1;
+	return m->raw[MT_HEAD].rows ? fn(m, &m->raw[MT_HEAD], e) : 0;
+}
+
+static int add_param(struct model *m, struct raw *r, struct err *e)
+{
+	int64_t shape[2] = { r->rows, r->cols };
+
+	r->param = slab_add(&m->params, DT_F32, r->cols ? 2 : 1, shape, e, "%s", r->name);
+	return r->param < 0 ? -1 : 0;
+}
+
+static int point_param(struct model *m, struct raw *r, struct err *e)
+{
+	(void)e;
+	r->data = slab_at(&m->params, r->param);
+	r->dt = DT_F32;
+	return 0;
+}
+
+static int point_file(struct model *m, struct raw *r, struct err *e)
+{
+	int64_t shape[2] = { r->rows, r->cols };
+	const struct st_tensor *t = st_need(m->file, r->name, r->cols ? 2 : 1, shape, e);
+
+	if (!t)
+		return -1;
+	if (t->dt != DT_F32 && t->dt != DT_BF16 && t->dt != DT_F16)
+		return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is %s: only fp32, bf16 and fp16", r->name, dtype_info(t->dt)->torch);
+	r->data = t->data;
+	r->dt = t->dt;
+	return 0;
+}
+
+static int copy_param(struct model *m, struct raw *r, struct err *e)
+{
+	if (point_file(m, r, e))
+		return -1;
+	dtype_convert(DT_F32, slab_at(&m->params, r->param), r->dt, r->data, m->params.v[r->param].numel);
+	return point_param(m, r, e);
+}
+
+/* --- packed form ------------------------------------------------------------------------ */
+
+static enum dtype packed_dtype(const struct model *m)
+{
+	return m->o.store == STORE_F32 ? DT_F32 : m->o.store == STORE_BF16 ? DT_BF16 : DT_I8;
+}
+
+static struct weight_part part(const struct raw *r)
+{
+	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows };
+}
+
+static void pack(struct model *m)
+{
+	for (int l = 0; l < m->c.L; l++) {
+		struct layer *y = &m->layer[l];
+		struct weight_part qkv[3] = { part(&y->raw[LT_Q]), part(&y->raw[LT_K]), part(&y->raw[LT_V]) };
+		struct weight_part gu[2] = { part(&y->raw[LT_GATE]), part(&y->raw[LT_UP]) };
+		struct weight_part o = part(&y->raw[LT_O]), down = part(&y->raw[LT_DOWN]);
+
+		m->ops->weight_pack(m->dev, &y->qkv, qkv, 3);
+		m->ops->weight_pack(m->dev, &y->o, &o, 1);
+		m->ops->weight_pack(m->dev, &y->gu, gu, 2);
+		m->ops->weight_pack(m->dev, &y->down, &down, 1);
+	}
+	struct weight_part head = part(&m->raw[m->c.tied ? MT_EMBED : MT_HEAD]);
+
+	m->ops->weight_pack(m->dev, &m->head, &head, 1);
+}
+
+/* The head keeps at least 16 bits: its errors go straight to the probabilities. */
+static int alloc_packed(struct model *m, struct err *e)
+{
+	const struct model_config *c = &m->c;
+	enum dtype dt = packed_dtype(m);
+
+	for (int l = 0; l < c->L; l++) {
+		struct layer *y = &m->layer[l];
+
+		if (weight_init(m->dev, &y->qkv, dt, (c->H + 2 * c->HKV) * c->D, c->C, e) ||
+		    weight_init(m->dev, &y->o, dt, c->C, c->H * c->D, e) ||
+		    weight_init(m->dev, &y->gu, dt, 2 * c->F, c->C, e) ||
+		    weight_init(m->dev, &y->down, dt, c->C, c->F, e))
+			return -1;
+	}
+	return weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e);
+}
+
+/* An fp32 vector made of up to three raw ones, one behind the other. */
+struct stack {
+	const float **to;
+	const struct raw *from[3];
+};
+
+enum { STACKS = 9 };
+
+/* The vectors of layer l; those of the model with layer 0. Returns how many. */
+static int stacks(struct model *m, int l, struct stack s[STACKS])
+{
+	struct layer *y = &m->layer[l];
+	const struct raw *r = y->raw;
+	int n = 0;
+
+	s[n++] = (struct stack){ .to = &y->norm1, .from = { &r[LT_NORM1] } };
+	s[n++] = (struct stack){ .to = &y->norm2, .from = { &r[LT_NORM2] } };
+	s[n++] = (struct stack){ .to = &y->qn, .from = { &r[LT_QN] } };
+	s[n++] = (struct stack){ .to = &y->kn, .from = { &r[LT_KN] } };
+	s[n++] = (struct stack){ .to = &y->qkv_bias, .from = { &r[LT_QB], &r[LT_KB], &r[LT_VB] } };
+	s[n++] = (struct stack){ .to = &y->o_bias, .from = { &r[LT_OB] } };
+	s[n++] = (struct stack){ .to = &y->gu_bias, .from = { &r[LT_GATEB], &r[LT_UPB] } };
+	s[n++] = (struct stack){ .to = &y->down_bias, .from = { &r[LT_DOWNB] } };
+	if (!l)
+		s[n++] = (struct stack){ .to = &m->norm, .from = { &m->raw[MT_NORM] } };
+	return n;
+}
+
+static int add_vectors(struct model *m, struct err *e)
+{
+	struct stack s[STACKS];
+
+	for (int l = 0; l < m->c.L; l++)
+		for (int i = 0, n = stacks(m, l, s); i < n; i++) {
+			int64_t rows = 0;
+
+			for (int j = 0; j < 3 && s[i].from[j]; j++)
+				rows += s[i].from[j]->rows;
+			if (rows && slab_add(&m->vectors, DT_F32, 1, &rows, e, "%s", s[i].from[0]->name) < 0)
+				return -1;
+		}
+	return slab_alloc(&m->vectors, e);
+}
+
+static void fill_vectors(struct model *m)
+{
+	struct stack s[STACKS];
+	int at = 0;
+
+	for (int l = 0; l < m->c.L; l++)
+		for (int i = 0, n = stacks(m, l, s); i < n; i++) {
+			float *to;
+
+			if (!s[i].from[0]->rows)
+				continue;
+			to = slab_f32(&m->vectors, at++);
+			*s[i].to = to;
+			for (int j = 0; j < 3 && s[i].from[j]; to += s[i].from[j++]->rows)
+				dtype_convert(DT_F32, to, s[i].from[j]->dt, s[i].from[j]->data, (size_t)s[i].from[j]->rows);
+		}
+}
+
+void model_updated(struct model *m)
+{
+	pack(m);
+	fill_vectors(m);
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static struct model *start(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
+{
+	struct model *m = mem_zalloc(sizeof *m);
+
+	if (!m || !(m->layer = mem_array((size_t)c->L, sizeof *m->layer))) {
+		mem_free(m);
+		err_nomem(e);
+		return NULL;
+	}
+	m->dev = d;
+	m->ops = ops_of(d);
+	m->c = *c;
+	m->o = *o;
+	slab_init(&m->params, d, "parameters");
+	slab_init(&m->vectors, d, "norms and biases");
+	describe(m);
+	return m;
+}
+
+static int finish(struct model *m, struct err *e)
+{
+	if (alloc_packed(m, e) || add_vectors(m, e))
+		return -1;
+	model_updated(m);
+	return 0;
+}
+
+static int check_opts(const struct model_opts *o, struct err *e)
+{
+	if (o->trainable && o->store != STORE_F32)
+		return err_set(e, ERR_USAGE, "a model that is trained whole is stored in fp32");
+	return 0;
+}
+
+struct model *model_open(struct dev *d, const char *dir, const struct model_opts *o, struct err *e)
+{
+	struct model_config c;
+	struct model *m;
+
+	if (check_opts(o, e) || config_open(&c, dir, e) || !(m = start(d, &c, o, e)))
+		return NULL;
+	if (!(m->file = st_open(dir, e)))
+		goto fail;
+	if (o->trainable) {
+		if (each_raw(m, add_param, e) || slab_alloc(&m->params, e) || each_raw(m, copy_param, e))
+			goto fail;
+		st_close(m->file);
+		m->file = NULL;
+	} else if (each_raw(m, point_file, e))
+		goto fail;
+	if (finish(m, e))
+		goto fail;
+	return m;
+fail:
+	err_wrap(e, "model '%s'", dir);
+	model_free(m);
+	return NULL;
+}
+
+/* Matrices normal with init_std, biases 0, norms 1; each tensor from a stream of its name. */
+static int init_param(struct model *m, struct raw *r, struct err *e)
+{
+	float *w = slab_f32(&m->params, r->param), std = m->o.init_std > 0 ? m->o.init_std : 0.02f;
+	size_t n = m->params.v[r->param].numel;
+	struct rng rng;
+
+	rng_init(&rng, m->o.seed, r->name);
+	for (size_t i = 0; i < n; i++)
+		w[i] = r->cols ? (float)rng_normal(&rng) * std : strstr(r->name, ".bias") ? 0.0f : 1.0f;
+	return point_param(m, r, e);
+}
+
+struct model *model_new(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
+{
+	struct model *m;
+
+	if (check_opts(o, e) || !(m = start(d, c, o, e)))
+		return NULL;
+	if (each_raw(m, add_param, e) || slab_alloc(&m->params, e) || each_raw(m, init_param, e) || finish(m, e)) {
+		model_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	for (int l = 0; l < m->c.L; l++) {
+		weight_release(m->dev, &m->layer[l].qkv);
+		weight_release(m->dev, &m->layer[l].o);
+		weight_release(m->dev, &m->layer[l].gu);
+		weight_release(m->dev, &m->layer[l].down);
+	}
+	weight_release(m->dev, &m->head);
+	slab_release(&m->params);
+	slab_release(&m->vectors);
+	st_close(m->file);
+	mem_free(m->layer);
+	mem_free(m);
+}
+
+const struct model_config *model_config(const struct model *m) { return &m->c; }
+struct dev *model_dev(const struct model *m) { return m->dev; }
+struct slab *model_params(struct model *m) { return m->o.trainable ? &m->params : NULL; }
+
+void model_table(const struct model *m, struct buf *out)
+{
+	size_t packed = m->head.bytes;
+
+	for (int l = 0; l < m->c.L; l++)
+		packed += m->layer[l].qkv.bytes + m->layer[l].o.bytes + m->layer[l].gu.bytes + m->layer[l].down.bytes;
+	buf_addf(out, "%-24s %6d tensors %12.1f MiB\n", "packed weights", 4 * m->c.L + 1, (double)packed / 1048576);
+	buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->vectors.what, m->vectors.n, (double)m->vectors.bytes / 1048576);
+	if (m->params.n)
+		buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->params.what, m->params.n, (double)m->params.bytes / 1048576);
+	if (m->file)
+		buf_addf(out, "%-24s %6zu tensors %12.1f MiB mapped\n", "checkpoint", st_count(m->file), (double)st_bytes(m->file) / 1048576);
+}
+
+/* --- shared pieces --------------------------------------------------------------------------- */
+
+/* The angle is a float product, as transformers computes it. */
+void model_rope_table(const struct model_config *c, float *cos_to, float *sin_to, int positions)
+{
+	float inv[512];
+
+	config_rope(c, inv);
+	for (int t = 0; t < positions; t++)
+		for (int i = 0; i < c->D / 2; i++) {
+			float angle = (float)t * inv[i];
+
+			*cos_to++ = (float)cos((double)angle);
+			*sin_to++ = (float)sin((double)angle);
+		}
+}
+
+int model_head_rows(const struct model *m)
+{
+	return MIN(1024, MAX(192, (1 << 20) / m->c.V));
+}
+
+int model_reserve(const struct model *m, int rows, int longest, struct err *e)
+{
+	const struct model_config *c = &m->c;
+	int widest = MAX(MAX(2 * c->F, (c->H + 2 * c->HKV) * c->D), c->C);
+
+	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows,
+							.H = c->H, .HKV = c->HKV, .D = c->D, .V = c->V }, e);
+}
