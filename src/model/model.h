@@ -99,8 +99,8 @@ struct model_session_opts {
 struct model_session *model_session_new(const struct model *m, const struct adapter *a,
 					const struct model_session_opts *o, struct err *e);
 void model_session_free(struct model_session *s);
-/* Another adapter (or NULL) from here on; cached keys and values of old ones must be dropped first. */
-void model_session_adapter(struct model_session *s, const struct adapter *a);
+/* Another adapter (or NULL) from here on; slots filled with the old one should be dropped. */
+int model_session_adapter(struct model_session *s, const struct adapter *a, struct err *e);
 
 /* Appends `n` tokens to slot `slot` and gives the logits [V] after the last one (NULL: not
  * wanted). `logprobs` (NULL or [n]): log p(tokens[i]) given all before it, [0] is 0 for the

@@ -44,7 +44,7 @@ int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,
 /* Adds dLoss/dparameter. `coef` NULL if tape_forward had it. */
 int tape_backward(struct tape *t, const float *coef, struct err *e);
 
-/* Without dropout and without saving anything: the same numbers as sampling has. */
+/* 0: no dropout, the same numbers as sampling has. */
 void tape_set_training(struct tape *t, int training);        /* 1 at first */
 /* The dropout masks of the next forward depend on (seed, this, layer, place). */
 void tape_set_step(struct tape *t, uint64_t step);

@@ -1,0 +1,132 @@
+/* LoRA adapters: parameters and packed form. Files are in peft.c. See model.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/impl.h"
+
+const struct target_info lora_target_info[LORA_TARGETS] = {
+#define TARGET(id, bit, name, module) [bit] = { name, module, LT_##id },
+#include "model/target.def"
+#undef TARGET
+};
+
+static int add_params(struct adapter *a, struct err *e)
+{
+	for (int l = 0; l < a->m->c.L; l++)
+		for (int t = 0; t < LORA_TARGETS; t++) {
+			const struct raw *w = &a->m->layer[l].raw[lora_target_info[t].weight];
+			struct lora *o = &a->layer[l][t];
+			int64_t sa[2] = { a->o.r, w->cols }, sb[2] = { w->rows, a->o.r };
+
+			if (!(a->o.targets >> t & 1))
+				continue;
+			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight", l, lora_target_info[t].module)) < 0 ||
+			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0 ||
+			    weight_init(a->m->dev, &o->a, DT_F32, a->o.r, w->cols, e) ||
+			    weight_init(a->m->dev, &o->b, DT_F32, w->rows, a->o.r, e))
+				return -1;
+		}
+	return slab_alloc(&a->params, e);
+}
+
+/* A uniform in +-1/sqrt(in), which is kaiming_uniform with a = sqrt(5); B zero. */
+static void init_params(struct adapter *a)
+{
+	for (int l = 0; l < a->m->c.L; l++)
+		for (int t = 0; t < LORA_TARGETS; t++) {
+			const struct lora *o = &a->layer[l][t];
+			struct rng r;
+			float *w;
+
+			if (!o->a.n)
+				continue;
+			rng_init(&r, a->o.seed, a->params.v[o->pa].name);
+			w = slab_f32(&a->params, o->pa);
+			for (size_t i = 0; i < a->params.v[o->pa].numel; i++)
+				w[i] = (2 * rng_f32(&r) - 1) / sqrtf((float)o->a.k);
+		}
+}
+
+struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o, struct err *e)
+{
+	struct adapter *a;
+
+	if (o->r < 1 || o->r > 4096 || !(o->targets & LORA_ALL) || !(o->dropout >= 0 && o->dropout < 1)) {
+		err_set(e, ERR_RANGE, "an adapter of rank %d, dropout %g, targets %#x", o->r, (double)o->dropout, o->targets);
+		return NULL;
+	}
+	if (!(a = mem_zalloc(sizeof *a)) || !(a->layer = mem_array((size_t)m->c.L, sizeof *a->layer))) {
+		mem_free(a);
+		err_nomem(e);
+		return NULL;
+	}
+	a->m = m;
+	a->o = *o;
+	slab_init(&a->params, m->dev, "adapter");
+	if (add_params(a, e)) {
+		adapter_free(a);
+		return NULL;
+	}
+	init_params(a);
+	adapter_updated(a);
+	return a;
+}
+
+void adapter_free(struct adapter *a)
+{
+	if (!a)
+		return;
+	for (int l = 0; l < a->m->c.L; l++)
+		for (int t = 0; t < LORA_TARGETS; t++) {
+			weight_release(a->m->dev, &a->layer[l][t].a);
+			weight_release(a->m->dev, &a->layer[l][t].b);
+		}
+	slab_release(&a->params);
+	mem_free(a->layer);
+	mem_free(a);
+}
+
+void adapter_updated(struct adapter *a)
+{
+	for (int l = 0; l < a->m->c.L; l++)
+		for (int t = 0; t < LORA_TARGETS; t++) {
+			struct lora *o = &a->layer[l][t];
+			struct weight_part pa, pb;
+
+			if (!o->a.n)
+				continue;
+			pa = (struct weight_part){ .data = slab_at(&a->params, o->pa), .dt = DT_F32, .n = o->a.n };
+			pb = (struct weight_part){ .data = slab_at(&a->params, o->pb), .dt = DT_F32, .n = o->b.n };
+			a->m->ops->weight_pack(a->m->dev, &o->a, &pa, 1);
+			a->m->ops->weight_pack(a->m->dev, &o->b, &pb, 1);
+		}
+}
+
+const struct adapter_opts *adapter_opts(const struct adapter *a) { return &a->o; }
+struct slab *adapter_params(struct adapter *a) { return &a->params; }
+
+int lora_targets_parse(struct str s, unsigned *bits, struct err *e)
+{
+	*bits = 0;
+	if (str_is(s, "all") || str_is(s, "all-linear")) {
+		*bits = LORA_ALL;
+		return 0;
+	}
+	while (s.n) {
+		struct str word = str_trim(str_cut(&s, ','));
+		int t = 0;
+
+		for (; t < LORA_TARGETS; t++) {
+			const char *module = strchr(lora_target_info[t].module, '.') + 1;
+
+			if (str_is(word, lora_target_info[t].name) || str_is(word, module))
+				break;
+		}
+		if (t == LORA_TARGETS)
+			return err_set(e, ERR_USAGE, "'%.*s' is not a LoRA target: q, k, v, o, gate, up, down, all", STR_ARG(word));
+		*bits |= 1u << t;
+	}
+	return *bits ? 0 : err_set(e, ERR_USAGE, "no LoRA target");
+}

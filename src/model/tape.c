@@ -1,0 +1,282 @@
+/* Tapes: activations, gradients, and the walk through the layers. See tape.h. */
+#include "model/tape.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/head.h"
+#include "model/impl.h"
+
+struct tape {
+	struct model *m;
+	struct adapter *a;
+	struct tape_opts o;
+	int training;
+	uint64_t step;
+	struct slab act, grads;
+	struct layer_buf *layer;       /* [L]; with recompute all but x are shared */
+	float *last;                   /* [T, C] output of the last layer */
+	float *again;                  /* [T, C] recompute: an output nobody reads */
+	float *cos, *sin;
+	int32_t *pos, *tokens, *start;
+	struct head head;
+	struct pass pass;
+	int T, sequences;
+	int ran, head_done;            /* forward ran; and with coefficients */
+	int next;                      /* carving: entry of `act` */
+};
+
+/* --- memory ----------------------------------------------------------------------------- */
+
+/* First walk (no memory yet): adds an entry. Second walk: gives its address. */
+static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t cols, int l, const char *what, struct err *e)
+{
+	int64_t shape[2] = { rows, cols };
+
+	if (t->act.data) {
+		void *p = slab_at(&t->act, t->next++);
+
+		memcpy(to, &p, sizeof p);
+		return 0;
+	}
+	return l < 0 ? slab_add(&t->act, dt, 2, shape, e, "%s", what) < 0
+		     : slab_add(&t->act, dt, 2, shape, e, "layer.%d.%s", l, what) < 0;
+}
+
+static int rows_f32(struct tape *t, float **to, int64_t cols, int l, const char *what, struct err *e)
+{
+	return cols ? take(t, to, DT_F32, t->o.max_tokens, cols, l, what, e) : 0;
+}
+
+/* What a layer leaves for backward, all but its input. */
+static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
+{
+	const struct model_config *c = &t->m->c;
+	int heads = c->qk_norm ? c->H + c->HKV : 0;
+
+	if (rows_f32(t, &b->mid, c->C, l, "mid", e) || rows_f32(t, &b->rstd1, 1, l, "rstd1", e) ||
+	    rows_f32(t, &b->rstd2, 1, l, "rstd2", e) || rows_f32(t, &b->qkv, (c->H + 2 * c->HKV) * c->D, l, "qkv", e) ||
+	    rows_f32(t, &b->qk_raw, heads * c->D, l, "qk_raw", e) || rows_f32(t, &b->qk_rstd, heads, l, "qk_rstd", e) ||
+	    rows_f32(t, &b->att, c->H * c->D, l, "att", e) || rows_f32(t, &b->lse, c->H, l, "lse", e) ||
+	    rows_f32(t, &b->gu, 2 * c->F, l, "gate_up", e))
+		return -1;
+	for (int i = 0; i < LORA_TARGETS; i++)
+		if (t->a && rows_f32(t, &b->u[i], t->a->layer[l < 0 ? 0 : l][i].a.n, l, "lora_u", e))
+			return -1;
+	return 0;
+}
+
+static int take_work(struct tape *t, struct err *e)
+{
+	const struct model_config *c = &t->m->c;
+	struct pass *p = &t->pass;
+	int qkv = (c->H + 2 * c->HKV) * c->D, widest = MAX(MAX(c->C, c->F), c->H * c->D);
+	int drop = t->a && t->a->o.dropout > 0 ? 2 * widest : 0;
+
+	return rows_f32(t, &t->last, c->C, -1, "last", e) || rows_f32(t, &t->again, t->o.recompute ? c->C : 0, -1, "again", e) ||
+	       take(t, &t->cos, DT_F32, t->o.max_tokens, c->D / 2, -1, "cos", e) ||
+	       take(t, &t->sin, DT_F32, t->o.max_tokens, c->D / 2, -1, "sin", e) ||
+	       take(t, &t->pos, DT_I32, t->o.max_tokens, 1, -1, "pos", e) ||
+	       take(t, &t->tokens, DT_I32, t->o.max_tokens, 1, -1, "tokens", e) ||
+	       take(t, &t->start, DT_I32, t->o.max_tokens + 1, 1, -1, "start", e) ||
+	       rows_f32(t, &p->xn, c->C, -1, "normed", e) || rows_f32(t, &p->h, c->F, -1, "h", e) ||
+	       rows_f32(t, &p->drop, drop, -1, "dropped", e) || rows_f32(t, &p->dx, c->C, -1, "dx", e) ||
+	       rows_f32(t, &p->dxn, c->C, -1, "dnormed", e) || rows_f32(t, &p->dwide, qkv, -1, "dqkv", e) ||
+	       rows_f32(t, &p->datt, c->H * c->D, -1, "datt", e) || rows_f32(t, &p->dh, c->F, -1, "dh", e) ||
+	       rows_f32(t, &p->du, t->a ? t->a->o.r : 0, -1, "du", e);
+}
+
+static int take_head(struct tape *t, struct err *e)
+{
+	const struct model_config *c = &t->m->c;
+	struct head *h = &t->head;
+	int64_t n = MIN(model_head_rows(t->m), t->o.max_tokens), T = t->o.max_tokens;
+
+	h->chunk = (int)n;
+	return take(t, &h->rstd, DT_F32, T, 1, -1, "head.rstd", e) || take(t, &h->row, DT_I32, T, 1, -1, "head.row", e) ||
+	       take(t, &h->target, DT_I32, T, 1, -1, "head.target", e) || take(t, &h->coef, DT_F32, T, 1, -1, "head.coef", e) ||
+	       take(t, &h->logp, DT_F32, T, 1, -1, "head.logp", e) || take(t, &h->entropy, DT_F32, T, 1, -1, "head.entropy", e) ||
+	       take(t, &h->x, DT_F32, n, c->C, -1, "head.x", e) || take(t, &h->logits, DT_F32, n, c->V, -1, "head.logits", e) ||
+	       take(t, &h->normed, DT_F32, T, c->C, -1, "head.normed", e);
+}
+
+static int take_all(struct tape *t, struct err *e)
+{
+	for (int l = 0; l < t->m->c.L; l++) {
+		if (rows_f32(t, &t->layer[l].x, t->m->c.C, l, "x", e) || (!t->o.recompute && take_layer(t, &t->layer[l], l, e)))
+			return -1;
+	}
+	if (t->o.recompute && take_layer(t, &t->layer[0], -1, e))
+		return -1;
+	return take_work(t, e) || take_head(t, e) ? -1 : 0;
+}
+
+static void share_layer(struct tape *t)
+{
+	for (int l = 1; l < t->m->c.L; l++) {
+		float *x = t->layer[l].x;
+
+		t->layer[l] = t->layer[0];
+		t->layer[l].x = x;
+	}
+}
+
+struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts *o, struct err *e)
+{
+	struct tape *t;
+
+	if (!a && !m->o.trainable) {
+		err_set(e, ERR_USAGE, "without an adapter only a model opened as trainable can be trained");
+		return NULL;
+	}
+	if (o->max_tokens < 1 || o->max_tokens > 1 << 26) {
+		err_set(e, ERR_RANGE, "a pack of %d tokens", o->max_tokens);
+		return NULL;
+	}
+	if (!(t = mem_zalloc(sizeof *t)) || !(t->layer = mem_array((size_t)m->c.L, sizeof *t->layer))) {
+		mem_free(t);
+		err_nomem(e);
+		return NULL;
+	}
+	t->m = m, t->a = a, t->o = *o, t->training = 1;
+	slab_init(&t->act, m->dev, "activations");
+	if (take_all(t, e) || slab_alloc(&t->act, e) || take_all(t, e) ||
+	    slab_like(&t->grads, tape_params(t), DT_F32, "gradients", e) || model_reserve(m, o->max_tokens, o->max_tokens, e)) {
+		tape_free(t);
+		return NULL;
+	}
+	if (o->recompute)
+		share_layer(t);
+	model_rope_table(&m->c, t->cos, t->sin, o->max_tokens);
+	return t;
+}
+
+void tape_free(struct tape *t)
+{
+	if (!t)
+		return;
+	slab_release(&t->act);
+	slab_release(&t->grads);
+	mem_free(t->layer);
+	mem_free(t);
+}
+
+/* --- the walk ------------------------------------------------------------------------------ */
+
+static int copy_batch(struct tape *t, const struct model_batch *b, struct err *e)
+{
+	if (b->T < 1 || b->T > t->o.max_tokens)
+		return err_set(e, ERR_RANGE, "a pack of %d tokens, the tape holds %d", b->T, t->o.max_tokens);
+	if (b->sequences < 1 || b->start[0] != 0 || b->start[b->sequences] != b->T)
+		return err_set(e, ERR_RANGE, "the sequences of a pack do not cover it");
+	for (int s = 0; s < b->sequences; s++) {
+		if (b->start[s + 1] <= b->start[s] || b->start[s + 1] > b->T)
+			return err_set(e, ERR_RANGE, "sequence %d of a pack is empty", s);
+		if (b->start[s + 1] - b->start[s] > t->m->c.max_position)
+			return err_set(e, ERR_RANGE, "a sequence of %d tokens, the model has %d positions",
+				       b->start[s + 1] - b->start[s], t->m->c.max_position);
+		for (int i = b->start[s]; i < b->start[s + 1]; i++)
+			t->pos[i] = i - b->start[s];
+	}
+	for (int i = 0; i < b->T; i++)
+		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
+			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d", b->tokens[i], b->target[i], t->m->c.V);
+	memcpy(t->tokens, b->tokens, (size_t)b->T * sizeof *t->tokens);
+	memcpy(t->start, b->start, ((size_t)b->sequences + 1) * sizeof *t->start);
+	t->T = b->T;
+	t->sequences = b->sequences;
+	return 0;
+}
+
+static void set_pass(struct tape *t)
+{
+	struct pass *p = &t->pass;
+
+	p->m = t->m, p->a = t->a;
+	p->T = t->T, p->pos = t->pos, p->cos = t->cos, p->sin = t->sin;
+	p->sequences = t->sequences, p->start = t->start;
+	p->dropout = t->training && t->a ? t->a->o.dropout : 0;
+	p->seed = t->o.seed * 0x9E3779B97F4A7C15u + t->step;
+	p->grads = &t->grads;
+}
+
+static float *output_of(struct tape *t, int l)
+{
+	return l + 1 < t->m->c.L ? t->layer[l + 1].x : t->last;
+}
+
+int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy, struct err *e)
+{
+	struct model *m = t->m;
+	const struct raw *embed = &m->raw[MT_EMBED];
+
+	t->ran = 0;
+	if (copy_batch(t, b, e))
+		return -1;
+	set_pass(t);
+	m->ops->embed(m->dev, t->layer[0].x, embed->data, embed->dt, m->c.C, t->tokens, t->T);
+	for (int l = 0; l < m->c.L; l++)
+		layer_forward(&t->pass, l, &t->layer[l], output_of(t, l));
+	head_select(&t->head, b->target, t->T);
+	head_norm(&t->pass, &t->head, t->last);
+	head_run(&t->pass, &t->head, coef, logp, entropy);
+	t->ran = 1;
+	t->head_done = coef != NULL;
+	return 0;
+}
+
+int tape_backward(struct tape *t, const float *coef, struct err *e)
+{
+	struct model *m = t->m;
+	struct pass *p = &t->pass;
+
+	if (!t->ran || !coef == !t->head_done)
+		return err_set(e, ERR_STATE, "tape_backward needs a forward and coefficients from one of the two calls");
+	if (coef)
+		head_run(p, &t->head, coef, NULL, NULL);
+	head_norm_grad(p, &t->head, t->last);
+	for (int l = m->c.L - 1; l >= 0; l--) {
+		if (t->o.recompute)
+			layer_forward(p, l, &t->layer[l], t->again);
+		layer_backward(p, l, &t->layer[l], l > 0 || !t->a);
+	}
+	if (!t->a)
+		m->ops->embed_grad(m->dev, slab_f32(&t->grads, m->raw[MT_EMBED].param), p->dx, m->c.C, t->tokens, t->T);
+	t->ran = 0;
+	return 0;
+}
+
+/* --- small things ---------------------------------------------------------------------------- */
+
+void tape_set_training(struct tape *t, int training) { t->training = training; }
+void tape_set_step(struct tape *t, uint64_t step) { t->step = step; }
+struct slab *tape_params(struct tape *t) { return t->a ? &t->a->params : &t->m->params; }
+struct slab *tape_grads(struct tape *t) { return &t->grads; }
+void tape_zero_grads(struct tape *t) { slab_zero(&t->grads); }
+struct model *tape_model(const struct tape *t) { return t->m; }
+
+double tape_grad_norm(const struct tape *t)
+{
+	double s;
+
+	/* padding between entries is zero and stays so */
+	t->m->ops->sumsq(t->m->dev, &s, (const float *)(const void *)t->grads.data, t->grads.bytes / sizeof(float));
+	return sqrt(s);
+}
+
+void tape_updated(struct tape *t)
+{
+	if (t->a)
+		adapter_updated(t->a);
+	else
+		model_updated(t->m);
+}
+
+void tape_table(const struct tape *t, struct buf *out)
+{
+	const struct slab *all[] = { t->a ? &t->a->params : &t->m->params, &t->grads, &t->act };
+
+	model_table(t->m, out);
+	slab_table(out, all, COUNT_OF(all));
+}
