@@ -1,6 +1,7 @@
 /* repr of literal values: see repr.h. */
 #include "py/repr.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static void shortest(double v, char *digits, size_t cap, int *exponent)
 	char *e;
 	size_t n = 0;
 
-	for (int prec = 14; prec <= 16; prec++) {
+	/* 15 digits are exact but for subnormal numbers, which have fewer */
+	for (int prec = v < DBL_MIN ? 0 : 14; prec <= 16; prec++) {
 		snprintf(text, sizeof text, "%.*e", prec, v);
 		if (strtod(text, NULL) == v)
 			break;

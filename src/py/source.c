@@ -3,7 +3,6 @@
 #include "py/parse.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #include "py/unicode.h"
 
@@ -68,42 +67,71 @@ static struct str cookie_of(struct str b)
 	return (struct str){ .p = NULL };
 }
 
-enum encoding { ENC_UTF8, ENC_ASCII, ENC_LATIN1, ENC_LATIN9, ENC_CP1252, ENC_UNKNOWN };
+/* --- encodings ------------------------------------------------------------------------ */
 
-static const struct { const char *name; enum encoding enc; } encodings[] = {
-	{ "utf-8", ENC_UTF8 }, { "utf8", ENC_UTF8 }, { "utf-8-sig", ENC_UTF8 }, { "u8", ENC_UTF8 },
-	{ "utf", ENC_UTF8 }, { "cp65001", ENC_UTF8 },
-	{ "ascii", ENC_ASCII }, { "us-ascii", ENC_ASCII }, { "646", ENC_ASCII },
-	{ "latin-1", ENC_LATIN1 }, { "latin1", ENC_LATIN1 }, { "iso-8859-1", ENC_LATIN1 },
-	{ "iso8859-1", ENC_LATIN1 }, { "iso-latin-1", ENC_LATIN1 }, { "l1", ENC_LATIN1 },
-	{ "8859", ENC_LATIN1 }, { "cp819", ENC_LATIN1 },
-	{ "iso-8859-15", ENC_LATIN9 }, { "iso8859-15", ENC_LATIN9 }, { "latin-9", ENC_LATIN9 }, { "latin9", ENC_LATIN9 },
-	{ "cp1252", ENC_CP1252 }, { "windows-1252", ENC_CP1252 }, { "1252", ENC_CP1252 },
+/* Encodings of one byte a character, by what their upper half means. */
+static const struct byte_encoding { const char *name; uint16_t upper[128]; } byte_encodings[] = {
+#define E(name, ...) { name, { __VA_ARGS__ } },
+#include "py/encoding.def"
+#undef E
 };
 
-static enum encoding encoding_by_name(struct str name)
-{
-	char text[16];
+/* Other names, after '_' became '-' and capitals small letters. */
+static const struct { const char *alias, *name; } aliases[] = {
+	{ "utf8", "utf-8" }, { "utf-8-sig", "utf-8" }, { "u8", "utf-8" }, { "cp65001", "utf-8" },
+	{ "us-ascii", "ascii" }, { "646", "ascii" }, { "ansi-x3.4-1968", "ascii" },
+	{ "latin-1", "iso-8859-1" }, { "latin1", "iso-8859-1" }, { "iso8859-1", "iso-8859-1" },
+	{ "iso-latin-1", "iso-8859-1" }, { "l1", "iso-8859-1" }, { "8859", "iso-8859-1" }, { "cp819", "iso-8859-1" },
+	{ "latin-2", "iso-8859-2" }, { "latin2", "iso-8859-2" }, { "iso8859-2", "iso-8859-2" },
+	{ "cyrillic", "iso-8859-5" }, { "iso8859-5", "iso-8859-5" }, { "iso8859-7", "iso-8859-7" },
+	{ "latin-5", "iso-8859-9" }, { "latin5", "iso-8859-9" }, { "iso8859-9", "iso-8859-9" },
+	{ "latin-9", "iso-8859-15" }, { "latin9", "iso-8859-15" }, { "iso8859-15", "iso-8859-15" },
+	{ "windows-1250", "cp1250" }, { "windows-1251", "cp1251" }, { "windows-1252", "cp1252" },
+	{ "windows-1253", "cp1253" }, { "windows-1254", "cp1254" }, { "windows-1255", "cp1255" },
+	{ "windows-1256", "cp1256" }, { "windows-1257", "cp1257" }, { "windows-1258", "cp1258" },
+	{ "macroman", "mac-roman" }, { "macintosh", "mac-roman" }, { "koi8r", "koi8-r" }, { "koi8u", "koi8-u" },
+};
 
-	if (name.n >= sizeof text) {
-		/* "latin-1-unix" and "utf-8-unix", as editors write them */
-		if (!strncasecmp(name.p, "utf-8-", 6))
-			return ENC_UTF8;
-		if (!strncasecmp(name.p, "latin-1-", 8))
-			return ENC_LATIN1;
-		return ENC_UNKNOWN;
-	}
-	for (size_t i = 0; i < name.n; i++)
-		text[i] = name.p[i] == '_' ? '-' : (char)tolower((unsigned char)name.p[i]);
-	text[name.n] = 0;
-	for (size_t i = 0; i < COUNT_OF(encodings); i++)
-		if (!strcmp(text, encodings[i].name))
-			return encodings[i].enc;
-	if (!strncmp(text, "utf-8-", 6))
-		return ENC_UTF8;
+struct encoding {
+	const struct byte_encoding *bytes;     /* NULL: UTF-8 or ASCII */
+	int ascii;
+	int plain_utf8;                        /* named utf-8, which alone may stand beside a BOM */
+};
+
+/* "utf-8-unix" and "latin-1-dos", as editors write them, are the encoding before. */
+static const char *encoding_name(struct str cookie, char *text, size_t cap)
+{
+	size_t n = MIN(cookie.n, cap - 1);
+
+	for (size_t i = 0; i < n; i++)
+		text[i] = cookie.p[i] == '_' ? '-' : (char)tolower((unsigned char)cookie.p[i]);
+	text[n] = 0;
+	if (!strncmp(text, "utf-8-", 6) && strcmp(text, "utf-8-sig"))
+		return "utf-8";
 	if (!strncmp(text, "latin-1-", 8) || !strncmp(text, "iso-8859-1-", 11) || !strncmp(text, "iso-latin-1-", 12))
-		return ENC_LATIN1;
-	return ENC_UNKNOWN;
+		return "iso-8859-1";
+	return text;
+}
+
+static struct encoding find_encoding(struct parser *p, struct str cookie)
+{
+	struct encoding enc = { .bytes = NULL };
+	char text[32];
+	const char *name = encoding_name(cookie, text, sizeof text);
+
+	enc.plain_utf8 = !strcmp(name, "utf-8");
+	for (size_t i = 0; i < COUNT_OF(aliases); i++)
+		if (!strcmp(name, aliases[i].alias))
+			name = aliases[i].name;
+	enc.ascii = !strcmp(name, "ascii");
+	if (enc.ascii || !strcmp(name, "utf-8"))
+		return enc;
+	for (size_t i = 0; i < COUNT_OF(byte_encodings); i++)
+		if (!strcmp(name, byte_encodings[i].name))
+			enc.bytes = &byte_encodings[i];
+	if (!enc.bytes)
+		py_fail(p, (struct pos){ .line = 1 }, "unknown encoding: %.*s", (int)MIN(cookie.n, (size_t)60), cookie.p);
+	return enc;
 }
 
 /* --- the copy ------------------------------------------------------------------------ */
@@ -136,7 +164,7 @@ static int utf8_length(const unsigned char *s)
 }
 
 /* The text is padded with zeros, so reading a whole word at its end is safe. */
-static void check_utf8(struct parser *p, const char *text, size_t n, enum encoding enc)
+static void check_utf8(struct parser *p, const char *text, size_t n, int ascii)
 {
 	const char *s = text, *end = text + n;
 
@@ -153,11 +181,11 @@ static void check_utf8(struct parser *p, const char *text, size_t n, enum encodi
 			s++;
 		if (s >= end)
 			break;
-		k = enc == ENC_ASCII ? 0 : utf8_length((const unsigned char *)s);
+		k = ascii ? 0 : utf8_length((const unsigned char *)s);
 		if (!k)
 			py_fail(p, (struct pos){ .line = line_of(text, s) },
 				"(unicode error) '%s' codec can't decode byte 0x%02x in position %zu",
-				enc == ENC_ASCII ? "ascii" : "utf-8", (unsigned char)*s, (size_t)(s - text));
+				ascii ? "ascii" : "utf-8", (unsigned char)*s, (size_t)(s - text));
 		s += k;
 	}
 }
@@ -180,32 +208,19 @@ static size_t fold_newlines(char *text, size_t n)
 	return (size_t)(w - text);
 }
 
-static uint32_t byte_to_char(unsigned char c, enum encoding enc)
-{
-	static const uint16_t cp1252[32] = {
-		0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
-		0x0152, 0x8D, 0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-		0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
-	};
-	static const struct { uint8_t byte; uint16_t c; } latin9[] = {
-		{ 0xA4, 0x20AC }, { 0xA6, 0x160 }, { 0xA8, 0x161 }, { 0xB4, 0x17D }, { 0xB8, 0x17E },
-		{ 0xBC, 0x152 }, { 0xBD, 0x153 }, { 0xBE, 0x178 },
-	};
-
-	if (enc == ENC_CP1252 && c >= 0x80 && c < 0xA0)
-		return cp1252[c - 0x80];
-	for (size_t i = 0; enc == ENC_LATIN9 && i < COUNT_OF(latin9); i++)
-		if (latin9[i].byte == c)
-			return latin9[i].c;
-	return c;
-}
-
-static size_t widen(char *w, struct str b, enum encoding enc)
+static size_t widen(struct parser *p, char *w, struct str b, const struct byte_encoding *enc)
 {
 	char *start = w;
 
-	for (size_t i = 0; i < b.n; i++)
-		w = uni_encode(w, byte_to_char((unsigned char)b.p[i], enc));
+	for (size_t i = 0; i < b.n; i++) {
+		unsigned char byte = (unsigned char)b.p[i];
+		uint32_t c = byte < 128 ? byte : enc->upper[byte - 128];
+
+		if (!c)
+			py_fail(p, (struct pos){ .line = line_of(start, w) }, "'%s' codec can't decode byte 0x%02x in position %zu",
+				enc->name, byte, i);
+		w = uni_encode(w, c);
+	}
 	return (size_t)(w - start);
 }
 
@@ -213,33 +228,29 @@ void py_source_load(struct parser *p, struct str b)
 {
 	struct pos top = { .line = 1 };
 	struct str cookie;
-	enum encoding enc = ENC_UTF8;
-	int bom = str_starts(b, "\xEF\xBB\xBF"), narrow;
+	struct encoding enc = { .plain_utf8 = 1 };
+	int bom = str_starts(b, "\xEF\xBB\xBF");
 	char *text;
 	size_t n;
 
 	if (bom)
 		b.p += 3, b.n -= 3;
-	cookie = cookie_of(b);
-	if (cookie.p)
-		enc = encoding_by_name(cookie);
-	if (enc == ENC_UNKNOWN)
-		py_fail(p, top, "unknown encoding: %.*s", (int)MIN(cookie.n, (size_t)60), cookie.p);
-	if (bom && enc != ENC_UTF8)
-		py_fail(p, top, "encoding problem: %.*s with BOM", STR_ARG(cookie));
 	if (b.n && memchr(b.p, 0, b.n))
 		py_fail(p, top, "source code cannot contain null bytes");
-	narrow = enc == ENC_UTF8 || enc == ENC_ASCII;
-	text = arena_alloc(p->arena, (narrow ? b.n : b.n * 3) + 1 + PY_PAD);
-	if (narrow)
-		memcpy(text, b.n ? b.p : "", n = b.n);
-	else
-		n = widen(text, b, enc);
+	cookie = cookie_of(b);
+	if (cookie.p)
+		enc = find_encoding(p, cookie);
+	if (bom && !enc.plain_utf8)
+		py_fail(p, top, "encoding problem: %.*s with BOM", (int)MIN(cookie.n, (size_t)60), cookie.p);
+	text = arena_alloc(p->arena, (enc.bytes ? b.n * 3 : b.n) + 1 + PY_PAD);
+	n = enc.bytes ? widen(p, text, b, enc.bytes) : b.n;
+	if (!enc.bytes && n)
+		memcpy(text, b.p, n);
 	n = fold_newlines(text, n);
 	if (!n || text[n - 1] != '\n')
 		text[n++] = '\n';
 	memset(text + n, 0, PY_PAD);
-	check_utf8(p, text, n, enc);
+	check_utf8(p, text, n, enc.ascii);
 	p->m->source = (struct str){ .p = text, .n = n };
 	p->lx = (struct lexer){ .at = text, .line_start = text, .line = 1, .bol = 1 };
 }

@@ -88,28 +88,3 @@ char *uni_encode(char *w, uint32_t c)
 	}
 	return w;
 }
-
-struct str uni_identifier(struct parser *p, const char *s, size_t n)
-{
-	const char *at = s;
-
-	while (at < s + n) {
-		const char *from = at;
-		uint32_t c = uni_decode(&at);
-
-		if (from == s ? uni_is_id_start(c) : uni_is_id_continue(c))
-			continue;
-		if (uni_is_printable(c))
-			py_fail(p, (struct pos){ .line = p->lx.line, .col = (int)(from - p->lx.line_start) },
-				"invalid character '%.*s' (U+%04X)", (int)(at - from), from, c);
-		py_fail(p, (struct pos){ .line = p->lx.line, .col = (int)(from - p->lx.line_start) },
-			"invalid non-printable character U+%04X", c);
-	}
-	return (struct str){ .p = s, .n = n };
-}
-
-int32_t uni_by_name(struct str name)
-{
-	(void)name;
-	return -1;
-}
