@@ -1,0 +1,36 @@
+/* The printer's inside: from a tree back to source that parses to the same tree.
+ *
+ * An expression is printed for a place that takes a certain precedence; what binds less
+ * tightly gets parentheses. Inside an f-string's braces there are no backslashes and not
+ * every quote may be used: `banned` says which delimiters the f-strings around have. */
+#ifndef PY_PRINT_H
+#define PY_PRINT_H
+
+#include "py/ast.h"
+
+enum prec {
+	P_TUPLE, P_YIELD, P_TEST, P_OR, P_AND, P_NOT, P_CMP, P_BIT_OR, P_BIT_XOR, P_BIT_AND, P_SHIFT,
+	P_ARITH, P_TERM, P_FACTOR, P_POWER, P_AWAIT, P_ATOM
+};
+
+struct printer {
+	struct buf *out;
+	int indent;
+	int depth;               /* of f-strings around */
+	unsigned banned;         /* bit per delimiter, see print_string.c */
+	int failed;              /* a string had no spelling inside its f-string */
+};
+
+void print_expr(struct printer *p, const struct py_node *n, enum prec prec);
+void print_bare(struct printer *p, const struct py_node *n);      /* a tuple without parentheses */
+void print_value(struct printer *p, const struct py_node *n);     /* that, or a yield */
+void print_list(struct printer *p, const struct py_list *l, enum prec prec);
+void print_params(struct printer *p, const struct py_arguments *a);
+void print_call_arguments(struct printer *p, const struct py_list *args, const struct py_list *keywords);
+void print_string(struct printer *p, const struct py_const *c, struct str kind);
+void print_docstring(struct printer *p, const struct py_const *c);
+void print_joined(struct printer *p, const struct py_node *n);
+void print_stmt(struct printer *p, const struct py_node *n);
+void print_pattern(struct printer *p, const struct py_node *n);
+
+#endif
