@@ -13,7 +13,11 @@
 #include "base/file.h"
 #include "cmd/doctor.h"
 
-static void report(struct doctor_part *p, doctor_child_fn *fn, const char *good, const char *fix)
+#define REFUSES "the judge refuses to work without it"
+
+/* `without`: what follows where it does not work. */
+static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_status bad, const char *without,
+		   const char *good, const char *fix)
 {
 	struct buf out = BUF_INIT;
 	int rc = doctor_in_child(fn, NULL, 10, &out);
@@ -21,8 +25,7 @@ static void report(struct doctor_part *p, doctor_child_fn *fn, const char *good,
 	if (rc == 0) {
 		doctor_say(p, DOCTOR_OK, "%s%s", good, buf_cstr(&out));
 	} else {
-		doctor_say(p, DOCTOR_MISSING, "%s; the judge refuses to work without it",
-			   out.n ? out.p : "the try crashed");
+		doctor_say(p, bad, "%s; %s", out.n ? out.p : "the try crashed", without);
 		buf_adds(&p->fix, fix);
 	}
 	buf_release(&out);
@@ -45,7 +48,8 @@ void doctor_userns(struct doctor_part *p)
 		"sudo sysctl -w kernel.unprivileged_userns_clone=1" :
 		"sudo sysctl -w user.max_user_namespaces=10000   (in a container: allow unshare in its seccomp profile)";
 
-	report(p, try_userns, "user, network and IPC namespaces can be made", fix);
+	report(p, try_userns, DOCTOR_ABSENT, "the sandbox then rests on seccomp and Landlock (in a chroot this is always so)",
+	       "user, network and IPC namespaces can be made", fix);
 }
 
 /* After the restriction a file that could be opened before must be refused. */
@@ -75,7 +79,8 @@ static int try_landlock(void *ctx, int fd)
 
 void doctor_landlock(struct doctor_part *p)
 {
-	report(p, try_landlock, "files are refused", "boot a kernel of 5.13 or later with lsm=landlock,... on its command line");
+	report(p, try_landlock, DOCTOR_MISSING, REFUSES, "files are refused",
+	       "boot a kernel of 5.13 or later with lsm=landlock,... on its command line");
 }
 
 static int try_seccomp(void *ctx, int fd)
@@ -98,7 +103,8 @@ void doctor_seccomp(struct doctor_part *p)
 {
 	const struct scmp_version *v = seccomp_version();
 
-	report(p, try_seccomp, "system calls are refused", "use a kernel with CONFIG_SECCOMP_FILTER (in a container: allow seccomp)");
+	report(p, try_seccomp, DOCTOR_MISSING, REFUSES, "system calls are refused",
+	       "use a kernel with CONFIG_SECCOMP_FILTER (in a container: allow seccomp)");
 	if (p->status == DOCTOR_OK)
 		doctor_say(p, DOCTOR_OK, " (libseccomp %u.%u.%u)", v->major, v->minor, v->micro);
 }
