@@ -1,0 +1,136 @@
+/* Verdicts and their JSON: see verdict.h. */
+#include "verify/verdict.h"
+
+static const char *const stage_names[] = {
+#define STAGE(id, text) #id,
+#include "verify/stage.def"
+#undef STAGE
+};
+
+static const struct {
+	const char *option, *text;
+} exts[] = {
+#define EXT(id, opt, text) { opt, text },
+#include "verify/ext.def"
+#undef EXT
+};
+
+const char *stage_name(enum stage s) { return stage_names[s]; }
+const char *ext_option(enum ext x) { return exts[x].option; }
+const char *ext_text(enum ext x) { return exts[x].text; }
+const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
+
+const char *verdict_name(const struct verdict *v)
+{
+	return v->correct ? "correct" : reason_class(v->diag.reason);
+}
+
+static void json_int_or_null(struct jw *w, const char *key, int v)
+{
+	jw_key(w, key);
+	if (v > 0)
+		jw_int(w, v);
+	else
+		jw_null(w);
+}
+
+static void json_cost(struct jw *w, const struct tile_cost *c)
+{
+	jw_key(w, "cost");
+	jw_begin(w, '{');
+	jw_key(w, "flops");
+	jw_int(w, c->ops_f64 + c->ops_f32 + c->ops_f16 + c->ops_special + c->dot_tf32 + c->dot_f16 + c->dot_f8 +
+	       c->dot_f64 + c->dot_f32);
+	jw_key(w, "bytes");
+	jw_int(w, c->bytes_loaded + c->bytes_stored);
+	jw_key(w, "launches");
+	jw_int(w, c->launches);
+	jw_end(w, '}');
+}
+
+static void json_stages(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "stages");
+	jw_begin(w, '[');
+	for (int i = 0; i < STAGES; i++) {
+		if (!v->stages[i].ran)
+			continue;
+		jw_begin(w, '{');
+		jw_key(w, "name");
+		jw_cstr(w, stage_names[i]);
+		jw_key(w, "passed");
+		jw_bool(w, v->stages[i].passed);
+		jw_key(w, "ms");
+		jw_real(w, v->stages[i].ms);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void json_inputs(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "inputs");
+	jw_begin(w, '[');
+	for (int i = 0; i < v->n_inputs; i++) {
+		const struct verdict_input *in = &v->inputs[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "kind");
+		jw_cstr(w, in->kind);
+		jw_key(w, "shape");
+		jw_cstr(w, in->shape);
+		jw_key(w, "passed");
+		jw_bool(w, in->passed);
+		jw_key(w, "max_error");
+		jw_real(w, in->max_error);
+		jw_key(w, "tolerance");
+		jw_real(w, in->tolerance);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void json_outcome(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "verdict");
+	jw_cstr(w, verdict_name(v));
+	jw_key(w, "stage");
+	jw_cstr(w, stage_names[v->stage]);
+	jw_key(w, "reason");
+	jw_cstr(w, reason_code(v->diag.reason));
+	jw_key(w, "message");
+	jw_cstr(w, v->diag.text);
+	json_int_or_null(w, "line", v->diag.line);
+	json_int_or_null(w, "column", v->diag.col);
+	jw_key(w, "reward");
+	jw_real(w, v->reward);
+	jw_key(w, "speedup");
+	jw_real(w, v->speedup);
+	jw_key(w, "track");
+	jw_cstr(w, track_name(v->track));
+}
+
+void verdict_json(const struct verdict *v, struct str id, struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "id");
+	jw_str(&w, id);
+	json_outcome(&w, v);
+	json_stages(&w, v);
+	json_inputs(&w, v);
+	json_cost(&w, &v->cost);
+	jw_key(&w, "timed");
+	jw_cstr(&w, v->timed[0] ? v->timed : NULL);
+	jw_key(&w, "weights");
+	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	jw_key(&w, "eval_mode");
+	jw_bool(&w, v->eval_mode);
+	jw_key(&w, "hint");
+	jw_cstr(&w, v->diag.hint[0] ? v->diag.hint : NULL);
+	jw_key(&w, "explain");
+	jw_cstr(&w, v->explain[0] ? v->explain : NULL);
+	jw_end(&w, '}');
+	buf_addc(out, '\n');
+}

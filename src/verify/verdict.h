@@ -1,0 +1,70 @@
+/* A verdict: what was judged, how far it came, why it stopped, what it cost. A plain struct
+ * without pointers, so that a worker can send it through a pipe as bytes. */
+#ifndef VERIFY_VERDICT_H
+#define VERIFY_VERDICT_H
+
+#include "base/json.h"
+#include "py/diag.h"
+#include "tile/tile.h"
+
+enum stage {
+#define STAGE(id, text) STAGE_##id,
+#include "verify/stage.def"
+#undef STAGE
+	STAGES
+};
+
+enum ext {
+#define EXT(id, option, text) EXT_##id,
+#include "verify/ext.def"
+#undef EXT
+	EXTS
+};
+
+enum track { TRACK_STRICT, TRACK_HYBRID };
+
+const char *stage_name(enum stage s);
+const char *ext_option(enum ext x);
+const char *ext_text(enum ext x);
+const char *track_name(enum track t);
+
+struct verdict_stage {
+	int ran, passed;
+	double ms;
+	double share;             /* of the stage's parts that passed, for partial credit */
+};
+
+struct verdict_input {
+	char kind[24];            /* original, scaled, reseeded, shape, dtype, tiny, meta.NAME */
+	char shape[96];           /* of the first input, "16x64" */
+	int passed;
+	double max_error;         /* largest |got - expected| */
+	double tolerance;         /* what was allowed there */
+};
+
+enum { VERDICT_INPUTS = 24 };
+
+struct verdict {
+	int correct;
+	enum stage stage;         /* where it stopped; STAGE_timing when all passed */
+	struct diag diag;         /* reason, message, place */
+	enum track track;
+	struct verdict_stage stages[STAGES];
+	struct verdict_input inputs[VERDICT_INPUTS];
+	int n_inputs;
+	struct tile_cost cost;    /* of one forward at the original size */
+	double seconds, reference_seconds;   /* by `timed` */
+	double speedup;           /* 0: not known */
+	char timed[16];           /* "model" or the device's name */
+	char weights[16];         /* how weights were matched: name, order, seed */
+	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
+	double reward;
+	char explain[600];        /* which input, which element, expected and got */
+};
+
+/* One JSON object on one line, as documented for `verify --json`. */
+void verdict_json(const struct verdict *v, struct str id, struct buf *out);
+/* "correct", or the class of the reason. */
+const char *verdict_name(const struct verdict *v);
+
+#endif
