@@ -1,0 +1,241 @@
+/* Results and their comparison: see compare.h. */
+#include "verify/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+struct take {
+	struct results *out;
+	struct err *e;
+};
+
+static int overlaps(const struct tensor *t)
+{
+	for (int i = 0; i < t->ndim; i++)
+		if (t->shape[i] > 1 && t->stride[i] == 0)
+			return 1;
+	return 0;
+}
+
+static double rms_of(const double *v, int64_t n)
+{
+	double sum = 0.0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += v[i] * v[i];
+	return n ? sqrt(sum / (double)n) : 0.0;
+}
+
+static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct take *k = ctx;
+	struct result *r;
+	struct tensor wide;
+
+	if (k->out->n == RESULTS_MOST) {
+		k->out->too_many = 1;
+		return 0;
+	}
+	if (tensor_to(&wide, &obj->t, DT_F64, k->e))
+		return -1;
+	r = &k->out->r[k->out->n];
+	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = overlaps(&obj->t) };
+	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
+	memcpy(r->shape, obj->t.shape, sizeof r->shape);
+	r->v = mem_array((size_t)r->n, sizeof *r->v);
+	if (!r->v) {
+		tensor_release(&wide);
+		return err_nomem(k->e);
+	}
+	k->out->n++;
+	memcpy(r->v, tensor_data(&wide), (size_t)r->n * sizeof *r->v);
+	r->rms = rms_of(r->v, r->n);
+	tensor_release(&wide);
+	return 0;
+}
+
+int results_take(struct results *out, struct host *h, struct val v, struct err *e)
+{
+	struct take k = { .out = out, .e = e };
+
+	*out = (struct results){ .n = 0 };
+	if (host_tensors(h, v, take_one, &k)) {
+		results_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+void results_release(struct results *r)
+{
+	for (int i = 0; i < r->n; i++)
+		mem_free(r->r[i].v);
+	*r = (struct results){ .n = 0 };
+}
+
+static int same_form(const struct result *a, const struct result *b)
+{
+	return a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape);
+}
+
+double results_distance(const struct results *a, const struct results *b)
+{
+	double worst = 0.0;
+
+	for (int i = 0; i < MIN(a->n, b->n); i++) {
+		const struct result *x = &a->r[i], *y = &b->r[i];
+
+		if (!same_form(x, y))
+			return INFINITY;
+		for (int64_t k = 0; k < x->n; k++) {
+			double scale = fabs(y->v[k]) + y->rms, d = fabs(x->v[k] - y->v[k]);
+
+			if (x->v[k] == y->v[k])
+				continue;
+			if (!(d <= worst * scale))
+				worst = scale > 0.0 && isfinite(d) ? d / scale : INFINITY;
+		}
+	}
+	return a->n == b->n ? worst : INFINITY;
+}
+
+void results_set_tolerance(struct results *r, double error, double eps, int64_t sum)
+{
+	double floor = eps * (4.0 + 0.5 * sqrt((double)sum));
+
+	for (int i = 0; i < r->n; i++)
+		r->r[i].rel = 8.0 * MAX(error, floor);
+}
+
+/* --- the comparison --------------------------------------------------------------------- */
+
+static void shape_text(const struct result *r, char *out, size_t n)
+{
+	size_t at = (size_t)snprintf(out, n, "[");
+
+	for (int i = 0; i < r->ndim && at < n; i++)
+		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? ", " : "", (long long)r->shape[i]);
+	if (at < n)
+		snprintf(out + at, n - at, "]");
+}
+
+static int differ(struct comparison *c, enum reason why, int i, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+static int differ(struct comparison *c, enum reason why, int i, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->reason = why;
+	c->result = i;
+	va_start(ap, fmt);
+	vsnprintf(c->text, sizeof c->text, fmt, ap);
+	va_end(ap);
+	return 1;
+}
+
+static int compare_form(struct comparison *c, int i, const struct result *e, const struct result *g)
+{
+	char es[96], gs[96];
+
+	shape_text(e, es, sizeof es);
+	shape_text(g, gs, sizeof gs);
+	if (!same_form(e, g))
+		return differ(c, REASON_wrong_shape, i, "result %s has shape %s, expected %s", e->name, gs, es);
+	if (e->dt != g->dt)
+		return differ(c, REASON_wrong_dtype, i, "result %s is torch.%s, expected torch.%s", e->name,
+			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
+	if (g->overlapping && !e->overlapping)
+		return differ(c, REASON_wrong_layout, i, "result %s is an expanded view", e->name);
+	return 0;
+}
+
+static void index_text(const struct result *r, int64_t at, char *out, size_t n)
+{
+	int64_t left = at;
+	int64_t idx[TENSOR_DIMS];
+	size_t pos = (size_t)snprintf(out, n, "[");
+
+	for (int i = r->ndim - 1; i >= 0; i--) {
+		idx[i] = left % r->shape[i];
+		left /= r->shape[i];
+	}
+	for (int i = 0; i < r->ndim && pos < n; i++)
+		pos += (size_t)snprintf(out + pos, n - pos, "%s%lld", i ? ", " : "", (long long)idx[i]);
+	if (pos < n)
+		snprintf(out + pos, n - pos, "]");
+}
+
+struct scan {
+	int64_t worst, bad;      /* index of the worst element; how many are out of tolerance */
+	double ratio;            /* of its error to what is allowed */
+	double rms_error;
+};
+
+static struct scan scan_values(const struct result *e, const struct result *g)
+{
+	struct scan s = { .worst = -1 };
+	double sum = 0.0;
+
+	for (int64_t k = 0; k < e->n; k++) {
+		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = e->rel * (fabs(x) + e->rms);
+
+		if (x == y)
+			continue;
+		sum += d * d;
+		if (!(d <= allowed))
+			s.bad++;
+		if (s.worst < 0 || !(d <= s.ratio * allowed)) {
+			s.worst = k;
+			s.ratio = allowed > 0.0 && isfinite(d) ? d / allowed : INFINITY;
+		}
+	}
+	s.rms_error = e->n ? sqrt(sum / (double)e->n) : 0.0;
+	return s;
+}
+
+/* Error about as large as tf32, bf16 or fp16 arithmetic would make it, all over the tensor. */
+static int looks_like_low_precision(const struct result *e, const struct scan *s)
+{
+	return s->rms_error < 4e-3 * e->rms && s->ratio * e->rel < 3e-2;
+}
+
+static int compare_values(struct comparison *c, int i, const struct result *e, const struct result *g)
+{
+	struct scan s = scan_values(e, g);
+	char at[96];
+	enum reason why = REASON_wrong_value;
+
+	if (s.worst < 0)
+		return 0;
+	c->element = s.worst;
+	c->expected = e->v[s.worst];
+	c->got = g->v[s.worst];
+	c->max_error = fabs(c->got - c->expected);
+	c->allowed = e->rel * (fabs(c->expected) + e->rms);
+	if (!s.bad && s.rms_error <= e->rel * e->rms)
+		return 0;
+	index_text(e, s.worst, at, sizeof at);
+	if (isfinite(c->expected) && !isfinite(c->got))
+		why = REASON_not_finite;
+	else if (looks_like_low_precision(e, &s))
+		why = REASON_precision;
+	return differ(c, why, i, "result %s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
+		      e->name, (long long)s.bad, (long long)e->n, at, c->expected, c->got, c->allowed);
+}
+
+void results_compare(const struct results *expected, const struct results *got, struct comparison *c)
+{
+	*c = (struct comparison){ .reason = REASON_ok };
+	if (expected->n != got->n || expected->too_many != got->too_many) {
+		differ(c, REASON_wrong_count, 0, "%d result tensors, expected %d", got->n, expected->n);
+		return;
+	}
+	for (int i = 0; i < expected->n; i++)
+		if (compare_form(c, i, &expected->r[i], &got->r[i]))
+			return;
+	for (int i = 0; i < expected->n; i++)
+		if (compare_values(c, i, &expected->r[i], &got->r[i]))
+			return;
+}

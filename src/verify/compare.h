@@ -1,0 +1,56 @@
+/* Results and their comparison.
+ *
+ * The reference's results are kept in fp64 (from the oracle run) with a relative tolerance
+ * that comes from its own rounding: how far its own-dtype run and a run with every operation
+ * off by one ulp are from fp64, and how long its sums are. A candidate's results must agree
+ * in number, shape, dtype and layout before a value is looked at; then every element must
+ * satisfy  |got - expected| <= rel * (|expected| + rms)  and the whole  rms(error) <= rel * rms.
+ * Comparisons are written so that NaN fails. */
+#ifndef VERIFY_COMPARE_H
+#define VERIFY_COMPARE_H
+
+#include "host/host.h"
+#include "verify/verdict.h"
+
+enum { RESULTS_MOST = 16 };
+
+struct result {
+	char name[48];
+	enum dtype dt;
+	int ndim;
+	int64_t shape[TENSOR_DIMS];
+	int64_t n;
+	double *v;                /* fp64 copies of the elements, dense */
+	double rms;
+	double rel;               /* tolerance */
+	int overlapping;          /* expanded view */
+};
+
+struct results {
+	struct result r[RESULTS_MOST];
+	int n;
+	int too_many;
+};
+
+/* Copies every tensor of a returned value. */
+int results_take(struct results *out, struct host *h, struct val v, struct err *e);
+void results_release(struct results *r);
+
+/* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity. Same shapes. */
+double results_distance(const struct results *a, const struct results *b);
+/* Sets every tolerance: `error` is such a distance, `eps` the dtype's unit, `sum` the longest
+ * reduction. */
+void results_set_tolerance(struct results *r, double error, double eps, int64_t sum);
+
+struct comparison {
+	enum reason reason;       /* REASON_ok: equal within tolerance */
+	int result;               /* index of the first that differs */
+	int64_t element;
+	double expected, got;
+	double max_error, allowed;    /* at the worst element */
+	char text[400];
+};
+
+void results_compare(const struct results *expected, const struct results *got, struct comparison *c);
+
+#endif
