@@ -1,0 +1,302 @@
+/* What forward reaches: see reach.h.
+ *
+ * A function is reached when forward, or a reached function, names it (a module-level
+ * function) or calls it through self (a method). Over-approximation is safe for finding
+ * launches and for finding state and compute: names decide, not control flow. */
+#include "verify/reach.h"
+
+#include <stdio.h>
+
+#include "host/bind.h"
+
+enum { REACH_MOST = 128 };
+
+struct visit {
+	struct reach *r;
+	const struct py_module *m;
+	const struct py_node *cls;
+	const struct py_node *fn;                    /* being walked */
+	const struct py_node *seen[REACH_MOST];
+	size_t n, done;
+	int (*flags)(void *ctx, const char *dotted);
+	void *ctx;
+};
+
+static const struct py_node *find_def(const struct py_list *body, enum py_kind kind, const char *name)
+{
+	const struct py_node *found = NULL;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i];
+
+		if (s->kind == kind && str_is(kind == PY_ClassDef ? s->u.ClassDef.name : s->u.FunctionDef.name, name))
+			found = s;
+	}
+	return found;
+}
+
+const struct py_node *reach_class(const struct py_module *m, const char *name)
+{
+	return find_def(&m->root->u.Module.body, PY_ClassDef, name);
+}
+
+const struct py_node *reach_method(const struct py_node *cls, const char *name)
+{
+	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, name);
+}
+
+int reach_dotted(const struct py_node *n, char *out, size_t cap)
+{
+	if (n->kind == PY_Name)
+		return snprintf(out, cap, "%.*s", STR_ARG(n->u.Name.id)) < (int)cap;
+	if (n->kind != PY_Attribute || !reach_dotted(n->u.Attribute.value, out, cap))
+		return 0;
+	size_t at = strlen(out);
+
+	return snprintf(out + at, cap - at, ".%.*s", STR_ARG(n->u.Attribute.attr)) < (int)(cap - at);
+}
+
+static int is_jit(const struct py_node *fn)
+{
+	char path[80];
+
+	for (size_t i = 0; i < fn->u.FunctionDef.decorator_list.n; i++) {
+		const struct py_node *dec = fn->u.FunctionDef.decorator_list.v[i];
+
+		if (dec->kind == PY_Call)
+			dec = dec->u.Call.func;
+		if (reach_dotted(dec, path, sizeof path) && (!strcmp(path, "triton.jit") || !strcmp(path, "jit")))
+			return 1;
+	}
+	return 0;
+}
+
+static void reach_fn(struct visit *v, const struct py_node *fn)
+{
+	if (!fn || is_jit(fn) || v->n == REACH_MOST)
+		return;
+	for (size_t i = 0; i < v->n; i++)
+		if (v->seen[i] == fn)
+			return;
+	v->seen[v->n++] = fn;
+}
+
+static void found(struct reach_find *f, const struct py_node *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+static void found(struct reach_find *f, const struct py_node *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (f->node)
+		return;
+	f->node = at;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof f->text, fmt, ap);
+	va_end(ap);
+}
+
+/* --- state ------------------------------------------------------------------------------- */
+
+struct bound_search { struct str name; int found; };
+
+static void look_for_binding(void *ctx, struct py_node *n)
+{
+	struct bound_search *b = ctx;
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_STORE && str_eq(n->u.Name.id, b->name))
+		b->found = 1;
+	if (!b->found && n->kind != PY_Lambda)
+		py_children(n, look_for_binding, b);
+}
+
+/* A local variable of the function (not a parameter): what is stored in it dies with the call. */
+static int is_local(const struct py_node *fn, struct str name)
+{
+	struct bound_search b = { .name = name };
+
+	for (size_t i = 0; i < fn->u.FunctionDef.body.n && !b.found; i++)
+		look_for_binding(&b, fn->u.FunctionDef.body.v[i]);
+	return b.found;
+}
+
+static void check_store(struct visit *v, const struct py_node *t)
+{
+	if (t->kind == PY_Tuple || t->kind == PY_List) {
+		const struct py_list *e = t->kind == PY_Tuple ? &t->u.Tuple.elts : &t->u.List.elts;
+
+		for (size_t i = 0; i < e->n; i++)
+			check_store(v, e->v[i]);
+	} else if (t->kind == PY_Attribute) {
+		found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
+	} else if (t->kind == PY_Subscript) {
+		const struct py_node *base = t->u.Subscript.value;
+
+		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
+			found(&v->r->state, t, "forward stores into something that outlives the call");
+	}
+}
+
+static void check_mutation(struct visit *v, const struct py_node *call)
+{
+	static const char *const mutators[] = { "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear",
+						"register_buffer", "register_parameter", "add_module", NULL };
+	const struct py_node *f = call->u.Call.func, *base;
+	int mutates = 0;
+
+	if (f->kind != PY_Attribute)
+		return;
+	for (int i = 0; mutators[i]; i++)
+		mutates |= str_is(f->u.Attribute.attr, mutators[i]);
+	base = f->u.Attribute.value;
+	if (mutates && (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id)))
+		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()", STR_ARG(f->u.Attribute.attr));
+}
+
+static void check_defaults(struct visit *v, const struct py_node *fn)
+{
+	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
+
+	for (size_t i = 0; i < a->defaults.n + a->kw_defaults.n; i++) {
+		const struct py_node *d = i < a->defaults.n ? a->defaults.v[i] : a->kw_defaults.v[i - a->defaults.n];
+
+		if (d && (d->kind == PY_List || d->kind == PY_Dict || d->kind == PY_Set || d->kind == PY_Call))
+			found(&v->r->state, d, "a default argument that can be changed outlives the call");
+	}
+}
+
+/* --- compute ------------------------------------------------------------------------------- */
+
+static int computes(int flags)
+{
+	return flags >= 0 && flags & (BIND_COMPUTE | BIND_RANDOM);
+}
+
+/* "F.relu" and "nn.functional.relu" under their full names. */
+static void full_name(const char *path, char *out, size_t cap)
+{
+	if (!strncmp(path, "F.", 2))
+		snprintf(out, cap, "torch.nn.functional.%s", path + 2);
+	else if (!strncmp(path, "nn.", 3))
+		snprintf(out, cap, "torch.%s", path);
+	else
+		snprintf(out, cap, "%s", path);
+}
+
+/* self.NAME(...) where __init__ made NAME an nn module. */
+static int is_submodule(struct visit *v, struct str attr)
+{
+	const struct py_node *init = reach_method(v->cls, "__init__");
+
+	for (size_t i = 0; init && i < init->u.FunctionDef.body.n; i++) {
+		const struct py_node *s = init->u.FunctionDef.body.v[i], *t;
+		char path[100];
+
+		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || s->u.Assign.value->kind != PY_Call)
+			continue;
+		t = s->u.Assign.targets.v[0];
+		if (t->kind == PY_Attribute && str_eq(t->u.Attribute.attr, attr) &&
+		    reach_dotted(s->u.Assign.value->u.Call.func, path, sizeof path) &&
+		    (!strncmp(path, "nn.", 3) || !strncmp(path, "torch.nn.", 9)) && !strstr(path, "Parameter"))
+			return 1;
+	}
+	return 0;
+}
+
+static void check_call(struct visit *v, const struct py_node *call)
+{
+	const struct py_node *f = call->u.Call.func;
+	char path[160], full[200];
+
+	if (reach_dotted(f, path, sizeof path)) {
+		full_name(path, full, sizeof full);
+		if (!strncmp(full, "torch.ops.", 10) || !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
+		    !strncmp(full, "extern_kernels.", 15) ||
+		    (!strncmp(full, "torch.", 6) && v->flags && computes(v->flags(v->ctx, full))))
+			found(&v->r->compute, call, "%s computes on the host", path);
+		if (!strncmp(path, "self.", 5) && !strchr(path + 5, '.') && is_submodule(v, str_of(path + 5)))
+			found(&v->r->compute, call, "the nn module %s computes on the host", path);
+		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) || !strncmp(path, "torch.", 6))
+			return;
+	}
+	if (f->kind == PY_Attribute && v->flags) {
+		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
+		if (computes(v->flags(v->ctx, full)) && !str_is(f->u.Attribute.attr, "__init__"))
+			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host", STR_ARG(f->u.Attribute.attr));
+	}
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void follow(struct visit *v, const struct py_node *n)
+{
+	char name[100];
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
+		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
+		reach_fn(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
+	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
+		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Attribute.attr));
+		reach_fn(v, reach_method(v->cls, name));
+	}
+}
+
+static void walk(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+
+	follow(v, n);
+	switch (n->kind) {
+	case PY_Call:
+		v->r->launches += n->u.Call.func->kind == PY_Subscript;
+		check_call(v, n);
+		check_mutation(v, n);
+		break;
+	case PY_BinOp:
+		if (n->u.BinOp.op == PY_OP_MatMult)
+			found(&v->r->compute, n, "the operator @ computes on the host");
+		break;
+	case PY_Assign:
+		for (size_t i = 0; i < n->u.Assign.targets.n; i++)
+			check_store(v, n->u.Assign.targets.v[i]);
+		break;
+	case PY_AugAssign:
+		check_store(v, n->u.AugAssign.target);
+		break;
+	case PY_AnnAssign:
+		check_store(v, n->u.AnnAssign.target);
+		break;
+	case PY_NamedExpr:
+		check_store(v, n->u.NamedExpr.target);
+		break;
+	default:
+		break;
+	}
+	py_children(n, walk, v);
+}
+
+static void count_jit(void *ctx, struct py_node *n)
+{
+	struct reach *r = ctx;
+
+	if (n->kind == PY_FunctionDef && is_jit(n))
+		r->jit_functions++;
+	py_children(n, count_jit, r);
+}
+
+void reach_from(struct reach *r, const struct py_module *m, const char *class_name,
+		int (*flags)(void *ctx, const char *dotted), void *ctx)
+{
+	struct visit v = { .r = r, .m = m, .cls = reach_class(m, class_name), .flags = flags, .ctx = ctx };
+
+	*r = (struct reach){ .launches = 0 };
+	count_jit(r, m->root);
+	if (!v.cls)
+		return;
+	reach_fn(&v, reach_method(v.cls, "forward"));
+	while (v.done < v.n) {
+		v.fn = v.seen[v.done++];
+		check_defaults(&v, v.fn);
+		for (size_t i = 0; i < v.fn->u.FunctionDef.body.n; i++)
+			walk(&v, v.fn->u.FunctionDef.body.v[i]);
+	}
+}

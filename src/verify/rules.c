@@ -1,0 +1,266 @@
+/* Static rules: see rules.h. One walk of the tree for the rules that look at single nodes,
+ * then the rules that look at classes and at what forward can reach. */
+#include "verify/rules.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "verify/reach.h"
+
+static const struct {
+	const char *name, *text;
+} rules[] = {
+#define RULE(id, text) { #id, text },
+#include "verify/rule.def"
+#undef RULE
+};
+
+const char *rule_name(enum rule r) { return rules[r].name; }
+const char *rule_text(enum rule r) { return rules[r].text; }
+
+int rule_by_name(struct str name)
+{
+	for (int i = 0; i < RULES; i++)
+		if (str_is(name, rules[i].name))
+			return i;
+	return -1;
+}
+
+struct walk {
+	const struct rules_options *o;
+	struct diag *d;
+	const struct py_module *m;
+};
+
+static int on(const struct walk *w, enum rule r)
+{
+	return !(w->o->off >> r & 1);
+}
+
+static int refuse(struct walk *w, enum reason why, const struct py_node *n, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+static int refuse(struct walk *w, enum reason why, const struct py_node *n, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	diag_set(w->d, why, n->line, n->col + 1, "%s", text);
+	return 1;
+}
+
+static int in_list(struct str s, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_is(s, *list))
+			return 1;
+	return 0;
+}
+
+/* --- rules about single nodes ------------------------------------------------------------ */
+
+static const char *const good_imports[] = {
+	"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.cuda", "triton", "triton.language",
+	"triton.language.math", "triton.language.extra", "triton.language.extra.libdevice", "triton.language.extra.cuda",
+	"triton.language.extra.cuda.libdevice", "triton.runtime", "triton.tools.tensor_descriptor", "math", "typing",
+	"__future__", "torch._inductor.runtime", "torch._inductor.runtime.triton_helpers", "torch._inductor.select_algorithm",
+	"torch._C", "torch._dynamo.guards", "torch._dynamo", "torch._inductor.runtime.triton_heuristics",
+	"torch._inductor.runtime.hints", "torch._C._dynamo.guards", NULL
+};
+
+static const char *const bad_names[] = {
+	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input", "memoryview",
+	"breakpoint", "exit", "quit", "setattr", "delattr", "getattr", "object", "type", "__builtins__", "__loader__",
+	"__spec__", "classmethod", NULL
+};
+
+static const char *const good_dunders[] = { "__init__", "__name__", "__class__", NULL };
+
+static int is_dunder(struct str s)
+{
+	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
+}
+
+static int check_import(struct walk *w, const struct py_node *n)
+{
+	if (n->kind == PY_ImportFrom) {
+		if (n->u.ImportFrom.level || !in_list(n->u.ImportFrom.module, good_imports))
+			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed", STR_ARG(n->u.ImportFrom.module));
+		return 0;
+	}
+	for (size_t i = 0; i < n->u.Import.names.n; i++) {
+		struct str name = n->u.Import.names.v[i]->u.alias.name;
+
+		if (!in_list(name, good_imports))
+			return refuse(w, REASON_import_error, n, "import of '%.*s' is not allowed", STR_ARG(name));
+	}
+	return 0;
+}
+
+static int check_name(struct walk *w, const struct py_node *n)
+{
+	if (n->kind == PY_Name && (in_list(n->u.Name.id, bad_names) ||
+				   (is_dunder(n->u.Name.id) && !in_list(n->u.Name.id, good_dunders))))
+		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));
+	if (n->kind == PY_Attribute && is_dunder(n->u.Attribute.attr) && !str_is(n->u.Attribute.attr, "__init__"))
+		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' is not allowed", STR_ARG(n->u.Attribute.attr));
+	if (n->kind == PY_FunctionDef && is_dunder(n->u.FunctionDef.name) && !str_is(n->u.FunctionDef.name, "__init__"))
+		return refuse(w, REASON_forbidden_name, n, "method '%.*s' is not allowed", STR_ARG(n->u.FunctionDef.name));
+	return 0;
+}
+
+/* with torch.no_grad(): and torch.cuda.device(...): nothing else. */
+static int guard_is_known(const struct py_node *item)
+{
+	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device", "torch.enable_grad",
+					      "torch.cuda._DeviceGuard", "torch.cuda.device_of", NULL };
+	const struct py_node *call = item->u.withitem.context_expr;
+	char path[80];
+
+	if (call->kind != PY_Call || !reach_dotted(call->u.Call.func, path, sizeof path))
+		return 0;
+	return in_list(str_of(path), guards);
+}
+
+static int check_syntax(struct walk *w, const struct py_node *n)
+{
+	switch (n->kind) {
+	case PY_Try: case PY_TryStar:
+		return refuse(w, REASON_try_forbidden, n, "try is not allowed in a candidate");
+	case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
+	case PY_Global: case PY_Nonlocal: case PY_Match:
+		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate", py_kind_info(n->kind)->name);
+	case PY_With:
+		for (size_t i = 0; i < n->u.With.items.n; i++)
+			if (!guard_is_known(n->u.With.items.v[i]))
+				return refuse(w, REASON_forbidden_syntax, n, "this with statement is not allowed in a candidate");
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+enum { TABLE_MOST = 64, STRING_MOST = 4096, SOURCE_MOST = 256 << 10 };
+
+static int check_size(struct walk *w, const struct py_node *n)
+{
+	const struct py_list *items = n->kind == PY_List ? &n->u.List.elts : n->kind == PY_Tuple ? &n->u.Tuple.elts :
+		n->kind == PY_Dict ? &n->u.Dict.values : n->kind == PY_Set ? &n->u.Set.elts : NULL;
+
+	if (items && items->n > TABLE_MOST && items->v[0] && items->v[0]->kind != PY_Call)
+		return refuse(w, REASON_hard_coded, n, "a table of %zu constants", items->n);
+	if (n->kind == PY_Constant && (n->u.Constant.value.kind == PY_C_STR || n->u.Constant.value.kind == PY_C_BYTES ||
+				       n->u.Constant.value.kind == PY_C_BIGINT) && n->u.Constant.value.s.n > STRING_MOST)
+		return refuse(w, REASON_hard_coded, n, "a constant of %zu bytes", n->u.Constant.value.s.n);
+	return 0;
+}
+
+static void check_node(void *ctx, struct py_node *n)
+{
+	struct walk *w = ctx;
+
+	if (w->d->reason != REASON_ok)
+		return;
+	if (on(w, RULE_size))
+		check_size(w, n);
+	if (on(w, RULE_imports) && (n->kind == PY_Import || n->kind == PY_ImportFrom))
+		check_import(w, n);
+	if (on(w, RULE_names))
+		check_name(w, n);
+	if (on(w, RULE_syntax))
+		check_syntax(w, n);
+	py_children(n, check_node, w);
+}
+
+/* --- rules about classes ------------------------------------------------------------------- */
+
+static int base_is_module(const struct py_node *cls)
+{
+	char path[80];
+
+	return cls->u.ClassDef.bases.n == 1 && cls->u.ClassDef.keywords.n == 0 &&
+	       reach_dotted(cls->u.ClassDef.bases.v[0], path, sizeof path) &&
+	       (!strcmp(path, "nn.Module") || !strcmp(path, "torch.nn.Module") || !strcmp(path, "Module"));
+}
+
+/* Positional arguments a function wants and takes, self included. */
+static void arity(const struct py_node *fn, size_t *least, size_t *most)
+{
+	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
+
+	*most = a->vararg ? SIZE_MAX : a->posonlyargs.n + a->args.n;
+	*least = a->posonlyargs.n + a->args.n - a->defaults.n;
+}
+
+/* Whatever the reference accepts positionally, the candidate must accept. */
+static int same_arity(struct walk *w, const struct py_node *mine, const struct py_node *ref, const char *what)
+{
+	size_t lo, hi, rlo, rhi;
+
+	arity(mine, &lo, &hi);
+	arity(ref, &rlo, &rhi);
+	if (lo > rhi || hi < rlo)
+		return refuse(w, REASON_wrong_signature, mine, "%s takes %zu arguments, the reference's takes %zu", what, lo, rlo);
+	return 0;
+}
+
+static int check_model(struct walk *w, const struct py_module *task)
+{
+	const struct py_node *cls = reach_class(w->m, w->o->class_name), *ref = task ? reach_class(task, "Model") : NULL;
+	const struct py_node *forward = cls ? reach_method(cls, "forward") : NULL, *init, *ref_fn;
+
+	if (!cls || !forward)
+		return refuse(w, REASON_no_model_new, cls ? cls : w->m->root, cls ? "class %s has no forward method" : "there is no class %s",
+			      w->o->class_name);
+	if (!base_is_module(cls) || cls->u.ClassDef.decorator_list.n)
+		return refuse(w, REASON_no_model_new, cls, "class %s must be a plain subclass of nn.Module", w->o->class_name);
+	if (!ref)
+		return 0;
+	init = reach_method(cls, "__init__");
+	if (init && (ref_fn = reach_method(ref, "__init__")) && same_arity(w, init, ref_fn, "__init__"))
+		return 1;
+	return (ref_fn = reach_method(ref, "forward")) ? same_arity(w, forward, ref_fn, "forward") : 0;
+}
+
+/* --- rules about what forward reaches --------------------------------------------------------- */
+
+static int check_kernel(struct walk *w, const struct reach *r)
+{
+	if (!r->jit_functions)
+		return refuse(w, REASON_no_kernel, w->m->root, "there is no @triton.jit kernel");
+	if (!r->launches)
+		return refuse(w, REASON_kernel_not_launched, w->m->root, "no kernel is launched on the path of forward");
+	return 0;
+}
+
+static int check_reached(struct walk *w, const struct reach *r)
+{
+	if (on(w, RULE_state) && r->state.node)
+		return refuse(w, REASON_state_kept, r->state.node, "%s", r->state.text);
+	if (on(w, RULE_compute) && w->o->track == TRACK_STRICT && r->compute.node)
+		return refuse(w, REASON_torch_compute, r->compute.node, "%s", r->compute.text);
+	return 0;
+}
+
+int rules_check(const struct py_module *candidate, const struct py_module *task,
+		const struct rules_options *o, struct diag *d)
+{
+	struct walk w = { .o = o, .d = d, .m = candidate };
+	struct reach r;
+
+	if (on(&w, RULE_size) && candidate->source.n > SOURCE_MOST)
+		return refuse(&w, REASON_hard_coded, candidate->root, "a source of %zu bytes", candidate->source.n);
+	check_node(&w, candidate->root);
+	if (d->reason != REASON_ok)
+		return 1;
+	if (on(&w, RULE_model) && check_model(&w, task))
+		return 1;
+	if (o->identity)
+		return 0;
+	reach_from(&r, candidate, o->class_name, o->flags, o->ctx);
+	if (on(&w, RULE_kernel) && check_kernel(&w, &r))
+		return 1;
+	return check_reached(&w, &r);
+}
