@@ -1,0 +1,52 @@
+/* The judge: task and candidate in, verdict out. In one process, on one thread, without a
+ * sandbox: that is pool.h's business.
+ *
+ * A `struct judge` holds what all judgements share (bindings, tile engine, options). A
+ * `struct task` is a reference made ready: parsed, checked to be judgeable, with its trials
+ * (input sets) drawn and the expected results computed in fp64. Judging a candidate against
+ * it is a pure function of (candidate, task, options). */
+#ifndef VERIFY_JUDGE_H
+#define VERIFY_JUDGE_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "verify/reward.h"
+#include "verify/rules.h"
+#include "verify/verdict.h"
+
+struct judge_options {
+	enum track track;
+	enum stage last;              /* go no further than this stage */
+	unsigned ext_off;             /* bits of enum ext that are switched off */
+	unsigned rules_off;           /* bits of enum rule, for tests */
+	uint64_t seed;                /* secret part of every draw of inputs and weights */
+	enum reward_form reward;
+	int allow_tf32;               /* fp32 products may be tf32 */
+	int identity;                 /* judge the task's own Model as the candidate */
+	const char *gpu;              /* of the roofline model */
+	int64_t fuel;                 /* interpreter steps a run; kernels get 64 times as many tile operations */
+	size_t memory;                /* bytes a run */
+	int64_t elements;             /* input elements a trial may have; larger tasks are shrunk */
+	const char *dump;             /* folder for task.py and tensors.safetensors of each input, or NULL */
+};
+
+#define JUDGE_DEFAULTS { .track = TRACK_STRICT, .last = STAGE_timing, .seed = 0x7472, .reward = REWARD_funnel, \
+	.gpu = "H100", .fuel = 20000000, .memory = (size_t)1 << 31, .elements = 1 << 17 }
+
+struct judge;
+struct judge *judge_new(const struct judge_options *o, struct err *e);
+void judge_free(struct judge *j);
+const struct judge_options *judge_options(const struct judge *j);
+
+struct task;
+/* Never NULL unless memory ended (*e): a task that cannot be judged says why in task_problem. */
+struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e);
+void task_free(struct task *t);
+const struct diag *task_problem(const struct task *t);   /* reason ok: judgeable */
+/* What was found about the task, as lines of text: trials, tolerances, relations, mutants. */
+void task_describe(const struct task *t, struct buf *out);
+
+/* 0: judged, *v filled. -1: could not judge, *e says why. */
+int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e);
+
+#endif

@@ -1,0 +1,43 @@
+/* Kernel launches during a run: compile, then execute on the tile machine. Remembers whether
+ * a run ended because a kernel was refused or because it faulted. */
+#include "verify/trial.h"
+
+enum { TILE_FUEL_FACTOR = 64 };
+
+int launch_open(struct launch_ctx *c, struct judge *j, struct err *e)
+{
+	struct tile_options o = { .triton_version = 306, .capability = 90 };
+
+	*c = (struct launch_ctx){ .fuel_left = judge_options(j)->fuel * TILE_FUEL_FACTOR };
+	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
+	c->engine = tile_engine_new(&o, e);
+	return c->engine ? 0 : -1;
+}
+
+void launch_close(struct launch_ctx *c)
+{
+	tile_engine_free(c->engine);
+	c->engine = NULL;
+}
+
+int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct launch_ctx *c = ctx;
+	const struct tile_code *code;
+	int rc = tile_compile(c->engine, l, &code, d, e);
+
+	if (rc) {
+		c->refused = rc > 0;
+		c->diag = *d;
+		return rc;
+	}
+	if (c->idle)
+		return 0;
+	c->run.fuel = c->fuel_left;
+	rc = tile_run(c->engine, code, l, &c->run, &c->cost, d, e);
+	if (rc) {
+		c->faulted = rc > 0;
+		c->diag = *d;
+	}
+	return rc;
+}

@@ -1,0 +1,135 @@
+/* Weights: taking them from a model, drawing new ones, putting them into another model. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "verify/trial.h"
+
+struct take_weights {
+	struct weights *w;
+	struct err *e;
+};
+
+static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct take_weights *k = ctx;
+	struct weight w = { .name = "" };
+	enum dtype dt = dtype_is_float(obj->t.dt) ? DT_F32 : obj->t.dt;
+
+	snprintf(w.name, sizeof w.name, "%.*s", STR_ARG(name));
+	if (tensor_to(&w.t, &obj->t, dt, k->e))
+		return -1;
+	if (vec_push(k->w, w)) {
+		tensor_release(&w.t);
+		return err_nomem(k->e);
+	}
+	return 0;
+}
+
+int weights_take(struct weights *w, struct host *h, struct val model, struct err *e)
+{
+	struct take_weights k = { .w = w, .e = e };
+
+	*w = (struct weights){ .v = NULL };
+	if (host_state(h, model, take_weight, &k)) {
+		weights_release(w);
+		return -1;
+	}
+	return 0;
+}
+
+void weights_release(struct weights *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		tensor_release(&w->v[i].t);
+	vec_free(w);
+}
+
+/* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
+ * weight of one gets spread. Variances stay positive, counters stay as they are. */
+static void redraw(struct weight *w, struct rng *r)
+{
+	float *v = tensor_data(&w->t);
+	int64_t n = tensor_numel(&w->t);
+	int positive = strstr(w->name, "var") != NULL;
+	double sum = 0.0, spread;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += (double)v[i] * v[i];
+	spread = n ? sqrt(sum / (double)n) : 0.0;
+	spread = spread > 0.0 ? 0.5 * spread : 0.25;
+	for (int64_t i = 0; i < n; i++) {
+		double x = v[i] + spread * rng_normal(r);
+
+		v[i] = (float)(positive ? fabs(x) + 0.1 : x);
+	}
+}
+
+int weights_redraw(struct weights *w, uint64_t seed)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct rng r;
+
+		rng_init(&r, seed, w->v[i].name);
+		if (w->v[i].t.dt == DT_F32)
+			redraw(&w->v[i], &r);
+	}
+	return 0;
+}
+
+/* --- putting ----------------------------------------------------------------------------- */
+
+struct put_weights {
+	const struct weights *from;
+	int by_name, dry;
+	size_t at, matched, seen;
+	struct err *e;
+};
+
+static const struct weight *partner(struct put_weights *k, struct str name, const struct tensor *t)
+{
+	if (!k->by_name) {
+		while (k->at < k->from->n) {
+			const struct weight *w = &k->from->v[k->at++];
+
+			return tensor_same_shape(&w->t, t) ? w : NULL;
+		}
+		return NULL;
+	}
+	for (size_t i = 0; i < k->from->n; i++)
+		if (str_is(name, k->from->v[i].name) && tensor_same_shape(&k->from->v[i].t, t))
+			return &k->from->v[i];
+	return NULL;
+}
+
+static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct put_weights *k = ctx;
+	const struct weight *w = partner(k, name, &obj->t);
+
+	k->seen++;
+	if (!w)
+		return 0;
+	k->matched++;
+	return k->dry ? 0 : tensor_copy(&obj->t, &w->t, k->e);
+}
+
+int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e)
+{
+	for (int by_name = 1; by_name >= 0; by_name--) {
+		struct put_weights k = { .from = w, .by_name = by_name, .dry = 1, .e = e };
+
+		if (host_state(h, model, put_weight, &k))
+			return -1;
+		if (k.matched != w->n || (!by_name && k.seen != w->n))
+			continue;
+		k = (struct put_weights){ .from = w, .by_name = by_name, .e = e };
+		if (host_state(h, model, put_weight, &k))
+			return -1;
+		snprintf(how, 16, "%s", by_name ? "name" : "order");
+		return 0;
+	}
+	snprintf(how, 16, "seed");
+	return 0;
+}
