@@ -97,6 +97,22 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* The oracle keeps fp64, but its inputs must be the values the dtype can hold. */
+static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	enum dtype dt = *(enum dtype *)ctx;
+	double *v = tensor_data(&obj->t);
+	int64_t n = tensor_numel(&obj->t);
+	uint64_t cell;
+
+	(void)name;
+	for (int64_t i = 0; obj->t.dt == DT_F64 && tensor_is_contiguous(&obj->t) && i < n; i++) {
+		dtype_store(dt, &cell, v[i]);
+		v[i] = dtype_load(dt, &cell);
+	}
+	return 0;
+}
+
 static int change_inputs(struct run *r, const struct trial *t, struct val inputs, struct err *e)
 {
 	struct change c = { .what = t->change, .e = e, .batch = -1 };
@@ -110,8 +126,13 @@ static int draw_inputs(struct run *r, struct val task_ns, const struct trial *t,
 
 	if (rc)
 		return rc;
-	if (t->dt != DT_F32 && !r->opts.oracle && (rc = host_to_dtype(r->h, *inputs, t->dt, e)))
-		return rc;
+	if (t->dt != DT_F32) {
+		enum dtype dt = t->dt;
+
+		rc = r->opts.oracle ? host_tensors(r->h, *inputs, round_input, &dt) : host_to_dtype(r->h, *inputs, dt, e);
+		if (rc)
+			return rc;
+	}
 	return change_inputs(r, t, *inputs, e);
 }
 
