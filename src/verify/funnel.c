@@ -1,0 +1,423 @@
+/* The funnel: a candidate through the stages, stopping at the first that it fails. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "host/bind.h"
+#include "verify/task.h"
+
+struct funnel {
+	struct judge *j;
+	const struct task *t;
+	const struct judge_options *o;
+	struct verdict *v;
+	struct program p;
+	struct py_module module;
+	struct launch_ctx launch;
+	struct err *e;
+};
+
+static int ext_on(const struct funnel *f, enum ext x)
+{
+	return !(f->o->ext_off >> x & 1);
+}
+
+/* The candidate stops here. */
+static int fail_at(struct funnel *f, enum stage s, const struct diag *d)
+{
+	f->v->stage = s;
+	f->v->diag = *d;
+	f->v->stages[s].ran = 1;
+	f->v->stages[s].passed = 0;
+	return 1;
+}
+
+static int fail_with(struct funnel *f, enum stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+static int fail_with(struct funnel *f, enum stage s, enum reason why, const char *fmt, ...)
+{
+	struct diag d = { .reason = REASON_ok };
+	char text[500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	diag_set(&d, why, 0, 0, "%s", text);
+	return fail_at(f, s, &d);
+}
+
+/* --- ast ---------------------------------------------------------------------------------- */
+
+static int name_flags(void *ctx, const char *dotted)
+{
+	return host_lib_flags(ctx, dotted);
+}
+
+static int stage_ast(struct funnel *f, struct str source)
+{
+	struct err pe = ERR_INIT;
+	struct diag d = { .reason = REASON_ok };
+	struct rules_options ro = { .track = f->o->track, .off = f->o->rules_off, .identity = f->o->identity,
+				    .class_name = f->p.class_name, .flags = name_flags, .ctx = judge_lib(f->j) };
+
+	if (!str_trim(source).n)
+		return fail_with(f, STAGE_ast, REASON_no_code, "there is no code");
+	if (py_parse(&f->module, source, "candidate", 64u << 20, &pe)) {
+		if (pe.code == ERR_NOMEM)
+			return fail_with(f, STAGE_ast, REASON_out_of_memory, "parsing took too much memory");
+		diag_set(&d, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
+		return fail_at(f, STAGE_ast, &d);
+	}
+	f->p.source = &f->module;
+	return rules_check(&f->module, &f->t->module, &ro, &d) ? fail_at(f, STAGE_ast, &d) : 0;
+}
+
+/* --- one trial ------------------------------------------------------------------------------ */
+
+/* Failures of the host code that are decided before any number is: the wrong name, the wrong
+ * call. They count as not compiling. */
+static int is_front_end(enum reason r)
+{
+	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported || r == REASON_import_error ||
+	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
+}
+
+static int run_failed(struct funnel *f, const struct run *r, enum stage s)
+{
+	const struct diag *d = f->launch.refused || f->launch.faulted ? &f->launch.diag : host_diag(r->h);
+	enum stage at = f->launch.refused || (!f->launch.faulted && s == STAGE_tiny && is_front_end(d->reason)) ? STAGE_compile : s;
+
+	return fail_at(f, at, d);
+}
+
+static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
+{
+	(void)ctx;
+	diag_set(d, REASON_torch_compute, line, 0, "%s computes on the host", name);
+	return 1;
+}
+
+struct outcome {
+	struct results got;
+	struct tile_cost cost;
+	struct host_cost host;
+	int launches;
+};
+
+struct pristine {
+	struct tensor copy[RESULTS_MOST];
+	int n, at, changed;
+	struct err *e;
+};
+
+static int copy_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+
+	(void)name;
+	if (k->n == RESULTS_MOST)
+		return 0;
+	if (tensor_to(&k->copy[k->n], &obj->t, obj->t.dt, k->e))
+		return -1;
+	k->n++;
+	return 0;
+}
+
+static int compare_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+	struct tensor now;
+
+	(void)name;
+	if (k->at >= k->n || tensor_contiguous(&now, &obj->t, k->e))
+		return 0;
+	if (tensor_numel(&now) != tensor_numel(&k->copy[k->at]) ||
+	    memcmp(tensor_data(&now), tensor_data(&k->copy[k->at]), (size_t)(tensor_numel(&now) * dtype_size(now.dt))))
+		k->changed = 1;
+	k->at++;
+	tensor_release(&now);
+	return 0;
+}
+
+static void drop_pristine(struct pristine *k)
+{
+	for (int i = 0; i < k->n; i++)
+		tensor_release(&k->copy[i]);
+}
+
+/* Calls forward on inputs that are watched: a candidate that writes to them fails. */
+static int call_watched(struct funnel *f, struct run *r, const struct trial *tr, struct outcome *out)
+{
+	struct pristine k = { .e = f->e };
+	struct val result;
+	int rc = host_tensors(r->h, r->inputs, copy_input, &k) ? -1 : 0;
+
+	f->launch.cost = (struct tile_cost){ .launches = 0 };
+	host_launches_clear(r->h);
+	host_ops_clear(r->h);
+	if (!rc)
+		rc = host_forward(r->h, r->model, r->inputs, &result, f->e);
+	if (rc > 0)
+		rc = run_failed(f, r, tr->stage);
+	else if (!rc)
+		rc = results_take(&out->got, r->h, result, f->e);
+	if (!rc) {
+		out->cost = f->launch.cost;
+		out->host = host_cost(r->h);
+		out->launches = (int)host_launches(r->h).n;
+		host_tensors(r->h, r->inputs, compare_input, &k);
+		if (k.changed) {
+			results_release(&out->got);
+			rc = fail_with(f, tr->stage, REASON_input_modified, "forward changed one of its inputs");
+		}
+	}
+	drop_pristine(&k);
+	return rc;
+}
+
+/* Builds the candidate for the trial, gives it the reference's weights, calls it. */
+static int run_trial(struct funnel *f, const struct trial *tr, struct outcome *out)
+{
+	struct run r;
+	int rc;
+
+	*out = (struct outcome){ .launches = 0 };
+	f->launch.refused = f->launch.faulted = 0;
+	rc = run_open(&r, f->j, &f->p, tr, RUN_OWN, &f->launch, f->e);
+	if (!rc)
+		rc = weights_put(&tr->weights, r.h, r.model, f->v->weights, f->e);
+	if (!rc && f->o->track == TRACK_STRICT && !f->o->identity && !(f->o->rules_off >> RULE_compute & 1))
+		host_set_compute(r.h, refuse_compute, f);
+	if (!rc && tr->repeat) {
+		struct outcome first;
+
+		rc = run_refill(&r, &f->p, tr, tr->seed + 1, f->e);
+		if (!rc)
+			rc = call_watched(f, &r, tr, &first);
+		if (!rc) {
+			results_release(&first.got);
+			rc = run_refill(&r, &f->p, tr, tr->seed, f->e);
+		}
+	}
+	if (!rc)
+		rc = call_watched(f, &r, tr, out);
+	else if (rc > 0 && f->v->diag.reason == REASON_ok)
+		rc = run_failed(f, &r, tr->stage);
+	run_close(&r);
+	return rc;
+}
+
+static struct verdict_input *note_input(struct funnel *f, const struct trial *tr, const struct comparison *c)
+{
+	struct verdict_input *in;
+
+	if (f->v->n_inputs == VERDICT_INPUTS)
+		return NULL;
+	in = &f->v->inputs[f->v->n_inputs++];
+	snprintf(in->kind, sizeof in->kind, "%s", tr->kind);
+	snprintf(in->shape, sizeof in->shape, "%s", tr->shape);
+	in->passed = c->reason == REASON_ok;
+	in->max_error = c->max_error;
+	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? tr->expected.r[0].rel : c->allowed;
+	return in;
+}
+
+/* 0: as expected. 1: not, the verdict says why. */
+static int judge_results(struct funnel *f, const struct trial *tr, const struct results *got)
+{
+	struct comparison c;
+
+	results_compare(&tr->expected, got, &c);
+	note_input(f, tr, &c);
+	if (c.reason == REASON_ok)
+		return 0;
+	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", tr->kind, tr->shape, c.text);
+	fail_with(f, tr->stage, strncmp(tr->kind, "meta.", 5) ? c.reason : REASON_metamorphic, "%s", c.text);
+	if (c.reason == REASON_precision)
+		diag_hint(&f->v->diag, "tl.dot multiplies fp32 in tf32 by default: say input_precision=\"ieee\"");
+	return 1;
+}
+
+/* --- tiny -------------------------------------------------------------------------------------- */
+
+static int check_launched(struct funnel *f, const struct outcome *o)
+{
+	if (o->launches || f->o->identity || f->o->rules_off >> RULE_kernel & 1)
+		return 0;
+	return fail_with(f, STAGE_tiny, REASON_kernel_not_launched, "forward launched no kernel");
+}
+
+/* With kernels that do nothing the result must be wrong, or the kernels are a decoy. */
+static int check_ablation(struct funnel *f, const struct trial *tr)
+{
+	struct outcome o;
+	struct comparison c;
+	int rc;
+
+	if (f->o->identity || !ext_on(f, EXT_ablate_kernels))
+		return 0;
+	f->launch.idle = 1;
+	rc = run_trial(f, tr, &o);
+	f->launch.idle = 0;
+	if (rc) {
+		/* It fails without its kernels: they matter. */
+		f->v->diag = (struct diag){ .reason = REASON_ok };
+		f->v->stages[STAGE_tiny] = (struct verdict_stage){ .ran = 1 };
+		f->v->stages[STAGE_compile].passed = 1;
+		return rc < 0 ? -1 : 0;
+	}
+	results_compare(&tr->expected, &o.got, &c);
+	results_release(&o.got);
+	return c.reason != REASON_ok ? 0 :
+		fail_with(f, STAGE_tiny, REASON_decoy_kernel, "the result is the same when the kernels do nothing");
+}
+
+static int stage_tiny(struct funnel *f)
+{
+	static const struct { unsigned char poison; uint64_t order; } passes[] = { { 0xff, 0 }, { 0x7b, 0x9e37 } };
+	const struct trial *tr = &f->t->trial[0];
+	int n = ext_on(f, EXT_sanitize) ? 2 : 1, rc = 0;
+
+	for (int i = 0; i < n && !rc; i++) {
+		struct outcome o;
+
+		f->launch.run = (struct tile_run_options){ .mode = ext_on(f, EXT_sanitize) ? TILE_CHECKED : TILE_FAST,
+							   .poison = passes[i].poison, .order_seed = passes[i].order };
+		rc = run_trial(f, tr, &o);
+		if (rc)
+			break;
+		f->v->stages[STAGE_compile].passed = 1;
+		rc = check_launched(f, &o);
+		if (!rc)
+			rc = judge_results(f, tr, &o.got);
+		results_release(&o.got);
+	}
+	if (!rc)
+		rc = check_ablation(f, tr);
+	f->launch.run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
+	return rc;
+}
+
+/* --- full --------------------------------------------------------------------------------------- */
+
+/* The host may not do everything the reference does and launch a kernel on the side. */
+static int check_fig_leaf(struct funnel *f, struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+	int covered = f->t->n_ops > 0;
+
+	for (int i = 0; i < f->t->n_ops && covered; i++) {
+		int64_t n = 0;
+
+		for (size_t k = 0; k < ops.n; k++)
+			n += strcmp(ops.v[k].name, f->t->op[i].name) ? 0 : ops.v[k].count;
+		covered = n >= f->t->op[i].count;
+	}
+	return covered ? fail_with(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference") : 0;
+}
+
+static int wanted(const struct funnel *f, const struct trial *tr)
+{
+	if (!strncmp(tr->kind, "meta.", 5))
+		return ext_on(f, EXT_metamorphic);
+	if (tr->weight_seed && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
+		return 0;
+	return !strcmp(tr->kind, "original") || ext_on(f, EXT_multi_input);
+}
+
+static int stage_full(struct funnel *f)
+{
+	int passed = 0, total = 0, rc = 0;
+
+	for (int i = 1; i < f->t->n_trials && !rc; i++) {
+		const struct trial *tr = &f->t->trial[i];
+		struct outcome o;
+
+		if (tr->stage != STAGE_full || !wanted(f, tr))
+			continue;
+		total++;
+		rc = run_trial(f, tr, &o);
+		if (rc)
+			break;
+		if (!strcmp(tr->kind, "original")) {
+			f->v->cost = o.cost;
+			f->v->seconds = tile_cost_seconds(&o.cost, f->o->gpu) + host_cost_seconds(&o.host, f->o->gpu);
+		}
+		rc = judge_results(f, tr, &o.got);
+		results_release(&o.got);
+		passed += !rc;
+	}
+	if (rc > 0 && f->v->stage == STAGE_full)
+		f->v->stages[STAGE_full].share = total ? (double)passed / (double)(total + 1) : 0.0;
+	return rc;
+}
+
+/* --- timing --------------------------------------------------------------------------------------- */
+
+static int stage_timing(struct funnel *f)
+{
+	struct verdict *v = f->v;
+
+	v->reference_seconds = host_cost_seconds(&f->t->cost, f->o->gpu);
+	if (v->seconds <= 0.0 || v->reference_seconds <= 0.0)
+		return 0;
+	v->speedup = v->reference_seconds / v->seconds;
+	snprintf(v->timed, sizeof v->timed, "model");
+	return 0;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------- */
+
+static int timed_stage(struct funnel *f, enum stage s, int (*run)(struct funnel *f))
+{
+	int64_t start = clock_ns();
+	int rc = run(f);
+
+	f->v->stages[s].ran = 1;
+	f->v->stages[s].ms = (double)(clock_ns() - start) / 1e6;
+	if (!rc)
+		f->v->stages[s].passed = 1;
+	return rc;
+}
+
+static int run_stages(struct funnel *f, struct str source)
+{
+	int64_t start = clock_ns();
+	int rc = stage_ast(f, source);
+
+	f->v->stages[STAGE_ast] = (struct verdict_stage){ .ran = 1, .passed = !rc, .ms = (double)(clock_ns() - start) / 1e6 };
+	if (rc || f->o->last == STAGE_ast)
+		return rc;
+	f->v->stages[STAGE_compile].ran = 1;
+	if ((rc = timed_stage(f, STAGE_tiny, stage_tiny))) {
+		if (f->v->stage == STAGE_compile)
+			f->v->stages[STAGE_tiny].ran = 0;
+		return rc;
+	}
+	if (f->o->last <= STAGE_tiny || (rc = timed_stage(f, STAGE_full, stage_full)))
+		return rc;
+	f->v->correct = 1;
+	return f->o->last == STAGE_full ? 0 : timed_stage(f, STAGE_timing, stage_timing);
+}
+
+int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
+{
+	struct funnel f = { .j = j, .t = t, .o = judge_options(j), .v = v, .e = e };
+	int rc;
+
+	*v = (struct verdict){ .track = f.o->track, .eval_mode = t->reference.eval_mode };
+	if (t->problem.reason != REASON_ok)
+		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
+	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode };
+	if (launch_open(&f.launch, j, e))
+		return -1;
+	rc = run_stages(&f, source);
+	if (!rc)
+		v->stage = f.o->last;
+	v->reward = reward_of(v, f.o->reward);
+	launch_close(&f.launch);
+	if (f.p.source)
+		py_release(&f.module);
+	return rc < 0 ? -1 : 0;
+}

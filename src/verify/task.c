@@ -1,0 +1,311 @@
+/* A task made ready: parsed, run in three ways for every trial, checked by controls. */
+#include "verify/task.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "host/bind.h"
+#include "verify/reach.h"
+
+static int note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static int note_problem(struct task *t, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	diag_set(&t->problem, REASON_bad_task, 0, 0, "%s", text);
+	return 1;
+}
+
+static int parse_task(struct task *t, struct err *e)
+{
+	struct err pe = ERR_INIT;
+
+	if (py_parse(&t->module, str_of(t->source), t->name, 64u << 20, &pe)) {
+		if (pe.code == ERR_NOMEM)
+			return err_set(e, pe.code, "%s", pe.text);
+		diag_set(&t->problem, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
+		return 0;
+	}
+	t->parsed = 1;
+	if (!reach_class(&t->module, "Model"))
+		note_problem(t, "the task defines no class Model");
+	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model" };
+	return 0;
+}
+
+static void first_shape(struct run *r, char *out, size_t n);
+
+int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, const struct weights *w,
+		       struct results *out, struct weights *take, struct diag *d, struct err *e)
+{
+	struct run r;
+	struct val result;
+	char how[16];
+	int rc = run_open(&r, t->judge, &t->reference, tr, mode, NULL, e);
+
+	*out = (struct results){ .n = 0 };
+	if (!rc && w)
+		rc = weights_put(w, r.h, r.model, how, e);
+	if (!rc && take)
+		rc = weights_take(take, r.h, r.model, e);
+	if (!rc && take && tr->weight_seed)
+		rc = weights_redraw(take, tr->weight_seed) || weights_put(take, r.h, r.model, how, e);
+	if (!rc && take)
+		first_shape(&r, (char *)tr->shape, sizeof tr->shape);
+	host_ops_clear(r.h);
+	if (!rc)
+		rc = host_forward(r.h, r.model, r.inputs, &result, e);
+	if (!rc)
+		rc = results_take(out, r.h, result, e);
+	if (rc > 0 && d)
+		*d = *host_diag(r.h);
+	run_close(&r);
+	return rc;
+}
+
+/* --- what is learned from the first run ---------------------------------------------------- */
+
+struct shape_ctx {
+	char *out;
+	size_t n;
+	int done;
+};
+
+static int write_shape(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct shape_ctx *c = ctx;
+	size_t at = 0;
+
+	(void)name;
+	if (c->done++)
+		return 0;
+	for (int i = 0; i < obj->t.ndim && at < c->n; i++)
+		at += (size_t)snprintf(c->out + at, c->n - at, "%s%lld", i ? "x" : "", (long long)obj->t.shape[i]);
+	return 0;
+}
+
+static void first_shape(struct run *r, char *out, size_t n)
+{
+	struct shape_ctx c = { .out = out, .n = n };
+
+	out[0] = 0;
+	host_tensors(r->h, r->inputs, write_shape, &c);
+}
+
+static void note_ops(struct task *t, struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+
+	for (size_t i = 0; i < ops.n; i++) {
+		int k = 0;
+
+		if (!(ops.v[i].flags & BIND_COMPUTE))
+			continue;
+		while (k < t->n_ops && strcmp(t->op[k].name, ops.v[i].name))
+			k++;
+		if (k == TASK_OPS)
+			continue;
+		if (k == t->n_ops) {
+			t->op[t->n_ops].name = ops.v[i].name;
+			t->op[t->n_ops++].count = 0;
+		}
+		t->op[k].count += ops.v[i].count;
+	}
+	t->cost = host_cost(h);
+}
+
+static int draws_random(struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+
+	for (size_t i = 0; i < ops.n; i++)
+		if (ops.v[i].flags & BIND_RANDOM)
+			return 1;
+	return 0;
+}
+
+/* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
+static int survey(struct task *t, struct err *e)
+{
+	struct run r;
+	struct val out;
+	int rc = run_open(&r, t->judge, &t->reference, &t->trial[1], RUN_OWN, NULL, e);
+
+	if (!rc) {
+		host_ops_clear(r.h);
+		rc = host_forward(r.h, r.model, r.inputs, &out, e);
+	}
+	if (!rc && draws_random(r.h) && !t->reference.eval_mode) {
+		t->reference.eval_mode = 1;
+		buf_adds(&t->notes, "forward draws random numbers: judged in eval mode\n");
+		run_close(&r);
+		return survey(t, e);
+	}
+	if (!rc)
+		note_ops(t, r.h);
+	else if (rc > 0)
+		note_problem(t, "the reference fails: line %d: %s", host_diag(r.h)->line, host_diag(r.h)->text);
+	run_close(&r);
+	return rc < 0 ? -1 : 0;
+}
+
+/* --- expected results -------------------------------------------------------------------------- */
+
+static double unit_of(enum dtype dt, int tf32)
+{
+	return dt == DT_F16 ? 0x1p-10 : dt == DT_BF16 ? 0x1p-7 : tf32 ? 0x1p-10 : dt == DT_F64 ? 0x1p-52 : 0x1p-23;
+}
+
+/* The longest sum the reference may form: elements per leading index of weights and inputs. */
+static int64_t longest_sum(const struct trial *tr, const struct results *own)
+{
+	int64_t most = 1, a, b, c, d;
+
+	for (size_t i = 0; i < tr->weights.n; i++) {
+		const struct tensor *w = &tr->weights.v[i].t;
+
+		if (w->ndim > 1 && w->shape[0])
+			most = MAX(most, tensor_numel(w) / w->shape[0]);
+	}
+	a = b = c = d = 1;
+	sscanf(tr->shape, "%ldx%ldx%ldx%ld", &a, &b, &c, &d);
+	return MAX(most, b * c * d * (own->n && own->r[0].n == 1 ? a : 1));
+}
+
+static int has_nan(const struct results *r)
+{
+	for (int i = 0; i < r->n; i++)
+		for (int64_t k = 0; k < r->r[i].n; k++)
+			if (isnan(r->r[i].v[k]))
+				return 1;
+	return 0;
+}
+
+/* The oracle's results under the dtypes of the own run. */
+static void adopt_types(struct results *oracle, const struct results *own)
+{
+	for (int i = 0; i < MIN(oracle->n, own->n); i++)
+		oracle->r[i].dt = own->r[i].dt;
+}
+
+/* 0: ready. 1: the reference does not run here (the trial is dropped by the caller). */
+static int expect(struct task *t, struct trial *tr, struct err *e)
+{
+	struct results own, noisy;
+	struct diag d = { .reason = REASON_ok };
+	double error;
+	int rc = task_run_reference(t, tr, RUN_OWN, NULL, &own, &tr->weights, &d, e);
+
+	if (rc)
+		return rc;
+	rc = task_run_reference(t, tr, RUN_ORACLE, &tr->weights, &tr->expected, NULL, &d, e);
+	if (!rc)
+		rc = task_run_reference(t, tr, RUN_NOISY, &tr->weights, &noisy, NULL, &d, e);
+	if (!rc) {
+		error = MAX(results_distance(&own, &tr->expected), results_distance(&noisy, &tr->expected));
+		results_set_tolerance(&tr->expected, error, unit_of(tr->dt, judge_options(t->judge)->allow_tf32),
+				      longest_sum(tr, &own));
+		adopt_types(&tr->expected, &own);
+		if (has_nan(&tr->expected))
+			rc = note_problem(t, "the reference gives NaN on input set '%s'", tr->kind);
+		else if (!own.n || own.too_many)
+			rc = note_problem(t, "the reference returns %d tensors", own.n);
+		results_release(&noisy);
+	}
+	results_release(&own);
+	return rc;
+}
+
+static int expect_all(struct task *t, struct err *e)
+{
+	int kept = 0;
+
+	for (int i = 0; i < t->n_trials; i++) {
+		struct trial *tr = &t->trial[i];
+		int rc = expect(t, tr, e);
+
+		if (rc < 0 || t->problem.reason != REASON_ok)
+			return rc < 0 ? -1 : 0;
+		if (rc > 0) {
+			buf_addf(&t->notes, "input set '%s' left out: the reference does not run on it\n", tr->kind);
+			trial_release(tr);
+			continue;
+		}
+		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", tr->kind, tr->shape, tr->expected.r[0].rel);
+		if (kept != i) {
+			t->trial[kept] = *tr;
+			*tr = (struct trial){ .n_ov = 0 };
+		}
+		kept++;
+	}
+	t->n_trials = kept;
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------------ */
+
+static int prepare(struct task *t, struct err *e)
+{
+	if (parse_task(t, e))
+		return -1;
+	if (t->problem.reason != REASON_ok)
+		return 0;
+	if (task_draw_trials(t, e))
+		return -1;
+	if (t->problem.reason == REASON_ok && survey(t, e))
+		return -1;
+	if (t->problem.reason == REASON_ok && expect_all(t, e))
+		return -1;
+	if (t->problem.reason != REASON_ok || judge_options(t->judge)->ext_off >> EXT_controls & 1)
+		return 0;
+	return task_check_controls(t, e);
+}
+
+struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
+{
+	struct task *t = mem_zalloc(sizeof *t);
+
+	if (!t || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
+		err_nomem(e);
+		task_free(t);
+		return NULL;
+	}
+	t->judge = j;
+	if (prepare(t, e)) {
+		task_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void task_free(struct task *t)
+{
+	if (!t)
+		return;
+	for (int i = 0; i < TRIALS_MOST; i++)
+		trial_release(&t->trial[i]);
+	if (t->parsed)
+		py_release(&t->module);
+	buf_release(&t->notes);
+	mem_free(t->source);
+	mem_free(t->name);
+	mem_free(t);
+}
+
+const struct diag *task_problem(const struct task *t)
+{
+	return &t->problem;
+}
+
+void task_describe(const struct task *t, struct buf *out)
+{
+	buf_addstr(out, buf_str(&t->notes));
+	if (t->problem.reason != REASON_ok)
+		buf_addf(out, "rejected: %s\n", t->problem.text);
+}
