@@ -105,6 +105,22 @@ struct outcome {
 	int launches;
 };
 
+/* The host may not do everything the reference does and launch a kernel on the side. */
+static int check_fig_leaf(struct funnel *f, struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+	int covered = f->t->n_ops > 0;
+
+	for (int i = 0; i < f->t->n_ops && covered; i++) {
+		int64_t n = 0;
+
+		for (size_t k = 0; k < ops.n; k++)
+			n += strcmp(ops.v[k].name, f->t->op[i].name) ? 0 : ops.v[k].count;
+		covered = n >= f->t->op[i].count;
+	}
+	return covered ? fail_with(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference") : 0;
+}
+
 struct pristine {
 	struct tensor copy[RESULTS_MOST];
 	int n, at, changed;
@@ -167,10 +183,12 @@ static int call_watched(struct funnel *f, struct run *r, const struct trial *tr,
 		out->host = host_cost(r->h);
 		out->launches = (int)host_launches(r->h).n;
 		host_tensors(r->h, r->inputs, compare_input, &k);
-		if (k.changed) {
-			results_release(&out->got);
+		if (k.changed)
 			rc = fail_with(f, tr->stage, REASON_input_modified, "forward changed one of its inputs");
-		}
+		else if (f->o->track == TRACK_HYBRID && !f->o->identity && tr->stage == STAGE_tiny)
+			rc = check_fig_leaf(f, r->h);
+		if (rc)
+			results_release(&out->got);
 	}
 	drop_pristine(&k);
 	return rc;
@@ -300,22 +318,6 @@ static int stage_tiny(struct funnel *f)
 }
 
 /* --- full --------------------------------------------------------------------------------------- */
-
-/* The host may not do everything the reference does and launch a kernel on the side. */
-static int check_fig_leaf(struct funnel *f, struct host *h)
-{
-	struct host_ops ops = host_ops(h);
-	int covered = f->t->n_ops > 0;
-
-	for (int i = 0; i < f->t->n_ops && covered; i++) {
-		int64_t n = 0;
-
-		for (size_t k = 0; k < ops.n; k++)
-			n += strcmp(ops.v[k].name, f->t->op[i].name) ? 0 : ops.v[k].count;
-		covered = n >= f->t->op[i].count;
-	}
-	return covered ? fail_with(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference") : 0;
-}
 
 static int wanted(const struct funnel *f, const struct trial *tr)
 {

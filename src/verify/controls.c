@@ -1,0 +1,131 @@
+/* Controls: before a task judges anyone, it must judge these right. The reference passes;
+ * zeros, ones, a constant and a copy of an input do not. A task that cannot tell is rejected
+ * with the reason. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "verify/task.h"
+
+/* A result of the same form with other values. */
+static int fake(struct results *out, const struct results *like, double (*value)(const struct result *r, int64_t i), struct err *e)
+{
+	*out = *like;
+	for (int i = 0; i < like->n; i++)
+		out->r[i].v = NULL;
+	for (int i = 0; i < like->n; i++) {
+		struct result *r = &out->r[i];
+
+		r->v = mem_array((size_t)r->n, sizeof *r->v);
+		if (!r->v) {
+			results_release(out);
+			return err_nomem(e);
+		}
+		for (int64_t k = 0; k < r->n; k++)
+			r->v[k] = value(&like->r[i], k);
+	}
+	return 0;
+}
+
+static double zero(const struct result *r, int64_t i) { (void)r, (void)i; return 0.0; }
+static double one(const struct result *r, int64_t i) { (void)r, (void)i; return 1.0; }
+static double first(const struct result *r, int64_t i) { (void)i; return r->v[0]; }
+
+static double mean(const struct result *r, int64_t i)
+{
+	double sum = 0.0;
+
+	(void)i;
+	for (int64_t k = 0; k < r->n; k++)
+		sum += r->v[k];
+	return r->n ? sum / (double)r->n : 0.0;
+}
+
+/* The result of the row before: right numbers in the wrong place. */
+static double shifted(const struct result *r, int64_t i)
+{
+	return r->v[(i + 1) % r->n];
+}
+
+static const struct {
+	const char *name;
+	double (*value)(const struct result *r, int64_t i);
+} controls[] = {
+	{ "all zeros", zero }, { "all ones", one }, { "its first value everywhere", first },
+	{ "its mean everywhere", mean }, { "its values moved by one", shifted },
+};
+
+static int total(const struct results *r)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < r->n; i++)
+		n += r->r[i].n;
+	return n > 1;
+}
+
+/* 1: some control passed on every trial, so nothing tells it from the reference. */
+static int control_passes(struct task *t, size_t which, int *passes, struct err *e)
+{
+	*passes = 1;
+	for (int i = 0; i < t->n_trials && *passes; i++) {
+		struct comparison c;
+		struct results r;
+
+		if (which >= 2 && !total(&t->trial[i].expected))
+			continue;
+		if (fake(&r, &t->trial[i].expected, controls[which].value, e))
+			return -1;
+		results_compare(&t->trial[i].expected, &r, &c);
+		results_release(&r);
+		*passes = c.reason == REASON_ok;
+	}
+	return 0;
+}
+
+static int any_values(const struct task *t)
+{
+	for (int i = 0; i < t->n_trials; i++)
+		if (total(&t->trial[i].expected))
+			return 1;
+	return 0;
+}
+
+static int own_passes(struct task *t, enum run_mode mode, const char *what, struct err *e)
+{
+	for (int i = 0; i < t->n_trials; i++) {
+		struct results r;
+		struct comparison c;
+		struct diag d = { .reason = REASON_ok };
+		int rc = task_run_reference(t, &t->trial[i], mode, &t->trial[i].weights, &r, NULL, &d, e);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		results_compare(&t->trial[i].expected, &r, &c);
+		results_release(&r);
+		if (c.reason != REASON_ok) {
+			diag_set(&t->problem, REASON_bad_task, 0, 0, "%s fails on input set '%s': %s", what, t->trial[i].kind, c.text);
+			return 0;
+		}
+	}
+	return 0;
+}
+
+int task_check_controls(struct task *t, struct err *e)
+{
+	if (own_passes(t, RUN_OWN, "the reference itself", e) || own_passes(t, RUN_NOISY, "the reference with one ulp of noise", e))
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(controls) && t->problem.reason == REASON_ok; i++) {
+		int passes;
+
+		if (i >= 2 && !any_values(t))
+			break;
+		if (control_passes(t, i, &passes, e))
+			return -1;
+		if (passes)
+			diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's", controls[i].name);
+	}
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* The judge's shared state: see judge.h. */
+#include "verify/judge.h"
+
+#include "base/mem.h"
+#include "verify/trial.h"
+
+struct judge {
+	struct judge_options o;
+	struct host_lib *lib;
+};
+
+struct judge *judge_new(const struct judge_options *o, struct err *e)
+{
+	struct judge *j = mem_zalloc(sizeof *j);
+
+	if (!j) {
+		err_nomem(e);
+		return NULL;
+	}
+	j->o = *o;
+	j->lib = host_lib_new(e);
+	if (!j->lib) {
+		mem_free(j);
+		return NULL;
+	}
+	return j;
+}
+
+void judge_free(struct judge *j)
+{
+	if (!j)
+		return;
+	host_lib_free(j->lib);
+	mem_free(j);
+}
+
+const struct judge_options *judge_options(const struct judge *j)
+{
+	return &j->o;
+}
+
+struct host_lib *judge_lib(struct judge *j)
+{
+	return j->lib;
+}
