@@ -1,0 +1,48 @@
+/* A pool of judging processes.
+ *
+ * Workers are forked by a small process of their own that is started with the pool (before
+ * the caller has threads or much memory), enter the sandbox, and only then read a byte of a
+ * candidate. A worker judges one candidate at a time. One that crashes or outlives its time
+ * limit costs that candidate a verdict, after a retry on a fresh worker: what a candidate
+ * does to its worker it does again, what the machine did once it does not. Replies are
+ * checked like input from anyone. Verdicts do not depend on which worker gave them. */
+#ifndef VERIFY_POOL_H
+#define VERIFY_POOL_H
+
+#include "verify/judge.h"
+
+struct judge_pool;
+
+struct judge_pool_options {
+	int workers;              /* 0: one a core */
+	double seconds;           /* wall clock a candidate may take */
+	size_t memory;            /* address space of a worker */
+	int no_sandbox;           /* told to go without: logged, and said in every report */
+};
+
+#define JUDGE_POOL_DEFAULTS { .seconds = 20.0, .memory = (size_t)6 << 30 }
+
+struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *p, struct err *e);
+void judge_pool_close(struct judge_pool *p);
+int judge_pool_workers(const struct judge_pool *p);
+
+struct judged {
+	uint64_t id;              /* as submitted */
+	int rc;                   /* 0: verdict holds; -1: could not judge, `err` says why */
+	struct verdict verdict;
+	struct err err;
+};
+
+/* Copies both sources. Jobs wait inside while all workers are busy. */
+int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e);
+/* Jobs submitted and not yet returned. */
+size_t judge_pool_pending(const struct judge_pool *p);
+/* The next finished job, in order of completion: 1 and *out; 0 if none is finished and !wait,
+ * or none is pending; -1 on an error of the pool itself. */
+int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e);
+
+/* How many workers died or were stopped, for reports. */
+struct judge_pool_stats { int64_t judged, crashed, timed_out, replaced; };
+struct judge_pool_stats judge_pool_stats(const struct judge_pool *p);
+
+#endif

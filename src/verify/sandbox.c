@@ -1,0 +1,116 @@
+/* The sandbox: see sandbox.h.
+ *
+ * In this order, so that each step can still do what the next one needs: descriptors closed,
+ * limits, another user where we are root, no new privileges, not dumpable, landlock with no
+ * rule (no file system at all), seccomp with a short list of calls (everything else kills). */
+#include "verify/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/landlock.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { NOBODY = 65534 };
+
+static int close_others(int keep, struct err *e)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
+		return err_errno(e, "cannot open /dev/null");
+	if ((keep > 3 && syscall(SYS_close_range, 3, keep - 1, 0)) || syscall(SYS_close_range, keep + 1, ~0u, 0))
+		return err_errno(e, "cannot close descriptors");
+	return 0;
+}
+
+static int set_limit(int what, rlim_t most, const char *name, struct err *e)
+{
+	struct rlimit l = { .rlim_cur = most, .rlim_max = most };
+
+	return setrlimit(what, &l) ? err_errno(e, "cannot limit %s", name) : 0;
+}
+
+static int set_limits(const struct sandbox_options *o, struct err *e)
+{
+	if (set_limit(RLIMIT_CORE, 0, "core files", e) || set_limit(RLIMIT_FSIZE, 0, "file size", e) ||
+	    set_limit(RLIMIT_NOFILE, (rlim_t)o->keep_fd + 1, "open files", e) || set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
+		return -1;
+	return o->address_space ? set_limit(RLIMIT_AS, o->address_space, "memory", e) : 0;
+}
+
+static int drop_user(struct err *e)
+{
+	if (getuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+		return err_errno(e, "cannot become an unprivileged user");
+	return set_limit(RLIMIT_NPROC, 0, "processes", e);
+}
+
+static int drop_privileges(struct err *e)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return err_errno(e, "cannot give up privileges");
+	return 0;
+}
+
+/* Every file system right of ABI 1, and none granted back. */
+static int forbid_files(struct err *e)
+{
+	struct landlock_ruleset_attr attr = { .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1 };
+	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	int rc = 0;
+
+	if (fd < 0)
+		return err_errno(e, "landlock is not available (Linux 5.13 or later, CONFIG_SECURITY_LANDLOCK)");
+	if (syscall(SYS_landlock_restrict_self, fd, 0))
+		rc = err_errno(e, "cannot enter the landlock sandbox");
+	close((int)fd);
+	return rc;
+}
+
+static int forbid_calls(struct err *e)
+{
+	static const int allowed[] = {
+		SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(sendto),
+		SCMP_SYS(close), SCMP_SYS(futex), SCMP_SYS(munmap), SCMP_SYS(mremap),
+		SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid),
+		SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity),
+	};
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int rc = ctx ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < COUNT_OF(allowed) && !rc; i++)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	/* Memory may be mapped and protected, but never made executable. */
+	if (!rc)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (!rc)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (!rc)
+		rc = seccomp_load(ctx);
+	if (ctx)
+		seccomp_release(ctx);
+	if (rc) {
+		errno = -rc;
+		return err_errno(e, "cannot load the seccomp filter");
+	}
+	return 0;
+}
+
+int sandbox_enter(const struct sandbox_options *o, struct err *e)
+{
+	return close_others(o->keep_fd, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) ||
+	       forbid_files(e) || forbid_calls(e) ? -1 : 0;
+}

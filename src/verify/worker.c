@@ -1,0 +1,176 @@
+/* The judging process and the process that starts them: see worker.h, pool.h. */
+#include "verify/worker.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "verify/sandbox.h"
+
+/* --- worker ------------------------------------------------------------------------------ */
+
+enum { TASKS_KEPT = 32 };
+
+struct kept {
+	uint64_t key, used;
+	struct task *task;
+};
+
+struct worker {
+	struct judge *judge;
+	struct kept kept[TASKS_KEPT];
+	uint64_t clock;
+};
+
+/* The task of this source, made ready once and kept while it is used. */
+static struct task *task_for(struct worker *w, struct str source, struct err *e)
+{
+	uint64_t key = hash_xxh64(source.p, source.n, 0x7461736b);
+	struct kept *oldest = &w->kept[0];
+
+	for (int i = 0; i < TASKS_KEPT; i++) {
+		if (w->kept[i].task && w->kept[i].key == key) {
+			w->kept[i].used = ++w->clock;
+			return w->kept[i].task;
+		}
+		if (w->kept[i].used < oldest->used)
+			oldest = &w->kept[i];
+	}
+	task_free(oldest->task);
+	oldest->task = task_open(w->judge, source, "task", e);
+	oldest->key = key;
+	oldest->used = oldest->task ? ++w->clock : 0;
+	return oldest->task;
+}
+
+static void judge_job(struct worker *w, struct str task, struct str candidate, struct reply_frame *r)
+{
+	struct task *t = task_for(w, task, &r->err);
+
+	r->rc = !t || judge_candidate(w->judge, t, judge_options(w->judge)->identity ? task : candidate, &r->verdict, &r->err) ? -1 : 0;
+	if (t && task_problem(t)->reason != REASON_ok) {
+		r->verdict.diag = *task_problem(t);
+		r->rc = -1;
+	}
+}
+
+static int serve(struct worker *w, int fd)
+{
+	struct job_frame job;
+	static struct reply_frame reply;
+	struct err e = ERR_INIT;
+	char *text;
+
+	if (file_read_all(fd, &job, sizeof job, &e) || job.magic != FRAME_JOB || job.task_n > FRAME_MOST || job.candidate_n > FRAME_MOST)
+		return -1;
+	text = mem_alloc((size_t)job.task_n + job.candidate_n);
+	if (!text || file_read_all(fd, text, (size_t)job.task_n + job.candidate_n, &e))
+		return -1;
+	memset(&reply, 0, sizeof reply);
+	reply.magic = FRAME_REPLY;
+	reply.id = job.id;
+	judge_job(w, (struct str){ .p = text, .n = job.task_n }, (struct str){ .p = text + job.task_n, .n = job.candidate_n }, &reply);
+	mem_free(text);
+	return file_write_all(fd, &reply, sizeof reply, &e);
+}
+
+void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
+{
+	static struct worker w;
+	struct sandbox_options so = { .keep_fd = fd, .address_space = p->memory };
+	struct reply_frame ready = { .magic = FRAME_READY };
+
+	w.judge = judge_new(o, &ready.err);
+	ready.rc = w.judge ? 0 : -1;
+	if (w.judge && !p->no_sandbox)
+		ready.rc = sandbox_enter(&so, &ready.err);
+	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
+		_exit(2);
+	while (!serve(&w, fd))
+		;
+	_exit(0);
+}
+
+/* --- spawner ------------------------------------------------------------------------------- */
+
+static int send_fds(int to, const int fds[2])
+{
+	char byte = 1;
+	struct iovec io = { .iov_base = &byte, .iov_len = 1 };
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof (int))] = { 0 };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(2 * sizeof (int));
+	memcpy(CMSG_DATA(c), fds, 2 * sizeof (int));
+	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+static void spawn_one(int fd, const struct judge_options *o, const struct judge_pool_options *p)
+{
+	int pair[2], out[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		_exit(2);
+	pid = fork();
+	if (pid < 0)
+		_exit(2);
+	if (pid == 0) {
+		close(pair[0]);
+		close(fd);
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		worker_main(pair[1], o, p);
+	}
+	close(pair[1]);
+	out[0] = pair[0];
+	out[1] = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (out[1] < 0 || send_fds(fd, out))
+		_exit(2);
+	close(out[0]);
+	close(out[1]);
+}
+
+void spawner_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
+{
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	signal(SIGCHLD, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	syscall(SYS_close_range, 3, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	while (read(fd, &byte, 1) == 1)
+		spawn_one(fd, o, p);
+	_exit(0);
+}
+
+int spawner_ask(int spawner, int *fd, int *pidfd, struct err *e)
+{
+	char byte = 1;
+	struct iovec io = { .iov_base = &byte, .iov_len = 1 };
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof (int))];
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
+	struct cmsghdr *c;
+	int fds[2];
+
+	if (send(spawner, &byte, 1, MSG_NOSIGNAL) != 1 || recvmsg(spawner, &m, MSG_CMSG_CLOEXEC) != 1)
+		return err_errno(e, "the process that starts judging workers is gone");
+	c = CMSG_FIRSTHDR(&m);
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof fds))
+		return err_set(e, ERR_IO, "no worker was started");
+	memcpy(fds, CMSG_DATA(c), sizeof fds);
+	*fd = fds[0];
+	*pidfd = fds[1];
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* Inside the pool: the frames that travel between parent and worker, and the two processes. */
+#ifndef VERIFY_WORKER_H
+#define VERIFY_WORKER_H
+
+#include "verify/pool.h"
+
+enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_MOST = 4 << 20 };
+
+struct job_frame {
+	uint32_t magic, task_n, candidate_n, pad;
+	uint64_t id;
+};
+
+struct reply_frame {
+	uint32_t magic;
+	int32_t rc;
+	uint64_t id;
+	struct verdict verdict;
+	struct err err;
+};
+
+/* Both never return. */
+_Noreturn void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
+_Noreturn void spawner_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
+
+/* Asks the spawner for a worker: its socket and its pidfd. */
+int spawner_ask(int spawner, int *fd, int *pidfd, struct err *e);
+
+#endif
