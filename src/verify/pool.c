@@ -1,0 +1,382 @@
+/* The parent side of the pool: see pool.h. One thread, poll(2) over the workers' sockets. */
+#include "verify/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "verify/worker.h"
+
+enum { TRIES_MOST = 3 };
+
+struct job {
+	struct job *next;
+	uint64_t id;
+	int tries;
+	size_t task_n, candidate_n;
+	char text[];
+};
+
+struct slot {
+	int fd, pidfd;            /* -1: no worker */
+	int ready;
+	struct job *job;
+	int64_t deadline_ns;
+	size_t got;               /* bytes of the reply so far */
+	struct reply_frame reply;
+};
+
+struct done {
+	struct done *next;
+	struct judged j;
+};
+
+struct judge_pool {
+	struct judge_options o;
+	struct judge_pool_options p;
+	int spawner;
+	pid_t spawner_pid;
+	struct slot *slot;
+	int workers;
+	struct job *first, **last;
+	struct done *done, **done_last;
+	size_t pending;
+	struct judge_pool_stats stats;
+};
+
+/* --- workers --------------------------------------------------------------------------- */
+
+static void slot_close(struct slot *s)
+{
+	if (s->fd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	close(s->fd);
+	close(s->pidfd);
+	s->fd = s->pidfd = -1;
+	s->ready = 0;
+	s->got = 0;
+}
+
+static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	s->ready = 0;
+	s->got = 0;
+	s->deadline_ns = clock_ns() + (int64_t)(30.0 * 1e9);
+	return spawner_ask(p->spawner, &s->fd, &s->pidfd, e);
+}
+
+static int start_spawner(struct judge_pool *p, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, "socketpair");
+	p->spawner_pid = fork();
+	if (p->spawner_pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return err_errno(e, "fork");
+	}
+	if (p->spawner_pid == 0) {
+		close(pair[0]);
+		spawner_main(pair[1], &p->o, &p->p);
+	}
+	close(pair[1]);
+	p->spawner = pair[0];
+	return 0;
+}
+
+struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *po, struct err *e)
+{
+	struct judge_pool *p = mem_zalloc(sizeof *p);
+
+	if (!p) {
+		err_nomem(e);
+		return NULL;
+	}
+	p->o = *o;
+	p->p = *po;
+	p->spawner = -1;
+	p->last = &p->first;
+	p->done_last = &p->done;
+	p->workers = po->workers > 0 ? po->workers : cpu_info()->cores;
+	p->slot = mem_array((size_t)p->workers, sizeof *p->slot);
+	if (!p->slot) {
+		err_nomem(e);
+		p->workers = 0;
+		judge_pool_close(p);
+		return NULL;
+	}
+	for (int i = 0; i < p->workers; i++)
+		p->slot[i].fd = p->slot[i].pidfd = -1;
+	if (po->no_sandbox)
+		log_warn("judging without a sandbox, as told");
+	if (start_spawner(p, e)) {
+		judge_pool_close(p);
+		return NULL;
+	}
+	return p;
+}
+
+void judge_pool_close(struct judge_pool *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->workers; i++) {
+		slot_close(&p->slot[i]);
+		mem_free(p->slot[i].job);
+	}
+	if (p->spawner >= 0) {
+		close(p->spawner);
+		waitpid(p->spawner_pid, NULL, 0);
+	}
+	for (struct job *j = p->first, *next; j; j = next) {
+		next = j->next;
+		mem_free(j);
+	}
+	for (struct done *d = p->done, *next; d; d = next) {
+		next = d->next;
+		mem_free(d);
+	}
+	mem_free(p->slot);
+	mem_free(p);
+}
+
+int judge_pool_workers(const struct judge_pool *p) { return p->workers; }
+size_t judge_pool_pending(const struct judge_pool *p) { return p->pending; }
+struct judge_pool_stats judge_pool_stats(const struct judge_pool *p) { return p->stats; }
+
+/* --- jobs -------------------------------------------------------------------------------- */
+
+int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e)
+{
+	struct job *j;
+
+	if (task.n > FRAME_MOST || candidate.n > FRAME_MOST)
+		return err_set(e, ERR_RANGE, "a source of more than %d bytes", FRAME_MOST);
+	j = mem_alloc(sizeof *j + task.n + candidate.n);
+	if (!j)
+		return err_nomem(e);
+	*j = (struct job){ .id = id, .task_n = task.n, .candidate_n = candidate.n };
+	memcpy(j->text, task.p, task.n);
+	memcpy(j->text + task.n, candidate.p, candidate.n);
+	*p->last = j;
+	p->last = &j->next;
+	p->pending++;
+	return 0;
+}
+
+static struct job *take_job(struct judge_pool *p)
+{
+	struct job *j = p->first;
+
+	if (j) {
+		p->first = j->next;
+		if (!p->first)
+			p->last = &p->first;
+		j->next = NULL;
+	}
+	return j;
+}
+
+static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why, struct err *e)
+{
+	struct done *d = mem_zalloc(sizeof *d);
+
+	if (!d)
+		return err_nomem(e);
+	d->j = (struct judged){ .id = j->id, .rc = rc, .verdict = *v, .err = *why };
+	*p->done_last = d;
+	p->done_last = &d->next;
+	p->stats.judged++;
+	mem_free(j);
+	return 0;
+}
+
+/* A verdict for a candidate whose worker did not live to give one. */
+static int finish_dead(struct judge_pool *p, struct job *j, enum reason why, struct err *e)
+{
+	struct verdict v = { .track = p->o.track, .stage = STAGE_tiny };
+	struct err none = ERR_INIT;
+
+	v.stages[STAGE_ast] = (struct verdict_stage){ .ran = 1, .passed = 1 };
+	v.stages[STAGE_tiny].ran = 1;
+	diag_set(&v.diag, why, 0, 0, "%s", reason_text(why));
+	return finish(p, j, 0, &v, &none, e);
+}
+
+/* The worker is gone: another try for its job, or a verdict. */
+static int worker_lost(struct judge_pool *p, struct slot *s, enum reason why, struct err *e)
+{
+	struct job *j = s->job;
+
+	slot_close(s);
+	s->job = NULL;
+	p->stats.replaced++;
+	if (why == REASON_worker_timeout)
+		p->stats.timed_out++;
+	else
+		p->stats.crashed++;
+	if (!j)
+		return err_set(e, ERR_DENIED, "a judging worker could not start");
+	if (++j->tries < (why == REASON_worker_timeout ? 2 : TRIES_MOST)) {
+		j->next = p->first;
+		if (!p->first)
+			p->last = &j->next;
+		p->first = j;
+		return 0;
+	}
+	return finish_dead(p, j, why, e);
+}
+
+static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	struct job_frame f = { .magic = FRAME_JOB };
+	struct job *j = take_job(p);
+
+	if (!j)
+		return 0;
+	s->job = j;
+	s->deadline_ns = clock_ns() + (int64_t)(p->p.seconds * 1e9);
+	f.task_n = (uint32_t)j->task_n;
+	f.candidate_n = (uint32_t)j->candidate_n;
+	f.id = j->id;
+	if (send(s->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_MORE) != sizeof f)
+		return worker_lost(p, s, REASON_worker_crashed, e);
+	for (size_t at = 0, n = j->task_n + j->candidate_n; at < n;) {
+		ssize_t k = send(s->fd, j->text + at, n - at, MSG_NOSIGNAL);
+
+		if (k <= 0 && errno != EINTR)
+			return worker_lost(p, s, REASON_worker_crashed, e);
+		at += k > 0 ? (size_t)k : 0;
+	}
+	return 0;
+}
+
+/* --- replies -------------------------------------------------------------------------------- */
+
+/* A reply is bytes from a process that ran hostile input: only values in range are believed. */
+static int reply_is_sane(const struct reply_frame *r, const struct job *j)
+{
+	const struct verdict *v = &r->verdict;
+
+	if (r->magic != FRAME_REPLY || r->id != j->id || (unsigned)v->stage >= STAGES || (unsigned)v->diag.reason >= REASONS ||
+	    v->n_inputs < 0 || v->n_inputs > VERDICT_INPUTS || (unsigned)v->track > TRACK_HYBRID ||
+	    (v->correct && v->diag.reason != REASON_ok))
+		return 0;
+	return memchr(v->diag.text, 0, sizeof v->diag.text) && memchr(v->diag.hint, 0, sizeof v->diag.hint) &&
+	       memchr(v->explain, 0, sizeof v->explain) && memchr(r->err.text, 0, sizeof r->err.text) &&
+	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);
+}
+
+static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	struct job *j = s->job;
+
+	s->got = 0;
+	if (!s->ready) {
+		if (s->reply.magic != FRAME_READY)
+			return worker_lost(p, s, REASON_worker_crashed, e);
+		if (s->reply.rc)
+			return err_set(e, ERR_DENIED, "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
+		s->ready = 1;
+		return 0;
+	}
+	if (!j || !reply_is_sane(&s->reply, j))
+		return worker_lost(p, s, REASON_worker_crashed, e);
+	s->job = NULL;
+	return finish(p, j, s->reply.rc ? -1 : 0, &s->reply.verdict, &s->reply.err, e);
+}
+
+static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	ssize_t k = recv(s->fd, (char *)&s->reply + s->got, sizeof s->reply - s->got, MSG_DONTWAIT);
+
+	if (k < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (k <= 0)
+		return worker_lost(p, s, REASON_worker_crashed, e);
+	s->got += (size_t)k;
+	return s->got == sizeof s->reply ? take_reply(p, s, e) : 0;
+}
+
+/* --- the loop ---------------------------------------------------------------------------------- */
+
+static int feed(struct judge_pool *p, struct err *e)
+{
+	for (int i = 0; i < p->workers; i++) {
+		struct slot *s = &p->slot[i];
+
+		if (s->job || !p->first)
+			continue;
+		if (s->fd < 0 && slot_start(p, s, e))
+			return -1;
+		if (s->ready && give_job(p, s, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int check_deadlines(struct judge_pool *p, struct err *e)
+{
+	int64_t now = clock_ns();
+
+	for (int i = 0; i < p->workers; i++) {
+		struct slot *s = &p->slot[i];
+
+		if (s->fd >= 0 && (s->job || !s->ready) && now > s->deadline_ns && worker_lost(p, s, REASON_worker_timeout, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
+{
+	struct pollfd fds[256];
+	int of[256], n = 0;
+
+	for (int i = 0; i < p->workers && n < 256; i++)
+		if (p->slot[i].fd >= 0) {
+			fds[n] = (struct pollfd){ .fd = p->slot[i].fd, .events = POLLIN };
+			of[n++] = i;
+		}
+	if (poll(fds, (nfds_t)n, timeout_ms) < 0 && errno != EINTR)
+		return err_errno(e, "poll");
+	for (int i = 0; i < n; i++)
+		if (fds[i].revents && p->slot[of[i]].fd == fds[i].fd && read_reply(p, &p->slot[of[i]], e))
+			return -1;
+	return check_deadlines(p, e);
+}
+
+int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e)
+{
+	for (;;) {
+		struct done *d;
+
+		if (feed(p, e) || pump(p, 0, e) || feed(p, e))
+			return -1;
+		d = p->done;
+		if (d) {
+			p->done = d->next;
+			if (!p->done)
+				p->done_last = &p->done;
+			*out = d->j;
+			mem_free(d);
+			p->pending--;
+			return 1;
+		}
+		if (!wait || !p->pending)
+			return 0;
+		if (pump(p, 50, e))
+			return -1;
+	}
+}
