@@ -1,0 +1,102 @@
+/* Prompts: see prompt.h. */
+#include "data/prompt.h"
+
+static const char system_text[] =
+	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct and fast.";
+
+static const char example_task[] =
+	"import torch\n"
+	"import torch.nn as nn\n"
+	"\n"
+	"class Model(nn.Module):\n"
+	"    def __init__(self, shift):\n"
+	"        super().__init__()\n"
+	"        self.shift = shift\n"
+	"\n"
+	"    def forward(self, a, b):\n"
+	"        return torch.relu(a - b) + self.shift\n"
+	"\n"
+	"rows = 64\n"
+	"cols = 1000\n"
+	"\n"
+	"def get_inputs():\n"
+	"    return [torch.randn(rows, cols), torch.randn(rows, cols)]\n"
+	"\n"
+	"def get_init_inputs():\n"
+	"    return [0.5]\n";
+
+static const char example_answer[] =
+	"The module is pointwise over two tensors of one shape. One kernel reads both once, computes the difference,\n"
+	"the relu and the shift in registers, and writes the result once.\n"
+	"\n"
+	"```python\n"
+	"import torch\n"
+	"import torch.nn as nn\n"
+	"import triton\n"
+	"import triton.language as tl\n"
+	"\n"
+	"@triton.jit\n"
+	"def sub_relu_shift_kernel(a_ptr, b_ptr, out_ptr, shift, n, BLOCK: tl.constexpr):\n"
+	"    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+	"    mask = offs < n\n"
+	"    a = tl.load(a_ptr + offs, mask=mask, other=0.0)\n"
+	"    b = tl.load(b_ptr + offs, mask=mask, other=0.0)\n"
+	"    tl.store(out_ptr + offs, tl.maximum(a - b, 0.0) + shift, mask=mask)\n"
+	"\n"
+	"class ModelNew(nn.Module):\n"
+	"    def __init__(self, shift):\n"
+	"        super().__init__()\n"
+	"        self.shift = shift\n"
+	"\n"
+	"    def forward(self, a, b):\n"
+	"        out = torch.empty_like(a)\n"
+	"        n = a.numel()\n"
+	"        sub_relu_shift_kernel[(triton.cdiv(n, 1024),)](a, b, out, self.shift, n, BLOCK=1024)\n"
+	"        return out\n"
+	"```\n";
+
+static const char strict_rule[] =
+	"All arithmetic on tensors must happen inside your Triton kernels; on the host you may allocate, reshape and launch.\n";
+static const char hybrid_rule[] =
+	"You may keep PyTorch operators where a kernel of your own would not help, but the result must depend on your kernels.\n";
+
+int prompt_style_by_name(struct str name)
+{
+	return str_is(name, "compact") ? PROMPT_COMPACT : str_is(name, "full") ? PROMPT_FULL : -1;
+}
+
+int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e)
+{
+	if (style == PROMPT_COMPACT) {
+		buf_addstr(user, task);
+		return buf_check(user, e);
+	}
+	buf_adds(system, system_text);
+	buf_addf(user,
+		 "Below is a PyTorch module called Model. Write a module called ModelNew that computes the same thing with Triton "
+		 "kernels. ModelNew takes the same constructor and forward arguments and keeps the names of the parameters.\n"
+		 "%s"
+		 "Do not catch exceptions, keep results between calls or return anything that was not computed from the inputs. "
+		 "Handle sizes that are not multiples of your block sizes.\n"
+		 "\nAn example. For this module:\n\n```python\n%s```\n\na good answer is:\n\n%s"
+		 "\nNow do the same for this module. First describe your plan in a few sentences, then give the complete code in one "
+		 "Python block.\n\n```python\n", strict ? strict_rule : hybrid_rule, example_task, example_answer);
+	buf_addstr(user, task);
+	if (task.n && task.p[task.n - 1] != '\n')
+		buf_addc(user, '\n');
+	buf_adds(user, "```\n");
+	return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
+}
+
+int prompt_answer(struct str plan, struct str solution, struct buf *out, struct err *e)
+{
+	buf_addstr(out, plan);
+	if (plan.n && plan.p[plan.n - 1] != '\n')
+		buf_addc(out, '\n');
+	buf_adds(out, "```python\n");
+	buf_addstr(out, solution);
+	if (solution.n && solution.p[solution.n - 1] != '\n')
+		buf_addc(out, '\n');
+	buf_adds(out, "```\n");
+	return buf_check(out, e);
+}

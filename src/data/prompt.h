@@ -1,0 +1,21 @@
+/* Prompts: what a model is asked, and the form of the answer it is trained to give.
+ *
+ * `full` explains the job, gives one worked example and the rules of the track: for models
+ * that were trained on many things. `compact` is the task's source and nothing else: for
+ * small models that do only this. The answer is a plan in words, then one fenced block. */
+#ifndef DATA_PROMPT_H
+#define DATA_PROMPT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum prompt_style { PROMPT_COMPACT, PROMPT_FULL };
+
+int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
+
+/* The user's message for a task (and the system's message, empty for compact). */
+int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e);
+/* The assistant's message: plan, then the solution in a fence. */
+int prompt_answer(struct str plan, struct str solution, struct buf *out, struct err *e);
+
+#endif
