@@ -41,8 +41,7 @@ static const struct cmd_usage usage = {
 struct item {
 	char *id;
 	char *path;               /* of the candidate, for messages; NULL in JSONL */
-	int have;
-	struct judged result;
+	struct judged *result;    /* until it is printed */
 };
 
 struct session {
@@ -60,11 +59,11 @@ struct session {
 
 static void print_plain(const struct session *s, const struct item *it)
 {
-	const struct verdict *v = &it->result.verdict;
+	const struct verdict *v = &it->result->verdict;
 	const char *name = it->path ? it->path : it->id;
 
-	if (it->result.rc) {
-		printf("%s: could not judge: %s\n", name, it->result.err.code ? it->result.err.text : v->diag.text);
+	if (it->result->rc) {
+		printf("%s: could not judge: %s\n", name, it->result->err.code ? it->result->err.text : v->diag.text);
 	} else if (v->correct) {
 		printf("%s: correct, reward %.3f", name, v->reward);
 		if (v->speedup > 0)
@@ -92,14 +91,14 @@ static int print_item(struct session *s, struct item *it)
 	struct buf line = BUF_INIT;
 	int rc = 0;
 
-	if (it->result.rc)
+	if (it->result->rc)
 		s->failed++;
-	else if (!it->result.verdict.correct)
+	else if (!it->result->verdict.correct)
 		s->wrong++;
 	if (s->a->json || s->a->out) {
-		if (it->result.rc && it->result.verdict.diag.reason == REASON_ok)
-			diag_set(&it->result.verdict.diag, REASON_bad_task, 0, 0, "%s", it->result.err.text);
-		verdict_json(&it->result.verdict, str_of(it->id), &line);
+		if (it->result->rc && it->result->verdict.diag.reason == REASON_ok)
+			diag_set(&it->result->verdict.diag, REASON_bad_task, 0, 0, "%s", it->result->err.text);
+		verdict_json(&it->result->verdict, str_of(it->id), &line);
 	}
 	if (s->a->out)
 		rc = file_append(s->a->out, buf_str(&line), 0, s->e);
@@ -111,18 +110,24 @@ static int print_item(struct session *s, struct item *it)
 	return rc;
 }
 
+static void free_item(struct item *it)
+{
+	mem_free(it->id);
+	mem_free(it->path);
+	mem_free(it->result);
+	*it = (struct item){ .id = NULL };
+}
+
 /* Prints what is finished, in order. */
 static int flush_items(struct session *s)
 {
 	int rc = 0;
 
-	while (!rc && s->printed < s->items.n && s->items.v[s->printed].have) {
+	while (!rc && s->printed < s->items.n && s->items.v[s->printed].result) {
 		struct item *it = &s->items.v[s->printed++];
 
 		rc = print_item(s, it);
-		mem_free(it->id);
-		mem_free(it->path);
-		it->id = it->path = NULL;
+		free_item(it);
 	}
 	return rc;
 }
@@ -134,8 +139,10 @@ static int collect(struct session *s, int wait)
 
 	if (rc <= 0)
 		return rc;
-	s->items.v[j.id].result = j;
-	s->items.v[j.id].have = 1;
+	s->items.v[j.id].result = mem_alloc(sizeof j);
+	if (!s->items.v[j.id].result)
+		return err_nomem(s->e);
+	*s->items.v[j.id].result = j;
 	progress_add(&s->bar, 1);
 	return flush_items(s) ? -1 : 1;
 }
@@ -328,10 +335,8 @@ int cmd_verify(int argc, char **argv)
 	rc = judge_all(&a, &p, &s);
 	progress_end(&s.bar);
 	judge_pool_close(s.pool);
-	for (size_t i = s.printed; i < s.items.n; i++) {
-		mem_free(s.items.v[i].id);
-		mem_free(s.items.v[i].path);
-	}
+	for (size_t i = s.printed; i < s.items.n; i++)
+		free_item(&s.items.v[i]);
 	vec_free(&s.items);
 	map_release(&s.done);
 	opt_release(&p);
