@@ -21,6 +21,8 @@
 struct host_lib;
 struct host_lib *host_lib_new(struct err *e);
 void host_lib_free(struct host_lib *lib);
+/* Flags of a binding by its dotted name ("torch.matmul", "torch.Tensor.sum"); -1: no such name. */
+int host_lib_flags(const struct host_lib *lib, const char *dotted);
 
 struct host_options {
 	struct host_lib *lib;
@@ -87,10 +89,13 @@ int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx);
 
 /* --- what the program did --------------------------------------------------------------------- */
 
-struct host_op { const char *name; int line; unsigned flags; int64_t count; };   /* per row and line */
+/* One row per binding and line; bytes of tensors read and written, flops of products. */
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops; };
 struct host_ops { const struct host_op *v; size_t n; };
 struct host_ops host_ops(const struct host *h);
 void host_ops_clear(struct host *h);
+/* Replaces host_options.compute from here on. */
+void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
 struct str host_printed(const struct host *h);
 
 /* Launches of kernels, in order, with what they were launched with. */

@@ -101,7 +101,7 @@ static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
 struct outcome {
 	struct results got;
 	struct tile_cost cost;
-	struct host_cost host;
+	double host_seconds;
 	int launches;
 };
 
@@ -180,7 +180,7 @@ static int call_watched(struct funnel *f, struct run *r, const struct trial *tr,
 		rc = results_take(&out->got, r->h, result, f->e);
 	if (!rc) {
 		out->cost = f->launch.cost;
-		out->host = host_cost(r->h);
+		out->host_seconds = ops_seconds(host_ops(r->h), f->o->gpu);
 		out->launches = (int)host_launches(r->h).n;
 		host_tensors(r->h, r->inputs, compare_input, &k);
 		if (k.changed)
@@ -344,7 +344,7 @@ static int stage_full(struct funnel *f)
 			break;
 		if (!strcmp(tr->kind, "original")) {
 			f->v->cost = o.cost;
-			f->v->seconds = tile_cost_seconds(&o.cost, f->o->gpu) + host_cost_seconds(&o.host, f->o->gpu);
+			f->v->seconds = tile_cost_seconds(&o.cost, f->o->gpu) + o.host_seconds;
 		}
 		rc = judge_results(f, tr, &o.got);
 		results_release(&o.got);
@@ -361,7 +361,7 @@ static int stage_timing(struct funnel *f)
 {
 	struct verdict *v = f->v;
 
-	v->reference_seconds = host_cost_seconds(&f->t->cost, f->o->gpu);
+	v->reference_seconds = f->t->seconds;
 	if (v->seconds <= 0.0 || v->reference_seconds <= 0.0)
 		return 0;
 	v->speedup = v->reference_seconds / v->seconds;

@@ -117,7 +117,7 @@ static void note_ops(struct task *t, struct host *h)
 		}
 		t->op[k].count += ops.v[i].count;
 	}
-	t->cost = host_cost(h);
+	t->seconds = ops_seconds(ops, judge_options(t->judge)->gpu);
 }
 
 static int draws_random(struct host *h)

@@ -19,7 +19,7 @@ struct task {
 	/* Compute operations of the reference at the original trial, by name. */
 	struct { const char *name; int64_t count; } op[TASK_OPS];
 	int n_ops;
-	struct host_cost cost;              /* of the reference's operators, eager */
+	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
 };
 
 /* Runs the reference for a trial in one mode; weights of an earlier run are put in if given. */
@@ -29,5 +29,8 @@ int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mod
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */
 int task_check_controls(struct task *t, struct err *e);
+
+/* Roofline seconds of a host's operators, each a launch of its own that reads and writes memory. */
+double ops_seconds(struct host_ops ops, const char *gpu);
 
 #endif

@@ -1,0 +1,381 @@
+/* The run store: see store.h. Statements are prepared once and kept. */
+#include "store/store.h"
+
+#include <math.h>
+#include <sqlite3.h>
+
+#include "base/mem.h"
+
+__asm__(".pushsection .rodata\n"
+	".globl store_schema\n"
+	"store_schema:\n"
+	".incbin \"src/store/schema.sql\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char store_schema[];
+
+/* STATEMENT(id, SQL) */
+#define STATEMENTS(S) \
+	S(put_meta, "INSERT OR REPLACE INTO meta VALUES (?, ?)") \
+	S(get_meta, "SELECT value FROM meta WHERE key = ?") \
+	S(put_task, "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?)") \
+	S(get_task, "SELECT source FROM task WHERE id = ?") \
+	S(put_step, "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?, ?)") \
+	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, " \
+		      "reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	S(put_eval, "INSERT OR REPLACE INTO eval VALUES (?, ?)") \
+	S(drop_steps, "DELETE FROM step WHERE stage = ? AND step > ?") \
+	S(drop_samples, "DELETE FROM sample WHERE stage = ? AND step > ?") \
+	S(get_cache, "SELECT verdict FROM cache WHERE key = ?") \
+	S(put_cache, "INSERT OR REPLACE INTO cache VALUES (?, ?)") \
+	S(all_steps, "SELECT stage, step, loss, lr, grad_norm, tokens, extra FROM step ORDER BY stage, step") \
+	S(all_samples, "SELECT stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, reason, reward, " \
+		       "speedup, verdict FROM sample WHERE ?1 IS NULL OR stage = ?1 ORDER BY stage, step, task, number") \
+	S(all_tasks, "SELECT id, level, split, ops, source FROM task ORDER BY id") \
+	S(all_evals, "SELECT name, result FROM eval ORDER BY name")
+
+enum statement {
+#define S(id, sql) ST_##id,
+	STATEMENTS(S)
+#undef S
+	ST_COUNT
+};
+
+static const char *const sql_of[] = {
+#define S(id, sql) sql,
+	STATEMENTS(S)
+#undef S
+};
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *st[ST_COUNT];
+};
+
+static int db_error(struct store *s, struct err *e)
+{
+	return err_set(e, ERR_IO, "run store: %s", sqlite3_errmsg(s->db));
+}
+
+static int run_sql(struct store *s, const char *sql, struct err *e)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_error(s, e);
+}
+
+int store_open(struct store **out, const char *path, struct err *e)
+{
+	struct store *s = mem_zalloc(sizeof *s);
+
+	*out = NULL;
+	if (!s)
+		return err_nomem(e);
+	if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
+		err_set(e, ERR_IO, "cannot open run store '%s': %s", path, s->db ? sqlite3_errmsg(s->db) : "out of memory");
+		store_close(s);
+		return -1;
+	}
+	sqlite3_busy_timeout(s->db, 10000);
+	if (run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", e) || run_sql(s, store_schema, e)) {
+		err_wrap(e, "'%s'", path);
+		store_close(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < ST_COUNT; i++)
+		sqlite3_finalize(s->st[i]);
+	sqlite3_close(s->db);
+	mem_free(s);
+}
+
+int store_begin(struct store *s, struct err *e) { return run_sql(s, "BEGIN", e); }
+int store_commit(struct store *s, struct err *e) { return run_sql(s, "COMMIT", e); }
+void store_rollback(struct store *s) { run_sql(s, "ROLLBACK", NULL); }
+
+/* --- binding --------------------------------------------------------------------------------- */
+
+/* The statement, reset; NULL with *e set. */
+static sqlite3_stmt *statement(struct store *s, enum statement id, struct err *e)
+{
+	if (!s->st[id] && sqlite3_prepare_v3(s->db, sql_of[id], -1, SQLITE_PREPARE_PERSISTENT, &s->st[id], NULL) != SQLITE_OK) {
+		db_error(s, e);
+		return NULL;
+	}
+	sqlite3_reset(s->st[id]);
+	sqlite3_clear_bindings(s->st[id]);
+	return s->st[id];
+}
+
+static void bind_str(sqlite3_stmt *st, int i, struct str v)
+{
+	sqlite3_bind_text(st, i, v.p ? v.p : "", (int)v.n, SQLITE_STATIC);
+}
+
+static void bind_cstr(sqlite3_stmt *st, int i, const char *v)
+{
+	if (v)
+		sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
+}
+
+static void bind_real(sqlite3_stmt *st, int i, double v)
+{
+	if (isfinite(v))
+		sqlite3_bind_double(st, i, v);
+}
+
+static int execute(struct store *s, sqlite3_stmt *st, struct err *e)
+{
+	int rc = sqlite3_step(st) == SQLITE_DONE ? 0 : db_error(s, e);
+
+	sqlite3_reset(st);
+	return rc;
+}
+
+static struct str column(sqlite3_stmt *st, int i)
+{
+	const char *p = (const char *)sqlite3_column_text(st, i);
+
+	return (struct str){ .p = p ? p : "", .n = (size_t)sqlite3_column_bytes(st, i) };
+}
+
+/* --- writing ----------------------------------------------------------------------------------- */
+
+int store_put_meta(struct store *s, const char *key, struct str value, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_meta, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, key);
+	bind_str(st, 2, value);
+	return execute(s, st, e);
+}
+
+static int get_text(struct store *s, enum statement id, struct str key, struct buf *out, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, id, e);
+	int rc;
+
+	if (!st)
+		return -1;
+	bind_str(st, 1, key);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		buf_addstr(out, column(st, 0));
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return db_error(s, e);
+	return buf_check(out, e) ? -1 : rc == SQLITE_ROW;
+}
+
+int store_get_meta(struct store *s, const char *key, struct buf *out, struct err *e)
+{
+	return get_text(s, ST_get_meta, str_of(key), out, e);
+}
+
+int store_put_task(struct store *s, const struct store_task *t, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_task, e);
+
+	if (!st)
+		return -1;
+	bind_str(st, 1, t->id);
+	sqlite3_bind_int(st, 2, t->level);
+	bind_str(st, 3, t->split);
+	bind_str(st, 4, t->ops);
+	bind_str(st, 5, t->source);
+	return execute(s, st, e);
+}
+
+int store_get_task(struct store *s, struct str id, struct buf *source, struct err *e)
+{
+	return get_text(s, ST_get_task, id, source, e);
+}
+
+int store_put_step(struct store *s, const struct store_step *t, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_step, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, t->stage);
+	sqlite3_bind_int64(st, 2, t->step);
+	bind_real(st, 3, t->loss);
+	bind_real(st, 4, t->lr);
+	bind_real(st, 5, t->grad_norm);
+	sqlite3_bind_int64(st, 6, t->tokens);
+	bind_str(st, 7, t->extra.n ? t->extra : STR("{}"));
+	return execute(s, st, e);
+}
+
+int store_put_sample(struct store *s, const struct store_sample *t, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_sample, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, t->stage);
+	sqlite3_bind_int64(st, 2, t->step);
+	bind_str(st, 3, t->task);
+	sqlite3_bind_int64(st, 4, t->number);
+	bind_str(st, 5, t->answer);
+	bind_str(st, 6, t->code);
+	sqlite3_bind_int64(st, 7, t->tokens);
+	bind_real(st, 8, t->logprob);
+	bind_cstr(st, 9, t->finish);
+	if (t->judged) {
+		sqlite3_bind_int(st, 10, t->correct);
+		bind_cstr(st, 11, t->reached);
+		bind_cstr(st, 12, t->reason);
+		bind_real(st, 13, t->reward);
+		bind_real(st, 14, t->speedup);
+		bind_str(st, 15, t->verdict);
+	}
+	return execute(s, st, e);
+}
+
+int store_put_eval(struct store *s, const char *name, struct str json, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_eval, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, name);
+	bind_str(st, 2, json);
+	return execute(s, st, e);
+}
+
+static int drop_after(struct store *s, enum statement id, const char *stage, int64_t step, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, id, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, stage);
+	sqlite3_bind_int64(st, 2, step);
+	return execute(s, st, e);
+}
+
+int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e)
+{
+	return drop_after(s, ST_drop_steps, stage, step, e) || drop_after(s, ST_drop_samples, stage, step, e) ? -1 : 0;
+}
+
+int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_get_cache, e);
+	int rc, found = 0;
+
+	if (!st)
+		return -1;
+	bind_str(st, 1, key);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW && (size_t)sqlite3_column_bytes(st, 0) == n) {
+		memcpy(verdict, sqlite3_column_blob(st, 0), n);
+		found = 1;
+	}
+	sqlite3_reset(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? found : db_error(s, e);
+}
+
+int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_cache, e);
+
+	if (!st)
+		return -1;
+	bind_str(st, 1, key);
+	sqlite3_bind_blob(st, 2, verdict, (int)n, SQLITE_STATIC);
+	return execute(s, st, e);
+}
+
+/* --- reading -------------------------------------------------------------------------------------- */
+
+/* Calls row(st) for every row; its nonzero result ends the walk. */
+static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, void *fn, void *ctx), void *fn, void *ctx, struct err *e)
+{
+	int rc = SQLITE_DONE, out = 0;
+
+	while (!out && (rc = sqlite3_step(st)) == SQLITE_ROW)
+		out = row(st, fn, ctx);
+	sqlite3_reset(st);
+	return out ? out : rc == SQLITE_DONE ? 0 : db_error(s, e);
+}
+
+struct callbacks {
+	int (*step)(void *ctx, const struct store_step *t);
+	int (*sample)(void *ctx, const struct store_sample *t);
+	int (*task)(void *ctx, const struct store_task *t);
+	int (*eval)(void *ctx, const char *name, struct str json);
+};
+
+static int row_step(sqlite3_stmt *st, void *fn, void *ctx)
+{
+	struct store_step t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1), .loss = sqlite3_column_double(st, 2),
+				.lr = sqlite3_column_double(st, 3), .grad_norm = sqlite3_column_double(st, 4),
+				.tokens = sqlite3_column_int64(st, 5), .extra = column(st, 6) };
+
+	return ((struct callbacks *)fn)->step(ctx, &t);
+}
+
+static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
+{
+	struct store_sample t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1), .task = column(st, 2),
+				  .number = sqlite3_column_int64(st, 3), .answer = column(st, 4), .code = column(st, 5),
+				  .tokens = sqlite3_column_int64(st, 6), .logprob = sqlite3_column_double(st, 7), .finish = column(st, 8).p,
+				  .judged = sqlite3_column_type(st, 9) != SQLITE_NULL, .correct = sqlite3_column_int(st, 9),
+				  .reached = column(st, 10).p, .reason = column(st, 11).p, .reward = sqlite3_column_double(st, 12),
+				  .speedup = sqlite3_column_double(st, 13), .verdict = column(st, 14) };
+
+	return ((struct callbacks *)fn)->sample(ctx, &t);
+}
+
+static int row_task(sqlite3_stmt *st, void *fn, void *ctx)
+{
+	struct store_task t = { .id = column(st, 0), .level = sqlite3_column_int(st, 1), .split = column(st, 2), .ops = column(st, 3),
+				.source = column(st, 4) };
+
+	return ((struct callbacks *)fn)->task(ctx, &t);
+}
+
+static int row_eval(sqlite3_stmt *st, void *fn, void *ctx)
+{
+	return ((struct callbacks *)fn)->eval(ctx, column(st, 0).p, column(st, 1));
+}
+
+int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_step *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_all_steps, e);
+
+	return st ? each(s, st, row_step, &(struct callbacks){ .step = fn }, ctx, e) : -1;
+}
+
+int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_all_samples, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, stage);
+	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
+}
+
+int store_each_task(struct store *s, int (*fn)(void *ctx, const struct store_task *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_all_tasks, e);
+
+	return st ? each(s, st, row_task, &(struct callbacks){ .task = fn }, ctx, e) : -1;
+}
+
+int store_each_eval(struct store *s, int (*fn)(void *ctx, const char *name, struct str json), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_all_evals, e);
+
+	return st ? each(s, st, row_eval, &(struct callbacks){ .eval = fn }, ctx, e) : -1;
+}

@@ -1,0 +1,72 @@
+/* The run store: SQLite behind typed calls; the only SQL in the program.
+ *
+ * Writes are grouped by store_begin and store_commit (a crash in between leaves nothing of
+ * the group). Texts passed in are copied; texts given to callbacks live during the call. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct store;
+
+int store_open(struct store **s, const char *path, struct err *e);   /* made if absent */
+void store_close(struct store *s);
+int store_begin(struct store *s, struct err *e);
+int store_commit(struct store *s, struct err *e);
+void store_rollback(struct store *s);
+
+int store_put_meta(struct store *s, const char *key, struct str value, struct err *e);
+/* 1: found, appended to `out`; 0: absent. */
+int store_get_meta(struct store *s, const char *key, struct buf *out, struct err *e);
+
+struct store_task { struct str id; int level; struct str split, ops, source; };
+int store_put_task(struct store *s, const struct store_task *t, struct err *e);
+int store_get_task(struct store *s, struct str id, struct buf *source, struct err *e);   /* 1, 0 */
+
+struct store_step {
+	const char *stage;
+	int64_t step;
+	double loss, lr, grad_norm;
+	int64_t tokens;
+	struct str extra;             /* a JSON object, or empty */
+};
+int store_put_step(struct store *s, const struct store_step *t, struct err *e);
+
+struct store_sample {
+	const char *stage;
+	int64_t step;
+	struct str task;
+	int64_t number;
+	struct str answer, code;
+	int64_t tokens;
+	double logprob;
+	const char *finish;
+	int judged;                   /* the following are set */
+	int correct;
+	const char *reached, *reason;
+	double reward, speedup;
+	struct str verdict;           /* JSON */
+};
+int store_put_sample(struct store *s, const struct store_sample *t, struct err *e);
+
+int store_put_eval(struct store *s, const char *name, struct str json, struct err *e);
+
+/* Forgets steps and samples of `stage` after `step` (-1: all of it). */
+int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e);
+
+/* Verdict cache. get: 1 and *verdict filled (exactly n bytes), 0 absent. */
+int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e);
+int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e);
+
+/* --- reading, in order; nonzero from fn stops and is returned ------------------------------ */
+
+int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_step *t), void *ctx, struct err *e);
+/* stage NULL: all. */
+int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+int store_each_task(struct store *s, int (*fn)(void *ctx, const struct store_task *t), void *ctx, struct err *e);
+int store_each_eval(struct store *s, int (*fn)(void *ctx, const char *name, struct str json), void *ctx, struct err *e);
+
+#endif
