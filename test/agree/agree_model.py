@@ -223,7 +223,9 @@ def test_train(t, name, cfg, d, lengths, steps=10):
         write_pack(t.file(f"train{i}"), b)
     out = t.run("train", d, t.file("train"), 4, steps, t.file("trained"))
     ours = [list(map(float, x.split())) for x in out.splitlines()]
-    opt = torch.optim.AdamW(m.parameters(), lr=3e-3, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
+    groups = [dict(params=[p for p in m.parameters() if p.ndim > 1], weight_decay=0.1),
+              dict(params=[p for p in m.parameters() if p.ndim == 1], weight_decay=0.0)]
+    opt = torch.optim.AdamW(groups, lr=3e-3, betas=(0.9, 0.95), eps=1e-8)
     worst_loss = worst_norm = 0.0
     for s in range(steps):
         opt.zero_grad()

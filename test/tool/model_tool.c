@@ -2,8 +2,11 @@
  *
  *   model_tool logits DIR TOKENS OUT.f32 [STORE]     all logits of a sequence, by decode
  *   model_tool prefill DIR TOKENS OUT.f32 [STORE]    log-probabilities by prefill
- *   model_tool grads DIR BATCH OUT.safetensors [r alpha targets adapter_dir] full or LoRA gradients
- *   model_tool train ...                              see below
+ *   model_tool grads DIR BATCH OUT.safetensors [ADAPTER]   full or LoRA gradients
+ *   model_tool adapter DIR ADAPTER OUT                loads an adapter and saves it again
+ *   model_tool merge DIR ADAPTER OUT                  a folder with the adapter merged
+ *   model_tool greedy DIR TOKENS N                    prints N greedy tokens
+ *   model_tool train DIR BATCHES COUNT STEPS OUT      AdamW on BATCHES0.., two a step
  *
  * TOKENS: int32 file. BATCH: int32 file: T, sequences, start[sequences + 1], tokens[T],
  * target[T], then float coef[T]. */
@@ -14,6 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/tape.h"
+#include "train/step.h"
 
 static struct err e;
 
@@ -124,21 +128,153 @@ static int cmd_grads(struct dev *d, int argc, char **argv)
 	return 0;
 }
 
+static int cmd_adapter(struct dev *d, int argc, char **argv)
+{
+	struct model *m = model_open(d, argv[0], &(struct model_opts){ .store = STORE_BF16 }, &e);
+	struct adapter *a;
+
+	(void)argc;
+	if (!m || !(a = adapter_open(m, argv[1], &e)) || adapter_save(a, argv[2], argv[0], &e))
+		die();
+	adapter_free(a);
+	model_free(m);
+	return 0;
+}
+
+static int cmd_merge(struct dev *d, int argc, char **argv)
+{
+	struct model *m = model_open(d, argv[0], &(struct model_opts){ .store = STORE_I8 }, &e);
+	struct adapter *a;
+
+	(void)argc;
+	if (!m || !(a = adapter_open(m, argv[1], &e)) || model_save(m, a, argv[2], DT_F32, &e))
+		die();
+	adapter_free(a);
+	model_free(m);
+	return 0;
+}
+
+static int32_t argmax(const float *x, int n)
+{
+	int best = 0;
+
+	for (int i = 1; i < n; i++)
+		if (x[i] > x[best])
+			best = i;
+	return best;
+}
+
+static int cmd_greedy(struct dev *d, int argc, char **argv)
+{
+	struct model *m = model_open(d, argv[0], &(struct model_opts){ .store = STORE_F32 }, &e);
+	struct buf tokens = slurp(argv[1]);
+	int n = (int)(tokens.n / 4), steps = atoi(argv[2]), slot = 0, V;
+	struct model_session *s;
+	float *logits;
+
+	(void)argc;
+	if (!m || !(s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = 1, .kv_tokens = n + steps }, &e)))
+		die();
+	V = model_config(m)->V;
+	logits = mem_array((size_t)V, sizeof *logits);
+	if (model_prefill(s, 0, (const int32_t *)(const void *)tokens.p, n, logits, NULL, &e))
+		die();
+	for (int i = 0; i < steps; i++) {
+		int32_t t = argmax(logits, V);
+
+		printf("%d ", t);
+		if (i + 1 < steps && model_decode(s, &t, &slot, 1, logits, &e))
+			die();
+	}
+	printf("\n");
+	model_session_free(s);
+	model_free(m);
+	mem_free(logits);
+	buf_release(&tokens);
+	return 0;
+}
+
+/* The sequences of a batch file as training sequences: the last token of each has no row of
+ * its own, so it is fed and masked targets get weight 0. */
+static size_t sequences_of(const struct model_batch *b, struct train_seq *out, float *weight)
+{
+	for (int s = 0; s < b->sequences; s++) {
+		int first = b->start[s], n = b->start[s + 1] - first;
+
+		for (int i = 1; i < n; i++)
+			weight[first + i] = b->target[first + i - 1] >= 0;
+		out[s] = (struct train_seq){ .tokens = b->tokens + first, .weight = weight + first, .n = n };
+	}
+	return (size_t)b->sequences;
+}
+
+static int cmd_train(struct dev *d, int argc, char **argv)
+{
+	struct model *m = model_open(d, argv[0], &(struct model_opts){ .trainable = 1 }, &e);
+	int count = atoi(argv[2]), steps = atoi(argv[3]);
+	struct trainer_opts o = { .tape = { .max_tokens = 128 }, .optim = OPTIM_DEFAULTS };
+	struct trainer *t;
+
+	(void)argc;
+	o.optim.lr = 3e-3, o.optim.beta2 = 0.95f, o.optim.decay = 0.1f, o.optim.warmup = 3, o.optim.total = steps;
+	if (!m || !(t = trainer_new(m, NULL, &o, &e)))
+		die();
+	for (int s = 0; s < steps; s++) {
+		struct train_seq seq[64];
+		struct train_report r;
+		struct buf in[2];
+		float *weight[2];
+		size_t n = 0;
+
+		for (int i = 0; i < 2; i++) {
+			char path[4096];
+			const float *coef;
+			struct model_batch b;
+
+			snprintf(path, sizeof path, "%s%d", argv[1], (2 * s + i) % count);
+			in[i] = slurp(path);
+			b = batch_of(&in[i], &coef);
+			weight[i] = mem_array((size_t)b.T, sizeof(float));
+			n += sequences_of(&b, seq + n, weight[i]);
+		}
+		if (trainer_step(t, seq, n, &r, &e))
+			die();
+		printf("%.9g %.9g %.12g\n", r.loss, r.optim.grad_norm, r.optim.lr);
+		for (int i = 0; i < 2; i++) {
+			mem_free(weight[i]);
+			buf_release(&in[i]);
+		}
+	}
+	if (model_save(m, NULL, argv[4], DT_F32, &e))
+		die();
+	trainer_free(t);
+	model_free(m);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int (*run)(struct dev *, int, char **);
+} commands[] = {
+	{ "logits", 3, cmd_logits }, { "prefill", 3, cmd_prefill }, { "grads", 3, cmd_grads },
+	{ "adapter", 3, cmd_adapter }, { "merge", 3, cmd_merge }, { "greedy", 3, cmd_greedy }, { "train", 5, cmd_train },
+};
+
 int main(int argc, char **argv)
 {
 	struct dev *d = dev_open("cpu", 0, &e);
-	int rc = 2;
 
 	if (!d)
 		die();
-	if (argc >= 5 && !strcmp(argv[1], "logits"))
-		rc = cmd_logits(d, argc - 2, argv + 2);
-	else if (argc >= 5 && !strcmp(argv[1], "prefill"))
-		rc = cmd_prefill(d, argc - 2, argv + 2);
-	else if (argc >= 5 && !strcmp(argv[1], "grads"))
-		rc = cmd_grads(d, argc - 2, argv + 2);
-	else
-		fprintf(stderr, "usage: model_tool logits|prefill|grads ...\n");
+	for (size_t i = 0; argc > 1 && i < COUNT_OF(commands); i++)
+		if (!strcmp(argv[1], commands[i].name) && argc - 2 >= commands[i].args) {
+			int rc = commands[i].run(d, argc - 2, argv + 2);
+
+			dev_close(d);
+			return rc;
+		}
+	fprintf(stderr, "usage: see the head of test/tool/model_tool.c\n");
 	dev_close(d);
-	return rc;
+	return 2;
 }

@@ -105,16 +105,16 @@ static void swiglu_grad(float *dg, float *du, const float *dh, const float *g, c
 	const vf one = vf_set1(1.0f);
 
 	LOOP(i, n) {
-		vf x = vf_load(g + i), s = sigmoid(x), d = vf_load(dh + i);
+		vf x = vf_load(g + i), s = sigmoid(x), d = vf_load(dh + i), v = vf_load(u + i);
 
 		vf_store(du + i, d * x * s);
-		vf_store(dg + i, d * vf_load(u + i) * s * vf_fma(x, one - s, one));
+		vf_store(dg + i, d * v * s * vf_fma(x, one - s, one));
 	}
 	TAIL(i, n) {
-		vf x = vf_load_n(g + i, left), s = sigmoid(x), d = vf_load_n(dh + i, left);
+		vf x = vf_load_n(g + i, left), s = sigmoid(x), d = vf_load_n(dh + i, left), v = vf_load_n(u + i, left);
 
 		vf_store_n(du + i, d * x * s, left);
-		vf_store_n(dg + i, d * vf_load_n(u + i, left) * s * vf_fma(x, one - s, one), left);
+		vf_store_n(dg + i, d * v * s * vf_fma(x, one - s, one), left);
 	}
 }
 

@@ -1,0 +1,125 @@
+/* Writing a model as a Hugging Face folder, with an adapter merged into it. Values come from
+ * the checkpoint or the master weights, not from the packed form, so nothing is lost that the
+ * chosen dtype can hold. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "model/impl.h"
+
+struct save {
+	const struct model *m;
+	const struct adapter *a;
+	enum dtype dt;
+	struct st_entry *entry;
+	struct source {
+		const struct raw *raw;
+		const struct lora *lora;   /* NULL: nothing to merge */
+	} *source;
+	size_t n;
+	float *row;                /* one row in fp32 */
+	void *out;                 /* and in dt */
+};
+
+static void add(struct save *s, const struct raw *r, const struct lora *l)
+{
+	if (!r->rows)
+		return;
+	s->source[s->n] = (struct source){ .raw = r, .lora = l && l->a.n ? l : NULL };
+	s->entry[s->n++] = (struct st_entry){ .name = r->name, .dt = s->dt, .ndim = r->cols ? 2 : 1,
+					      .shape = { r->rows, r->cols } };
+}
+
+static const struct lora *lora_of(const struct save *s, int l, int tensor)
+{
+	for (int t = 0; s->a && t < LORA_TARGETS; t++)
+		if ((int)lora_target_info[t].weight == tensor)
+			return &s->a->layer[l][t];
+	return NULL;
+}
+
+static void list(struct save *s)
+{
+	add(s, &s->m->raw[MT_EMBED], NULL);
+	for (int l = 0; l < s->m->c.L; l++)
+		for (int t = 0; t < LAYER_TENSORS; t++)
+			add(s, &s->m->layer[l].raw[t], lora_of(s, l, t));
+	add(s, &s->m->raw[MT_NORM], NULL);
+	add(s, &s->m->raw[MT_HEAD], NULL);
+}
+
+/* row += (alpha / r) B[i, :] A */
+static void merge_row(const struct save *s, const struct lora *l, int i, int cols)
+{
+	const float *A = slab_f32(&s->a->params, l->pa), *B = slab_f32(&s->a->params, l->pb);
+	int r = s->a->o.r;
+	float scale = s->a->o.alpha / (float)r;
+
+	for (int j = 0; j < r; j++) {
+		float b = B[(size_t)i * (size_t)r + (size_t)j] * scale;
+		const float *a = A + (size_t)j * (size_t)cols;
+
+		for (int k = 0; k < cols; k++)
+			s->row[k] += b * a[k];
+	}
+}
+
+static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
+{
+	struct save *s = ctx;
+	const struct source *from = &s->source[index];
+	const struct raw *r = from->raw;
+	size_t rows = r->cols ? (size_t)r->rows : 1, cols = r->cols ? (size_t)r->cols : (size_t)r->rows;
+	size_t size = (size_t)dtype_size(r->dt);
+
+	for (size_t i = 0; i < rows; i++) {
+		dtype_convert(DT_F32, s->row, r->dt, (const char *)r->data + i * cols * size, cols);
+		if (from->lora)
+			merge_row(s, from->lora, (int)i, (int)cols);
+		dtype_convert(s->dt, s->out, DT_F32, s->row, cols);
+		if (st_put(w, s->out, cols * (size_t)dtype_size(s->dt), e))
+			return -1;
+	}
+	return 0;
+}
+
+static int write_config(const struct save *s, const char *dir, struct err *e)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int rc;
+
+	config_write(&s->m->c, s->dt == DT_BF16 ? "bfloat16" : "float32", &text);
+	rc = buf_check(&text, e) || file_replace(path_join(&path, dir, "config.json"), buf_str(&text), e) ? -1 : 0;
+	buf_release(&path);
+	buf_release(&text);
+	return rc;
+}
+
+int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e)
+{
+	const struct model_config *c = &m->c;
+	size_t most = (size_t)c->L * LAYER_TENSORS + MODEL_TENSORS, widest = (size_t)MAX(MAX(c->C, 2 * c->F), (c->H + 2 * c->HKV) * c->D);
+	struct save s = { .m = m, .a = a, .dt = dt };
+	int rc = -1;
+
+	s.entry = mem_array(most, sizeof *s.entry);
+	s.source = mem_array(most, sizeof *s.source);
+	s.row = mem_array(widest, sizeof(float));
+	s.out = mem_array(widest, sizeof(float));
+	if (!s.entry || !s.source || !s.row || !s.out) {
+		err_nomem(e);
+		goto out;
+	}
+	list(&s);
+	if (!file_mkdirs(dir, e) && !write_config(&s, dir, e) &&
+	    !st_write_folder(dir, &(struct st_write){ .entries = s.entry, .n = s.n, .fill = fill, .ctx = &s }, e))
+		rc = 0;
+out:
+	if (rc)
+		err_wrap(e, "saving model '%s'", dir);
+	mem_free(s.entry);
+	mem_free(s.source);
+	mem_free(s.row);
+	mem_free(s.out);
+	return rc;
+}

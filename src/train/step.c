@@ -1,0 +1,254 @@
+/* Training steps: see step.h. */
+#include "train/step.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { COUNT_MICRO };          /* of the optimizer's spare counters: micro-batches so far */
+
+struct trainer {
+	struct model *m;
+	struct tape *tape;
+	struct optim *optim;
+	int max;                   /* tokens of a micro-batch */
+	/* the pack being built: [max] each */
+	int32_t *tokens, *target, *start;
+	float *coef, *logp, *entropy, *shift;
+	size_t *which;             /* sequence of each part */
+	int T, parts;
+};
+
+struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e)
+{
+	struct trainer *t = mem_zalloc(sizeof *t);
+	size_t n = (size_t)MAX(o->tape.max_tokens, 1);
+
+	if (!t) {
+		err_nomem(e);
+		return NULL;
+	}
+	t->m = m;
+	t->max = o->tape.max_tokens;
+	t->tokens = mem_array(n, sizeof *t->tokens);
+	t->target = mem_array(n, sizeof *t->target);
+	t->start = mem_array(n + 1, sizeof *t->start);
+	t->which = mem_array(n, sizeof *t->which);
+	t->coef = mem_array(n, sizeof *t->coef);
+	t->logp = mem_array(n, sizeof *t->logp);
+	t->entropy = mem_array(n, sizeof *t->entropy);
+	t->shift = mem_array(3 * n, sizeof *t->shift);
+	if (!t->tokens || !t->target || !t->start || !t->which || !t->coef || !t->logp || !t->entropy || !t->shift)
+		err_nomem(e);
+	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)))
+		return t;
+	trainer_free(t);
+	return NULL;
+}
+
+void trainer_free(struct trainer *t)
+{
+	if (!t)
+		return;
+	optim_free(t->optim);
+	tape_free(t->tape);
+	mem_free(t->tokens), mem_free(t->target), mem_free(t->start), mem_free(t->which);
+	mem_free(t->coef), mem_free(t->logp), mem_free(t->entropy), mem_free(t->shift);
+	mem_free(t);
+}
+
+/* --- packing --------------------------------------------------------------------------------- */
+
+static float weight_of(const struct train_seq *s, int i)
+{
+	return i == 0 ? 0 : s->weight ? s->weight[i] : 1;
+}
+
+/* Tokens behind the last one with a weight need not be computed; 0: nothing to train. */
+static int useful(const struct train_seq *s)
+{
+	int n = s->n;
+
+	while (n > 0 && weight_of(s, n - 1) == 0)
+		n--;
+	return n;
+}
+
+/* The next sequences from *at on that fit; 0 when there are none left. Row i of a sequence
+ * predicts token i + 1, so its last token is not fed. */
+static int pack(struct trainer *t, const struct train_seq *seq, size_t n, size_t *at, struct err *e)
+{
+	t->T = t->parts = 0;
+	for (; *at < n; ++*at) {
+		const struct train_seq *s = &seq[*at];
+		int len = useful(s) - 1;
+
+		if (len < 1)
+			continue;
+		if (len > t->max)
+			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", *at, len + 1, t->max);
+		if (t->T + len > t->max)
+			break;
+		t->which[t->parts] = *at;
+		t->start[t->parts++] = t->T;
+		for (int i = 0; i < len; i++) {
+			t->tokens[t->T + i] = s->tokens[i];
+			t->target[t->T + i] = weight_of(s, i + 1) != 0 ? s->tokens[i + 1] : -1;
+		}
+		t->T += len;
+	}
+	t->start[t->parts] = t->T;
+	return t->parts > 0;
+}
+
+static struct model_batch batch(const struct trainer *t)
+{
+	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target, .sequences = t->parts, .start = t->start };
+}
+
+static void next_micro(struct trainer *t, int training)
+{
+	tape_set_training(t->tape, training);
+	if (training)
+		tape_set_step(t->tape, (uint64_t)optim_counters(t->optim)[COUNT_MICRO]++);
+}
+
+/* --- supervised ------------------------------------------------------------------------------- */
+
+static double total_weight(const struct train_seq *seq, size_t n)
+{
+	double w = 0;
+
+	for (size_t s = 0; s < n; s++)
+		for (int i = 1; i < seq[s].n; i++)
+			w += (double)weight_of(&seq[s], i);
+	return w;
+}
+
+static int step_micro(struct trainer *t, const struct train_seq *seq, double total, double *sum, struct err *e)
+{
+	struct model_batch b = batch(t);
+
+	for (int p = 0; p < t->parts; p++)
+		for (int i = t->start[p]; i < t->start[p + 1]; i++)
+			t->coef[i] = -(float)((double)weight_of(&seq[t->which[p]], i - t->start[p] + 1) / total);
+	next_micro(t, 1);
+	if (tape_forward(t->tape, &b, t->coef, t->logp, NULL, e) || tape_backward(t->tape, NULL, e))
+		return -1;
+	for (int i = 0; i < t->T; i++)
+		*sum += (double)t->logp[i] * (double)t->coef[i];
+	return 0;
+}
+
+int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e)
+{
+	double total = total_weight(seq, n);
+	size_t at = 0;
+	int rc;
+
+	*r = (struct train_report){ .weight = total };
+	if (!(total > 0))
+		return err_set(e, ERR_RANGE, "a step of %zu sequences in which no token is trained", n);
+	while ((rc = pack(t, seq, n, &at, e)) > 0) {
+		if (step_micro(t, seq, total, &r->loss, e))
+			return -1;
+		r->micro++;
+		r->tokens += t->T;
+	}
+	if (rc < 0)
+		return -1;
+	optim_step(t->optim, &r->optim);
+	return 0;
+}
+
+/* --- other objectives ----------------------------------------------------------------------------- */
+
+/* Row values of one part, moved to the tokens they belong to: out[k] is of tokens[k]. */
+static void to_tokens(float *out, const float *rows, int len)
+{
+	out[0] = 0;
+	memcpy(out + 1, rows, (size_t)len * sizeof *out);
+}
+
+static void ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx)
+{
+	float *logp = t->shift, *entropy = logp + t->max, *coef = entropy + t->max;
+
+	for (int p = 0; p < t->parts; p++) {
+		int first = t->start[p], len = t->start[p + 1] - first;
+		struct train_seq s = seq[t->which[p]];
+
+		s.n = len + 1;
+		to_tokens(logp, t->logp + first, len);
+		to_tokens(entropy, t->entropy + first, len);
+		memset(coef, 0, ((size_t)len + 1) * sizeof *coef);
+		fn(ctx, t->which[p], &s, logp, entropy, coef);
+		for (int i = 0; i < len; i++)
+			t->coef[first + i] = t->target[first + i] >= 0 ? coef[i + 1] : 0;
+	}
+}
+
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, struct err *e)
+{
+	size_t at = 0;
+	int rc;
+
+	while ((rc = pack(t, seq, n, &at, e)) > 0) {
+		struct model_batch b = batch(t);
+
+		next_micro(t, 1);
+		if (tape_forward(t->tape, &b, NULL, t->logp, t->entropy, e))
+			return -1;
+		ask_coefs(t, seq, fn, ctx);
+		if (tape_backward(t->tape, t->coef, e))
+			return -1;
+	}
+	return rc;
+}
+
+void trainer_apply(struct trainer *t, struct optim_report *r)
+{
+	optim_step(t->optim, r);
+}
+
+int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp, float *const *entropy, struct err *e)
+{
+	size_t at = 0;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		memset(logp[i], 0, (size_t)seq[i].n * sizeof(float));
+		if (entropy)
+			memset(entropy[i], 0, (size_t)seq[i].n * sizeof(float));
+	}
+	while ((rc = pack(t, seq, n, &at, e)) > 0) {
+		struct model_batch b = batch(t);
+
+		next_micro(t, 0);
+		if (tape_forward(t->tape, &b, NULL, t->logp, entropy ? t->entropy : NULL, e))
+			return -1;
+		for (int p = 0; p < t->parts; p++) {
+			int first = t->start[p], len = t->start[p + 1] - first;
+
+			to_tokens(logp[t->which[p]], t->logp + first, len);
+			if (entropy)
+				to_tokens(entropy[t->which[p]], t->entropy + first, len);
+		}
+	}
+	return rc;
+}
+
+/* --- small things --------------------------------------------------------------------------------- */
+
+int trainer_save(const struct trainer *t, const char *path, struct err *e) { return optim_save(t->optim, path, e); }
+int trainer_load(struct trainer *t, const char *path, struct err *e) { return optim_load(t->optim, path, e); }
+struct tape *trainer_tape(struct trainer *t) { return t->tape; }
+struct optim *trainer_optim(struct trainer *t) { return t->optim; }
+
+void trainer_table(const struct trainer *t, struct buf *out)
+{
+	const struct slab *state = optim_slab(t->optim);
+
+	tape_table(t->tape, out);
+	slab_table(out, &state, 1);
+}

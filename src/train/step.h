@@ -1,0 +1,61 @@
+/* Training steps over sequences: packing, loss, accumulation, update.
+ *
+ * A trainer owns a tape and an optimizer. Sequences are packed in order into micro-batches of
+ * at most max_tokens; the result does not depend on where the cuts fall beyond floating-point
+ * order, and the cuts depend only on the lengths. */
+#ifndef TRAIN_STEP_H
+#define TRAIN_STEP_H
+
+#include "train/optim.h"
+
+/* weight[i] is the loss weight of predicting tokens[i] from those before it; 0: masked, and
+ * weight[0] is never used. NULL: 1 everywhere. */
+struct train_seq {
+	const int32_t *tokens;
+	const float *weight;
+	int n;
+};
+
+struct train_report {
+	struct optim_report optim;
+	double loss;               /* -sum(weight logp) / sum(weight) */
+	double weight;             /* sum of weights: the number of trained tokens where they are 1 */
+	int64_t tokens;            /* all tokens computed */
+	int micro;                 /* micro-batches */
+};
+
+struct trainer;
+
+struct trainer_opts {
+	struct tape_opts tape;     /* max_tokens: of a micro-batch */
+	struct optim_opts optim;
+};
+
+struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e);
+void trainer_free(struct trainer *t);
+
+/* Supervised: one optimizer step on all `n` sequences. A step without any weight is ERR_RANGE. */
+int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e);
+
+/* Parts of a step, for other objectives. `coef` gives dLoss/dlogp for the tokens of sequence
+ * `i`: coef[k] belongs to tokens[k], logp[k] is its log-probability now (0 where the weight is
+ * 0, and at k = 0). Sequences whose weights are all 0 are skipped. */
+typedef void trainer_coef_fn(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
+			     const float *entropy, float *coef);
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, struct err *e);
+void trainer_apply(struct trainer *t, struct optim_report *r);
+
+/* Log-probabilities without gradients or dropout: logp[i][k] for each sequence (caller's
+ * arrays of seq[i].n); entropy may be NULL. */
+int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp, float *const *entropy, struct err *e);
+
+/* Exact state beside the parameters: moments, step, dropout position. */
+int trainer_save(const struct trainer *t, const char *path, struct err *e);
+int trainer_load(struct trainer *t, const char *path, struct err *e);
+
+struct tape *trainer_tape(struct trainer *t);
+struct optim *trainer_optim(struct trainer *t);
+/* The memory table: weights, parameters, gradients, optimizer state, activations. */
+void trainer_table(const struct trainer *t, struct buf *out);
+
+#endif
