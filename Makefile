@@ -130,7 +130,7 @@ demo: setup
 
 test: setup
 	@$(MAKE) --no-print-directory run-test
-run-test: all unit
+run-test: all unit $(TORTURE)
 	@tools/test $(B) ./$(PROGRAM)
 
 agree: setup
