@@ -6,7 +6,7 @@
 #include "tok/jinja.h"
 
 enum { JINJA_DEPTH = 200, JINJA_OUT_MAX = 1 << 28 };
-static const int64_t JINJA_FUEL = 50 * 1000 * 1000;
+static const int64_t JINJA_FUEL = 4 * 1000 * 1000;   /* a hundred times a long conversation */
 static const size_t JINJA_MEMORY = (size_t)1 << 30;
 
 void jinja_fail(struct jinja *j, enum err_code code, const char *fmt, ...)

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = Path(os.environ.get("TOK_TOOL", ROOT / "build/release/tool/tok_tool"))
+TOOL = Path(os.environ.get("BUILD_DIR", ROOT / "build/release")) / "tool/tok_tool"
 
 QWEN25 = r"""{%- if tools %}
     {{- '<|im_start|>system\n' }}
@@ -323,6 +323,7 @@ def main():
                     if bad <= 12:
                         print(f"{name}:\n  want {want!r}\n  got  {got!r}")
     print(f"agree_chat: {total} renderings of {len(templates)} templates: {bad} differ")
+    print(f"{total - bad} passed, {bad} failed, 0 skipped")
     return 1 if bad else 0
 
 

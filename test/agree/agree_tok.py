@@ -21,7 +21,7 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = Path(os.environ.get("TOK_TOOL", ROOT / "build/release/tool/tok_tool"))
+TOOL = Path(os.environ.get("BUILD_DIR", ROOT / "build/release")) / "tool/tok_tool"
 LLM = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s|"
        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 SCRIPTS = [(0x41, 0x7A), (0xC0, 0x24F), (0x370, 0x3FF), (0x400, 0x4FF), (0x531, 0x587), (0x5D0, 0x5EA),
@@ -264,11 +264,13 @@ def main():
         text_files = training_files(tmp, corpus(rng, 1_000_000))
         docs = corpus(rng, 100_000_000 if args.full else args.mb * 1_000_000)
         small = docs[-400:]
-        bad = 0
+        bad, checks = 0, 0
         for name, tok in families(text_files).items():
-            bad += compare_family(name, tok, docs if name in ("qwen2", "llama3") else small, tmp)
-        bad += compare_training(text_files, small, tmp)
-    print(f"agree_tok: {'ok' if not bad else f'{bad} differences'}")
+            wrong = compare_family(name, tok, docs if name in ("qwen2", "llama3") else small, tmp)
+            bad, checks = bad + (wrong > 0), checks + 1
+        wrong = compare_training(text_files, small, tmp)
+        bad, checks = bad + (wrong > 0), checks + 1
+    print(f"{checks - bad} passed, {bad} failed, 0 skipped")
     return 1 if bad else 0
 
 
