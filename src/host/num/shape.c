@@ -50,8 +50,8 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], at = 0;
-	enum dtype dt;
-	int d = 0, ndim, rc = 0;
+	enum dtype dt = DT_F32;
+	int d = 0, ndim = 0, rc = 0;
 
 	if (n == 0)
 		return err_set(e, ERR_FORMAT, "expected a non-empty list of Tensors");
@@ -168,7 +168,7 @@ int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int 
 
 int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times, struct err *e)
 {
-	int64_t shape[TENSOR_DIMS], own[TENSOR_DIMS];
+	int64_t shape[TENSOR_DIMS] = { 0 }, own[TENSOR_DIMS];
 	struct tensor target = { .st = NULL };
 	int lead = n - t->ndim, d = 0;
 
