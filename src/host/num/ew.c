@@ -387,12 +387,12 @@ int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 	return rc ? -1 : 0;
 }
 
-int num_unary(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e)
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ num_t(t) }, NULL, e);
 }
 
-int num_binary(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e)
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ a, b }, (double[]){ 1, 0, 0 }, e);
 }
@@ -408,7 +408,7 @@ static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, 
 
 	for (size_t i = 0; i < COUNT_OF(list); i++)
 		if (list[i].x == x && (is_float || (x > 0 && x != 0.5)))
-			return num_unary(c, out, list[i].op, a.t, e) ? -1 : 0;
+			return num_op1(c, out, list[i].op, a.t, e) ? -1 : 0;
 	return 1;
 }
 
@@ -424,5 +424,5 @@ int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_
 		if (b.kind == NUM_INT && b.i < 0 && !dtype_is_float(common))
 			return err_set(e, ERR_STATE, "Integers to negative integer powers are not allowed.");
 	}
-	return num_binary(c, out, NUM_pow, a, b, e);
+	return num_op2(c, out, NUM_pow, a, b, e);
 }

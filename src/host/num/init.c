@@ -106,7 +106,7 @@ int num_orthogonal(struct num_rng *r, struct num_ctx *c, const struct tensor *t,
 	mem_free(q);
 	mem_free(work);
 	if (q && work) {
-		struct tensor shaped;
+		struct tensor shaped = { .st = NULL };
 		int rc = tensor_view(&shaped, &flat, t->ndim, t->shape, e) || tensor_copy(t, &shaped, e);
 
 		tensor_release(&shaped);

@@ -376,9 +376,9 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 		*out = r;
 		return 0;
 	}
-	rc = rc || num_binary(c, &s, NUM_mul, num_t(x), dtype_is_float(x->dt) ? num_f(beta) : num_i((int64_t)beta), e);
+	rc = rc || num_op2(c, &s, NUM_mul, num_t(x), dtype_is_float(x->dt) ? num_f(beta) : num_i((int64_t)beta), e);
 	if (!rc) {
-		rc = num_binary(c, out, NUM_plus, num_t(&s), num_t(&r), e);
+		rc = num_op2(c, out, NUM_plus, num_t(&s), num_t(&r), e);
 		tensor_release(&s);
 	}
 	tensor_release(&r);

@@ -386,7 +386,7 @@ int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x,
 	tensor_release(&n);
 	if (rc)
 		return -1;
-	rc = num_binary(c, out, NUM_div, num_t(x), num_t(&m), e);
+	rc = num_op2(c, out, NUM_div, num_t(x), num_t(&m), e);
 	tensor_release(&m);
 	return rc;
 }

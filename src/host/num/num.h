@@ -87,8 +87,8 @@ int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struc
  * result's category and its shape must be the broadcast shape. */
 int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
 		   const double *p, struct err *e);
-int num_unary(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e);
-int num_binary(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e);
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e);
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e);
 /* pow with PyTorch's short cuts for a number as exponent. */
 int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e);
 
