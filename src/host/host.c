@@ -1,0 +1,224 @@
+/* Life of a host, loading modules, calling from outside. */
+#include <sys/resource.h>
+
+#include "host/interp.h"
+
+static const char *const names[NAMES] = {
+#define NAME(id) #id,
+#include "host/name.def"
+#undef NAME
+};
+
+static const struct { enum py_op op; const char *name[3]; } dunders[] = {
+#define DUNDER(op, a, b, c) { PY_OP_##op, { a, b, c } },
+#include "host/dunder.def"
+#undef DUNDER
+};
+
+static int intern_names(struct host *h)
+{
+	for (int i = 0; i < NAMES; i++)
+		if (!(h->nm[i] = host_intern(h, str_of(names[i]))))
+			return -1;
+	for (size_t i = 0; i < COUNT_OF(dunders); i++)
+		for (int k = 0; k < 3; k++)
+			if (dunders[i].name[k][0] && !(h->op_name[dunders[i].op][k] = host_intern(h, str_of(dunders[i].name[k]))))
+				return -1;
+	return 0;
+}
+
+static struct dict_obj *kept_dict(struct host *h)
+{
+	struct dict_obj *d = dict_obj_new(h, V_DICT);
+	if (d)
+		val_keep(val_obj(&d->h));
+	return d;
+}
+
+static int host_init(struct host *h)
+{
+	struct module_obj *b;
+	h->interned = kept_dict(h);
+	h->modules = kept_dict(h);
+	h->natives = kept_dict(h);
+	if (!h->interned || !h->modules || !h->natives || intern_names(h) || host_make_natives(h) ||
+	    host_module(h, STR("builtins"), &b))
+		return -1;
+	b->trusted = 1;
+	b->lazy = h->lib;
+	h->builtins = b;
+	pool_drain(h, 0);
+	return 0;
+}
+
+static void set_defaults(struct host_options *o)
+{
+	if (!o->fuel)
+		o->fuel = 50 * 1000 * 1000;
+	if (!o->memory)
+		o->memory = (size_t)4 << 30;
+	if (!o->recursion)
+		o->recursion = 900;
+	if (!o->nominal)
+		o->nominal = DT_F32;
+}
+
+/* How much of this thread's stack the interpreter may use. */
+static size_t stack_room(void)
+{
+	struct rlimit r;
+	size_t room = (size_t)8 << 20;
+	if (!getrlimit(RLIMIT_STACK, &r) && r.rlim_cur != RLIM_INFINITY)
+		room = MIN(room, (size_t)r.rlim_cur);
+	return room - room / 4;
+}
+
+struct host *host_new(const struct host_options *o, struct err *e)
+{
+	struct host *h = mem_zalloc(sizeof *h);
+	if (!h) {
+		err_nomem(e);
+		return NULL;
+	}
+	h->o = *o;
+	set_defaults(&h->o);
+	h->fuel = h->fuel_start = h->o.fuel;
+	h->stack_limit = stack_room();
+	h->grad_enabled = 1;
+	h->default_dtype = DT_F32;
+	h->noise = h->o.noise_seed;
+	h->lib = o->lib;
+	h->own_lib = !o->lib;
+	if (h->own_lib)
+		h->lib = host_lib_new(e);
+	char here;
+	h->stack_top = &here;
+	h->stack_floor = h->stack_top - h->stack_limit - h->stack_limit / 8;
+	if (!h->lib || host_init(h)) {
+		host_free(h);
+		err_nomem(e);
+		return NULL;
+	}
+	return h;
+}
+
+static void free_unit(struct unit *u)
+{
+	arena_release(&u->arena);
+	ptr_map_release(&u->scopes);
+	map_release(&u->defs);
+	mem_free(u);
+}
+
+void host_free(struct host *h)
+{
+	if (!h)
+		return;
+	if (h->ext.release)
+		h->ext.release(h->ext.p);
+	host_launches_clear(h);
+	vec_free(&h->launches);
+	vec_free(&h->ops);
+	host_free_objects(h);
+	while (h->units) {
+		struct unit *next = h->units->next;
+		free_unit(h->units);
+		h->units = next;
+	}
+	ptr_map_release(&h->idents);
+	buf_release(&h->printed);
+	if (h->own_lib)
+		host_lib_free(h->lib);
+	mem_free(h);
+}
+
+const struct diag *host_diag(const struct host *h) { return &h->diag; }
+struct str host_printed(const struct host *h) { return buf_str(&h->printed); }
+struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->ops.v, .n = h->ops.n }; }
+void host_ops_clear(struct host *h) { h->ops.n = 0; }
+struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->launches.v, .n = h->launches.n }; }
+
+void host_launches_clear(struct host *h) { h->launches.n = 0; }
+
+struct host_usage host_usage(const struct host *h)
+{
+	return (struct host_usage){ .bytes = h->bytes + h->tensor_bytes, .peak = h->peak, .steps = h->fuel_start - h->fuel };
+}
+
+/* --- entry points: every run of program code from outside goes through these two ------------------- */
+
+/* Remembers where the stack is: the next call may come from another thread. */
+void host_begin(struct host *h, struct host_entry *en)
+{
+	*en = (struct host_entry){ .mark = pool_mark(h), .depth = h->depth, .frame = h->frame };
+	h->diag = h->fatal ? h->diag : (struct diag){ .reason = REASON_ok };
+	h->stack_top = (const char *)en;
+	h->stack_floor = h->stack_top - h->stack_limit - h->stack_limit / 8;
+}
+
+/* The result of a run: kept for the caller, or reported. */
+int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, struct err *e)
+{
+	if (!rc && out)
+		val_keep(*out);
+	pool_drain(h, en->mark);
+	h->frame = en->frame;
+	h->depth = en->depth;
+	if (!rc)
+		return 0;
+	if (h->failed) {
+		h->failed = 0;
+		if (e && e->code == ERR_NONE)
+			*e = h->err;
+		return -1;
+	}
+	return host_report(h);
+}
+
+static struct unit *new_unit(struct host *h, const struct py_module *m)
+{
+	struct unit *u = mem_zalloc(sizeof *u);
+	if (!u)
+		return NULL;
+	u->ast = m;
+	u->next = h->units;
+	h->units = u;
+	return u;
+}
+
+int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov, struct val *ns, struct err *e)
+{
+	struct host_entry en;
+	struct module_obj *mod;
+	host_begin(h, &en);
+	struct unit *u = new_unit(h, m);
+	int rc = u ? host_module(h, STR("__main__"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	if (!rc) {
+		struct frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
+		mod->ast = m;
+		h->frame = &f;
+		rc = exec_block(h, &f, &m->root->u.Module.body) == FLOW_FAIL ? -1 : 0;
+		h->frame = NULL;
+		*ns = val_obj(&mod->h);
+	}
+	return host_end(h, &en, rc, rc ? NULL : ns, e);
+}
+
+int host_get(struct host *h, struct val ns, const char *name, struct val *out)
+{
+	struct str_obj *s = host_intern(h, str_of(name));
+	struct val *v = s ? attrs_get(ns.u.o->attrs, s) : NULL;
+	if (!v)
+		return 0;
+	*out = *v;
+	return 1;
+}
+
+int host_call(struct host *h, struct val fn, const struct val *args, size_t n, struct val *out, struct err *e)
+{
+	struct host_entry en;
+	struct call_args a = { .a = args, .n = n };
+	host_begin(h, &en);
+	int rc = h->fatal ? -1 : host_callv(h, fn, &a, out);
+	return host_end(h, &en, rc, out, e);
+}

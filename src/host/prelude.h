@@ -1,0 +1,11 @@
+/* The embedded Python sources. */
+#ifndef HOST_PRELUDE_H
+#define HOST_PRELUDE_H
+
+#include "base/str.h"
+
+struct prelude { const char *module, *file; struct str text; };
+size_t prelude_count(void);
+struct prelude prelude_get(size_t i);
+
+#endif

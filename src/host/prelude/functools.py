@@ -1,0 +1,107 @@
+# functools, as far as model code uses it.
+
+
+class partial:
+    def __init__(self, func, *args, **keywords):
+        if isinstance(func, partial):
+            args = func.args + args
+            merged = dict(func.keywords)
+            merged.update(keywords)
+            keywords = merged
+            func = func.func
+        self.func = func
+        self.args = args
+        self.keywords = keywords
+
+    def __call__(self, *args, **keywords):
+        merged = dict(self.keywords)
+        merged.update(keywords)
+        return self.func(*self.args, *args, **merged)
+
+
+_nothing = object()
+
+
+def reduce(function, sequence, initial=_nothing):
+    it = iter(sequence)
+    if initial is _nothing:
+        value = next(it, _nothing)
+        if value is _nothing:
+            raise TypeError("reduce() of empty iterable with no initial value")
+    else:
+        value = initial
+    for item in it:
+        value = function(value, item)
+    return value
+
+
+WRAPPER_ASSIGNMENTS = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+def wraps(wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=("__dict__",)):
+    def decorate(wrapper):
+        wrapper.__wrapped__ = wrapped
+        wrapper.__name__ = getattr(wrapped, "__name__", "wrapper")
+        return wrapper
+
+    return decorate
+
+
+def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=("__dict__",)):
+    return wraps(wrapped)(wrapper)
+
+
+def lru_cache(maxsize=128, typed=False):
+    if callable(maxsize):
+        return cache(maxsize)
+    return cache
+
+
+class cache:
+    def __init__(self, func):
+        self.func = func
+        self.results = {}
+        self.__wrapped__ = func
+
+    def __call__(self, *args, **keywords):
+        key = (args, tuple(sorted(keywords.items())))
+        if key not in self.results:
+            self.results[key] = self.func(*args, **keywords)
+        return self.results[key]
+
+    def __get__(self, instance, owner):
+        return self if instance is None else partial(self, instance)
+
+    def cache_clear(self):
+        self.results.clear()
+
+
+class cached_property:
+    def __init__(self, func):
+        self.func = func
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        value = self.func(instance)
+        instance.__dict__[self.func.__name__] = value
+        return value
+
+
+def total_ordering(cls):
+    return cls
+
+
+def cmp_to_key(compare):
+    class Key:
+        def __init__(self, value):
+            self.value = value
+
+        def __lt__(self, other):
+            return compare(self.value, other.value) < 0
+
+    return Key
+
+
+def singledispatch(func):
+    raise NotImplementedError("functools.singledispatch")

@@ -1,0 +1,177 @@
+/* Results of bound functions: the one way from a struct tensor to a value of the program. */
+#include "base/rng.h"
+#include "host/interp.h"
+
+/* One step in the last place up or down, by chance; zero, infinities and NaN stay. */
+static void jitter(struct host *h, struct tensor *t)
+{
+	struct rng r;
+	struct tensor dense;
+	struct err e = ERR_INIT;
+	rng_init(&r, h->noise++, "noise");
+	if (!dtype_is_float(t->dt) || tensor_contiguous(&dense, t, &e))
+		return;
+	size_t n = (size_t)tensor_numel(&dense), size = (size_t)dtype_size(t->dt);
+	unsigned char *p = tensor_data(&dense);
+	uint64_t word = 0;
+	for (size_t i = 0; i < n; i++, p += size) {
+		if (i % 32 == 0)
+			word = rng_u64(&r);
+		uint64_t bits = 0, mag;
+		memcpy(&bits, p, size);
+		mag = bits & ~((uint64_t)1 << (size * 8 - 1));
+		double v = dtype_load(t->dt, p);
+		int move = (int)(word >> (i % 32 * 2) & 3);
+		if (mag == 0 || v != v || v - v != 0 || move > 1)
+			continue;
+		bits = move ? bits + 1 : bits - 1;
+		memcpy(p, &bits, size);
+		v = dtype_load(t->dt, p);
+		if (v != v || v - v != 0) {
+			bits = move ? bits - 1 : bits + 1;
+			memcpy(p, &bits, size);
+		}
+	}
+	if (dense.st != t->st)
+		tensor_copy(t, &dense, &e);
+	tensor_release(&dense);
+}
+
+/* Oracle mode: every float tensor is fp64. */
+static int widen(struct bind *b, struct tensor *t)
+{
+	struct tensor wide;
+	if (!b->h->o.oracle || !dtype_is_float(t->dt) || t->dt == DT_F64)
+		return 0;
+	if (tensor_to(&wide, t, DT_F64, bind_e(b))) {
+		tensor_release(t);
+		return bind_fail(b);
+	}
+	tensor_release(t);
+	*t = wide;
+	return 0;
+}
+
+int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
+{
+	struct host *h = b->h;
+	unsigned flags = b->row->flags;
+	if (widen(b, t))
+		return -1;
+	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
+		jitter(h, t);
+	int is_float = dtype_is_float(t->dt);
+	if (val_tensor(h, t, h->call_device, v))
+		return -1;
+	v->u.t->requires_grad = h->call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
+	v->u.t->computed = (flags & BIND_COMPUTE) != 0;
+	return 0;
+}
+
+int bind_result(struct bind *b, struct tensor *t)
+{
+	return bind_wrap(b, t, &b->out);
+}
+
+static int wrap_all(struct bind *b, struct tensor *t, size_t n, struct val into)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct val v;
+		if (bind_wrap(b, &t[i], &v) || list_append(b->h, into, v)) {
+			for (size_t k = i + 1; k < n; k++)
+				tensor_release(&t[k]);
+			return -1;
+		}
+	}
+	b->out = into;
+	return 0;
+}
+
+int bind_tuple(struct bind *b, struct tensor *t, size_t n)
+{
+	struct val v;
+	return val_tuple(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
+}
+
+int bind_tensor_list(struct bind *b, struct tensor *t, size_t n)
+{
+	struct val v;
+	return val_list(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
+}
+
+/* The class torch.return_types.NAME, made at first use: a tuple whose _fields name its items. */
+static struct class_obj *named_class(struct host *h, const char *name, const char *const *fields, size_t n)
+{
+	struct val full, f, list, s;
+	if (val_strf(h, &full, "torch.return_types.%s", name))
+		return NULL;
+	struct str_obj *key = host_intern(h, val_text(full));
+	struct val *old = key ? attrs_get(h->natives, key) : NULL;
+	if (old || !key)
+		return old ? old->u.c : NULL;
+	struct class_obj *base = h->kind_class[V_TUPLE], *c;
+	if (class_new(h, host_intern(h, str_of(name)), &base, 1, &c) || val_tuple(h, NULL, 0, &list))
+		return NULL;
+	c->kind = V_TUPLE;
+	c->native = key->p;
+	for (size_t i = 0; i < n; i++)
+		if (val_str(h, str_of(fields[i]), &s) || list_append(h, list, s))
+			return NULL;
+	f = list;
+	if (attrs_set(h, c->h.attrs, h->nm[NM__fields], f) || attrs_set(h, h->natives, key, val_obj(&c->h)))
+		return NULL;
+	return c;
+}
+
+int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n)
+{
+	struct class_obj *c = named_class(b->h, name, fields, n);
+	if (!c) {
+		for (size_t i = 0; i < n; i++)
+			tensor_release(&t[i]);
+		return -1;
+	}
+	if (bind_tuple(b, t, n))
+		return -1;
+	b->out.u.o->cls = c;
+	struct dict_obj *d = dict_obj_new(b->h, V_DICT);
+	if (!d)
+		return -1;
+	val_keep(val_obj(&d->h));
+	b->out.u.o->attrs = d;
+	for (size_t i = 0; i < n; i++) {
+		struct str_obj *f = host_intern(b->h, str_of(fields[i]));
+		if (!f || attrs_set(b->h, d, f, b->out.u.seq->v[i]))
+			return -1;
+	}
+	return 0;
+}
+
+int bind_self(struct bind *b)
+{
+	struct host *h = b->h;
+	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
+		jitter(h, &b->a[0].u.t->t);
+	if (h->call_grad && dtype_is_float(b->a[0].u.t->t.dt))
+		b->a[0].u.t->requires_grad = 1;
+	b->out = b->a[0];
+	return 0;
+}
+
+/* --- settings -------------------------------------------------------------------------------------- */
+
+enum dtype host_dtype(struct host *h, enum dtype asked)
+{
+	return h->o.oracle && dtype_is_float(asked) ? DT_F64 : asked;
+}
+
+enum dtype host_nominal(struct host *h, enum dtype dt)
+{
+	return h->o.oracle && dt == DT_F64 ? h->o.nominal : dt;
+}
+
+enum dtype host_default_dtype(struct host *h) { return h->default_dtype; }
+void host_set_default_dtype(struct host *h, enum dtype dt) { h->default_dtype = dt; }
+int host_grad_enabled(struct host *h) { return h->grad_enabled; }
+struct pool *host_pool(struct host *h) { return h->o.pool; }
+struct host_ext *host_ext(struct host *h) { return &h->ext; }
