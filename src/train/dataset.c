@@ -1,0 +1,248 @@
+/* Training data: see dataset.h. */
+#include "train/dataset.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+struct build {
+	struct dataset *d;
+	const struct tok *t;
+	struct tok_enc *x;
+	struct tok_ids ids;
+	int max_length;
+	size_t start;                /* of the sequence being built */
+	struct err *e;
+};
+
+static int add_token(struct build *b, int32_t id, float weight)
+{
+	return vec_push(&b->d->tokens, id) || vec_push(&b->d->weights, weight) ? err_nomem(b->e) : 0;
+}
+
+/* Encodes a piece of text with one weight for all its tokens. */
+static int add_text(struct build *b, struct str text, float weight)
+{
+	b->ids.n = 0;
+	if (tok_encode(b->x, text, 0, &b->ids, b->e))
+		return -1;
+	for (size_t i = 0; i < b->ids.n; i++)
+		if (add_token(b, b->ids.v[i], weight))
+			return -1;
+	return 0;
+}
+
+/* Ends the sequence: cut to length, dropped when nothing in it is trained. */
+static int end_seq(struct build *b)
+{
+	struct dataset *d = b->d;
+	struct dataset_seq s = { .at = b->start, .n = (int)MIN(d->tokens.n - b->start, (size_t)b->max_length) };
+	int trained = 0;
+
+	d->cut += d->tokens.n - b->start > (size_t)b->max_length;
+	d->tokens.n = d->weights.n = b->start + (size_t)s.n;
+	for (int i = 1; i < s.n && !trained; i++)
+		trained = d->weights.v[b->start + (size_t)i] != 0.0f;
+	if (!trained) {
+		d->empty++;
+		d->tokens.n = d->weights.n = b->start;
+		return 0;
+	}
+	b->start += (size_t)s.n;
+	return vec_push(&d->seqs, s) ? err_nomem(b->e) : 0;
+}
+
+static int add_eos(struct build *b)
+{
+	return tok_eos(b->t) >= 0 ? add_token(b, tok_eos(b->t), 1.0f) : 0;
+}
+
+static int add_pair(struct build *b, struct str prompt, struct str completion)
+{
+	return add_text(b, prompt, 0.0f) || add_text(b, completion, 1.0f) || add_eos(b) ? -1 : end_seq(b);
+}
+
+/* --- conversations ---------------------------------------------------------------------------- */
+
+static int message(struct jw *w, const char *role, struct str content)
+{
+	jw_begin(w, '{');
+	jw_key(w, "role");
+	jw_cstr(w, role);
+	jw_key(w, "content");
+	jw_str(w, content);
+	jw_end(w, '}');
+	return 0;
+}
+
+int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	struct jw w = { .out = &text };
+	struct json *j;
+	int rc;
+
+	if (!tok_has_template(t)) {
+		buf_addstr(out, user);
+		return buf_check(out, e);
+	}
+	jw_begin(&w, '[');
+	if (system.n)
+		message(&w, "system", system);
+	message(&w, "user", user);
+	jw_end(&w, ']');
+	j = json_parse(buf_str(&text), e);
+	buf_release(&text);
+	if (!j)
+		return -1;
+	rc = tok_render_chat(t, &(struct tok_chat){ .messages = j, .add_generation_prompt = 1 }, out, e);
+	json_free(j);
+	return rc;
+}
+
+/* The first n messages as text; NULL JSON on failure. */
+static int render_first(struct build *b, const struct json *messages, size_t n, int prompt, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	struct jw w = { .out = &text };
+	struct json *part;
+	int rc;
+
+	jw_begin(&w, '[');
+	for (size_t i = 0; i < n; i++)
+		jw_json(&w, json_at(messages, i));
+	jw_end(&w, ']');
+	part = json_parse(buf_str(&text), b->e);
+	buf_release(&text);
+	if (!part)
+		return -1;
+	buf_clear(out);
+	rc = tok_render_chat(b->t, &(struct tok_chat){ .messages = part, .add_generation_prompt = prompt }, out, b->e);
+	json_free(part);
+	return rc;
+}
+
+/* Splits the text where an assistant's turn begins and ends; what it says is trained. */
+static int add_turn(struct build *b, const struct json *messages, size_t i, struct buf *before, struct buf *after, size_t *done)
+{
+	int assistant = str_is(json_str(json_get(json_at(messages, i), "role"), ""), "assistant");
+
+	if (!assistant)
+		return 0;
+	if (render_first(b, messages, i, 1, before) || render_first(b, messages, i + 1, 0, after))
+		return -1;
+	if (before->n < *done || after->n < before->n || memcmp(before->p, after->p, before->n))
+		return err_set(b->e, ERR_FORMAT, "the chat template changes earlier text when a turn is added");
+	if (add_text(b, (struct str){ .p = before->p + *done, .n = before->n - *done }, 0.0f) ||
+	    add_text(b, (struct str){ .p = after->p + before->n, .n = after->n - before->n }, 1.0f))
+		return -1;
+	*done = after->n;
+	return 0;
+}
+
+static int add_messages(struct build *b, const struct json *messages)
+{
+	struct buf before = BUF_INIT, after = BUF_INIT;
+	size_t done = 0;
+	int rc = 0;
+
+	if (!tok_has_template(b->t))
+		rc = err_set(b->e, ERR_FORMAT, "rows of messages need a tokenizer with a chat template");
+	for (size_t i = 0; i < json_count(messages) && !rc; i++)
+		rc = add_turn(b, messages, i, &before, &after, &done);
+	buf_release(&before);
+	buf_release(&after);
+	return rc ? rc : end_seq(b);
+}
+
+/* --- rows -------------------------------------------------------------------------------------- */
+
+static int add_row(struct build *b, const struct json *row)
+{
+	const struct json *m = json_get(row, "messages"), *text = json_get(row, "text");
+	struct str prompt, completion;
+
+	if (m && json_kind(m) == JSON_ARRAY)
+		return add_messages(b, m);
+	if (text && json_kind(text) == JSON_STRING)
+		return add_text(b, json_str(text, ""), 1.0f) || add_eos(b) ? -1 : end_seq(b);
+	if (json_need_str(row, "prompt", &prompt, b->e) || json_need_str(row, "completion", &completion, b->e))
+		return -1;
+	return add_pair(b, prompt, completion);
+}
+
+static int begin(struct build *b, struct dataset *d, const struct tok *t, struct tok_enc *x, int max_length, struct err *e)
+{
+	*b = (struct build){ .d = d, .t = t, .x = x, .max_length = max_length, .start = d->tokens.n, .e = e };
+	return 0;
+}
+
+int dataset_load(struct dataset *d, const struct tok *t, const char *path, int max_length, struct err *e)
+{
+	struct line_reader r;
+	struct str line;
+	struct build b;
+	struct tok_enc *x = tok_enc_new(t, e);
+	int rc;
+
+	if (!x)
+		return -1;
+	begin(&b, d, t, x, max_length, e);
+	if (lines_open(&r, path, e)) {
+		tok_enc_free(x);
+		return -1;
+	}
+	while ((rc = lines_next(&r, &line, e)) > 0) {
+		struct json *row;
+
+		if (!str_trim(line).n)
+			continue;
+		row = json_parse(line, e);
+		rc = row ? add_row(&b, row) : -1;
+		json_free(row);
+		if (rc) {
+			err_wrap(e, "'%s' line %lld", path, (long long)r.number);
+			break;
+		}
+	}
+	lines_close(&r);
+	tok_enc_free(x);
+	mem_free(b.ids.v);
+	return rc;
+}
+
+int dataset_add_pair(struct dataset *d, struct tok_enc *x, struct str prompt, struct str completion, int max_length, struct err *e)
+{
+	struct build b;
+	int rc;
+
+	begin(&b, d, tok_enc_tok(x), x, max_length, e);
+	rc = add_pair(&b, prompt, completion);
+	mem_free(b.ids.v);
+	return rc;
+}
+
+void dataset_release(struct dataset *d)
+{
+	vec_free(&d->tokens);
+	vec_free(&d->weights);
+	vec_free(&d->seqs);
+}
+
+int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order)
+{
+	struct rng r;
+	char stream[40];
+
+	for (size_t i = 0; i < d->seqs.n; i++)
+		order[i] = (uint32_t)i;
+	if (!shuffle)
+		return 0;
+	snprintf(stream, sizeof stream, "epoch-%lld", (long long)epoch);
+	rng_init(&r, seed, stream);
+	rng_shuffle(&r, order, d->seqs.n, sizeof *order);
+	return 0;
+}
