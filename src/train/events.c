@@ -1,0 +1,92 @@
+/* TensorBoard event files: see events.h. */
+#include "train/events.h"
+
+#include "base/log.h"
+
+/* CRC-32C (Castagnoli), bit by bit: records are short. */
+static uint32_t crc32c(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint32_t crc = ~0u;
+
+	while (n--) {
+		crc ^= *p++;
+		for (int i = 0; i < 8; i++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+	}
+	return ~crc;
+}
+
+static uint32_t masked(const void *data, size_t n)
+{
+	uint32_t crc = crc32c(data, n);
+
+	return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+static void add_varint(struct buf *out, uint64_t v)
+{
+	for (; v >= 128; v >>= 7)
+		buf_addc(out, (char)(v | 128));
+	buf_addc(out, (char)v);
+}
+
+static void add_bytes(struct buf *out, int field, struct str s)
+{
+	add_varint(out, (uint64_t)field << 3 | 2);
+	add_varint(out, s.n);
+	buf_addstr(out, s);
+}
+
+static void add_fixed(struct buf *out, int field, int wire, const void *p, size_t n)
+{
+	add_varint(out, (uint64_t)(field << 3 | wire));
+	buf_add(out, p, n);
+}
+
+static void add_record(struct buf *out, struct str event)
+{
+	uint64_t n = event.n;
+	uint32_t crc = masked(&n, sizeof n);
+
+	buf_add(out, &n, sizeof n);
+	buf_add(out, &crc, sizeof crc);
+	buf_addstr(out, event);
+	crc = masked(event.p, event.n);
+	buf_add(out, &crc, sizeof crc);
+}
+
+static void add_time(struct buf *event)
+{
+	double now = (double)clock_wall_us() / 1e6;
+
+	add_fixed(event, 1, 1, &now, sizeof now);
+}
+
+void events_header(struct buf *out)
+{
+	struct buf event = BUF_INIT;
+
+	add_time(&event);
+	add_bytes(&event, 3, STR("brain.Event:2"));
+	add_record(out, buf_str(&event));
+	buf_release(&event);
+}
+
+void events_scalar(struct buf *out, const char *tag, int64_t step, double value)
+{
+	struct buf event = BUF_INIT, summary = BUF_INIT, item = BUF_INIT;
+	float v = (float)value;
+
+	add_bytes(&item, 1, str_of(tag));
+	add_fixed(&item, 2, 5, &v, sizeof v);
+	add_bytes(&summary, 1, buf_str(&item));
+	add_time(&event);
+	add_varint(&event, 2 << 3);
+	add_varint(&event, (uint64_t)step);
+	add_bytes(&event, 5, buf_str(&summary));
+	add_record(out, buf_str(&event));
+	buf_release(&item);
+	buf_release(&summary);
+	buf_release(&event);
+}

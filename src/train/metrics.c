@@ -1,0 +1,135 @@
+/* Metrics of a run: see metrics.h. */
+#include "train/metrics.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "train/events.h"
+
+/* Keeps the lines that a run resumed at `step` of `stage` would have written by then. */
+static int rewind_jsonl(const char *path, const char *stage, int64_t step, struct err *e)
+{
+	struct line_reader r;
+	struct buf kept = BUF_INIT;
+	struct str line;
+	int rc, dropped = 0;
+
+	if (!file_exists(path))
+		return 0;
+	if (lines_open(&r, path, e))
+		return -1;
+	while ((rc = lines_next(&r, &line, e)) > 0) {
+		struct json *j = json_parse(line, NULL);
+		int keep = j && !(str_is(json_str(json_get(j, "stage"), ""), stage) && json_int(json_get(j, "step"), 0) > step);
+
+		json_free(j);
+		if (keep) {
+			buf_addstr(&kept, line);
+			buf_addc(&kept, '\n');
+		}
+		dropped |= !keep;
+	}
+	lines_close(&r);
+	if (!rc && dropped)
+		rc = buf_check(&kept, e) ? -1 : file_replace(path, buf_str(&kept), e);
+	buf_release(&kept);
+	return rc;
+}
+
+int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e)
+{
+	struct buf path = BUF_INIT;
+
+	*m = (struct metrics){ .store = store, .last_ns = clock_ns() };
+	path_join(&path, dir, "metrics.jsonl");
+	m->jsonl = buf_take(&path);
+	buf_addf(&path, "%s/logs/events.out.tfevents.%lld.tritonrl", dir, (long long)(clock_wall_us() / 1000000));
+	m->events = buf_take(&path);
+	if (!m->jsonl || !m->events)
+		return err_nomem(e);
+	buf_addf(&path, "%s/logs", dir);
+	if (file_mkdirs(buf_cstr(&path), e) || rewind_jsonl(m->jsonl, stage, step, e)) {
+		buf_release(&path);
+		return -1;
+	}
+	buf_release(&path);
+	return store ? store_rewind(store, stage, step, e) : 0;
+}
+
+void metrics_close(struct metrics *m)
+{
+	mem_free(m->jsonl);
+	mem_free(m->events);
+}
+
+static void json_extra(struct jw *w, const struct metric *extra, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		jw_key(w, extra[i].name);
+		jw_real(w, extra[i].value);
+	}
+}
+
+static int write_line(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, double seconds, struct err *e)
+{
+	struct buf line = BUF_INIT;
+	struct jw w = { .out = &line };
+	int rc;
+
+	jw_begin(&w, '{');
+	jw_key(&w, "step"), jw_int(&w, t->step);
+	jw_key(&w, "stage"), jw_cstr(&w, t->stage);
+	jw_key(&w, "loss"), jw_real(&w, t->loss);
+	jw_key(&w, "lr"), jw_real(&w, t->lr);
+	jw_key(&w, "grad_norm"), jw_real(&w, t->grad_norm);
+	jw_key(&w, "tokens"), jw_int(&w, t->tokens);
+	jw_key(&w, "seconds"), jw_real(&w, seconds);
+	json_extra(&w, extra, n);
+	jw_end(&w, '}');
+	buf_addc(&line, '\n');
+	rc = buf_check(&line, e) ? -1 : file_append(m->jsonl, buf_str(&line), 0, e);
+	buf_release(&line);
+	return rc;
+}
+
+static int write_events(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e)
+{
+	struct buf out = BUF_INIT;
+	const struct metric fixed[] = { { "loss", t->loss }, { "lr", t->lr }, { "grad_norm", t->grad_norm } };
+	int rc;
+
+	if (!file_exists(m->events))
+		events_header(&out);
+	for (size_t i = 0; i < COUNT_OF(fixed) + n; i++) {
+		const struct metric *x = i < COUNT_OF(fixed) ? &fixed[i] : &extra[i - COUNT_OF(fixed)];
+		char tag[80];
+
+		snprintf(tag, sizeof tag, "%s/%s", t->stage, x->name);
+		events_scalar(&out, tag, t->step, x->value);
+	}
+	rc = buf_check(&out, e) ? -1 : file_append(m->events, buf_str(&out), 0, e);
+	buf_release(&out);
+	return rc;
+}
+
+int metrics_step(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e)
+{
+	struct buf json = BUF_INIT;
+	struct jw w = { .out = &json };
+	struct store_step row = *t;
+	int64_t now = clock_ns();
+	int rc;
+
+	jw_begin(&w, '{');
+	json_extra(&w, extra, n);
+	jw_end(&w, '}');
+	row.extra = buf_str(&json);
+	rc = write_line(m, t, extra, n, (double)(now - m->last_ns) / 1e9, e) || write_events(m, t, extra, n, e) ||
+	     (m->store && store_put_step(m->store, &row, e)) ? -1 : 0;
+	m->last_ns = now;
+	buf_release(&json);
+	return rc;
+}

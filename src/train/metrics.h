@@ -1,0 +1,25 @@
+/* Metrics of a run: one object per optimiser step to metrics.jsonl, to the store, and to a
+ * TensorBoard event file. The clock's readings go to the files alone, so that the store of a
+ * resumed run is the same as that of one that was never interrupted. */
+#ifndef TRAIN_METRICS_H
+#define TRAIN_METRICS_H
+
+#include "base/err.h"
+#include "store/store.h"
+
+struct metrics {
+	char *jsonl;
+	char *events;
+	struct store *store;         /* borrowed */
+	int64_t last_ns;
+};
+
+struct metric { const char *name; double value; };
+
+/* `dir` is the run folder. Lines of `stage` after `step` are dropped from metrics.jsonl. */
+int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e);
+void metrics_close(struct metrics *m);
+/* The fixed fields of a step, then `extra` ones. */
+int metrics_step(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e);
+
+#endif
