@@ -65,7 +65,7 @@ static int list_files(struct jw *w, const char *dir, struct err *e)
 		return -1;
 	for (size_t i = 0; i < names.n && !rc; i++) {
 		char hex[65];
-		int64_t bytes;
+		int64_t bytes = 0;
 
 		if (!strcmp(names.v[i], manifest_name))
 			continue;

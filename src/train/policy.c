@@ -1,0 +1,136 @@
+/* A policy: see policy.h. */
+#include "train/policy.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "train/checkpoint.h"
+
+static const char state_file[] = "trainer.state";
+
+static struct model *new_model(struct policy *p, const struct policy_opts *o, struct err *e)
+{
+	struct model_config c;
+	struct json *j = json_parse_file(o->init, e);
+	struct model *m = NULL;
+
+	if (!j)
+		return NULL;
+	if (!config_parse(&c, j, e))
+		m = model_new(p->dev, &c, &(struct model_opts){ .trainable = 1, .seed = o->seed }, e);
+	json_free(j);
+	return m;
+}
+
+static int open_model(struct policy *p, const struct policy_opts *o, const char *resume, struct err *e)
+{
+	struct model_opts mo = { .store = o->full ? STORE_F32 : o->store, .trainable = o->full, .seed = o->seed };
+
+	if (o->full && resume)
+		p->model = model_open(p->dev, resume, &mo, e);
+	else if (o->init)
+		p->model = new_model(p, o, e);
+	else
+		p->model = model_open(p->dev, o->model, &mo, e);
+	if (!p->model || o->full)
+		return p->model ? 0 : -1;
+	if (resume || o->adapter)
+		p->adapter = adapter_open(p->model, resume ? resume : o->adapter, e);
+	else
+		p->adapter = adapter_new(p->model, &o->lora, e);
+	return p->adapter ? 0 : -1;
+}
+
+int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e)
+{
+	const char *tok_dir = o->tokenizer ? o->tokenizer : o->model;
+
+	*p = (struct policy){ .dev = dev };
+	if (o->init && !o->full)
+		return err_set(e, ERR_USAGE, "a new model is trained whole: say --full with --init");
+	if (!tok_dir || (!o->model && !o->init))
+		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
+	p->tok_dir = mem_strdup(tok_dir);
+	p->base = mem_strdup(o->model ? o->model : tok_dir);
+	if (!p->tok_dir || !p->base) {
+		err_nomem(e);
+		goto fail;
+	}
+	p->tok = tok_open(tok_dir, e);
+	if (!p->tok || open_model(p, o, resume, e))
+		goto fail;
+	p->trainer = trainer_new(p->model, p->adapter, &o->trainer, e);
+	if (!p->trainer)
+		goto fail;
+	if (resume) {
+		struct buf path = BUF_INIT;
+		int rc = !path_join(&path, resume, state_file) ? err_nomem(e) : trainer_load(p->trainer, path.p, e);
+
+		buf_release(&path);
+		if (rc)
+			goto fail;
+	}
+	return 0;
+fail:
+	policy_close(p);
+	return -1;
+}
+
+void policy_close(struct policy *p)
+{
+	trainer_free(p->trainer);
+	adapter_free(p->adapter);
+	model_free(p->model);
+	tok_free(p->tok);
+	mem_free(p->base);
+	mem_free(p->tok_dir);
+	*p = (struct policy){ .dev = p->dev };
+}
+
+static int copy_file(const char *from_dir, const char *to_dir, const char *name, struct err *e)
+{
+	struct buf from = BUF_INIT, to = BUF_INIT, data = BUF_INIT;
+	int rc = 0;
+
+	path_join(&from, from_dir, name);
+	path_join(&to, to_dir, name);
+	if (file_exists(buf_cstr(&from)) && !file_exists(buf_cstr(&to)))
+		rc = file_read(buf_cstr(&from), 0, &data, e) || file_replace(buf_cstr(&to), buf_str(&data), e) ? -1 : 0;
+	buf_release(&from);
+	buf_release(&to);
+	buf_release(&data);
+	return rc;
+}
+
+static int save_tokenizer(const struct policy *p, const char *dir, struct err *e)
+{
+	static const char *const names[] = { "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
+					     "special_tokens_map.json" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (copy_file(p->tok_dir, dir, names[i], e))
+			return -1;
+	return 0;
+}
+
+int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	char *dir;
+	int rc;
+
+	if (checkpoint_begin(parent, name, &dir, e))
+		return -1;
+	rc = p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);
+	if (!rc)
+		rc = save_tokenizer(p, dir, e);
+	if (!rc && exact)
+		rc = !path_join(&path, dir, state_file) ? err_nomem(e) : trainer_save(p->trainer, path.p, e);
+	if (!rc)
+		rc = checkpoint_commit(parent, name, dir, state, e);
+	if (rc)
+		file_remove_tree(dir, NULL);
+	buf_release(&path);
+	mem_free(dir);
+	return rc;
+}

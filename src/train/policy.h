@@ -1,0 +1,40 @@
+/* A policy: the model being trained, its adapter (or none: full fine-tuning), its tokenizer and
+ * its trainer, with saving and exact resuming. Both stages of training stand on it. */
+#ifndef TRAIN_POLICY_H
+#define TRAIN_POLICY_H
+
+#include "base/err.h"
+#include "model/model.h"
+#include "tok/tok.h"
+#include "train/step.h"
+
+struct policy_opts {
+	const char *model;             /* Hugging Face folder */
+	const char *adapter;           /* start from this adapter; NULL: a new one */
+	const char *init;              /* a config.json: a new model with random weights (full only) */
+	const char *tokenizer;         /* folder of the tokenizer; NULL: the model's */
+	int full;
+	struct adapter_opts lora;
+	enum model_store store;        /* of frozen weights */
+	struct trainer_opts trainer;
+	uint64_t seed;
+};
+
+struct policy {
+	struct dev *dev;
+	struct model *model;
+	struct adapter *adapter;       /* NULL: full */
+	struct tok *tok;
+	struct trainer *trainer;
+	char *base, *tok_dir;
+};
+
+/* Opens everything; with `resume` (a checkpoint folder) parameters and optimizer state come
+ * from there. */
+int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e);
+void policy_close(struct policy *p);
+/* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and
+ * (with `exact`) what resuming needs. `state` is a JSON object. */
+int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e);
+
+#endif

@@ -1,0 +1,183 @@
+/* Supervised fine-tuning: see sft.h. The position in the data is a function of the step, so
+ * that a checkpoint holds nothing but parameters, optimizer state and the step. */
+#include "train/sft.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "train/checkpoint.h"
+#include "train/dataset.h"
+#include "train/metrics.h"
+
+struct sft {
+	const struct sft_opts *o;
+	struct policy p;
+	struct dataset d;
+	struct metrics m;
+	struct progress bar;
+	char *checkpoints;
+	uint32_t *order;
+	int64_t order_epoch;
+	int64_t step, total;
+	int per_step;
+	struct train_seq *seq;
+	double recent;
+	int64_t recent_n;
+};
+
+/* Sequence number k of the whole run: its epoch's permutation. */
+static int pick(struct sft *s, int64_t k, struct train_seq *out)
+{
+	int64_t n = (int64_t)s->d.seqs.n;
+	const struct dataset_seq *q;
+
+	if (k / n != s->order_epoch) {
+		s->order_epoch = k / n;
+		if (dataset_order(&s->d, s->o->seed, s->order_epoch, s->o->shuffle, s->order))
+			return -1;
+	}
+	q = &s->d.seqs.v[s->order[k % n]];
+	*out = (struct train_seq){ .tokens = s->d.tokens.v + q->at, .weight = s->d.weights.v + q->at, .n = q->n };
+	return 0;
+}
+
+static int save(struct sft *s, const char *name, int exact, struct err *e)
+{
+	char state[80];
+
+	snprintf(state, sizeof state, "{\"stage\": \"sft\", \"step\": %lld}", (long long)s->step);
+	return policy_save(&s->p, s->checkpoints, name, exact, str_of(state), e);
+}
+
+static int save_step(struct sft *s, struct err *e)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "sft-%06lld", (long long)s->step);
+	return save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "sft", 2, e) ? -1 : 0;
+}
+
+static int one_step(struct sft *s, struct sft_result *r, struct err *e)
+{
+	struct train_report rep;
+	struct store_step row;
+
+	for (int i = 0; i < s->per_step; i++)
+		if (pick(s, s->step * s->per_step + i, &s->seq[i]))
+			return -1;
+	if (trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
+		return -1;
+	s->step++;
+	row = (struct store_step){ .stage = "sft", .step = s->step, .loss = rep.loss, .lr = rep.optim.lr,
+				   .grad_norm = rep.optim.grad_norm, .tokens = rep.tokens };
+	r->tokens += rep.tokens;
+	if (s->step > s->total - MAX(1, s->total / 10)) {
+		s->recent += rep.loss;
+		s->recent_n++;
+	}
+	progress_note(&s->bar, "loss %.4f, lr %.2e", rep.loss, rep.optim.lr);
+	progress_add(&s->bar, 1);
+	return metrics_step(&s->m, &row, NULL, 0, e);
+}
+
+static int resume_step(const char *path, int64_t *step, struct err *e)
+{
+	struct buf state = BUF_INIT;
+	struct json *j;
+	int rc = -1;
+
+	if (!checkpoint_verify(path, &state, e) && (j = json_parse(buf_str(&state), e))) {
+		rc = json_need_int(j, "step", step, e);
+		json_free(j);
+	}
+	buf_release(&state);
+	return rc;
+}
+
+/* Opens everything, at the newest checkpoint if there is one. */
+static int open_all(struct sft *s, struct dev *dev, struct store *store, struct err *e)
+{
+	const struct sft_opts *o = s->o;
+	struct policy_opts po = o->policy;
+	struct buf path = BUF_INIT, latest = BUF_INIT;
+	int rc, found;
+
+	path_join(&path, o->out, "checkpoints");
+	s->checkpoints = buf_take(&path);
+	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "sft", &latest, e) : err_nomem(e);
+	rc = found < 0 || (found && resume_step(buf_cstr(&latest), &s->step, e)) ? -1 : 0;
+	if (!rc) {
+		struct tok *t = tok_open(po.tokenizer ? po.tokenizer : po.model, e);
+
+		rc = t ? dataset_load(&s->d, t, o->data, o->max_length, e) : -1;
+		tok_free(t);
+	}
+	if (!rc && !s->d.seqs.n)
+		rc = err_set(e, ERR_FORMAT, "'%s' has no row to train on", o->data);
+	if (!rc) {
+		s->per_step = o->batch * MAX(o->accumulate, 1);
+		s->total = o->steps ? o->steps : MAX((int64_t)1, (int64_t)s->d.seqs.n * o->epochs / s->per_step);
+		po.trainer.optim.total = s->total;
+		rc = policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e);
+	}
+	if (!rc && found)
+		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
+	if (!rc)
+		rc = metrics_open(&s->m, o->out, store, "sft", s->step, e);
+	buf_release(&latest);
+	return rc;
+}
+
+static void print_tables(struct sft *s)
+{
+	struct buf b = BUF_INIT;
+
+	trainer_table(s->p.trainer, &b);
+	log_info("sft: %zu sequences, %zu tokens, %lld cut to %d, %lld without anything to learn\n%s", s->d.seqs.n, s->d.tokens.n,
+		 (long long)s->d.cut, s->o->max_length, (long long)s->d.empty, buf_cstr(&b));
+	buf_release(&b);
+}
+
+static int train(struct sft *s, struct sft_result *r, struct err *e)
+{
+	s->order_epoch = -1;
+	s->order = mem_array(s->d.seqs.n, sizeof *s->order);
+	s->seq = mem_array((size_t)s->per_step, sizeof *s->seq);
+	if (!s->order || !s->seq)
+		return err_nomem(e);
+	print_tables(s);
+	progress_begin(&s->bar, "sft", "steps", s->total);
+	s->bar.done = s->bar.done_at_start = s->step;
+	while (s->step < s->total) {
+		if (one_step(s, r, e))
+			return -1;
+		if (stop_requested())
+			return save_step(s, e);
+		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
+			return -1;
+	}
+	progress_end(&s->bar);
+	r->done = 1;
+	r->loss = s->recent_n ? s->recent / (double)s->recent_n : 0.0;
+	return save(s, "sft_final", 0, e);
+}
+
+int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e)
+{
+	struct sft s = { .o = o };
+	int rc;
+
+	*r = (struct sft_result){ .steps = 0 };
+	rc = file_mkdirs(o->out, e) || open_all(&s, dev, store, e) || train(&s, r, e) ? -1 : 0;
+	r->steps = s.step;
+	metrics_close(&s.m);
+	dataset_release(&s.d);
+	policy_close(&s.p);
+	mem_free(s.checkpoints);
+	mem_free(s.order);
+	mem_free(s.seq);
+	return rc;
+}

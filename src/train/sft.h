@@ -1,0 +1,30 @@
+/* Supervised fine-tuning: data, steps, checkpoints, metrics, in a run folder. Continues where it
+ * stopped, with the same bits. */
+#ifndef TRAIN_SFT_H
+#define TRAIN_SFT_H
+
+#include "store/store.h"
+#include "train/policy.h"
+
+struct sft_opts {
+	const char *data;
+	const char *out;               /* run folder */
+	struct policy_opts policy;
+	int64_t epochs, steps;         /* steps 0: as the epochs give */
+	int batch, accumulate;         /* sequences a step: batch * accumulate */
+	int max_length;
+	int shuffle;
+	int64_t save_every;            /* steps; 0: only at the end */
+	uint64_t seed;
+};
+
+struct sft_result {
+	int64_t steps, tokens;
+	double loss;                   /* mean of the last tenth of the steps */
+	int done;                      /* 0: stopped on request, resumable */
+};
+
+/* `store` may be NULL. The finished policy is out/checkpoints/sft_final. */
+int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e);
+
+#endif
