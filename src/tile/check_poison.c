@@ -1,0 +1,256 @@
+/* Poison: lanes whose value must not matter, carried from operation to operation until they
+ * do matter (a store, a branch, an address, a mask) or are discarded (a select, an `and` with
+ * false, a masked store). */
+#include "tile/check.h"
+
+unsigned char *poison_room(struct machine *m, struct val *v)
+{
+	if (!v->pmap) {
+		int64_t lanes = v->data == &v->u ? 1 : MAX(v->n, m->plan->func_lanes[m->plan->owner[v - m->vals]]);
+		v->pmap = arena_alloc(&m->check->mem, (size_t)lanes);
+		if (!v->pmap)
+			diag_set(m->fault, REASON_internal, 0, 0, "out of memory for poison");
+	}
+	return v->pmap;
+}
+
+int poison_map(struct machine *m, struct val *v)
+{
+	if (v->pmap_on)
+		return 0;
+	if (!poison_room(m, v))
+		return -1;
+	memset(v->pmap, v->poison, (size_t)v->n);
+	v->pmap_on = 1;
+	return 0;
+}
+
+int poison_all(struct machine *m, const struct tile_insn *in)
+{
+	unsigned char bits = 0;
+	int32_t at = 0;
+	for (int k = 0; k < in->n_src; k++) {
+		bits |= val_src(m, in, k)->poison;
+		at = val_src(m, in, k)->poison ? val_src(m, in, k)->poison_at : at;
+	}
+	for (int k = 0; k < in->n_dst; k++) {
+		struct val *d = val_dst(m, in, k);
+		d->poison = bits;
+		d->pmap_on = 0;
+		d->poison_at = at;
+	}
+	return 0;
+}
+
+int poison_fault(struct machine *m, int32_t loc, const struct val *v, int64_t lane, const char *what)
+{
+	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
+	const struct tile_loc *from = &m->code->locs[v->poison_at];
+	if (bits & POISON_DIV)
+		return fault_at(m, v->poison_at, REASON_division_by_zero, "integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
+	if (bits & POISON_WRAP)
+		return fault_at(m, v->poison_at, REASON_address_overflow, "a 32-bit offset wraps around and decides %s (line %d); use int64",
+			what, m->code->locs[loc].line);
+	return fault_at(m, loc, REASON_uninitialised, "%s from line %d decides %s",
+		bits & POISON_MASKED ? "a lane masked off without `other`" : "memory that was never written", from->line, what);
+}
+
+/* --- what an elementwise operation does to poison --------------------------------------- */
+
+struct pending {
+	unsigned char bits;         /* of all lanes, or their union when `map` */
+	int map;                    /* checker.pending holds the lanes */
+	int32_t at;
+};
+
+static unsigned char lane_poison(const struct val *v, int64_t i)
+{
+	return v->pmap_on ? v->pmap[i] : v->poison;
+}
+
+static int truth_at(struct val *v, int64_t i)
+{
+	return v->kind == VAL_UNIFORM ? v->u.raw[0] != 0 : ((unsigned char *)v->data)[i] != 0;
+}
+
+static void settle(struct pending *pd, unsigned char *map, int64_t n)
+{
+	unsigned char any = 0;
+	for (int64_t i = 0; i < n; i++)
+		any |= map[i];
+	pd->bits = any;
+	pd->map = any != 0;
+}
+
+static void join_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
+{
+	int maps = 0;
+	for (int k = 0; k < in->n_src; k++) {
+		const struct val *s = val_src(m, in, k);
+		pd->bits |= s->poison;
+		maps |= s->pmap_on;
+		pd->at = s->poison ? s->poison_at : pd->at;
+	}
+	if (!maps)
+		return;
+	int64_t n = val_dst(m, in, 0)->n;
+	unsigned char *map = m->check->pending;
+	memset(map, 0, (size_t)n);
+	for (int k = 0; k < in->n_src; k++) {
+		const struct val *s = val_src(m, in, k);
+		for (int64_t i = 0; s->poison && i < n; i++)
+			map[i] |= lane_poison(s, i);
+	}
+	settle(pd, map, n);
+}
+
+/* Only the side that is chosen counts. */
+static void select_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
+{
+	struct val *c = val_src(m, in, 0), *a = val_src(m, in, 1), *b = val_src(m, in, 2);
+	int64_t n = c->n;
+	unsigned char *map = m->check->pending;
+	if (c->kind != VAL_UNIFORM)
+		val_dense(c);
+	for (int64_t i = 0; i < n; i++)
+		map[i] = lane_poison(c, i) | lane_poison(truth_at(c, i) ? a : b, i);
+	pd->at = c->poison ? c->poison_at : a->poison ? a->poison_at : b->poison_at;
+	settle(pd, map, n);
+}
+
+/* false & x and true | x do not depend on x. */
+static void logic_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd, int decisive)
+{
+	struct val *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	int64_t n = a->n;
+	unsigned char *map = m->check->pending;
+	for (int k = 0; k < 2; k++)
+		if (val_src(m, in, k)->kind != VAL_UNIFORM)
+			val_dense(val_src(m, in, k));
+	for (int64_t i = 0; i < n; i++) {
+		unsigned char pa = lane_poison(a, i), pb = lane_poison(b, i);
+		int settled = (!pa && truth_at(a, i) == decisive) || (!pb && truth_at(b, i) == decisive);
+		map[i] = settled ? 0 : pa | pb;
+	}
+	pd->at = a->poison ? a->poison_at : b->poison_at;
+	settle(pd, map, n);
+}
+
+static int64_t int_at(const struct val *v, int64_t i)
+{
+	if (v->kind == VAL_UNIFORM)
+		return val_int(v);
+	return dtype_load_int((enum dtype)v->dt, (const char *)v->data + i * v->esize);
+}
+
+/* Lanes of new poison join what came from the sources. */
+static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned char bit, int32_t at, const unsigned char *bad)
+{
+	unsigned char *map = m->check->pending;
+	if (!pd->map)
+		memset(map, pd->bits, (size_t)n);
+	for (int64_t i = 0; i < n; i++)
+		map[i] |= bad[i] ? bit : 0;
+	pd->map = 1;
+	pd->bits |= bit;
+	pd->at = at;
+}
+
+static void check_divisor(struct machine *m, const struct tile_insn *in, struct pending *pd)
+{
+	struct val *b = val_src(m, in, 1);
+	int64_t n = val_dst(m, in, 0)->n, lo, hi;
+	unsigned char *bad = m->scratch[3];
+	int any = 0;
+	if (!val_range(b, &lo, &hi) && (lo > 0 || hi < 0))
+		return;
+	if (b->kind != VAL_UNIFORM)
+		val_dense(b);
+	for (int64_t i = 0; i < n; i++)
+		any |= bad[i] = int_at(b, i) == 0;
+	if (any)
+		add_lanes(m, pd, n, POISON_DIV, in->loc, bad);
+}
+
+/* add, sub, mul, shl of 32 bits that reaches an address: did a lane wrap? */
+static void check_wrap(struct machine *m, const struct tile_insn *in, struct pending *pd)
+{
+	struct val *a = val_src(m, in, 0), *b = val_src(m, in, 1), *d = val_dst(m, in, 0);
+	int64_t lo = d->dt == DT_I32 ? INT32_MIN : 0, hi = d->dt == DT_I32 ? INT32_MAX : UINT32_MAX;
+	unsigned char *bad = m->scratch[3];
+	int64_t n = a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM ? 1 : d->n;
+	int any = 0;
+	struct val *s[2] = { a, b };
+	for (int k = 0; k < 2 && n > 1; k++)
+		if (s[k]->kind != VAL_UNIFORM)
+			val_dense(s[k]);
+	for (int64_t i = 0; i < n; i++) {
+		int64_t x = int_at(a, i), y = int_at(b, i);
+		int64_t r = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : in->op == TOP_MUL ? x * y : y < 32 && y >= 0 ? x * ((int64_t)1 << y) : 0;
+		any |= bad[i] = r < lo || r > hi;
+	}
+	if (any && n == 1 && d->n > 1)
+		memset(bad, 1, (size_t)d->n);
+	if (any)
+		add_lanes(m, pd, d->n, POISON_WRAP, in->loc, bad);
+}
+
+/* Could any lane wrap at all? By range, so that short forms need no look at their lanes. */
+static int may_wrap(struct machine *m, const struct tile_insn *in)
+{
+	const struct val *d = val_dst(m, in, 0);
+	int64_t alo, ahi, blo, bhi;
+	if (val_range(val_src(m, in, 0), &alo, &ahi) || val_range(val_src(m, in, 1), &blo, &bhi))
+		return 1;
+	__int128 r[4] = { 0 };
+	switch (in->op) {
+	case TOP_ADD: r[0] = (__int128)alo + blo, r[1] = (__int128)ahi + bhi; break;
+	case TOP_SUB: r[0] = (__int128)alo - bhi, r[1] = (__int128)ahi - blo; break;
+	case TOP_MUL:
+		r[0] = (__int128)alo * blo, r[1] = (__int128)alo * bhi, r[2] = (__int128)ahi * blo, r[3] = (__int128)ahi * bhi;
+		break;
+	default: return 1;
+	}
+	for (int i = 0; i < 4; i++)
+		if (d->dt == DT_I32 ? r[i] < INT32_MIN || r[i] > INT32_MAX : r[i] < 0 || r[i] > UINT32_MAX)
+			return 1;
+	return 0;
+}
+
+static void before(struct machine *m, const struct tile_insn *in, const struct plan_insn *p, struct pending *pd)
+{
+	if (any_poison(m, in)) {
+		switch (p->poison) {
+		case POISON_SELECT: select_lanes(m, in, pd); break;
+		case POISON_AND: logic_lanes(m, in, pd, 0); break;
+		case POISON_OR: logic_lanes(m, in, pd, 1); break;
+		default: join_lanes(m, in, pd);
+		}
+	}
+	if (p->poison == POISON_INT_DIV)
+		check_divisor(m, in, pd);
+	if (p->watch && may_wrap(m, in))
+		check_wrap(m, in, pd);
+}
+
+int check_exec(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct pending pd = { .bits = 0 };
+	if (p->poison == POISON_OWN)
+		return p->exec(m, in, p);
+	before(m, in, p, &pd);
+	if (p->exec(m, in, p))
+		return -1;
+	struct val *d = val_dst(m, in, 0);
+	d->poison = pd.bits;
+	d->poison_at = pd.at;
+	d->pmap_on = 0;
+	if (!pd.map)
+		return 0;
+	unsigned char *map = poison_room(m, d);
+	if (!map)
+		return -1;
+	memcpy(map, m->check->pending, (size_t)d->n);
+	d->pmap_on = 1;
+	return 0;
+}

@@ -1,0 +1,194 @@
+/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against
+ * the allocation before any is touched.
+ *
+ * Invariant: after access_open every row that access_next gives lies inside its allocation. */
+#include "tile/exec_access.h"
+
+#include <stdio.h>
+
+void access_where(const struct allocation *al, int64_t off, char *out, size_t n)
+{
+	int size = dtype_size(al->dt);
+	int64_t elem = (off - al->view) / size - ((off - al->view) % size < 0);
+	snprintf(out, n, "element %lld of '%.*s'", (long long)elem, STR_ARG(al->name));
+}
+
+static int out_of_bounds(struct access *a, const struct allocation *al, int64_t addr)
+{
+	char where[160];
+	int64_t off = (int64_t)((uint64_t)addr - (uint64_t)(uintptr_t)al->base);
+	access_where(al, off, where, sizeof where);
+	int size = dtype_size(al->dt);
+	return fault_at(a->m, a->in->loc, REASON_out_of_bounds, "%s out of bounds: %s, which has elements %lld to %lld",
+		a->verb, where, (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
+}
+
+static int inside(const struct allocation *al, int64_t lo, int64_t hi, int esize)
+{
+	int64_t base = (int64_t)(uintptr_t)al->base;
+	return lo >= base && hi - base <= (int64_t)al->bytes - esize;
+}
+
+static const struct allocation *find(const struct machine *m, int64_t addr, int esize)
+{
+	for (int i = 0; i < m->code->n_params; i++)
+		if (m->allocs[i].base && inside(&m->allocs[i], addr, addr, esize))
+			return &m->allocs[i];
+	return NULL;
+}
+
+static int poison_checks(struct access *a)
+{
+	struct val *ptr = a->ptr, *mask = a->mask;
+	if (mask && mask->poison) {
+		for (int64_t i = 0; i < mask->n; i++)
+			if (!mask->pmap_on || mask->pmap[i])
+				return poison_fault(a->m, a->in->loc, mask, i, "a mask");
+	}
+	if (!ptr->poison)
+		return 0;
+	const unsigned char *on = mask ? val_dense(mask) : NULL;
+	for (int64_t i = 0; i < ptr->n; i++)
+		if ((!on || on[i]) && (!ptr->pmap_on || ptr->pmap[i]))
+			return poison_fault(a->m, a->in->loc, ptr, i, "an address");
+	return 0;
+}
+
+static int misaligned(struct access *a)
+{
+	return fault_at(a->m, a->in->loc, REASON_misaligned, "%s at an address that is not a multiple of %d bytes", a->verb, a->esize);
+}
+
+/* The box of lanes that are on, its extent in memory, and whether that is all right. */
+static int open_box(struct access *a)
+{
+	const struct val *ptr = a->ptr, *mask = a->mask;
+	int64_t min = ptr->u.i, max = ptr->u.i;
+	uint64_t bits = (uint64_t)ptr->u.i;
+	a->active = 1;
+	for (int d = 0; d < ptr->ndim; d++) {
+		int box = mask && mask->kind == VAL_BOX;
+		int64_t stride = ptr->kind == VAL_AFFINE ? ptr->stride[d] : 0;
+		a->lo[d] = a->at[d] = box ? mask->box.lo[d] : 0;
+		a->hi[d] = box ? mask->box.hi[d] : ptr->shape[d];
+		a->active *= MAX(a->hi[d] - a->lo[d], 0);
+		min += MIN(stride * a->lo[d], stride * (a->hi[d] - 1));
+		max += MAX(stride * a->lo[d], stride * (a->hi[d] - 1));
+		bits |= (uint64_t)stride;
+	}
+	if (mask && mask->kind == VAL_UNIFORM && !mask->u.raw[0])
+		a->active = 0;
+	a->done = a->active == 0;
+	if (a->done)
+		return 0;
+	if (bits & (uint64_t)(a->esize - 1))
+		return misaligned(a);
+	if (!a->al)
+		a->al = find(a->m, min, a->esize);
+	if (!a->al)
+		return fault_at(a->m, a->in->loc, REASON_bad_pointer, "%s through a pointer into no tensor of the launch", a->verb);
+	if (inside(a->al, min, max, a->esize))
+		return 0;
+	return out_of_bounds(a, a->al, inside(a->al, min, min, a->esize) ? max : min);
+}
+
+static int check_lane(struct access *a, int64_t addr)
+{
+	const struct allocation *al = a->al ? a->al : find(a->m, addr, a->esize);
+	if (!al)
+		return fault_at(a->m, a->in->loc, REASON_bad_pointer, "%s through a pointer into no tensor of the launch", a->verb);
+	if (addr & (a->esize - 1))
+		return misaligned(a);
+	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);
+}
+
+static int open_lanes(struct access *a)
+{
+	const int64_t *addr = val_dense(a->ptr);
+	const unsigned char *on = a->mask ? val_dense(a->mask) : NULL;
+	int64_t n = a->ptr->n, min = INT64_MAX, max = INT64_MIN, bits = 0;
+	a->active = n;
+	if (on) {
+		a->active = 0;
+		for (int64_t i = 0; i < n; i++) {
+			int64_t lo = on[i] ? addr[i] : INT64_MAX, hi = on[i] ? addr[i] : INT64_MIN;
+			a->active += on[i];
+			min = MIN(min, lo);
+			max = MAX(max, hi);
+			bits |= on[i] ? addr[i] : 0;
+		}
+	} else {
+		for (int64_t i = 0; i < n; i++) {
+			min = MIN(min, addr[i]);
+			max = MAX(max, addr[i]);
+			bits |= addr[i];
+		}
+	}
+	if (!a->active || (a->al && inside(a->al, min, max, a->esize) && !(bits & (a->esize - 1))))
+		return 0;
+	for (int64_t i = 0; i < n; i++)
+		if ((!on || on[i]) && check_lane(a, addr[i]))
+			return -1;
+	return 0;
+}
+
+int access_open(struct access *a)
+{
+	int prov = a->ptr->prov;
+	a->al = prov >= 0 && a->m->allocs[prov].base ? &a->m->allocs[prov] : NULL;
+	a->done = 0;
+	a->next = 0;
+	if (a->m->check && poison_checks(a))
+		return -1;
+	int short_mask = !a->mask || a->mask->kind == VAL_UNIFORM || a->mask->kind == VAL_BOX;
+	a->boxed = a->ptr->kind != VAL_DENSE && short_mask;
+	return a->boxed ? open_box(a) : open_lanes(a);
+}
+
+int access_full(const struct access *a)
+{
+	return a->active == a->ptr->n;
+}
+
+static int next_in_box(struct access *a, struct row *r)
+{
+	const struct val *ptr = a->ptr;
+	int last = ptr->ndim - 1;
+	if (a->done)
+		return 0;
+	int64_t lane = 0, addr = ptr->u.i;
+	for (int d = 0; d < ptr->ndim; d++) {
+		lane = lane * ptr->shape[d] + a->at[d];
+		if (ptr->kind == VAL_AFFINE)
+			addr += a->at[d] * ptr->stride[d];
+	}
+	*r = (struct row){
+		.lane = lane, .count = last < 0 ? 1 : a->hi[last] - a->lo[last], .addr = (char *)(uintptr_t)addr,
+		.step = last >= 0 && ptr->kind == VAL_AFFINE ? ptr->stride[last] : 0, .al = a->al,
+	};
+	for (int d = last - 1; d >= 0; d--) {
+		if (++a->at[d] < a->hi[d])
+			return 1;
+		a->at[d] = a->lo[d];
+	}
+	a->done = 1;
+	return 1;
+}
+
+int access_next(struct access *a, struct row *r)
+{
+	if (a->boxed)
+		return next_in_box(a, r);
+	const unsigned char *on = a->mask ? a->mask->kind == VAL_UNIFORM ? NULL : a->mask->data : NULL;
+	const int64_t *addr = a->ptr->data;
+	while (a->next < a->ptr->n && on && !on[a->next])
+		a->next++;
+	if (a->next >= a->ptr->n)
+		return 0;
+	int64_t at = addr[a->next];
+	*r = (struct row){
+		.lane = a->next++, .count = 1, .addr = (char *)(uintptr_t)at, .step = a->esize,
+		.al = a->al ? a->al : find(a->m, at, a->esize),
+	};
+	return 1;
+}

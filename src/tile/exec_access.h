@@ -1,0 +1,41 @@
+/* The lanes of a load, store or atomic as rows of memory. */
+#ifndef TILE_EXEC_ACCESS_H
+#define TILE_EXEC_ACCESS_H
+
+#include "tile/machine.h"
+
+/* `count` lanes from lane `lane` on, the first at `addr`, `step` bytes apart. */
+struct row {
+	int64_t lane, count;
+	char *addr;
+	int64_t step;
+	const struct allocation *al;
+};
+
+struct access {
+	struct machine *m;
+	const struct tile_insn *in;
+	struct val *ptr, *mask;     /* mask NULL: all lanes */
+	int esize;
+	const char *verb;           /* "load", for reports */
+	/* by access_open */
+	int boxed;                  /* lanes are box lo..hi of an affine pointer */
+	int32_t lo[TILE_DIMS], hi[TILE_DIMS], at[TILE_DIMS];
+	int done;
+	int64_t next;               /* lane, when not boxed */
+	int64_t active;             /* lanes that are on, when boxed */
+	const struct allocation *al;/* of all lanes, NULL: look up each */
+	int64_t min, max;           /* byte addresses that were checked */
+};
+
+/* Checks poison of mask and address, alignment and bounds. 0, or -1 after a fault. */
+int access_open(struct access *a);
+/* The next row; 0: no more. Rows of a dense pointer are single lanes. */
+int access_next(struct access *a, struct row *r);
+/* Nonzero if every lane is on. */
+int access_full(const struct access *a);
+
+/* "element 7 of 'x'": where an address is, for reports. */
+void access_where(const struct allocation *al, int64_t off, char *out, size_t n);
+
+#endif

@@ -1,0 +1,159 @@
+/* Elementwise operations: finds the form of each operand and calls the kernel once over all
+ * lanes. Narrow floats are worked on in fp32 and rounded after every operation, block by
+ * block. */
+#include "tile/exec_reduce.h"
+#include "tile/machine.h"
+#include "tile/math_special.h"
+#include "tile/math_table.h"
+
+enum { BLOCK = 512 };
+
+struct operands {
+	const void *p[3];
+	unsigned uniform;           /* bit k: p[k] is one element */
+};
+
+/* Narrow floats: widen a block, compute, round. Comparisons write bool as it comes. */
+static void run_narrow(const struct plan_insn *pi, int back, const struct operands *s, int n_src, enum dtype dt, void *out, size_t n)
+{
+	float in[3][BLOCK], result[BLOCK];
+	size_t esize = (size_t)dtype_size(dt);
+	for (int k = 0; k < n_src; k++)
+		if (s->uniform >> k & 1)
+			dtype_convert(DT_F32, in[k], dt, s->p[k], 1);
+	for (size_t at = 0; at < n; at += BLOCK) {
+		size_t count = MIN(n - at, (size_t)BLOCK);
+		for (int k = 0; k < n_src; k++)
+			if (!(s->uniform >> k & 1))
+				dtype_convert(DT_F32, in[k], dt, (const char *)s->p[k] + at * esize, count);
+		if (!back) {
+			pi->kernel((char *)out + at, in[0], in[1], in[2], count, s->uniform);
+			continue;
+		}
+		pi->kernel(result, in[0], in[1], in[2], count, s->uniform);
+		dtype_convert(dt, (char *)out + at * esize, DT_F32, result, count);
+	}
+}
+
+static int run(struct machine *m, const struct tile_insn *in, const struct plan_insn *pi, int n_src)
+{
+	struct val *d = val_dst(m, in, 0), *s[3] = { NULL };
+	struct operands ops = { .uniform = 0 };
+	int all = 1;
+	size_t n = 1;
+	for (int k = 0; k < n_src; k++) {
+		s[k] = val_src(m, in, k);
+		all &= s[k]->kind == VAL_UNIFORM;
+	}
+	void *out = &d->u;
+	if (!all) {
+		n = (size_t)d->n;
+		out = d->data;
+	}
+	for (int k = 0; k < n_src; k++) {
+		int u = s[k]->kind == VAL_UNIFORM;
+		if (all || (u && !pi->spread)) {
+			ops.p[k] = &s[k]->u;
+			ops.uniform |= all ? 0u : 1u << k;
+		} else {
+			ops.p[k] = val_dense(s[k]);
+		}
+	}
+	enum dtype dt = (enum dtype)s[0]->dt;
+	if (pi->narrow)
+		run_narrow(pi, dtype_is_float((enum dtype)d->dt), &ops, n_src, dt, out, n);
+	else
+		pi->kernel(out, ops.p[0], ops.p[1], ops.p[2], n, ops.uniform);
+	d->kind = all ? VAL_UNIFORM : VAL_DENSE;
+	return 0;
+}
+
+void elem_apply(const struct plan_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n)
+{
+	struct operands ops = { .p = { a, b, NULL } };
+	if (p->narrow)
+		run_narrow(p, 1, &ops, 2, dt, out, n);
+	else
+		p->kernel(out, a, b, NULL, n, 0);
+}
+
+int exec_elem1(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	return run(m, in, p, 1);
+}
+
+int exec_elem2(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	if (a->kind != VAL_DENSE && b->kind != VAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
+		return 0;
+	return run(m, in, p, 2);
+}
+
+int exec_elem3(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	return run(m, in, p, 3);
+}
+
+int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0);
+	const char *s[4];
+	enum dtype dt = (enum dtype)d->dt;
+	(void)p;
+	for (int k = 0; k < 4; k++)
+		s[k] = val_dense(val_src(m, in, k));
+	char *out = val_result(d);
+	for (int32_t i = 0; i < d->n; i++) {
+		double x[4];
+		for (int k = 0; k < 4; k++)
+			x[k] = dtype_load(dt, s[k] + (size_t)i * d->esize);
+		long double r = special_norm(x[0], x[1], x[2], x[3]);
+		dtype_store(dt, out + (size_t)i * d->esize, (double)(in->op == TOP_RNORM4D ? 1 / r : r));
+	}
+	return 0;
+}
+
+int exec_select(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0), *c = val_src(m, in, 0), *a = val_src(m, in, 1), *b = val_src(m, in, 2);
+	int prov = a->prov == b->prov ? a->prov : -1;
+	if (c->kind == VAL_UNIFORM) {
+		struct val *from = c->u.raw[0] ? a : b;
+		prov = from->prov;
+		val_copy(d, from);
+	} else {
+		const void *pa = a->kind == VAL_UNIFORM ? (void *)&a->u : val_dense(a);
+		const void *pb = b->kind == VAL_UNIFORM ? (void *)&b->u : val_dense(b);
+		unsigned u = (a->kind == VAL_UNIFORM ? 2u : 0) | (b->kind == VAL_UNIFORM ? 4u : 0);
+		const void *pc = val_dense(c);
+		d->kind = VAL_DENSE;
+		p->kernel(d->data, pc, pa, pb, (size_t)d->n, u);
+	}
+	d->prov = (int16_t)prov;
+	return 0;
+}
+
+/* The kernel gives i64; the result has its own integer type. */
+int exec_float_to_int(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0);
+	int one = a->kind == VAL_UNIFORM;
+	const char *s = one ? (const char *)&a->u : val_dense(a);
+	char *out = one ? (char *)&d->u : d->data;
+	tile_kernel *narrow = tile_kernel_cast(DT_I64, (enum dtype)d->dt);
+	enum dtype dt = (enum dtype)a->dt;
+	size_t n = one ? 1 : (size_t)d->n;
+	for (size_t at = 0; at < n; at += BLOCK) {
+		size_t count = MIN(n - at, (size_t)BLOCK);
+		float wide[BLOCK];
+		int64_t r[BLOCK];
+		const void *src = s + at * a->esize;
+		if (p->narrow)
+			dtype_convert(DT_F32, wide, dt, src, count);
+		p->kernel(r, p->narrow ? wide : src, NULL, NULL, count, 0);
+		narrow(out + at * d->esize, r, NULL, NULL, count, 0);
+	}
+	d->kind = one ? VAL_UNIFORM : VAL_DENSE;
+	return 0;
+}

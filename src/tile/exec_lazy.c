@@ -1,0 +1,272 @@
+/* Integer and pointer arithmetic on values that are not written out (UNIFORM, AFFINE, BOX).
+ *
+ * Invariant: an AFFINE value is exact in its type: no lane wraps around, and every lane is
+ * within 2^61, so that sums of two of them never overflow 64 bits. Where that would not hold
+ * the short cut declines and the lanes are computed one by one. */
+#include "tile/machine.h"
+
+struct affine {
+	int64_t base, stride[TILE_DIMS];
+};
+
+static int load_affine(const struct val *v, struct affine *out)
+{
+	*out = (struct affine){ .base = 0 };
+	if (v->kind == VAL_UNIFORM) {
+		out->base = val_int(v);
+		return (out->base > (int64_t)1 << 61 || out->base < -((int64_t)1 << 61)) ? -1 : 0;
+	}
+	if (v->kind != VAL_AFFINE)
+		return -1;
+	out->base = v->u.i;
+	memcpy(out->stride, v->stride, sizeof out->stride[0] * v->ndim);
+	return 0;
+}
+
+static void range_of(const struct affine *a, const struct val *shape, __int128 *lo, __int128 *hi)
+{
+	*lo = *hi = a->base;
+	for (int d = 0; d < shape->ndim; d++) {
+		__int128 reach = (__int128)a->stride[d] * (shape->shape[d] - 1);
+		*(reach < 0 ? lo : hi) += reach;
+	}
+}
+
+static int fits(const struct val *v, __int128 lo, __int128 hi)
+{
+	const struct dtype_info *info = dtype_info((enum dtype)v->dt);
+	int bits = v->ptr ? 62 : info->class == DTC_BOOL ? 1 : MIN(info->bytes * 8, 62);
+	if (v->ptr || info->class == DTC_SINT)
+		return lo >= -((__int128)1 << (bits - 1)) && hi < (__int128)1 << (bits - 1);
+	return lo >= 0 && hi < (__int128)1 << MIN(bits, 61);
+}
+
+/* d becomes `a` if that is exact in d's type. */
+static int put_affine(struct val *d, const struct affine *a)
+{
+	__int128 lo, hi;
+	int flat = 1;
+	range_of(a, d, &lo, &hi);
+	if (!fits(d, lo, hi))
+		return 0;
+	for (int i = 0; i < d->ndim; i++)
+		flat &= a->stride[i] == 0;
+	if (flat) {
+		val_set_int(d, a->base);
+		return 1;
+	}
+	d->kind = VAL_AFFINE;
+	d->u.i = a->base;
+	memcpy(d->stride, a->stride, sizeof d->stride);
+	return 1;
+}
+
+static int scaled(struct affine *a, int64_t by)
+{
+	int bad = __builtin_mul_overflow(a->base, by, &a->base);
+	for (int i = 0; i < TILE_DIMS; i++)
+		bad |= __builtin_mul_overflow(a->stride[i], by, &a->stride[i]);
+	return bad;
+}
+
+static int add_affine(struct affine *a, const struct affine *b, int sign)
+{
+	int bad = sign > 0 ? __builtin_add_overflow(a->base, b->base, &a->base) : __builtin_sub_overflow(a->base, b->base, &a->base);
+	for (int i = 0; i < TILE_DIMS; i++)
+		bad |= sign > 0 ? __builtin_add_overflow(a->stride[i], b->stride[i], &a->stride[i])
+				: __builtin_sub_overflow(a->stride[i], b->stride[i], &a->stride[i]);
+	return bad;
+}
+
+/* a / c and a % c where the whole tile has one quotient. */
+static int one_quotient(struct val *d, struct affine *a, const struct val *b, int rem)
+{
+	__int128 lo, hi;
+	if (b->kind != VAL_UNIFORM)
+		return 0;
+	int64_t c = val_int(b);
+	range_of(a, d, &lo, &hi);
+	if (c <= 0 || lo < 0 || lo / c != hi / c)
+		return 0;
+	int64_t q = (int64_t)(lo / c);
+	if (!rem)
+		*a = (struct affine){ .base = q };
+	else
+		a->base -= q * c;
+	return put_affine(d, a);
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	int64_t q = a / b;
+	return q - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+static int put_bool(struct val *d, int yes)
+{
+	d->kind = VAL_UNIFORM;
+	d->u.i = yes;
+	return 1;
+}
+
+/* diff < 0 lane by lane, as a box if only one dimension matters. */
+static int put_negative(struct val *d, const struct affine *diff)
+{
+	__int128 lo, hi;
+	int along = -1;
+	range_of(diff, d, &lo, &hi);
+	if (hi < 0 || lo >= 0)
+		return put_bool(d, hi < 0);
+	for (int i = 0; i < d->ndim; i++) {
+		if (!diff->stride[i])
+			continue;
+		if (along >= 0)
+			return 0;
+		along = i;
+	}
+	int64_t s = diff->stride[along], n = d->shape[along];
+	int64_t first = 0, last = n;
+	if (s > 0)
+		last = floor_div(-diff->base + s - 1, s);
+	else
+		first = floor_div(diff->base, -s) + 1;
+	d->kind = VAL_BOX;
+	for (int i = 0; i < d->ndim; i++) {
+		d->box.lo[i] = 0;
+		d->box.hi[i] = d->shape[i];
+	}
+	d->box.lo[along] = (int32_t)MAX(first, 0);
+	d->box.hi[along] = (int32_t)MIN(last, n);
+	return 1;
+}
+
+static int compare(enum tile_op op, struct val *d, struct affine *a, const struct affine *b)
+{
+	if (add_affine(a, b, -1))
+		return 0;
+	if (op == TOP_GT || op == TOP_GE)
+		scaled(a, -1);
+	if (op == TOP_LE || op == TOP_GE)
+		a->base -= 1;
+	if (op != TOP_EQ && op != TOP_NE)
+		return put_negative(d, a);
+	__int128 lo, hi;
+	range_of(a, d, &lo, &hi);
+	if (lo > 0 || hi < 0)
+		return put_bool(d, op == TOP_NE);
+	return lo == 0 && hi == 0 ? put_bool(d, op == TOP_EQ) : 0;
+}
+
+static int pick_by_range(enum tile_op op, struct val *d, const struct affine *a, const struct affine *b)
+{
+	struct affine diff = *a;
+	__int128 lo, hi;
+	if (add_affine(&diff, b, -1))
+		return 0;
+	range_of(&diff, d, &lo, &hi);
+	int max = op == TOP_MAX || op == TOP_MAX_NAN;
+	if (lo >= 0)
+		return put_affine(d, max ? a : b);
+	return hi <= 0 ? put_affine(d, max ? b : a) : 0;
+}
+
+static int and_boxes(struct val *d, const struct val *a, const struct val *b)
+{
+	if (a->kind == VAL_UNIFORM || b->kind == VAL_UNIFORM) {
+		const struct val *u = a->kind == VAL_UNIFORM ? a : b, *o = u == a ? b : a;
+		if (o->kind != VAL_BOX)
+			return 0;
+		if (!u->u.raw[0])
+			return put_bool(d, 0);
+		d->kind = VAL_BOX;
+		d->box = o->box;
+		return 1;
+	}
+	if (a->kind != VAL_BOX || b->kind != VAL_BOX)
+		return 0;
+	int empty = 0;
+	for (int i = 0; i < d->ndim; i++) {
+		int32_t lo = MAX(a->box.lo[i], b->box.lo[i]), hi = MIN(a->box.hi[i], b->box.hi[i]);
+		empty |= lo >= hi;
+		d->box.lo[i] = lo;
+		d->box.hi[i] = hi;
+	}
+	d->kind = VAL_BOX;
+	return empty ? put_bool(d, 0) : 1;
+}
+
+int lazy_binary(const struct tile_insn *in, struct val *d, struct val *a, struct val *b)
+{
+	struct affine x, y;
+	if (a->dt == DT_BOOL && !a->ptr)
+		return in->op == TOP_AND ? and_boxes(d, a, b) : 0;
+	if ((a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM) || load_affine(a, &x) || load_affine(b, &y))
+		return 0;
+	switch (in->op) {
+	case TOP_ADD: return !add_affine(&x, &y, 1) && put_affine(d, &x);
+	case TOP_SUB: return !add_affine(&x, &y, -1) && put_affine(d, &x);
+	case TOP_MUL:
+		if (b->kind == VAL_UNIFORM)
+			return !scaled(&x, y.base) && put_affine(d, &x);
+		return a->kind == VAL_UNIFORM && !scaled(&y, x.base) && put_affine(d, &y);
+	case TOP_SHL:
+		return b->kind == VAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base) && put_affine(d, &x);
+	case TOP_DIV: case TOP_REM: return one_quotient(d, &x, b, in->op == TOP_REM);
+	case TOP_MAX: case TOP_MIN: case TOP_MAX_NAN: case TOP_MIN_NAN:
+		return pick_by_range(in->op, d, &x, &y);
+	case TOP_EQ: case TOP_NE: case TOP_LT: case TOP_LE: case TOP_GT: case TOP_GE:
+		return compare(in->op, d, &x, &y);
+	}
+	return 0;
+}
+
+int lazy_cast(struct val *d, const struct val *a)
+{
+	struct affine x;
+	return a->kind == VAL_AFFINE && !load_affine(a, &x) && put_affine(d, &x);
+}
+
+/* Offsets into 64 bits, by the sign of their type. */
+static void widen(const struct val *v, int64_t *out)
+{
+#define WIDEN(T) do { const T *s = v->data; for (int32_t i = 0; i < v->n; i++) out[i] = (int64_t)s[i]; } while (0)
+	switch (v->dt) {
+	case DT_I8: WIDEN(int8_t); break;
+	case DT_I16: WIDEN(int16_t); break;
+	case DT_I32: WIDEN(int32_t); break;
+	case DT_BOOL: case DT_U8: WIDEN(uint8_t); break;
+	case DT_U16: WIDEN(uint16_t); break;
+	case DT_U32: WIDEN(uint32_t); break;
+	default: WIDEN(int64_t);
+	}
+#undef WIDEN
+}
+
+int exec_addptr(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	int64_t scale = dtype_size((enum dtype)d->dt);
+	int prov = a->prov;
+	struct affine x, y;
+	(void)p;
+	if (!load_affine(a, &x) && !load_affine(b, &y) && !scaled(&y, scale) && !add_affine(&x, &y, 1)) {
+		if (put_affine(d, &x)) {
+			d->prov = (int16_t)prov;
+			return 0;
+		}
+	}
+	int64_t *offset = (int64_t *)m->scratch[0];
+	val_dense(b);
+	if (b->data == &b->u)
+		offset[0] = val_int(b);
+	else
+		widen(b, offset);
+	int uniform = a->kind == VAL_UNIFORM;
+	int64_t base = a->u.i;
+	const int64_t *addr = uniform ? NULL : val_dense(a);
+	int64_t *out = val_result(d);
+	for (int32_t i = 0; i < d->n; i++)
+		out[i] = (int64_t)((uint64_t)(uniform ? base : addr[i]) + (uint64_t)offset[i] * (uint64_t)scale);
+	d->prov = (int16_t)prov;
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* Loads and stores. Rows of contiguous lanes are copied whole; a lane that is off takes
+ * `other`, the padding, or is poison. */
+#include "tile/check.h"
+#include "tile/exec_access.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* --- load --------------------------------------------------------------------------- */
+
+static void gather_row(char *out, const struct row *r, int esize)
+{
+	if (r->step == esize) {
+		memcpy(out, r->addr, (size_t)(r->count * esize));
+		return;
+	}
+#define GATHER(T) \
+	do { \
+		T *o = (T *)out; \
+		for (int64_t i = 0; i < r->count; i++) \
+			memcpy(&o[i], r->addr + i * r->step, sizeof(T)); \
+	} while (0)
+	switch (esize) {
+	case 1: GATHER(uint8_t); break;
+	case 2: GATHER(uint16_t); break;
+	case 4: GATHER(uint32_t); break;
+	default: GATHER(uint64_t);
+	}
+#undef GATHER
+}
+
+/* Lanes by a dense pointer, all of them checked. */
+static void gather_lanes(struct access *a, char *out)
+{
+	const int64_t *addr = a->ptr->data;
+	const unsigned char *on = a->mask ? a->mask->data : NULL;
+	int64_t n = a->ptr->n;
+#define LANES_OF(T) \
+	do { \
+		T *o = (T *)out; \
+		for (int64_t i = 0; i < n; i++) \
+			if (!on || on[i]) \
+				memcpy(&o[i], (const void *)(uintptr_t)addr[i], sizeof(T)); \
+	} while (0)
+	switch (a->esize) {
+	case 1: LANES_OF(uint8_t); break;
+	case 2: LANES_OF(uint16_t); break;
+	case 4: LANES_OF(uint32_t); break;
+	default: LANES_OF(uint64_t);
+	}
+#undef LANES_OF
+}
+
+/* What lanes that are off hold; 1: undefined. */
+static int fill_off(struct machine *m, const struct tile_insn *in, struct val *d)
+{
+	if (in->n_src > 2) {
+		struct val *other = val_src(m, in, 2);
+		val_copy(d, other);
+		return 0;
+	}
+	d->kind = VAL_UNIFORM;
+	d->u.i = 0;
+	if (in->attr[0] == TILE_PAD_NAN && dtype_is_float((enum dtype)d->dt))
+		dtype_store((enum dtype)d->dt, &d->u, NAN);
+	if (in->attr[0] != TILE_PAD_NONE)
+		return 0;
+	memset(&d->u, m->poison_byte, sizeof d->u);
+	return 1;
+}
+
+static void to_bool(unsigned char *p, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		p[i] = p[i] != 0;
+}
+
+/* Poison of the lanes of one row from what memory was never written. */
+static unsigned char row_undef(const struct row *r, int esize, unsigned char *map)
+{
+	const unsigned char *undef = r->al->st->undef;
+	unsigned char any = 0;
+	if (!undef)
+		return 0;
+	undef += r->addr - r->al->base;
+	for (int64_t i = 0; i < r->count; i++) {
+		unsigned char bad = 0;
+		for (int b = 0; b < esize; b++)
+			bad |= undef[i * r->step + b];
+		if (bad)
+			map[r->lane + i] |= POISON_MEMORY;
+		any |= bad ? POISON_MEMORY : 0;
+	}
+	return any;
+}
+
+/* Races and poison of a load; `off_poison` where lanes that are off are undefined. */
+static int check_loaded(struct access *a, struct val *d, int off_undefined)
+{
+	struct machine *m = a->m;
+	struct row r;
+	struct val *other = a->in->n_src > 2 ? val_src(m, a->in, 2) : NULL;
+	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
+	int undef = 0;
+	for (int i = 0; i < m->code->n_params; i++)
+		undef |= m->allocs[i].base && m->allocs[i].st->undef;
+	unsigned char bits = 0, *map = NULL;
+	if (undef || off_poison) {
+		map = poison_room(m, d);
+		if (!map)
+			return -1;
+		memset(map, off_poison ? off_undefined ? POISON_MASKED : other->poison : 0, (size_t)d->n);
+		if (off_poison && other && other->pmap_on)
+			memcpy(map, other->pmap, (size_t)d->n);
+		bits = off_poison ? off_undefined ? POISON_MASKED : other->poison : 0;
+	}
+	while (access_next(a, &r)) {
+		if (check_load(m, a->in->loc, r.al, r.addr - r.al->base, r.step, r.count, a->esize))
+			return -1;
+		if (!map)
+			continue;
+		memset(map + r.lane, 0, (size_t)r.count);
+		bits |= row_undef(&r, a->esize, map);
+	}
+	d->pmap_on = bits != 0;
+	d->poison = bits;
+	d->poison_at = off_poison && other && !off_undefined ? other->poison_at : a->in->loc;
+	return 0;
+}
+
+int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *d = val_dst(m, in, 0);
+	struct access a = {
+		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 1 ? val_src(m, in, 1) : NULL,
+		.esize = d->esize, .verb = "load",
+	};
+	struct row r;
+	int off_undefined = 0;
+	(void)p;
+	if (access_open(&a))
+		return -1;
+	m->cost.bytes_loaded += a.active * a.esize;
+	val_clear_poison(d);
+	if (!access_full(&a))
+		off_undefined = fill_off(m, in, d);
+	if (a.boxed && access_full(&a) && a.ptr->kind == VAL_UNIFORM) {
+		d->kind = VAL_UNIFORM;
+		memcpy(&d->u, (void *)(uintptr_t)a.ptr->u.i, (size_t)a.esize);
+		if (d->dt == DT_BOOL)
+			to_bool(d->u.raw, 1);
+	} else if (a.active) {
+		if (!access_full(&a))
+			val_dense(d);
+		char *out = val_result(d);
+		if (!a.boxed)
+			gather_lanes(&a, out);
+		while (a.boxed && access_next(&a, &r))
+			gather_row(out + r.lane * a.esize, &r, a.esize);
+		if (d->dt == DT_BOOL)
+			to_bool((unsigned char *)out, d->n);
+	}
+	if (!m->check)
+		return 0;
+	struct access again = a;
+	if (access_open(&again))
+		return -1;
+	return check_loaded(&again, d, off_undefined);
+}
+
+/* --- store -------------------------------------------------------------------------- */
+
+static void scatter_row(const struct row *r, const char *value, int64_t vstep, int esize)
+{
+	if (r->step == esize && vstep == esize) {
+		memcpy(r->addr, value, (size_t)(r->count * esize));
+		return;
+	}
+	for (int64_t i = 0; i < r->count; i++)
+		memcpy(r->addr + i * r->step, value + i * vstep, (size_t)esize);
+}
+
+/* The bytes of a row have a value now. */
+static void mark_defined(const struct row *r, int esize)
+{
+	unsigned char *undef = r->al->st->undef;
+	if (!undef)
+		return;
+	undef += r->addr - r->al->base;
+	if (r->step == esize) {
+		memset(undef, 0, (size_t)(r->count * esize));
+		return;
+	}
+	for (int64_t i = 0; i < r->count; i++)
+		memset(undef + i * r->step, 0, (size_t)esize);
+}
+
+static int check_stored(struct access *a, const struct row *r, struct val *v, const char *value, int64_t vstep)
+{
+	for (int64_t i = 0; v->poison && i < r->count; i++)
+		if (!v->pmap_on || v->pmap[r->lane + i]) {
+			char what[200], where[160];
+			access_where(r->al, r->addr + i * r->step - r->al->base, where, sizeof where);
+			snprintf(what, sizeof what, "the value stored to %s", where);
+			return poison_fault(a->m, a->in->loc, v, r->lane + i, what);
+		}
+	return check_store(a->m, a->in->loc, r->al, r->addr - r->al->base, r->step, r->count, a->esize, value, vstep);
+}
+
+int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	struct val *v = val_src(m, in, 1);
+	struct access a = {
+		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 2 ? val_src(m, in, 2) : NULL,
+		.esize = v->esize, .verb = "store",
+	};
+	struct row r;
+	(void)p;
+	if (access_open(&a))
+		return -1;
+	m->cost.bytes_stored += a.active * a.esize;
+	int uniform = v->kind == VAL_UNIFORM;
+	const char *value = uniform ? (const char *)&v->u : val_dense(v);
+	int64_t vstep = uniform ? 0 : a.esize;
+	while (access_next(&a, &r)) {
+		const char *from = value + r.lane * vstep;
+		if (m->check && check_stored(&a, &r, v, from, vstep))
+			return -1;
+		scatter_row(&r, from, vstep, a.esize);
+		mark_defined(&r, a.esize);
+	}
+	return 0;
+}
+
+int exec_aligned(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	const struct val *v = val_src(m, in, 0);
+	int64_t x = val_int(v);
+	(void)p;
+	if (x % in->imm == 0)
+		return 0;
+	return fault_at(m, in->loc, REASON_misaligned, "%.*s must be a multiple of %lld", STR_ARG(in->text), (long long)in->imm);
+}

@@ -1,0 +1,250 @@
+/* Values and the main loop of the tile machine. */
+#include "tile/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tile/check.h"
+
+/* --- values ------------------------------------------------------------------------- */
+
+int64_t val_int(const struct val *v)
+{
+	return v->ptr ? v->u.i : dtype_load_int((enum dtype)v->dt, &v->u);
+}
+
+void val_set_int(struct val *v, int64_t x)
+{
+	v->kind = VAL_UNIFORM;
+	v->u.i = 0;
+	if (v->ptr)
+		v->u.i = x;
+	else
+		dtype_store_int((enum dtype)v->dt, &v->u, x);
+}
+
+int val_range(const struct val *v, int64_t *lo, int64_t *hi)
+{
+	if (v->kind == VAL_UNIFORM) {
+		*lo = *hi = val_int(v);
+		return 0;
+	}
+	if (v->kind != VAL_AFFINE)
+		return -1;
+	*lo = *hi = v->u.i;
+	for (int d = 0; d < v->ndim; d++) {
+		int64_t reach = v->stride[d] * (v->shape[d] - 1);
+		*(reach < 0 ? lo : hi) += reach;
+	}
+	return 0;
+}
+
+static void fill(void *data, const void *elem, int esize, size_t n)
+{
+#define FILL(T) do { T x, *o = data; memcpy(&x, elem, sizeof x); for (size_t i = 0; i < n; i++) o[i] = x; } while (0)
+	switch (esize) {
+	case 1: memset(data, *(const unsigned char *)elem, n); break;
+	case 2: FILL(uint16_t); break;
+	case 4: FILL(uint32_t); break;
+	default: FILL(uint64_t);
+	}
+#undef FILL
+}
+
+static void ramp(void *data, int64_t base, int64_t step, int esize, size_t n)
+{
+#define RAMP(T, U) do { T *o = data; U b = (U)base, s = (U)step; for (size_t i = 0; i < n; i++) o[i] = (T)(b + (U)i * s); } while (0)
+	switch (esize) {
+	case 1: RAMP(uint8_t, uint32_t); break;
+	case 2: RAMP(uint16_t, uint32_t); break;
+	case 4: RAMP(uint32_t, uint32_t); break;
+	default: RAMP(uint64_t, uint64_t);
+	}
+#undef RAMP
+}
+
+/* Rows of the last dimension; `index` counts the others. */
+static int next_row(const struct val *v, int32_t *index)
+{
+	for (int d = v->ndim - 2; d >= 0; d--) {
+		if (++index[d] < v->shape[d])
+			return 1;
+		index[d] = 0;
+	}
+	return 0;
+}
+
+static void write_affine(struct val *v)
+{
+	int32_t index[TILE_DIMS] = { 0 };
+	int last = v->ndim - 1;
+	size_t row = (size_t)v->shape[last];
+	char *out = v->data;
+	do {
+		int64_t base = v->u.i;
+		for (int d = 0; d < last; d++)
+			base += index[d] * v->stride[d];
+		ramp(out, base, v->stride[last], v->esize, row);
+		out += row * v->esize;
+	} while (next_row(v, index));
+}
+
+static void write_box(struct val *v)
+{
+	int32_t index[TILE_DIMS] = { 0 };
+	int last = v->ndim - 1;
+	size_t row = (size_t)v->shape[last];
+	unsigned char *out = v->data;
+	int32_t lo = v->box.lo[last], hi = v->box.hi[last];
+	do {
+		int on = lo < hi;
+		for (int d = 0; d < last; d++)
+			on &= index[d] >= v->box.lo[d] && index[d] < v->box.hi[d];
+		memset(out, 0, row);
+		if (on)
+			memset(out + lo, 1, (size_t)(hi - lo));
+		out += row;
+	} while (next_row(v, index));
+}
+
+void *val_dense(struct val *v)
+{
+	if (v->kind == VAL_DENSE || v->data == &v->u)
+		return v->data;
+	if (v->kind == VAL_UNIFORM)
+		fill(v->data, &v->u, v->esize, (size_t)v->n);
+	else if (v->kind == VAL_AFFINE)
+		write_affine(v);
+	else
+		write_box(v);
+	v->kind = VAL_DENSE;
+	return v->data;
+}
+
+void val_copy(struct val *dst, struct val *src)
+{
+	dst->kind = src->kind;
+	dst->u = src->u;
+	dst->prov = src->prov;
+	if (src->kind == VAL_AFFINE)
+		memcpy(dst->stride, src->stride, sizeof dst->stride);
+	else if (src->kind == VAL_BOX)
+		dst->box = src->box;
+	else if (src->kind == VAL_DENSE && dst->data != src->data)
+		memcpy(dst->data, src->data, (size_t)src->n * src->esize);
+}
+
+/* --- faults ------------------------------------------------------------------------- */
+
+int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const struct tile_loc *l = &m->code->locs[loc];
+	diag_set(m->fault, r, l->line, l->col, "%s, in program (%lld, %lld, %lld)", text,
+		(long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2]);
+	snprintf(m->fault->kernel, sizeof m->fault->kernel, "%.*s", STR_ARG(m->code->name));
+	return -1;
+}
+
+/* --- the loop ----------------------------------------------------------------------- */
+
+enum { FUEL_CHUNK = 1 << 14 };
+
+static int refuel(struct machine *m, const struct tile_insn *in)
+{
+	if (!m->fuel_pool) {
+		m->fuel = INT64_MAX;
+		return 0;
+	}
+	int64_t want = FUEL_CHUNK - m->fuel;
+	int64_t left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
+	if (left < -want)
+		return fault_at(m, in->loc, REASON_kernel_timeout, "the kernel used up its fuel; does a loop end?");
+	m->fuel += want;
+	return 0;
+}
+
+static int truth(struct machine *m, const struct tile_insn *in, int *yes)
+{
+	const struct val *c = val_src(m, in, 0);
+	if (m->check && c->poison)
+		return poison_fault(m, in->loc, c, 0, "a branch");
+	*yes = c->u.raw[0] != 0;
+	return 0;
+}
+
+/* One control instruction: the next program counter, or -1 after a fault. */
+static int control(struct machine *m, const struct tile_insn *in, const struct plan_insn *p, int pc)
+{
+	int yes = 1;
+	if (in->n_src && truth(m, in, &yes))
+		return -1;
+	switch (in->op) {
+	case TOP_IF: return yes ? pc + 1 : p->jump;
+	case TOP_BR_IF: return yes ? p->jump : pc + 1;
+	case TOP_ELSE: case TOP_BR: case TOP_RET: return p->jump;
+	}
+	return pc + 1;
+}
+
+int machine_exec(struct machine *m, int func)
+{
+	const struct tile_func *f = &m->code->funcs[func];
+	const struct plan_insn *plan = m->plan->funcs[func];
+	int64_t *counters = (int64_t *)&m->cost;
+	for (int pc = 0; pc < f->n_insns;) {
+		const struct tile_insn *in = &f->insns[pc];
+		const struct plan_insn *p = &plan[pc];
+		m->fuel -= p->fuel;
+		if (m->fuel < 0 && refuel(m, in))
+			return -1;
+		if (!p->exec) {
+			pc = control(m, in, p, pc);
+			if (pc < 0)
+				return -1;
+			continue;
+		}
+		if (p->counter != 0xff)
+			counters[p->counter] += p->lanes;
+		if (m->check ? check_exec(m, in, p) : p->exec(m, in, p))
+			return -1;
+		pc++;
+	}
+	return 0;
+}
+
+/* --- functions ------------------------------------------------------------------------ */
+
+static void bind_param(struct val *v, unsigned char *arg, int n)
+{
+	val_clear_poison(v);
+	v->kind = n == 1 ? VAL_UNIFORM : VAL_DENSE;
+	if (n == 1)
+		memcpy(&v->u, arg, v->esize);
+	else
+		memcpy(v->data, arg, (size_t)n * v->esize);
+}
+
+int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args, unsigned char *const *results)
+{
+	const struct tile_func *f = &m->code->funcs[func];
+	(void)in;
+	for (int i = m->plan->first_reg[func]; i < m->plan->last_reg[func]; i++) {
+		struct val *v = &m->vals[m->plan->func_regs[i]];
+		v->n = n;
+		v->shape[0] = n;
+	}
+	for (int i = 0; i < f->n_params; i++)
+		bind_param(&m->vals[f->params[i]], args[i], n);
+	if (machine_exec(m, func))
+		return -1;
+	for (int i = 0; i < f->n_results; i++) {
+		struct val *v = &m->vals[f->results[i]];
+		memcpy(results[i], n == 1 ? (void *)val_lanes(v) : val_dense(v), (size_t)n * v->esize);
+	}
+	return 0;
+}
