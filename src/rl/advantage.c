@@ -1,0 +1,137 @@
+/* From rewards to advantages: see advantage.h. */
+#include "rl/advantage.h"
+
+#include <math.h>
+
+static const char *const method_names[] = {
+#define M(id, name) name,
+	RL_METHODS(M)
+#undef M
+};
+
+const char *rl_method_name(enum rl_method m)
+{
+	return method_names[m];
+}
+
+int rl_method_by_name(struct str name)
+{
+	for (int i = 0; i < RL_METHOD_COUNT; i++)
+		if (str_is(name, method_names[i]))
+			return i;
+	return -1;
+}
+
+/* Samples that rank higher than i; equal ones keep their order. */
+static size_t better(const struct rl_scored *s, size_t n, size_t i)
+{
+	size_t k = 0;
+
+	for (size_t j = 0; j < n; j++)
+		k += s[j].rank > s[i].rank || (s[j].rank == s[i].rank && j < i);
+	return k;
+}
+
+static void best_of_n(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		double w = s[i].reward > o->threshold && better(s, n, i) < (size_t)o->keep ? 1.0 : 0.0;
+
+		out[i] = (struct advantage){ .plan = w, .code = w };
+	}
+}
+
+static void reward_weighted(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
+{
+	double sum = 0.0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].reward > o->threshold) {
+			sum += s[i].reward - o->threshold;
+			kept++;
+		}
+	for (size_t i = 0; i < n; i++) {
+		double w = s[i].reward > o->threshold ? (s[i].reward - o->threshold) * (double)kept / sum : 0.0;
+
+		out[i] = (struct advantage){ .plan = w, .code = w };
+	}
+}
+
+static void leave_one_out(const struct rl_scored *s, size_t n, struct advantage *out)
+{
+	double sum = 0.0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += s[i].reward;
+	for (size_t i = 0; i < n; i++) {
+		double a = n > 1 ? s[i].reward - (sum - s[i].reward) / (double)(n - 1) : 0.0;
+
+		out[i] = (struct advantage){ .plan = a, .code = a };
+	}
+}
+
+/* Values minus their mean, over their standard deviation if asked. */
+static void centre(double *v, size_t n, int normalise)
+{
+	double mean = 0.0, var = 0.0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += v[i] / (double)n;
+	for (size_t i = 0; i < n; i++) {
+		v[i] -= mean;
+		var += v[i] * v[i] / (double)n;
+	}
+	for (size_t i = 0; i < n && normalise; i++)
+		v[i] /= sqrt(var) + 1e-6;
+}
+
+enum { GROUP_MOST = 1024 };
+
+static void group_relative(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
+{
+	double plan[GROUP_MOST], code[GROUP_MOST];
+
+	n = n < GROUP_MOST ? n : GROUP_MOST;
+	for (size_t i = 0; i < n; i++) {
+		plan[i] = o->classes ? s[i].plan : s[i].reward;
+		code[i] = o->classes ? s[i].code : s[i].reward;
+	}
+	centre(plan, n, o->normalise);
+	centre(code, n, o->normalise);
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct advantage){ .plan = (o->classes ? o->alpha : 1.0) * plan[i], .code = code[i] };
+}
+
+size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
+{
+	size_t alive = 0;
+
+	switch (o->method) {
+	case RL_best_of_n: best_of_n(o, s, n, out); break;
+	case RL_rwsft: reward_weighted(o, s, n, out); break;
+	case RL_reinforce: leave_one_out(s, n, out); break;
+	default: group_relative(o, s, n, out); break;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(out[i].plan) < 1e-12)
+			out[i].plan = 0.0;
+		if (fabs(out[i].code) < 1e-12)
+			out[i].code = 0.0;
+		alive += out[i].plan != 0.0 || out[i].code != 0.0;
+	}
+	return alive;
+}
+
+void curriculum_note(struct curriculum *c, int level, int correct)
+{
+	if (level != 1)
+		return;
+	c->seen++;
+	c->correct += correct;
+	if (c->seen < c->window)
+		return;
+	if ((double)c->correct > c->wanted * (double)c->seen)
+		c->share = fmin(c->share + c->rise, c->last);
+	c->seen = c->correct = 0;
+}

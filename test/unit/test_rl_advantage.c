@@ -1,0 +1,113 @@
+/* Advantages: every method on groups whose answer is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "rl/advantage.h"
+
+static const struct rl_scored group[] = {
+	{ .reward = 0.0, .rank = 0.0, .plan = 0.0, .code = 0.0 },
+	{ .reward = 1.0, .rank = 1.3, .plan = 2.0, .code = 1.0 },
+	{ .reward = 0.5, .rank = 0.0, .plan = 0.0, .code = 0.0 },
+	{ .reward = 0.9, .rank = 1.2, .plan = 1.0, .code = 1.0 },
+};
+
+static int near(double a, double b)
+{
+	return fabs(a - b) < 1e-9;
+}
+
+static void test_best_of_n(void **state)
+{
+	struct advantage_opts o = { .method = RL_best_of_n, .keep = 1, .threshold = 0.3 };
+	struct advantage a[4];
+
+	(void)state;
+	assert_int_equal(advantages(&o, group, 4, a), 1);
+	assert_true(a[1].code == 1.0 && a[1].plan == 1.0 && a[3].code == 0.0);
+	o.keep = 3;
+	assert_int_equal(advantages(&o, group, 4, a), 3 - 1 + 0);   /* rank order: 1, 3, 0; 0 is below the threshold */
+	assert_true(a[1].code == 1.0 && a[3].code == 1.0 && a[0].code == 0.0);
+}
+
+static void test_reinforce(void **state)
+{
+	struct advantage_opts o = { .method = RL_reinforce };
+	struct advantage a[4];
+	double sum = 0.0;
+
+	(void)state;
+	assert_int_equal(advantages(&o, group, 4, a), 4);
+	assert_true(near(a[0].code, -2.4 / 3.0));
+	assert_true(near(a[1].code, 1.0 - 1.4 / 3.0));
+	for (int i = 0; i < 4; i++)
+		sum += a[i].code;
+	assert_true(near(sum, 0.0));
+}
+
+static void test_rwsft(void **state)
+{
+	struct advantage_opts o = { .method = RL_rwsft, .threshold = 0.3 };
+	struct advantage a[4];
+
+	(void)state;
+	assert_int_equal(advantages(&o, group, 4, a), 3);
+	assert_true(near(a[1].code + a[2].code + a[3].code, 3.0));
+	assert_true(near(a[1].code / a[2].code, 0.7 / 0.2));
+}
+
+static void test_grpo(void **state)
+{
+	struct advantage_opts o = { .method = RL_grpo, .alpha = 0.1, .classes = 1 };
+	struct advantage a[4];
+
+	(void)state;
+	assert_int_equal(advantages(&o, group, 4, a), 4);
+	assert_true(near(a[1].plan, 0.1 * (2.0 - 0.75)) && near(a[1].code, 0.5) && near(a[0].code, -0.5));
+	o.classes = 0;
+	advantages(&o, group, 4, a);
+	assert_true(near(a[1].plan, 0.4) && near(a[1].code, 0.4));
+}
+
+static void test_equal_rewards(void **state)
+{
+	struct rl_scored same[3] = { { .reward = 0.7, .code = 1.0 }, { .reward = 0.7, .code = 1.0 }, { .reward = 0.7, .code = 1.0 } };
+	struct advantage a[3];
+
+	(void)state;
+	assert_int_equal(advantages(&(struct advantage_opts){ .method = RL_grpo, .alpha = 0.1, .classes = 1 }, same, 3, a), 0);
+	assert_int_equal(advantages(&(struct advantage_opts){ .method = RL_reinforce }, same, 3, a), 0);
+}
+
+static void test_curriculum(void **state)
+{
+	struct curriculum c = CURRICULUM_DEFAULTS;
+
+	(void)state;
+	c.window = 10;
+	for (int i = 0; i < 10; i++)
+		curriculum_note(&c, 1, i < 4);
+	assert_true(near(c.share, 0.1));
+	for (int i = 0; i < 10; i++)
+		curriculum_note(&c, 1, i < 5);
+	assert_true(near(c.share, 0.15));
+	for (int i = 0; i < 1000; i++) {
+		curriculum_note(&c, 2, 0);
+		curriculum_note(&c, 1, 1);
+	}
+	assert_true(near(c.share, 0.5));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_best_of_n), cmocka_unit_test(test_reinforce), cmocka_unit_test(test_rwsft),
+		cmocka_unit_test(test_grpo), cmocka_unit_test(test_equal_rewards), cmocka_unit_test(test_curriculum),
+	};
+
+	return cmocka_run_group_tests_name("advantage", tests, NULL, NULL);
+}
