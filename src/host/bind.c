@@ -206,20 +206,23 @@ static int check_tensors(struct host *h, const struct bind_row *row, const struc
 	return 0;
 }
 
-void host_record_op(struct host *h, const struct bind_row *row)
+struct host_op *host_record_op(struct host *h, const struct bind_row *row)
 {
 	int line, col;
 	host_position(h, &line, &col);
 	for (size_t i = h->ops.n; i-- > 0 && i + 16 > h->ops.n;)
 		if (h->ops.v[i].name == row->name && h->ops.v[i].line == line) {
 			h->ops.v[i].count++;
-			return;
+			return &h->ops.v[i];
 		}
 	if (h->ops.n >= 100000)
-		return;
+		return NULL;
 	struct host_op op = { .name = row->name, .line = line, .flags = row->flags, .count = 1 };
-	if (vec_push(&h->ops, op))
+	if (vec_push(&h->ops, op)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	return &h->ops.v[h->ops.n - 1];
 }
 
 /* --- the call ---------------------------------------------------------------------------------------- */
@@ -250,7 +253,7 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	if (!rc)
 		rc = row->fn(&b);
 	if (!rc && row->flags & tensors)
-		host_record_op(h, row);
+		host_count_work(host_record_op(h, row), a, s->n, b.out);
 	h->call = outer;
 	h->call_device = device;
 	h->call_grad = grad;

@@ -327,6 +327,8 @@ int builtin_call(struct host *h, struct builtin_obj *b, const struct call_args *
 int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out);
 int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
 int exec_import(struct host *h, struct frame *f, const struct py_node *n);
-void host_record_op(struct host *h, const struct bind_row *row);
+struct host_op *host_record_op(struct host *h, const struct bind_row *row);      /* NULL: not recorded */
+/* Adds the bytes and flops of one call to its record (work.c). */
+void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
 
 #endif

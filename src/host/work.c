@@ -1,0 +1,70 @@
+/* What a torch operation would cost on a device: bytes of the tensors it reads and writes, and
+ * the multiply-adds of products. For the roofline model, not for accounting of memory. */
+#include "host/interp.h"
+
+static int64_t bytes_of(struct val v)
+{
+	int64_t sum = 0;
+
+	if (v.kind == V_TENSOR)
+		return tensor_numel(&v.u.t->t) * dtype_size(v.u.t->t.dt);
+	if (v.kind == V_TUPLE || v.kind == V_LIST)
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			sum += v.u.seq->v[i].kind == V_TENSOR ? bytes_of(v.u.seq->v[i]) : 0;
+	return sum;
+}
+
+static const struct tensor *nth_matrix(const struct val *a, size_t n, int nth)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i].kind == V_TENSOR && a[i].u.t->t.ndim >= 2 && nth-- == 0)
+			return &a[i].u.t->t;
+	return NULL;
+}
+
+/* Multiply-adds for each element of the result: the length of the sums. */
+static int64_t sum_length(const char *name, const struct val *a, size_t n)
+{
+	const struct tensor *x = nth_matrix(a, n, 0), *w = nth_matrix(a, n, 1);
+
+	if (!x || !w)
+		return 0;
+	if (strstr(name, "conv") || strstr(name, "linear"))
+		return w->shape[0] ? tensor_numel(w) / w->shape[0] : 0;
+	if (strstr(name, "mm") || strstr(name, "matmul") || strstr(name, "einsum") || strstr(name, "attention"))
+		return x->shape[x->ndim - 1];
+	return 0;
+}
+
+void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
+{
+	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM)))
+		return;
+	for (size_t i = 0; i < n; i++)
+		op->bytes += bytes_of(a[i]);
+	op->bytes += bytes_of(out);
+	if (out.kind == V_TENSOR) {
+		int64_t k = sum_length(op->name, a, n), elements = tensor_numel(&out.u.t->t);
+
+		op->flops += k ? 2 * k * elements : elements;
+	}
+}
+
+int host_lib_flags(const struct host_lib *lib, const char *dotted)
+{
+	const struct map_entry *e = map_get(&lib->rows, str_of(dotted));
+	const struct bind_row *row = e ? e->val.ptr : NULL;
+
+	/* An alias has its target's flags. */
+	for (int hops = 0; row && row->sig && row->sig[0] == '=' && hops < 4; hops++) {
+		e = map_get(&lib->rows, str_of(row->sig + 1));
+		row = e ? e->val.ptr : NULL;
+	}
+	return row ? (int)row->flags : -1;
+}
+
+void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx)
+{
+	h->o.compute = fn;
+	h->o.compute_ctx = ctx;
+}
