@@ -175,10 +175,8 @@ format:
 
 check:
 	@tools/setup check
-	@tools/layers.py
-	@tools/sizes.py
-	@tools/format.py --check $(C_FILES)
-	@tools/analyse
+	@rc=0; for c in tools/layers.py tools/sizes.py tools/analyse "tools/format.py --check $(C_FILES)"; do \
+		$$c || rc=1; done; exit $$rc
 
 clean:
 	rm -rf build tritonrl
