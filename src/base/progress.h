@@ -26,7 +26,8 @@ void progress_add(struct progress *p, int64_t more);
 void progress_note(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void progress_end(struct progress *p);
 
-/* Installs handlers for SIGINT and SIGTERM; stop_requested() is true after the first. */
+/* Installs handlers for SIGINT and SIGTERM; stop_requested() is true after the first. Only for
+ * commands that then look at it: for others Ctrl-C keeps its usual meaning. */
 void stop_install(void);
 int stop_requested(void);
 

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 
@@ -56,7 +55,6 @@ int main(int argc, char **argv)
 		words[0] = help;
 	if (!strcmp(words[0], "--version"))
 		words[0] = version;
-	stop_install();
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		if (!strcmp(words[0], c->name))
 			return finish(c->run(argc - 1, words));
