@@ -42,6 +42,18 @@ static uint32_t name_hash(const char *s, size_t n)
 	return (uint32_t)(h ^ h >> 32);
 }
 
+/* Both have eight readable bytes behind them; most names have no more. */
+static inline int same_name(const char *a, const char *b, size_t n)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	if (n > 8)
+		return x == y && !memcmp(a + 8, b + 8, n - 8);
+	return !((x ^ y) << (64 - 8 * n));
+}
+
 static void names_grow(struct parser *p)
 {
 	uint32_t size = p->names.v ? (p->names.mask + 1) * 2 : 256;
@@ -71,7 +83,7 @@ struct name_slot *py_intern(struct parser *p, const char *s, size_t n)
 		slot = &p->names.v[i & p->names.mask];
 		if (!slot->p)
 			break;
-		if (slot->hash == h && slot->n == n && !memcmp(slot->p, s, n))
+		if (slot->hash == h && slot->n == n && same_name(slot->p, s, n))
 			return slot;
 	}
 	if (p->names.n * 2 > p->names.mask) {
@@ -149,9 +161,9 @@ static void lex_name(struct parser *p, const char *s)
 static const char *continue_line(struct parser *p, const char *s)
 {
 	if (s[1] != '\n')
-		py_fail(p, here(p, s + 1), "unexpected character after line continuation character");
+		py_fail_layout(p, here(p, s + 1), "unexpected character after line continuation character");
 	if (!s[2])
-		py_fail(p, here(p, s + 1), "unexpected EOF while parsing");
+		py_fail_layout(p, here(p, s + 1), "unexpected EOF while parsing");
 	p->lx.line++;
 	p->lx.line_start = s + 2;
 	return s + 2;
@@ -191,12 +203,12 @@ static void indent_to(struct parser *p, const char *s, struct indentation in)
 
 	if (in.col == col) {
 		if (in.alt != alt)
-			py_fail(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
+			py_fail_layout(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
 	} else if (in.col > col) {
 		if (n + 1 >= PY_MAX_INDENTS)
-			py_fail(p, here(p, s), "too many levels of indentation");
+			py_fail_layout(p, here(p, s), "too many levels of indentation");
 		if (in.alt <= alt)
-			py_fail(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
+			py_fail_layout(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
 		p->indents[n].col = in.col;
 		p->indents[n].alt = in.alt;
 		lx->indents++;
@@ -205,9 +217,9 @@ static void indent_to(struct parser *p, const char *s, struct indentation in)
 		while (n && in.col < p->indents[n - 1].col)
 			n--, lx->dents--;
 		if (in.col != (n ? p->indents[n - 1].col : 0))
-			py_fail(p, here(p, s), "unindent does not match any outer indentation level");
+			py_fail_layout(p, here(p, s), "unindent does not match any outer indentation level");
 		if (in.alt != (n ? p->indents[n - 1].alt : 0))
-			py_fail(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
+			py_fail_layout(p, here(p, s), "inconsistent use of tabs and spaces in indentation");
 		lx->indents = n;
 	}
 }
@@ -253,7 +265,7 @@ static int hand_out_dent(struct parser *p)
 static void lex_end(struct parser *p)
 {
 	if (p->lx.depth && !p->lx.fragment)
-		py_fail(p, p->parens[p->lx.depth - 1].at, "'%c' was never closed",
+		py_fail_layout(p, p->parens[p->lx.depth - 1].at, "'%c' was never closed",
 			p->parens[p->lx.depth - 1].open);
 	p->tok.kind = T_END;
 }
@@ -263,7 +275,7 @@ static void lex_end(struct parser *p)
 static enum tok open_bracket(struct parser *p, char c, enum tok kind)
 {
 	if (p->lx.depth >= PY_MAX_PARENS)
-		py_fail(p, p->tok.start, "too many nested parentheses");
+		py_fail_lex(p, p->tok.start, "too many nested parentheses");
 	p->parens[p->lx.depth].open = c;
 	p->parens[p->lx.depth].at = p->tok.start;
 	p->lx.depth++;
@@ -275,12 +287,12 @@ static enum tok close_bracket(struct parser *p, char c, char open, enum tok kind
 	int d = p->lx.depth;
 
 	if (!d)
-		py_fail(p, p->tok.start, "unmatched '%c'", c);
+		py_fail_lex(p, p->tok.start, "unmatched '%c'", c);
 	if (p->parens[d - 1].open != open) {
 		if (p->parens[d - 1].at.line != p->tok.start.line)
-			py_fail(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c' on line %d",
+			py_fail_lex(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c' on line %d",
 				c, p->parens[d - 1].open, p->parens[d - 1].at.line);
-		py_fail(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c'",
+		py_fail_lex(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c'",
 			c, p->parens[d - 1].open);
 	}
 	p->lx.depth--;
@@ -357,7 +369,7 @@ static void lex_operator(struct parser *p, const char *s)
 	p->lx.at = s + 1;
 	p->tok.kind = lex_punctuation(p, *s, &p->lx.at);
 	if (p->tok.kind == T_OTHER)
-		py_fail(p, p->tok.start, "invalid syntax");
+		py_fail_lex(p, p->tok.start, "invalid syntax");
 }
 
 /* --- the next token ------------------------------------------------------------------- */
@@ -430,7 +442,7 @@ void py_lex(struct parser *p)
 		lex_end(p);
 		break;
 	default:
-		py_fail(p, p->tok.start, (unsigned char)*s < 32 || *s == 127 ?
+		py_fail_lex(p, p->tok.start, (unsigned char)*s < 32 || *s == 127 ?
 			"invalid non-printable character U+%04X" : "invalid syntax", (unsigned char)*s);
 	}
 	p->tok.end = here(p, p->lx.at);

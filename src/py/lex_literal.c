@@ -33,7 +33,7 @@ static void check_number_end(struct parser *p, const char *s, const char *what)
 			return;
 	if (*s & 128)
 		uni_identifier(p, s, strcspn(s, " \t\n"));
-	py_fail(p, here(p, s), "invalid %s literal", what);
+	py_fail_lex(p, here(p, s), "invalid %s literal", what);
 }
 
 /* Digits with single underscores between them. */
@@ -45,7 +45,7 @@ static const char *scan_digits(struct parser *p, const char *s, const char *what
 		if (*s != '_')
 			return s;
 		if (!is_digit(*++s))
-			py_fail(p, here(p, s), "invalid %s literal", what);
+			py_fail_lex(p, here(p, s), "invalid %s literal", what);
 	}
 }
 
@@ -55,14 +55,14 @@ static const char *scan_radix(struct parser *p, const char *s, int radix, const 
 		if (*s == '_')
 			s++;
 		if (is_digit(*s) && digit_value(*s) >= radix)
-			py_fail(p, here(p, s), "invalid digit '%c' in %s literal", *s, what);
+			py_fail_lex(p, here(p, s), "invalid digit '%c' in %s literal", *s, what);
 		if (digit_value(*s) >= radix)
-			py_fail(p, here(p, s), "invalid %s literal", what);
+			py_fail_lex(p, here(p, s), "invalid %s literal", what);
 		while (digit_value(*s) < radix)
 			s++;
 	} while (*s == '_');
 	if (is_digit(*s))
-		py_fail(p, here(p, s), "invalid digit '%c' in %s literal", *s, what);
+		py_fail_lex(p, here(p, s), "invalid digit '%c' in %s literal", *s, what);
 	check_number_end(p, s, what);
 	return s;
 }
@@ -78,7 +78,7 @@ static const char *scan_exponent(struct parser *p, const char *s)
 	if (is_digit(*digits))
 		return scan_digits(p, digits, "decimal");
 	if (digits != s + 1)
-		py_fail(p, here(p, digits), "invalid decimal literal");
+		py_fail_lex(p, here(p, digits), "invalid decimal literal");
 	return s;
 }
 
@@ -110,7 +110,7 @@ const char *py_lex_number(struct parser *p, const char *s)
 		return s + 1;
 	}
 	if (!is_float && *start == '0' && start[strspn(start, "0_")] >= '1' && start[strspn(start, "0_")] <= '9')
-		py_fail(p, p->tok.start, "leading zeros in decimal integer literals are not permitted; "
+		py_fail_lex(p, p->tok.start, "leading zeros in decimal integer literals are not permitted; "
 			"use an 0o prefix for octal integers");
 	check_number_end(p, s, "decimal");
 	return s;
@@ -133,7 +133,7 @@ static const char *scan_triple(struct parser *p, const char *s, char q)
 			lx->line_start = s + 1;
 		}
 		if (!*s)
-			py_fail(p, start, "unterminated triple-quoted string literal (detected at line %d)",
+			py_fail_lex(p, start, "unterminated triple-quoted string literal (detected at line %d)",
 				lx->line > 1 && s == lx->line_start ? lx->line - 1 : lx->line);
 	}
 }
@@ -154,7 +154,7 @@ const char *py_lex_string(struct parser *p, const char *quote)
 				lx->line_start = s + 1;
 			}
 		} else if (*s == '\n' || !*s) {
-			py_fail(p, p->tok.start, "unterminated string literal (detected at line %d)", lx->line);
+			py_fail_lex(p, p->tok.start, "unterminated string literal (detected at line %d)", lx->line);
 		}
 	}
 	return s + 1;

@@ -30,37 +30,84 @@ const struct token_info py_tokens[TOKS] = {
 
 /* --- errors ------------------------------------------------------------------------- */
 
+static void set_error(struct parser *p, struct pos at, const char *fmt, va_list ap)
+{
+	err_clear(&p->err);
+	err_vset(&p->err, ERR_FORMAT, fmt, ap);
+	if (p->lx.fragment)
+		err_wrap(&p->err, "f-string");
+	p->err.line = at.line;
+	p->err.column = at.col + 1;
+}
+
+/* A lexical error further on, or a bracket that is never closed, is the likelier cause of a
+ * grammatical one: as CPython does, the rest of the text is lexed, and what is found there
+ * takes the place of the error already set. */
+static void lex_rest(struct parser *p)
+{
+	jmp_buf end;
+
+	if (p->lx.fragment)
+		return;
+	p->rest_line = p->tok.start.line;
+	p->now = &end;
+	if (!setjmp(end))
+		while (p->tok.kind != T_END)
+			py_lex(p);
+	p->now = &p->trap;
+}
+
 void py_fail(struct parser *p, struct pos at, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	err_vset(&p->err, ERR_FORMAT, fmt, ap);
+	set_error(p, at, fmt, ap);
 	va_end(ap);
-	p->err.line = at.line;
-	p->err.column = at.col + 1;
+	lex_rest(p);
 	longjmp(p->trap, 1);
+}
+
+void py_fail_lex(struct parser *p, struct pos at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set_error(p, at, fmt, ap);
+	va_end(ap);
+	longjmp(*p->now, 1);
+}
+
+void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...)
+{
+	va_list ap;
+	int d = p->lx.depth;
+
+	if (!p->rest_line) {
+		va_start(ap, fmt);
+		set_error(p, at, fmt, ap);
+		va_end(ap);
+	} else if (d && p->parens[d - 1].at.line < p->rest_line) {
+		err_clear(&p->err);
+		err_set_at(&p->err, ERR_FORMAT, p->parens[d - 1].at.line, p->parens[d - 1].at.col + 1,
+			   "'%c' was never closed", p->parens[d - 1].open);
+	}
+	longjmp(*p->now, 1);
 }
 
 void py_fail_nomem(struct parser *p)
 {
+	err_clear(&p->err);
 	err_nomem(&p->err);
 	longjmp(p->trap, 1);
 }
 
-/* The general case. A bracket opened on an earlier line and never closed is the likelier
- * cause than the token where the grammar gave up. */
 void py_fail_token(struct parser *p)
 {
 	if (py_at(p, T_INDENT))
-		py_fail(p, p->tok.start, "unexpected indent");
+		py_fail_layout(p, p->tok.start, "unexpected indent");
 	if (py_at(p, T_DEDENT))
-		py_fail(p, p->tok.start, "unexpected unindent");
-	if (p->lx.fragment)
-		py_fail(p, p->tok.start, "f-string: invalid syntax");
-	if (p->lx.depth && p->parens[p->lx.depth - 1].at.line < p->tok.start.line)
-		py_fail(p, p->parens[p->lx.depth - 1].at, "'%c' was never closed",
-			p->parens[p->lx.depth - 1].open);
+		py_fail_layout(p, p->tok.start, "unexpected unindent");
 	py_fail(p, p->tok.start, "invalid syntax");
 }
 
@@ -83,27 +130,16 @@ void py_next(struct parser *p)
 
 void py_expect(struct parser *p, enum tok kind)
 {
-	if (p->tok.kind == kind) {
-		py_next(p);
-		return;
-	}
-	if (kind == T_COLON && !py_at(p, T_ASSIGN) && !py_at(p, T_WALRUS) && !p->lx.depth)
-		py_fail(p, p->tok.start, "expected ':'");
-	py_fail_token(p);
+	if (p->tok.kind != kind)
+		py_fail_token(p);
+	py_next(p);
 }
 
-void py_close(struct parser *p, enum tok kind)
+void py_colon(struct parser *p)
 {
-	if (p->tok.kind == kind) {
-		py_next(p);
-		return;
-	}
-	if (py_starts_expr(p) && !py_tokens[p->tok.kind].prec && !py_tokens[p->tok.kind].is_kw &&
-	    p->lx.depth && p->parens[p->lx.depth - 1].at.line == p->tok.start.line)
-		py_fail(p, p->tok.start, "invalid syntax. Perhaps you forgot a comma?");
-	if (py_at(p, T_ASSIGN) && p->parens[p->lx.depth ? p->lx.depth - 1 : 0].at.line == p->tok.start.line)
-		py_fail(p, p->tok.start, "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
-	py_fail_token(p);
+	if (py_at(p, T_NEWLINE))
+		py_fail(p, p->tok.start, "expected ':'");
+	py_expect(p, T_COLON);
 }
 
 struct str py_identifier(struct parser *p)
@@ -240,7 +276,7 @@ static int run(struct parser *p, struct str source)
 			err_nomem(&p->err);
 		return -1;
 	}
-	p->arena->trap = &p->trap;
+	p->now = p->arena->trap = &p->trap;
 	parse_file(p, source);
 	p->arena->trap = NULL;
 	return 0;

@@ -81,7 +81,9 @@ struct parser {
 	struct py_module *m;
 	struct arena *arena;
 	struct err err;
-	jmp_buf trap;
+	jmp_buf trap;            /* out of py_parse */
+	jmp_buf *now;            /* where a lexical error goes: trap, but while lexing the rest */
+	int rest_line;           /* line of the error after which the rest is lexed; 0: none yet */
 	struct lexer lx;
 	struct token tok;
 	struct pos end;          /* of the last token that is not layout */
@@ -119,13 +121,17 @@ void py_fstring_flush(struct parser *p, struct fbuild *b);
 /* parse.c: what all grammar files use. */
 _Noreturn void py_fail(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 _Noreturn void py_fail_token(struct parser *p);       /* "invalid syntax" at p->tok */
+/* From the lexer: an error of its own, and one of the layout (indentation, end of the text),
+ * which after a grammatical error counts for nothing. */
+_Noreturn void py_fail_lex(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+_Noreturn void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 _Noreturn void py_fail_nomem(struct parser *p);
 struct py_node *py_node(struct parser *p, enum py_kind kind, struct pos start);
 struct py_node *py_name(struct parser *p, struct str id, struct pos start);
 void py_nest(struct parser *p);                       /* counts recursion; pair with py_unnest */
 void py_next(struct parser *p);
 void py_expect(struct parser *p, enum tok kind);      /* consumes it or fails */
-void py_close(struct parser *p, enum tok kind);       /* a closing bracket */
+void py_colon(struct parser *p);                      /* the one of a compound statement */
 struct str py_identifier(struct parser *p);           /* consumes a NAME */
 struct py_list py_list_end(struct parser *p, size_t base);
 struct py_list py_list_of(struct parser *p, struct py_node *n);
@@ -178,6 +184,7 @@ static inline void py_restore(struct parser *p, const struct py_saved *s)
 /* parse_expr.c, parse_atom.c, parse_call.c, parse_params.c */
 struct py_node *py_expression(struct parser *p);
 struct py_node *py_named_expression(struct parser *p);
+struct py_node *py_assignment_expression(struct parser *p);
 struct py_node *py_disjunction(struct parser *p);
 struct py_node *py_bitwise_or(struct parser *p);
 struct py_node *py_primary(struct parser *p);
@@ -195,8 +202,10 @@ struct py_list py_for_if_clauses(struct parser *p);
 struct py_node *py_params(struct parser *p, enum tok close);
 
 /* target.c: expressions that become targets. */
-enum target_use { FOR_ASSIGN, FOR_TARGETS, FOR_DEL };
+enum target_use { FOR_STORE, FOR_DEL };
 void py_to_target(struct parser *p, struct py_node *n, enum target_use use);
+const struct py_node *py_invalid_target(const struct py_node *n, enum target_use use);
+int py_is_operand(const struct py_node *n);
 struct py_node *py_star_target(struct parser *p);
 struct py_node *py_star_targets(struct parser *p);
 const char *py_expr_name(const struct py_node *n);

@@ -69,7 +69,7 @@ struct py_node *py_paren_content(struct parser *p, struct pos start, enum tok cl
 
 	if (py_at(p, T_YIELD)) {
 		n = py_yield(p);
-		py_close(p, close);
+		py_expect(p, close);
 		return n;
 	}
 	if (py_at(p, close)) {
@@ -87,10 +87,10 @@ struct py_node *py_paren_content(struct parser *p, struct pos start, enum tok cl
 	} else {
 		if (first->kind == PY_Starred)
 			py_fail(p, (struct pos){ .line = first->line, .col = first->col }, "cannot use starred expression here");
-		py_close(p, close);
+		py_expect(p, close);
 		return first;
 	}
-	py_close(p, close);
+	py_expect(p, close);
 	return py_done(p, n);
 }
 
@@ -122,17 +122,22 @@ static struct py_node *list_display(struct parser *p)
 		n = py_node(p, PY_List, start);
 		n->u.List.elts = py_list_end(p, base);
 	}
-	py_close(p, T_RSQB);
+	py_expect(p, T_RSQB);
 	return py_done(p, n);
+}
+
+static struct pos before(struct pos at)
+{
+	return (struct pos){ .line = at.line, .col = at.col - 1 };
 }
 
 static struct py_node *dict_value(struct parser *p)
 {
 	if (!py_at(p, T_COLON))
-		py_fail(p, p->tok.start, "':' expected after dictionary key");
+		py_fail(p, before(p->end), "':' expected after dictionary key");
 	py_next(p);
 	if (py_at(p, T_RBRACE) || py_at(p, T_COMMA))
-		py_fail(p, p->end, "expression expected after dictionary key and ':'");
+		py_fail(p, before(p->end), "expression expected after dictionary key and ':'");
 	return py_expression(p);
 }
 
@@ -230,7 +235,7 @@ static struct py_node *brace(struct parser *p)
 
 	py_next(p);
 	n = set_or_dict(p, start);
-	py_close(p, T_RBRACE);
+	py_expect(p, T_RBRACE);
 	return py_done(p, n);
 }
 

@@ -25,6 +25,11 @@ static void add_keyword(struct call *c, struct py_node *k)
 	c->keywords.v[c->keywords.n++] = k;
 }
 
+static int at_for(const struct parser *p)
+{
+	return py_at(p, T_FOR) || py_at(p, T_ASYNC);
+}
+
 static void keyword_value(struct call *c, struct str name, struct pos start)
 {
 	struct parser *p = c->p;
@@ -32,15 +37,10 @@ static void keyword_value(struct call *c, struct str name, struct pos start)
 
 	py_next(p);
 	k->u.keyword.arg = name;
-	if (name.p && !py_starts_expr(p))
-		py_fail(p, start, "expected argument value expression");
 	k->u.keyword.value = py_expression(p);
+	if (name.p && at_for(p))
+		py_fail(p, start, "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
 	add_keyword(c, py_done(p, k));
-}
-
-static int at_for(const struct parser *p)
-{
-	return py_at(p, T_FOR) || py_at(p, T_ASYNC);
 }
 
 /* f(x for x in y): the generator takes the call's parentheses as its own. */
@@ -65,7 +65,7 @@ static void positional(struct call *c, int allow_genexp)
 	struct parser *p = c->p;
 	struct pos start = p->tok.start;
 	int plain = py_at(p, T_NAME);
-	struct py_node *n = py_named_expression(p);
+	struct py_node *n = py_assignment_expression(p);
 
 	if (py_at(p, T_ASSIGN)) {
 		if (plain && n->kind == PY_Name) {
@@ -124,7 +124,7 @@ struct py_node *py_call(struct parser *p, struct py_node *func, struct pos start
 	py_next(p);
 	n->u.Call.func = func;
 	py_arguments(p, &n->u.Call.args, &n->u.Call.keywords, 1, open);
-	py_close(p, T_RPAR);
+	py_expect(p, T_RPAR);
 	return py_done(p, n);
 }
 
@@ -185,6 +185,6 @@ struct py_node *py_subscript(struct parser *p, struct py_node *value, struct pos
 		first = py_done(p, tuple);
 	}
 	n->u.Subscript.slice = first;
-	py_close(p, T_RSQB);
+	py_expect(p, T_RSQB);
 	return py_done(p, n);
 }

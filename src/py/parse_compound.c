@@ -25,8 +25,16 @@ struct py_list py_block(struct parser *p, const char *after, int line)
 
 static struct py_list colon_block(struct parser *p, const char *after, int line)
 {
-	py_expect(p, T_COLON);
+	py_colon(p);
 	return py_block(p, after, line);
+}
+
+/* Where nothing but a colon can follow. */
+static struct py_list must_colon_block(struct parser *p, const char *after, int line)
+{
+	if (!py_at(p, T_COLON))
+		py_fail(p, p->tok.start, "expected ':'");
+	return colon_block(p, after, line);
 }
 
 static struct py_list else_block(struct parser *p, const char *after)
@@ -35,23 +43,7 @@ static struct py_list else_block(struct parser *p, const char *after)
 
 	if (!py_accept(p, T_ELSE))
 		return (struct py_list){ .n = 0 };
-	return colon_block(p, after, line);
-}
-
-/* A test, with a word for the commonest slip in one. */
-static struct py_node *condition(struct parser *p)
-{
-	struct py_node *n = py_named_expression(p);
-
-	if (py_at(p, T_ASSIGN)) {
-		if (n->kind == PY_Name)
-			py_fail(p, (struct pos){ .line = n->line, .col = n->col },
-				"invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
-		if (n->kind != PY_Tuple && n->kind != PY_List)
-			py_fail(p, (struct pos){ .line = n->line, .col = n->col },
-				"cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(n));
-	}
-	return n;
+	return must_colon_block(p, after, line);
 }
 
 /* --- if, while, for ------------------------------------------------------------------------ */
@@ -61,7 +53,7 @@ static struct py_node *if_clause(struct parser *p, const char *after)
 	struct py_node *n = py_node(p, PY_If, p->tok.start);
 
 	py_next(p);
-	n->u.If.test = condition(p);
+	n->u.If.test = py_named_expression(p);
 	n->u.If.body = colon_block(p, after, n->line);
 	return py_done(p, n);
 }
@@ -92,7 +84,7 @@ static struct py_node *while_statement(struct parser *p)
 	struct py_node *n = py_node(p, PY_While, p->tok.start);
 
 	py_next(p);
-	n->u.While.test = condition(p);
+	n->u.While.test = py_named_expression(p);
 	n->u.While.body = colon_block(p, "'while' statement", n->line);
 	n->u.While.orelse = else_block(p, "'else' statement");
 	return py_done(p, n);
@@ -231,13 +223,13 @@ static struct py_node *try_statement(struct parser *p)
 	int stars, line;
 
 	py_next(p);
-	t.body = colon_block(p, "'try' statement", start.line);
+	t.body = must_colon_block(p, "'try' statement", start.line);
 	t.handlers = handlers(p, &stars);
 	if (t.handlers.n)
 		t.orelse = else_block(p, "'else' statement");
 	line = p->tok.start.line;
 	if (py_accept(p, T_FINALLY))
-		t.finalbody = colon_block(p, "'finally' statement", line);
+		t.finalbody = must_colon_block(p, "'finally' statement", line);
 	if (!t.handlers.n && !t.finalbody.n)
 		py_fail(p, p->tok.start, "expected 'except' or 'finally' block");
 	n = py_node(p, stars ? PY_TryStar : PY_Try, start);
@@ -259,10 +251,10 @@ static struct py_node *function(struct parser *p, enum py_kind kind, struct pos 
 		py_fail(p, p->tok.start, "expected '('");
 	py_next(p);
 	n->u.FunctionDef.args = py_params(p, T_RPAR);
-	py_close(p, T_RPAR);
+	py_expect(p, T_RPAR);
 	if (py_accept(p, T_ARROW))
 		n->u.FunctionDef.returns = py_expression(p);
-	n->u.FunctionDef.body = colon_block(p, "function definition", n->line);
+	n->u.FunctionDef.body = must_colon_block(p, "function definition", n->line);
 	return py_done(p, n);
 }
 
@@ -277,7 +269,7 @@ static struct py_node *class(struct parser *p, struct py_list decorators)
 	open = p->tok.start;
 	if (py_accept(p, T_LPAR)) {
 		py_arguments(p, &n->u.ClassDef.bases, &n->u.ClassDef.keywords, 0, open);
-		py_close(p, T_RPAR);
+		py_expect(p, T_RPAR);
 	}
 	n->u.ClassDef.body = colon_block(p, "class definition", n->line);
 	return py_done(p, n);

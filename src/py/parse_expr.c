@@ -210,9 +210,21 @@ static struct py_node *conditional(struct parser *p, struct py_node *body, struc
 	return py_done(p, n);
 }
 
+/* In brackets, an expression with another right behind it: most likely a comma is missing.
+ * Not so a name and a string: that is a prefix that does not exist. */
+static void check_missing_comma(struct parser *p, const struct py_node *n, struct pos start, const char *word)
+{
+	if (n->kind == PY_Name && py_at(p, T_STRING))
+		return;
+	if (word == p->id_match || word == p->id_case || word == p->id_under)
+		return;
+	py_fail(p, start, "invalid syntax. Perhaps you forgot a comma?");
+}
+
 struct py_node *py_expression(struct parser *p)
 {
 	struct pos start = p->tok.start;
+	const char *word = p->tok.p;
 	struct py_node *n;
 
 	py_nest(p);
@@ -222,27 +234,56 @@ struct py_node *py_expression(struct parser *p)
 		n = disjunction(p);
 		if (py_at(p, T_IF))
 			n = conditional(p, n, start);
+		else if (py_starts_expr(p) && p->lx.depth)
+			check_missing_comma(p, n, start, word);
 	}
 	py_unnest(p);
 	return n;
 }
 
-struct py_node *py_named_expression(struct parser *p)
+static struct py_node *walrus(struct parser *p, struct py_node *target, struct pos start)
+{
+	struct py_node *n = py_node(p, PY_NamedExpr, start);
+
+	py_next(p);
+	target->u.Name.ctx = PY_STORE;
+	n->u.NamedExpr.target = target;
+	n->u.NamedExpr.value = py_expression(p);
+	return py_done(p, n);
+}
+
+struct py_node *py_assignment_expression(struct parser *p)
 {
 	struct pos start = p->tok.start;
 	int plain = py_at(p, T_NAME);
-	struct py_node *n = py_expression(p), *named;
+	struct py_node *n = py_expression(p);
 
-	if (!py_at(p, T_WALRUS))
-		return n;
-	if (!plain || n->kind != PY_Name)
-		py_fail(p, start, "cannot use assignment expressions with %s", py_expr_name(n));
-	py_next(p);
-	n->u.Name.ctx = PY_STORE;
-	named = py_node(p, PY_NamedExpr, start);
-	named->u.NamedExpr.target = n;
-	named->u.NamedExpr.value = py_expression(p);
-	return py_done(p, named);
+	if (py_at(p, T_WALRUS) && plain && n->kind == PY_Name)
+		return walrus(p, n, start);
+	return n;
+}
+
+/* An '=' where a test or an element stands: meant as '==' or ':='. */
+static void check_equals(struct parser *p, const struct py_node *n)
+{
+	struct pos at = { .line = n->line, .col = n->col };
+
+	if (n->kind == PY_Name)
+		py_fail(p, at, "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+	if (py_is_operand(n))
+		py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(n));
+}
+
+struct py_node *py_named_expression(struct parser *p)
+{
+	struct py_node *n = py_assignment_expression(p);
+
+	if (py_at(p, T_WALRUS) && n->kind != PY_NamedExpr)
+		py_fail(p, (struct pos){ .line = n->line, .col = n->col },
+			"cannot use assignment expressions with %s", py_expr_name(n));
+	if (py_at(p, T_ASSIGN))
+		check_equals(p, n);
+	return n;
 }
 
 /* --- starred and lists ------------------------------------------------------------------ */

@@ -54,7 +54,13 @@ static void plain_parameter(struct params *s)
 {
 	struct parser *p = s->p;
 	struct pos at = p->tok.start;
-	struct py_node *n = parameter(s, 0), *value = default_value(s);
+	struct py_node *n, *value;
+
+	if (py_at(p, T_LPAR))
+		py_fail(p, at, s->close == T_RPAR ? "Function parameters cannot be parenthesized" :
+			"Lambda expression parameters cannot be parenthesized");
+	n = parameter(s, 0);
+	value = default_value(s);
 
 	py_push(p, n);
 	if (s->star) {

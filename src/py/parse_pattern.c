@@ -125,7 +125,7 @@ static struct py_node *class_pattern(struct parser *p, struct py_node *cls, stru
 	}
 	n->u.MatchClass.kwd_patterns = py_list_end(p, base);
 	n->u.MatchClass.kwd_attrs = py_ids_end(p, ids);
-	py_close(p, T_RPAR);
+	py_expect(p, T_RPAR);
 	return py_done(p, n);
 }
 
@@ -192,7 +192,7 @@ static struct py_node *bracketed(struct parser *p)
 	only = p->stack.n == base + 1 && !commas && close == T_RPAR ? p->stack.v[base] : NULL;
 	if (only && only->kind == PY_MatchStar)
 		py_fail_token(p);
-	py_close(p, close);
+	py_expect(p, close);
 	n->u.MatchSequence.patterns = py_list_end(p, base);
 	return only ? only : py_done(p, n);
 }
@@ -255,7 +255,7 @@ static struct py_node *mapping(struct parser *p)
 		if (!py_accept(p, T_COMMA))
 			break;
 	}
-	py_close(p, T_RBRACE);
+	py_expect(p, T_RBRACE);
 	split_pairs(p, base, &n->u.MatchMapping);
 	return py_done(p, n);
 }
@@ -301,6 +301,7 @@ static struct py_node *pattern(struct parser *p)
 {
 	struct pos start = p->tok.start;
 	struct py_node *n, *as;
+	struct pos at;
 
 	py_nest(p);
 	n = or_pattern(p);
@@ -309,11 +310,12 @@ static struct py_node *pattern(struct parser *p)
 		as->u.MatchAs.pattern = n;
 		if (!py_at(p, T_NAME))
 			py_fail(p, p->tok.start, "invalid pattern target");
+		at = p->tok.start;
 		as->u.MatchAs.name = py_identifier(p);
 		if (as->u.MatchAs.name.p == p->id_under)
-			py_fail(p, p->end, "cannot use '_' as a target");
+			py_fail(p, at, "cannot use '_' as a target");
 		if (py_at(p, T_DOT) || py_at(p, T_LPAR) || py_at(p, T_ASSIGN))
-			py_fail(p, p->end, "invalid pattern target");
+			py_fail(p, at, "invalid pattern target");
 		n = py_done(p, as);
 	}
 	py_unnest(p);
@@ -353,7 +355,7 @@ static struct py_node *case_block(struct parser *p)
 	n->u.match_case.pattern = py_patterns(p);
 	if (py_accept(p, T_IF))
 		n->u.match_case.guard = py_named_expression(p);
-	py_expect(p, T_COLON);
+	py_colon(p);
 	n->u.match_case.body = py_block(p, "'case' statement", line);
 	return py_done(p, n);
 }

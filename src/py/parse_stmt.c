@@ -3,16 +3,34 @@
 
 /* --- assignment ------------------------------------------------------------------------- */
 
+/* `value` has a part that cannot be assigned to. If the statement could be a comparison with
+ * '=' for '==', the message says so. */
+static _Noreturn void fail_assignment(struct parser *p, const struct py_node *value, const struct py_node *bad, int only)
+{
+	struct pos at = { .line = bad->line, .col = bad->col };
+
+	if (value->kind == PY_Yield || value->kind == PY_YieldFrom)
+		py_fail(p, at, "assignment to yield expression not possible");
+	if (only && bad == value && py_is_operand(value)) {
+		py_next(p);
+		py_yield_or_star_expressions(p);
+		if (!py_at(p, T_ASSIGN) && !py_at(p, T_WALRUS))
+			py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(bad));
+	}
+	py_fail(p, at, "cannot assign to %s", py_expr_name(bad));
+}
+
 static struct py_node *assignment(struct parser *p, struct py_node *first, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Assign, start), *value = first;
 	size_t base = p->stack.n;
 
 	while (py_at(p, T_ASSIGN)) {
-		if (value->kind == PY_Yield || value->kind == PY_YieldFrom)
-			py_fail(p, (struct pos){ .line = value->line, .col = value->col },
-				"assignment to yield expression not possible");
-		py_to_target(p, value, FOR_ASSIGN);
+		const struct py_node *bad = py_invalid_target(value, FOR_STORE);
+
+		if (bad)
+			fail_assignment(p, value, bad, value == first);
+		py_to_target(p, value, FOR_STORE);
 		py_push(p, value);
 		py_next(p);
 		value = py_yield_or_star_expressions(p);
@@ -32,8 +50,9 @@ static struct py_node *augmented(struct parser *p, struct py_node *target, struc
 	struct py_node *n = py_node(p, PY_AugAssign, start);
 
 	if (!is_single_target(target))
-		py_fail(p, start, "'%s' is an illegal expression for augmented assignment", py_expr_name(target));
-	py_to_target(p, target, FOR_ASSIGN);
+		py_fail(p, (struct pos){ .line = target->line, .col = target->col },
+			"'%s' is an illegal expression for augmented assignment", py_expr_name(target));
+	py_to_target(p, target, FOR_STORE);
 	n->u.AugAssign.target = target;
 	n->u.AugAssign.op = py_tokens[p->tok.kind].op;
 	py_next(p);
@@ -41,15 +60,24 @@ static struct py_node *augmented(struct parser *p, struct py_node *target, struc
 	return py_done(p, n);
 }
 
+static _Noreturn void fail_annotation(struct parser *p, const struct py_node *target)
+{
+	struct pos at = { .line = target->line, .col = target->col };
+
+	py_next(p);
+	py_expression(p);
+	if (target->kind == PY_List || target->kind == PY_Tuple)
+		py_fail(p, at, "only single target (not %s) can be annotated", py_expr_name(target));
+	py_fail(p, at, "illegal target for annotation");
+}
+
 static struct py_node *annotated(struct parser *p, struct py_node *target, struct pos start, int simple)
 {
 	struct py_node *n = py_node(p, PY_AnnAssign, start);
 
-	if (target->kind == PY_List || target->kind == PY_Tuple)
-		py_fail(p, start, "only single target (not %s) can be annotated", py_expr_name(target));
 	if (!is_single_target(target))
-		py_fail(p, start, "illegal target for annotation");
-	py_to_target(p, target, FOR_ASSIGN);
+		fail_annotation(p, target);
+	py_to_target(p, target, FOR_STORE);
 	py_next(p);
 	n->u.AnnAssign.target = target;
 	n->u.AnnAssign.simple = simple && target->kind == PY_Name;
@@ -256,7 +284,7 @@ static void from_names(struct parser *p)
 		comma = py_accept(p, T_COMMA);
 	} while (comma && !(closed ? py_at(p, T_RPAR) : at_statement_end(p)));
 	if (closed)
-		py_close(p, T_RPAR);
+		py_expect(p, T_RPAR);
 	else if (comma)
 		py_fail(p, p->tok.start, "trailing comma not allowed without surrounding parentheses");
 }

@@ -29,22 +29,46 @@ const char *py_expr_name(const struct py_node *n)
 	return names[n->kind] ? names[n->kind] : "expression";
 }
 
-static _Noreturn void fail(struct parser *p, const struct py_node *n, enum target_use use)
+/* Does CPython's grammar take it for an operand of '='? Then it says "here". */
+int py_is_operand(const struct py_node *n)
 {
-	struct pos at = { .line = n->line, .col = n->col };
-	int named = n->kind == PY_Constant && n->u.Constant.value.kind <= PY_C_FALSE;
-
-	if (use == FOR_DEL)
-		py_fail(p, at, "cannot delete %s", py_expr_name(n));
-	if (use == FOR_ASSIGN && !named && n->kind != PY_GeneratorExp)
-		py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(n));
-	py_fail(p, at, "cannot assign to %s", py_expr_name(n));
+	switch (n->kind) {
+	case PY_Compare: case PY_BoolOp: case PY_IfExp: case PY_Lambda: case PY_NamedExpr: case PY_Starred:
+	case PY_List: case PY_Tuple: case PY_GeneratorExp: case PY_Yield: case PY_YieldFrom:
+		return 0;
+	case PY_UnaryOp:
+		return n->u.UnaryOp.op != PY_OP_Not;
+	case PY_Constant:
+		return n->u.Constant.value.kind > PY_C_FALSE;
+	default:
+		return 1;
+	}
 }
 
-void py_to_target(struct parser *p, struct py_node *n, enum target_use use)
+static const struct py_node *first_invalid(const struct py_list *l, enum target_use use)
 {
-	enum py_ctx ctx = use == FOR_DEL ? PY_DEL : PY_STORE;
-	enum target_use inner = use == FOR_ASSIGN ? FOR_TARGETS : use;
+	const struct py_node *bad = NULL;
+
+	for (size_t i = 0; i < l->n && !bad; i++)
+		bad = py_invalid_target(l->v[i], use);
+	return bad;
+}
+
+/* The part of `n` that cannot be a target, or NULL. */
+const struct py_node *py_invalid_target(const struct py_node *n, enum target_use use)
+{
+	switch (n->kind) {
+	case PY_Name: case PY_Attribute: case PY_Subscript: return NULL;
+	case PY_Tuple: return first_invalid(&n->u.Tuple.elts, use);
+	case PY_List: return first_invalid(&n->u.List.elts, use);
+	case PY_Starred: return use == FOR_DEL ? n : py_invalid_target(n->u.Starred.value, use);
+	default: return n;
+	}
+}
+
+static void mark(struct py_node *n, enum py_ctx ctx)
+{
+	struct py_list *elts = n->kind == PY_Tuple ? &n->u.Tuple.elts : &n->u.List.elts;
 
 	switch (n->kind) {
 	case PY_Name:
@@ -57,24 +81,27 @@ void py_to_target(struct parser *p, struct py_node *n, enum target_use use)
 		n->u.Subscript.ctx = ctx;
 		break;
 	case PY_Starred:
-		if (use == FOR_DEL)
-			fail(p, n, use);
 		n->u.Starred.ctx = ctx;
-		py_to_target(p, n->u.Starred.value, inner);
-		break;
-	case PY_Tuple:
-		n->u.Tuple.ctx = ctx;
-		for (size_t i = 0; i < n->u.Tuple.elts.n; i++)
-			py_to_target(p, n->u.Tuple.elts.v[i], inner);
-		break;
-	case PY_List:
-		n->u.List.ctx = ctx;
-		for (size_t i = 0; i < n->u.List.elts.n; i++)
-			py_to_target(p, n->u.List.elts.v[i], inner);
+		mark(n->u.Starred.value, ctx);
 		break;
 	default:
-		fail(p, n, use);
+		if (n->kind == PY_Tuple)
+			n->u.Tuple.ctx = ctx;
+		else
+			n->u.List.ctx = ctx;
+		for (size_t i = 0; i < elts->n; i++)
+			mark(elts->v[i], ctx);
 	}
+}
+
+void py_to_target(struct parser *p, struct py_node *n, enum target_use use)
+{
+	const struct py_node *bad = py_invalid_target(n, use);
+
+	if (bad)
+		py_fail(p, (struct pos){ .line = bad->line, .col = bad->col }, "cannot %s %s",
+			use == FOR_DEL ? "delete" : "assign to", py_expr_name(bad));
+	mark(n, use == FOR_DEL ? PY_DEL : PY_STORE);
 }
 
 /* One target of for, with or a comprehension: `in` must not be taken for an operator, so
@@ -83,7 +110,7 @@ struct py_node *py_star_target(struct parser *p)
 {
 	struct py_node *n = py_at(p, T_STAR) ? py_starred(p, py_primary) : py_primary(p);
 
-	py_to_target(p, n, FOR_TARGETS);
+	py_to_target(p, n, FOR_STORE);
 	return n;
 }
 

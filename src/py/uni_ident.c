@@ -189,8 +189,8 @@ static _Noreturn void fail(struct parser *p, const char *from, const char *to, u
 	struct pos at = { .line = p->lx.line, .col = (int)(from - p->lx.line_start) };
 
 	if (uni_is_printable(c))
-		py_fail(p, at, "invalid character '%.*s' (U+%04X)", (int)(to - from), from, c);
-	py_fail(p, at, "invalid non-printable character U+%04X", c);
+		py_fail_lex(p, at, "invalid character '%.*s' (U+%04X)", (int)(to - from), from, c);
+	py_fail_lex(p, at, "invalid non-printable character U+%04X", c);
 }
 
 struct str uni_identifier(struct parser *p, const char *s, size_t n)
