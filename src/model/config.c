@@ -73,14 +73,16 @@ static int parse_rope(struct model_config *c, const struct json *j, struct err *
 	kind = json_str(json_get(s, "type"), "default");
 	if (json_get(s, "rope_type"))
 		kind = json_str(json_get(s, "rope_type"), "default");
-	c->rope_factor = json_real(json_get(s, "factor"), 1.0);
-	c->rope_low = json_real(json_get(s, "low_freq_factor"), 1.0);
-	c->rope_high = json_real(json_get(s, "high_freq_factor"), 4.0);
-	c->rope_original = (int)json_int(json_get(s, "original_max_position_embeddings"), c->max_position);
 	if (str_is(kind, "linear"))
 		c->rope = ROPE_LINEAR;
-	else if (str_is(kind, "llama3"))
+	else if (str_is(kind, "llama3")) {
 		c->rope = ROPE_LLAMA3;
+		c->rope_low = json_real(json_get(s, "low_freq_factor"), 1.0);
+		c->rope_high = json_real(json_get(s, "high_freq_factor"), 4.0);
+		c->rope_original = (int)json_int(json_get(s, "original_max_position_embeddings"), c->max_position);
+	}
+	if (c->rope)
+		c->rope_factor = json_real(json_get(s, "factor"), 1.0);
 	else if (!str_is(kind, "default"))
 		return err_set(e, ERR_UNSUPPORTED, "RoPE scaling '%.*s' is not one of default, linear, llama3", STR_ARG(kind));
 	return 0;

@@ -1,0 +1,598 @@
+/* Every op of ops.def: forward against the formula in double, gradient against central
+ * differences of that formula. The table at the end is checked against ops.def: an op without
+ * a row does not compile away silently, it fails. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "ops/cpu/gemm.h"
+#include "ops/ops.h"
+
+static struct dev *dev;
+static const struct ops *ops;
+static struct rng rng;
+
+static float *draw(size_t n)
+{
+	float *p = mem_array(n + 1, sizeof *p);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = 2 * rng_f32(&rng) - 1;
+	return p;
+}
+
+static void near(const char *what, const float *got, const double *want, size_t n, double tolerance)
+{
+	double top = 1e-9;
+
+	for (size_t i = 0; i < n; i++)
+		top = fmax(top, fabs(want[i]));
+	for (size_t i = 0; i < n; i++)
+		if (!(fabs((double)got[i] - want[i]) <= tolerance * top))
+			fail_msg("%s[%zu]: %.9g, want %.9g (largest %.3g)", what, i, (double)got[i], want[i], top);
+}
+
+/* --- central differences ------------------------------------------------------------------ */
+
+/* y[m] = f(x[n]) in double; the gradient of sum(g y) is compared with `got`. */
+struct formula {
+	void (*f)(const double *x, double *y, const void *ctx);
+	const void *ctx;
+	size_t n, m;
+};
+
+static void check_forward(const char *what, const struct formula *q, const float *x, const float *got, double tolerance)
+{
+	double *in = mem_array(q->n, sizeof *in), *out = mem_array(q->m, sizeof *out);
+
+	for (size_t i = 0; i < q->n; i++)
+		in[i] = (double)x[i];
+	q->f(in, out, q->ctx);
+	near(what, got, out, q->m, tolerance);
+	mem_free(in), mem_free(out);
+}
+
+static void check_grad(const char *what, const struct formula *q, const float *x, const float *g, const float *got, double tolerance)
+{
+	double *in = mem_array(q->n, sizeof *in), *a = mem_array(q->m, sizeof *a), *b = mem_array(q->m, sizeof *b);
+	double *want = mem_array(q->n, sizeof *want), h = 1e-5;
+
+	for (size_t i = 0; i < q->n; i++)
+		in[i] = (double)x[i];
+	for (size_t i = 0; i < q->n; i++) {
+		double keep = in[i];
+
+		in[i] = keep + h;
+		q->f(in, a, q->ctx);
+		in[i] = keep - h;
+		q->f(in, b, q->ctx);
+		in[i] = keep;
+		for (size_t j = 0; j < q->m; j++)
+			want[i] += (double)g[j] * (a[j] - b[j]) / (2 * h);
+	}
+	near(what, got, want, q->n, tolerance);
+	mem_free(in), mem_free(a), mem_free(b), mem_free(want);
+}
+
+/* --- matrix products ------------------------------------------------------------------------ */
+
+struct product { int M, n, k; };
+
+static struct weight pack(const float *w, enum dtype dt, int n, int k)
+{
+	struct weight out;
+	int first = n > 3 ? n / 3 : n;
+	struct weight_part parts[2] = { { w, DT_F32, first }, { w + (size_t)first * (size_t)k, DT_F32, n - first } };
+
+	assert_int_equal(weight_init(dev, &out, dt, n, k, NULL), 0);
+	ops->weight_pack(dev, &out, parts, 2);
+	return out;
+}
+
+/* What the packed weight stands for. */
+static float *unpack(const struct weight *w)
+{
+	float *p = mem_array((size_t)w->n * (size_t)w->k, sizeof *p);
+
+	for (int i = 0; i < w->n; i++)
+		ops->weight_row(w, i, p + (size_t)i * (size_t)w->k);
+	return p;
+}
+
+static void product_one(int M, int n, int k, enum dtype dt)
+{
+	size_t sm = (size_t)M, sn = (size_t)n, sk = (size_t)k;
+	float *x = draw(sm * sk), *raw = draw(sn * sk), *y = draw(sm * sn), *dy = draw(sm * sn), *bias = draw(sn), *add = draw(sm * sn);
+	float *dx = draw(sm * sk), *dw = draw(sn * sk), *db = draw(sn);
+	struct weight p = pack(raw, dt, n, k);
+	float *w = unpack(&p);
+	double *wy = mem_array(sm * sn, 8), *wdx = mem_array(sm * sk, 8), *wdw = mem_array(sn * sk, 8), *wdb = mem_array(sn, 8);
+
+	for (size_t j = 0; j < sn; j++)
+		wdb[j] = (double)db[j];
+	for (size_t i = 0; i < sn * sk; i++) {
+		wdw[i] = (double)dw[i];
+		if (dt == DT_F32)
+			assert_true(w[i] == raw[i]);
+		else
+			assert_true(fabsf(w[i] - raw[i]) <= (dt == DT_BF16 ? 0.004f : 0.0041f));
+	}
+	for (size_t m = 0; m < sm; m++)
+		for (size_t j = 0; j < sn; j++) {
+			wy[m * sn + j] = (double)bias[j] + (double)add[m * sn + j];
+			wdb[j] += (double)dy[m * sn + j];
+			for (size_t i = 0; i < sk; i++) {
+				wy[m * sn + j] += (double)x[m * sk + i] * (double)w[j * sk + i];
+				wdx[m * sk + i] += (double)dy[m * sn + j] * (double)w[j * sk + i];
+				wdw[j * sk + i] += (double)dy[m * sn + j] * (double)x[m * sk + i];
+			}
+		}
+	ops->linear(dev, &p, &(struct linear){ .M = M, .x = x, .ldx = sk, .y = y, .ldy = sn, .bias = bias, .add = add, .ldadd = sn });
+	near("linear", y, wy, sm * sn, 2e-6);
+	ops->linear_dx(dev, &p, &(struct linear){ .M = M, .x = dy, .ldx = sn, .y = dx, .ldy = sk });
+	near("linear_dx", dx, wdx, sm * sk, 2e-6);
+	ops->linear_dw(dev, dw, n, k, dy, sn, x, sk, M);
+	near("linear_dw", dw, wdw, sn * sk, 2e-6);
+	ops->bias_grad(dev, db, dy, sn, M, n);
+	near("bias_grad", db, wdb, sn, 2e-6);
+	weight_release(dev, &p);
+	mem_free(x), mem_free(raw), mem_free(y), mem_free(dy), mem_free(bias), mem_free(add), mem_free(dx), mem_free(dw), mem_free(db);
+	mem_free(w), mem_free(wy), mem_free(wdx), mem_free(wdw), mem_free(wdb);
+}
+
+static void test_products(void **state)
+{
+	static const int sizes[][3] = { { 1, 1, 1 }, { 1, 40, 7 }, { 2, 33, 64 }, { 5, 96, 300 }, { 13, 31, 257 }, { 25, 70, 513 }, { 100, 65, 33 }, { 200, 16, 90 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
+		for (int t = 0; t < 3; t++)
+			product_one(sizes[i][0], sizes[i][1], sizes[i][2], t == 0 ? DT_F32 : t == 1 ? DT_BF16 : DT_I8);
+}
+
+/* A row's bits do not depend on the other rows: 1..40 rows against each alone. */
+static void test_rows_alone(void **state)
+{
+	enum { M = 40, N = 77, K = 530 };
+	float *x = draw(M * K), *raw = draw(N * K), *all = draw(M * N), one[N];
+
+	(void)state;
+	for (int t = 0; t < 3; t++) {
+		struct weight p = pack(raw, t == 0 ? DT_F32 : t == 1 ? DT_BF16 : DT_I8, N, K);
+
+		for (int m = 1; m <= M; m++) {
+			ops->linear(dev, &p, &(struct linear){ .M = m, .x = x, .ldx = K, .y = all, .ldy = N });
+			ops->linear(dev, &p, &(struct linear){ .M = 1, .x = x + (m - 1) * K, .ldx = K, .y = one, .ldy = N });
+			assert_memory_equal(all + (m - 1) * N, one, sizeof one);
+		}
+		weight_release(dev, &p);
+	}
+	mem_free(x), mem_free(raw), mem_free(all);
+}
+
+/* Every instruction set's tiles give the product (to the machine's own level). */
+static void level_one(const struct gemm_kernels *g)
+{
+	enum { K = 19 };
+	float *a = draw(GEMM_MR_MAX * K), *b = draw(K * GEMM_NR_MAX), *c = draw(GEMM_MR_MAX * GEMM_NR_MAX);
+
+	for (int h = 1; h <= g->mr; h++) {
+		double want[GEMM_MR_MAX * GEMM_NR_MAX] = { 0 };
+
+		for (int i = 0; i < h; i++)
+			for (int j = 0; j < g->nr; j++) {
+				want[i * g->nr + j] = (double)c[i * g->nr + j];
+				for (int k = 0; k < K; k++)
+					want[i * g->nr + j] += (double)a[k * h + i] * (double)b[k * g->nr + j];
+			}
+		g->tile[h](K, a, (size_t)h, b, (size_t)g->nr, c, (size_t)g->nr, 1);
+		near("tile", c, want, (size_t)(h * g->nr), 1e-6);
+	}
+	mem_free(a), mem_free(b), mem_free(c);
+}
+
+static void test_levels(void **state)
+{
+	(void)state;
+	level_one(gemm_kernels_base());
+#if defined(__x86_64__)
+	if (cpu_info()->level >= CPU_V3)
+		level_one(gemm_kernels_v3());
+	if (cpu_info()->level >= CPU_V4)
+		level_one(gemm_kernels_v4());
+#endif
+}
+
+/* --- norms, rope, embedding -------------------------------------------------------------------- */
+
+enum { T = 5, C = 37 };
+
+/* x[T C] then w[C] */
+static void f_rms(const double *x, double *y, const void *ctx)
+{
+	const double *w = x + T * C;
+
+	(void)ctx;
+	for (int t = 0; t < T; t++) {
+		double s = 0;
+
+		for (int i = 0; i < C; i++)
+			s += x[t * C + i] * x[t * C + i];
+		s = 1 / sqrt(s / C + 1e-5);
+		for (int i = 0; i < C; i++)
+			y[t * C + i] = x[t * C + i] * s * w[i];
+	}
+}
+
+static void test_rmsnorm(void **state)
+{
+	struct formula q = { .f = f_rms, .n = T * C + C, .m = T * C };
+	float *x = draw(q.n), *y = draw(q.m), *g = draw(q.m), *d = mem_array(q.n, 4), rstd[T];
+
+	(void)state;
+	ops->rmsnorm(dev, y, rstd, x, x + T * C, T, C, 1e-5f);
+	check_forward("rmsnorm", &q, x, y, 2e-6);
+	ops->rmsnorm_grad(dev, d, d + T * C, g, x, rstd, x + T * C, T, C);
+	check_grad("rmsnorm_grad", &q, x, g, d, 2e-5);
+	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
+}
+
+enum { H = 3, HKV = 1, D = 12, ROW = (H + 2 * HKV) * D };
+
+struct rope_ctx { const float *cos, *sin; const int32_t *pos; int norm; };
+
+/* qkv[T ROW] then qw[D], kw[D] */
+static void f_rope(const double *x, double *y, const void *ctx)
+{
+	const struct rope_ctx *r = ctx;
+
+	memcpy(y, x, T * ROW * sizeof *y);
+	for (int t = 0; t < T; t++)
+		for (int h = 0; h < H + HKV; h++) {
+			double *v = y + t * ROW + h * D, s = 0;
+			const double *w = x + T * ROW + (h < H ? 0 : D);
+
+			for (int i = 0; i < D; i++)
+				s += v[i] * v[i];
+			for (int i = 0; r->norm && i < D; i++)
+				v[i] = v[i] / sqrt(s / D + 1e-5) * w[i];
+			for (int i = 0; i < D / 2; i++) {
+				double a = v[i], b = v[i + D / 2], c = (double)r->cos[r->pos[t] * D / 2 + i], sn = (double)r->sin[r->pos[t] * D / 2 + i];
+
+				v[i] = a * c - b * sn;
+				v[i + D / 2] = b * c + a * sn;
+			}
+		}
+}
+
+static void test_qk_rope(void **state)
+{
+	static const int32_t pos[T] = { 0, 1, 2, 0, 3 };
+	float cs[4 * D / 2], sn[4 * D / 2];
+
+	(void)state;
+	for (int i = 0; i < 4 * D / 2; i++)
+		cs[i] = cosf((float)i), sn[i] = sinf((float)i);
+	for (int norm = 0; norm < 2; norm++) {
+		struct rope_ctx c = { cs, sn, pos, norm };
+		struct formula q = { .f = f_rope, .ctx = &c, .n = T * ROW + 2 * D, .m = T * ROW };
+		float *x = draw(q.n), *y = mem_array(q.m, 4), *g = draw(q.m), *d = mem_array(q.n, 4), raw[T * (H + HKV) * D], rstd[T * (H + HKV)];
+		struct qk a = { .T = T, .H = H, .HKV = HKV, .D = D, .qkv = y, .raw = raw, .rstd = rstd, .eps = 1e-5f, .cos = cs, .sin = sn, .pos = pos,
+				.dqw = d + q.m, .dkw = d + q.m + D };
+
+		if (norm)
+			a.qw = x + q.m, a.kw = x + q.m + D;
+		memcpy(y, x, q.m * 4);
+		memcpy(d, g, q.m * 4);
+		ops->qk_rope(dev, &a);
+		check_forward("qk_rope", &q, x, y, 2e-6);
+		ops->qk_rope_grad(dev, &a, d);
+		check_grad("qk_rope_grad", &q, x, g, d, 2e-5);
+		mem_free(x), mem_free(y), mem_free(g), mem_free(d);
+	}
+}
+
+static void test_embed(void **state)
+{
+	enum { V = 4 };
+	static const int32_t tokens[T] = { 1, 3, 1, 0, 1 };
+	float *table = draw(V * C), *y = draw(T * C), *dy = draw(T * C), *dt = mem_array(V * C, 4);
+	uint16_t half[V * C];
+	double want[V * C] = { 0 };
+
+	(void)state;
+	ops->embed(dev, y, table, DT_F32, C, tokens, T);
+	for (int t = 0; t < T; t++) {
+		assert_memory_equal(y + t * C, table + tokens[t] * C, C * 4);
+		for (int i = 0; i < C; i++)
+			want[tokens[t] * C + i] += (double)dy[t * C + i];
+	}
+	for (int i = 0; i < V * C; i++)
+		half[i] = f32_to_bf16(table[i]);
+	ops->embed(dev, y, half, DT_BF16, C, tokens, T);
+	for (int i = 0; i < C; i++)
+		assert_true(y[C + i] == bf16_to_f32(half[3 * C + i]));
+	ops->embed_grad(dev, dt, dy, C, tokens, T);
+	near("embed_grad", dt, want, V * C, 1e-6);
+	mem_free(table), mem_free(y), mem_free(dy), mem_free(dt);
+}
+
+/* --- activations ----------------------------------------------------------------------------------- */
+
+static void f_swiglu(const double *x, double *y, const void *ctx)
+{
+	(void)ctx;
+	for (int t = 0; t < T; t++)
+		for (int i = 0; i < C; i++) {
+			double g = x[t * 2 * C + i];
+
+			y[t * C + i] = g / (1 + exp(-g)) * x[t * 2 * C + C + i];
+		}
+}
+
+static void test_swiglu(void **state)
+{
+	struct formula q = { .f = f_swiglu, .n = T * 2 * C, .m = T * C };
+	float *x = draw(q.n), *y = draw(q.m), *g = draw(q.m), *d;
+
+	(void)state;
+	for (size_t i = 0; i < q.n; i++)
+		x[i] *= 6;
+	ops->swiglu(dev, y, x, T, C);
+	check_forward("swiglu", &q, x, y, 2e-6);
+	d = mem_array(q.n, 4);
+	memcpy(d, x, q.n * 4);
+	ops->swiglu_grad(dev, d, g, d, T, C);   /* in place, as the model calls it */
+	check_grad("swiglu_grad", &q, x, g, d, 2e-5);
+	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
+}
+
+static void test_dropout(void **state)
+{
+	enum { N = 40000 };
+	struct dropout o = { .seed = 3, .place = 9, .p = 0.3f };
+	float *x = draw(N), *y = draw(N), *z = draw(N), *d = mem_array(N, 4);
+	int zero = 0, differ = 0;
+
+	(void)state;
+	ops->dropout(dev, y, x, N, &o);
+	ops->dropout_grad(dev, d, x, N, &o);
+	for (int i = 0; i < N; i++) {
+		zero += y[i] == 0;
+		assert_true(y[i] == 0 || fabsf(y[i] - x[i] / 0.7f) < 1e-5f);
+	}
+	assert_memory_equal(d, y, N * 4);        /* the same mask */
+	assert_in_range(zero, N * 0.28, N * 0.32);
+	o.place++;
+	ops->dropout(dev, z, x, N, &o);
+	for (int i = 0; i < N; i++)
+		differ += (y[i] == 0) != (z[i] == 0);
+	assert_in_range(differ, N * 0.38, N * 0.46);
+	mem_free(x), mem_free(y), mem_free(z), mem_free(d);
+}
+
+static void test_sums(void **state)
+{
+	enum { N = 200001 };
+	float *x = draw(N), *y = draw(N), *z = mem_array(N, 4);
+	double s = 0, got;
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		s += (double)x[i] * (double)x[i];
+	ops->sumsq(dev, &got, x, N);
+	assert_true(fabs(got - s) <= 1e-11 * s);
+	memcpy(z, y, N * 4);
+	ops->add(dev, z, x, N);
+	ops->scale(dev, z, N, 0.5f);
+	for (int i = 0; i < N; i++)
+		assert_true(z[i] == (y[i] + x[i]) * 0.5f);
+	mem_free(x), mem_free(y), mem_free(z);
+}
+
+static void test_adamw(void **state)
+{
+	enum { N = 77 };
+	struct adamw o = { .lr = 1e-2f, .beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-8f, .decay = 0.1f, .scale = 0.5f };
+	float *w = draw(N), *m = mem_array(N, 4), *v = mem_array(N, 4);
+	double dw[N], dm[N] = { 0 }, dv[N] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		dw[i] = (double)w[i];
+	for (int step = 1; step <= 5; step++) {
+		float *g = draw(N);
+
+		o.correct1 = 1 - powf(o.beta1, (float)step);
+		o.correct2 = 1 - powf(o.beta2, (float)step);
+		ops->adamw(dev, w, m, v, g, N, &o);
+		for (int i = 0; i < N; i++) {
+			double x = 0.5 * (double)g[i];
+
+			dm[i] = 0.9 * dm[i] + 0.1 * x;
+			dv[i] = 0.95 * dv[i] + 0.05 * x * x;
+			dw[i] = dw[i] * (1 - 1e-3) - 1e-2 * (dm[i] / (1 - pow(0.9, step))) / (sqrt(dv[i] / (1 - pow(0.95, step))) + 1e-8);
+		}
+		mem_free(g);
+	}
+	near("adamw", w, dw, N, 1e-5);
+	mem_free(w), mem_free(m), mem_free(v);
+}
+
+/* --- loss -------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 3, V = 53 };
+static const int32_t targets[ROWS] = { 0, 52, 17 };
+
+static void f_logp(const double *x, double *y, const void *ctx)
+{
+	(void)ctx;
+	for (int r = 0; r < ROWS; r++) {
+		double s = 0;
+
+		for (int i = 0; i < V; i++)
+			s += exp(x[r * V + i]);
+		y[r] = x[r * V + targets[r]] - log(s);
+		y[ROWS + r] = log(s);
+		for (int i = 0; i < V; i++)
+			y[ROWS + r] -= exp(x[r * V + i]) / s * x[r * V + i];
+	}
+}
+
+static void test_xent(void **state)
+{
+	struct formula q = { .f = f_logp, .n = ROWS * V, .m = 2 * ROWS };
+	float *x = draw(q.n), *d = draw(q.n), *coef = draw(2 * ROWS), out[2 * ROWS];
+
+	(void)state;
+	for (size_t i = 0; i < q.n; i++)
+		d[i] = x[i] *= 8;
+	ops->xent(dev, &(struct xent){ .rows = ROWS, .V = V, .logits = d, .target = targets, .coef = coef, .logp = out, .entropy = out + ROWS });
+	check_forward("xent", &q, x, out, 2e-6);
+	memset(coef + ROWS, 0, ROWS * 4);        /* the entropy has no gradient */
+	check_grad("xent", &q, x, coef, d, 2e-5);
+	mem_free(x), mem_free(d), mem_free(coef);
+}
+
+/* --- attention ------------------------------------------------------------------------------------------ */
+
+struct att_ctx { int H, HKV, D, sequences; const int32_t *start; };
+
+static void f_attention(const double *x, double *y, const void *ctx)
+{
+	const struct att_ctx *a = ctx;
+	int row = (a->H + 2 * a->HKV) * a->D, G = a->H / a->HKV;
+	double p[512];
+
+	for (int s = 0; s < a->sequences; s++)
+		for (int t = a->start[s]; t < a->start[s + 1]; t++)
+			for (int h = 0; h < a->H; h++) {
+				double sum = 0, *o = y + (t * a->H + h) * a->D;
+
+				memset(o, 0, (size_t)a->D * sizeof *o);
+				for (int u = a->start[s]; u <= t; u++) {
+					const double *q = x + t * row + h * a->D, *k = x + u * row + (a->H + h / G) * a->D;
+					double dot = 0;
+
+					for (int i = 0; i < a->D; i++)
+						dot += q[i] * k[i];
+					sum += p[u - a->start[s]] = exp(dot / sqrt(a->D));
+				}
+				for (int u = a->start[s]; u <= t; u++)
+					for (int i = 0; i < a->D; i++)
+						o[i] += p[u - a->start[s]] / sum * x[u * row + (a->H + a->HKV + h / G) * a->D + i];
+			}
+}
+
+static void test_attention_grad(void **state)
+{
+	static const int32_t start[] = { 0, 9, 10, 26 };
+	struct att_ctx c = { 4, 2, 6, 3, start };
+	struct formula q = { .f = f_attention, .ctx = &c, .n = 26 * 8 * 6, .m = 26 * 4 * 6 };
+	float *x = draw(q.n), *y = draw(q.m), *g = draw(q.m), *d = draw(q.n), lse[26 * 4];
+	struct attention a = { .H = 4, .HKV = 2, .D = 6, .sequences = 3, .start = start, .qkv = x, .out = y, .lse = lse, .dout = g, .dqkv = d };
+
+	(void)state;
+	for (size_t i = 0; i < q.n; i++)
+		x[i] *= 2;
+	ops->attention(dev, &a);
+	check_forward("attention", &q, x, y, 2e-6);
+	ops->attention_grad(dev, &a);
+	check_grad("attention_grad", &q, x, g, d, 2e-5);
+	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
+}
+
+/* Several key blocks and query tiles; and the cached form, in pieces, has the same bits. */
+static void test_attention_long(void **state)
+{
+	enum { N = 205, H2 = 6, K2 = 2, W = 40, R = (H2 + 2 * K2) * W };
+	static const int32_t start[] = { 0, N };
+	static const int32_t blocks[] = { 3, 0, 2, 1 };
+	struct att_ctx c = { H2, K2, W, 1, start };
+	struct formula q = { .f = f_attention, .ctx = &c, .n = N * R, .m = N * H2 * W };
+	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *kv = mem_array(4 * kv_floats(K2, W), 4);
+	static const int pieces[] = { 1, 1, 70, 60, 1, 72 };
+	int at = 0;
+
+	(void)state;
+	ops->attention(dev, &(struct attention){ .H = H2, .HKV = K2, .D = W, .sequences = 1, .start = start, .qkv = x, .out = y });
+	check_forward("attention", &q, x, y, 3e-6);
+	for (size_t i = 0; i < COUNT_OF(pieces); at += pieces[i++]) {
+		struct kv_run run = { .row = at, .rows = pieces[i], .length = at, .block = blocks };
+
+		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .runs = 1, .run = &run, .qkv = x, .out = z,
+				.kv = kv, .stride = kv_floats(K2, W) });
+	}
+	assert_int_equal(at, N);
+	assert_memory_equal(y, z, q.m * 4);
+	mem_free(x), mem_free(y), mem_free(z), mem_free(kv);
+}
+
+/* --- the list ---------------------------------------------------------------------------------------------- */
+
+/* Which test covers which op. */
+static const struct { const char *op; CMUnitTestFunction test; } covered[] = {
+	{ "weight_pack", test_products }, { "weight_row", test_products }, { "linear", test_products },
+	{ "linear_dx", test_products }, { "linear_dw", test_products }, { "bias_grad", test_products },
+	{ "embed", test_embed }, { "embed_grad", test_embed }, { "rmsnorm", test_rmsnorm }, { "rmsnorm_grad", test_rmsnorm },
+	{ "qk_rope", test_qk_rope }, { "qk_rope_grad", test_qk_rope }, { "swiglu", test_swiglu }, { "swiglu_grad", test_swiglu },
+	{ "attention", test_attention_grad }, { "attention_grad", test_attention_grad }, { "attention_cached", test_attention_long },
+	{ "xent", test_xent }, { "dropout", test_dropout }, { "dropout_grad", test_dropout }, { "scale", test_sums },
+	{ "add", test_sums }, { "sumsq", test_sums }, { "adamw", test_adamw },
+};
+
+static void test_every_op(void **state)
+{
+	static const char *const all[] = {
+#define OP(name, params) #name,
+#include "ops/ops.def"
+#undef OP
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		size_t j = 0;
+
+		while (j < COUNT_OF(covered) && strcmp(covered[j].op, all[i]))
+			j++;
+		if (j == COUNT_OF(covered))
+			fail_msg("op '%s' has no test", all[i]);
+	}
+	assert_int_equal(COUNT_OF(all), COUNT_OF(covered));
+}
+
+static int set_up(void **state)
+{
+	struct err e = ERR_INIT;
+
+	(void)state;
+	rng_init(&rng, 7, "test_ops");
+	if (!(dev = dev_open("cpu", 3, &e)) || ops_reserve(dev, &(struct ops_sizes){ .widest = 1024, .longest = 512, .D = 64 }, &e))
+		return -1;
+	ops = ops_of(dev);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	dev_close(dev);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone),
+		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
+		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
+		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),
+		cmocka_unit_test(test_attention_grad), cmocka_unit_test(test_attention_long),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
