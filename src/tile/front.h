@@ -1,0 +1,145 @@
+/* The front end's working state: one compilation of one kernel under one specialisation.
+ *
+ * A compilation walks the syntax tree once, in the order and with the rules of Triton's own
+ * code generator, and emits tile code as it goes. Whatever Triton refuses ends in front_fail,
+ * which records the diagnostic and leaves by longjmp; memory comes from arenas, so nothing
+ * needs unwinding. What Triton accepts but the machine cannot run is noted by
+ * front_unsupported: typing goes on, emission stops.
+ *
+ * Files: front_*.c walk the tree (names, expressions, statements, calls), sem_*.c are
+ * Triton's semantics over typed registers, builtin_*.c bind triton.language's functions to
+ * them, compile.c specialises and caches. */
+#ifndef TILE_FRONT_H
+#define TILE_FRONT_H
+
+#include <setjmp.h>
+
+#include "tile/build.h"
+#include "tile/lang.h"
+
+enum { FRONT_MAX_DEPTH = 64, FRONT_MAX_NODES = 4000000 };
+
+struct tile_engine;
+
+/* A function being compiled: the kernel, or a helper inlined into it. */
+struct frame {
+	struct frame *up;
+	const struct tile_fn *fn;
+	const struct py_node *cur;      /* innermost node being visited: where an error is */
+	int in_prelude;                 /* errors belong to the caller */
+	int in_default;                 /* visiting a default value: globals are free */
+
+	/* Names: slot of an identifier, and the value in each slot. */
+	const char **names;
+	size_t n_names, cap_names;
+	struct val *vars;               /* lscope */
+	unsigned char *defs;            /* assigned in the current region (local_defs) */
+
+	int loops;                      /* enclosing dynamic loops: `return` is refused there */
+	int regions;                    /* enclosing dynamic ifs and loops of this frame */
+	int block_depth;                /* depth of the block that `return` leaves; -1: none */
+	int has_ret;                    /* ret_type is known */
+	int ret_void;
+	int returned;                   /* a return at the top level was reached */
+	struct val ret;                 /* what the call gives; registers when ret_regs */
+	int ret_regs;
+	int32_t loc;                    /* of the call that this frame came from */
+	const struct val *args;         /* key for recursion */
+	size_t n_args;
+};
+
+/* The parts of a block pointer, all scalar registers. */
+struct block_ptr {
+	const struct ty *ty;
+	tile_reg base;
+	tile_reg shape[TILE_DIMS], stride[TILE_DIMS], offset[TILE_DIMS];
+};
+
+/* Facts for checks beyond Triton, kept with the code (tile_code.front). */
+struct front_facts {
+	int64_t shared_bytes;           /* largest estimate of what a CTA needs at once */
+	int64_t live_bytes;             /* largest sum of tile bytes alive in registers */
+	int n_dots, n_loads, n_stores, n_atomics;
+	int64_t written;                /* bit i: launch argument i may be written */
+	int num_stages;
+};
+
+struct front {
+	struct tile_engine *g;
+	struct arena *a;                /* scratch of this compilation */
+	struct tile_builder *b;
+	struct frame *frame;
+	struct diag *d;
+	jmp_buf trap;
+	int version;                    /* 306 */
+	int capability;                 /* 90 */
+	int mute;                       /* above 0: nothing is emitted */
+	int unsupported;                /* emission has stopped for good; *du says why */
+	struct diag *du;
+	int depth;                      /* open block, loop, if constructs */
+	int in_func;                    /* inside a combine or map function: no control flow */
+	int calls;                      /* inlining depth */
+	int64_t nodes;                  /* visited so far */
+	struct { struct block_ptr *v; size_t n, cap; } block_ptrs;
+	struct front_facts facts;
+	const struct tile_launch *launch;
+	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);   /* tests: stores, dots */
+	void *trace_ctx;
+};
+
+/* --- failing (front.c) --------------------------------------------------------------- */
+
+_Noreturn void front_fail(struct front *f, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The same with what to write instead. */
+_Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void front_unsupported(struct front *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Text in the arena, for messages: str() of a value, repr() of a type, and so on. */
+const char *front_str(struct front *f, const struct val *v);
+const char *front_repr(struct front *f, const struct val *v);
+const char *front_ty(struct front *f, const struct ty *t);
+const char *front_ty_repr(struct front *f, const struct ty *t);
+const char *front_shape(struct front *f, const struct ty *t);       /* "['16', '32']" */
+/* The line a diagnostic would name now. */
+int front_line(const struct front *f);
+
+/* --- walking (front_expr.c, front_stmt.c, front_name.c, front_call.c) ------------------- */
+
+struct val front_expr(struct front *f, const struct py_node *n);
+void front_block(struct front *f, const struct py_list *body);
+struct val front_name(struct front *f, struct str id);
+struct val front_attr(struct front *f, struct val self, struct str attr);
+struct val front_module_attr(struct front *f, struct str module, struct str attr);
+struct val front_from_host(struct front *f, const struct tile_val *v);
+int front_slot(struct frame *fr, const char *id);                    /* -1: none */
+void front_set(struct front *f, struct str id, struct val v);
+/* Python's binary operator `op` on any two values. */
+struct val front_binary(struct front *f, enum py_op op, struct val a, struct val b);
+struct val front_compare(struct front *f, enum py_op op, struct val a, struct val b);
+struct val front_subscript(struct front *f, struct val self, struct val index);
+
+struct call_args {
+	struct val *v;
+	size_t n;
+	struct str *names;          /* keyword arguments: names[i] belongs to kw[i] */
+	struct val *kw;
+	size_t n_kw;
+};
+struct val front_call(struct front *f, struct val fn, const struct call_args *args, int unused);
+struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct call_args *args);
+/* Calls a jit function with positional values only: combine functions. */
+struct val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v);
+/* Compiles the body of the kernel; arguments are bound already. */
+void front_kernel(struct front *f);
+void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *fn);
+void front_scan_names(struct front *f, struct frame *fr, const struct py_list *body);
+/* Slots that any statement of `body` assigns: sets mark[slot]. */
+void front_assigned(const struct frame *fr, const struct py_list *body, unsigned char *mark);
+int front_has_return(const struct py_list *body);
+
+/* --- compile-time arithmetic (front_const.c) ------------------------------------------ */
+
+struct val const_binary(struct front *f, enum py_op op, struct val a, struct val b);
+struct val const_compare(struct front *f, enum py_op op, struct val a, struct val b);
+struct val const_unary(struct front *f, enum py_op op, struct val a);
+
+#endif

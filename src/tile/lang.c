@@ -1,0 +1,163 @@
+/* Owns the Python face of front-end values: truth, equality, names of types, printing. */
+#include "tile/lang.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int val_truth(const struct val *v)
+{
+	switch (v->kind) {
+	case V_NONE: return 0;
+	case V_BOOL: case V_INT: return v->u.i != 0;
+	case V_FLOAT: return v->u.f != 0;
+	case V_STR: return v->u.s.n != 0;
+	case V_TUPLE: return v->u.tup.n != 0;
+	case V_TENSOR: return -1;
+	default: return 1;
+	}
+}
+
+static int tuples_equal(const struct val *a, const struct val *b)
+{
+	if (a->u.tup.n != b->u.tup.n)
+		return 0;
+	for (size_t i = 0; i < a->u.tup.n; i++)
+		if (!val_equal(&a->u.tup.v[i], &b->u.tup.v[i]))
+			return 0;
+	return 1;
+}
+
+int val_equal(const struct val *a, const struct val *b)
+{
+	if (val_is_number(a) && val_is_number(b)) {
+		if (val_is_int(a) && val_is_int(b))
+			return a->u.i == b->u.i;
+		return val_as_double(a) == val_as_double(b);
+	}
+	if (a->kind != b->kind)
+		return 0;
+	switch (a->kind) {
+	case V_NONE: return 1;
+	case V_STR: case V_CLASS: case V_MODULE: return str_eq(a->u.s, b->u.s);
+	case V_TYPE: return ty_eq(a->u.ty, b->u.ty);
+	case V_TUPLE: return tuples_equal(a, b);
+	case V_FN: return a->u.fn == b->u.fn;
+	case V_BUILTIN: return a->u.b == b->u.b;
+	case V_TENSOR: return a->u.t.id == b->u.t.id;
+	case V_DESC: return a->u.desc->id == b->u.desc->id;
+	default: return 0;
+	}
+}
+
+const char *val_type_name(const struct val *v)
+{
+	switch (v->kind) {
+	case V_NONE: return "NoneType";
+	case V_BOOL: return "bool";
+	case V_INT: return "int";
+	case V_FLOAT: return "float";
+	case V_STR: return "str";
+	case V_TYPE: return v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype";
+	case V_TENSOR: return "tensor";
+	case V_TUPLE: return "tuple";
+	case V_SLICE: return "slice";
+	case V_DESC: return "tensor_descriptor";
+	case V_FN: return "JITFunction";
+	case V_BUILTIN: return "function";
+	case V_METHOD: return "method";
+	case V_MODULE: return "module";
+	case V_CLASS: return "type";
+	case V_RANGE: return v->u.r->kind == RANGE_STATIC ? "static_range" : "range";
+	case V_CONDITION: return "condition";
+	default: return "object";
+	}
+}
+
+void py_int_repr(pyint i, struct buf *out)
+{
+	char digits[48];
+	size_t n = sizeof digits;
+	unsigned __int128 u = i < 0 ? -(unsigned __int128)i : (unsigned __int128)i;
+	do
+		digits[--n] = (char)('0' + (int)(u % 10));
+	while (u /= 10);
+	if (i < 0)
+		buf_addc(out, '-');
+	buf_add(out, digits + n, sizeof digits - n);
+}
+
+void py_float_repr(double f, struct buf *out)
+{
+	if (isnan(f) || isinf(f)) {
+		buf_adds(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
+		return;
+	}
+	char text[40];
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, f);
+		if (strtod(text, NULL) == f)
+			break;
+	}
+	buf_adds(out, text);
+	if (!strpbrk(text, ".en"))
+		buf_adds(out, ".0");
+}
+
+static void tuple_str(const struct val *v, struct buf *out, char open, char close)
+{
+	buf_addc(out, open);
+	for (size_t i = 0; i < v->u.tup.n; i++) {
+		if (i)
+			buf_adds(out, ", ");
+		val_repr_to(&v->u.tup.v[i], out);
+	}
+	buf_addc(out, close);
+}
+
+static void tensor_str(const struct val *v, struct buf *out)
+{
+	const struct ty *t = v->u.t.ty;
+	ty_str(ty_scalar(t), out);
+	buf_addc(out, '[');
+	for (int i = 0; i < t->rank; i++)
+		buf_addf(out, "%sconstexpr[%lld]", i ? ", " : "", (long long)t->shape[i]);
+	buf_addc(out, ']');
+}
+
+static void bare_str(const struct val *v, struct buf *out)
+{
+	switch (v->kind) {
+	case V_NONE: buf_adds(out, "None"); break;
+	case V_BOOL: buf_adds(out, v->u.i ? "True" : "False"); break;
+	case V_INT: py_int_repr(v->u.i, out); break;
+	case V_FLOAT: py_float_repr(v->u.f, out); break;
+	case V_STR: buf_addstr(out, v->u.s); break;
+	case V_TYPE: ty_str(v->u.ty, out); break;
+	case V_TENSOR: tensor_str(v, out); break;
+	case V_TUPLE: tuple_str(v, out, '(', ')'); break;
+	case V_FN: buf_addf(out, "JITFunction(%.*s)", STR_ARG(v->u.fn->name)); break;
+	case V_MODULE: case V_CLASS: case V_OTHER: buf_addf(out, "<%s '%.*s'>", val_type_name(v), STR_ARG(v->u.s)); break;
+	default: buf_addf(out, "<%s object>", val_type_name(v));
+	}
+}
+
+void val_str_to(const struct val *v, struct buf *out)
+{
+	int constexpr = v->wrapped && v->kind != V_UNBOUND;
+	if (constexpr)
+		buf_adds(out, "constexpr[");
+	bare_str(v, out);
+	if (constexpr)
+		buf_addc(out, ']');
+}
+
+void val_repr_to(const struct val *v, struct buf *out)
+{
+	if (v->kind == V_STR && !v->wrapped)
+		buf_addf(out, "'%.*s'", STR_ARG(v->u.s));
+	else if (v->kind == V_TYPE && !v->wrapped)
+		ty_repr(v->u.ty, out);
+	else
+		val_str_to(v, out);
+}
