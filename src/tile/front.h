@@ -53,6 +53,7 @@ struct block_ptr {
 	const struct ty *ty;
 	tile_reg base;
 	tile_reg shape[TILE_DIMS], stride[TILE_DIMS], offset[TILE_DIMS];
+	enum tile_pad pad;              /* of a descriptor */
 };
 
 /* Facts for checks beyond Triton, kept with the code (tile_code.front). */
@@ -82,6 +83,7 @@ struct front {
 	int64_t nodes;                  /* visited so far */
 	struct { struct block_ptr *v; size_t n, cap; } block_ptrs;
 	struct front_facts facts;
+	struct tile_insn scratch;       /* takes what muted code would set */
 	const struct tile_launch *launch;
 	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);   /* tests: stores, dots */
 	void *trace_ctx;

@@ -1,0 +1,204 @@
+/* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types.
+ *
+ * Integers are 128 bits wide here, enough for every constant a kernel can turn into a
+ * tensor; what overflows them is refused as unsupported, never wrapped. */
+#include <math.h>
+
+#include "tile/front.h"
+
+#define WIDE_MAX ((pyint)(~(unsigned __int128)0 >> 1))
+
+_Noreturn static void bad_operands(struct front *f, enum py_op op, const struct val *a, const struct val *b)
+{
+	front_fail(f, REASON_bad_types, "unsupported operand type(s) for %s: '%s' and '%s'",
+		   op == PY_OP_Pow ? "** or pow()" : py_op_text(op), val_type_name(a), val_type_name(b));
+}
+
+_Noreturn static void too_wide(struct front *f)
+{
+	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+}
+
+static pyint floor_div(pyint a, pyint b)
+{
+	pyint q = a / b;
+	return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static pyint floor_mod(pyint a, pyint b)
+{
+	pyint r = a % b;
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static struct val int_pow(struct front *f, pyint base, pyint e)
+{
+	if (e < 0) {
+		if (base == 0)
+			front_fail(f, REASON_bad_value, "0.0 cannot be raised to a negative power");
+		return val_float(pow((double)base, (double)e));
+	}
+	pyint r = 1;
+	for (; e > 0; e--) {
+		if (base == 0 || base == 1 || (base == -1 && e > 2)) {
+			r = base == -1 ? ((e & 1) ? -r : r) : r * base;
+			break;
+		}
+		if (__builtin_mul_overflow(r, base, &r))
+			too_wide(f);
+	}
+	return val_int(r);
+}
+
+static struct val int_shift(struct front *f, enum py_op op, pyint a, pyint n)
+{
+	if (n < 0)
+		front_fail(f, REASON_bad_value, "negative shift count");
+	if (op == PY_OP_RShift)
+		return val_int(n > 126 ? (a < 0 ? -1 : 0) : a >> n);
+	if (a == 0)
+		return val_int(0);
+	if (n > 126 || (a < 0 ? -a : a) > (WIDE_MAX >> n))
+		too_wide(f);
+	return val_int(a * ((pyint)1 << n));
+}
+
+static struct val int_binary(struct front *f, enum py_op op, const struct val *x, const struct val *y)
+{
+	pyint a = x->u.i, b = y->u.i, r;
+	int both_bool = x->kind == V_BOOL && y->kind == V_BOOL;
+	switch (op) {
+	case PY_OP_Add: if (__builtin_add_overflow(a, b, &r)) too_wide(f); return val_int(r);
+	case PY_OP_Sub: if (__builtin_sub_overflow(a, b, &r)) too_wide(f); return val_int(r);
+	case PY_OP_Mult: if (__builtin_mul_overflow(a, b, &r)) too_wide(f); return val_int(r);
+	case PY_OP_BitAnd: return both_bool ? val_bool(a & b) : val_int(a & b);
+	case PY_OP_BitOr: return both_bool ? val_bool(a | b) : val_int(a | b);
+	case PY_OP_BitXor: return both_bool ? val_bool(a ^ b) : val_int(a ^ b);
+	case PY_OP_LShift: case PY_OP_RShift: return int_shift(f, op, a, b);
+	case PY_OP_Pow: return int_pow(f, a, b);
+	case PY_OP_Div:
+		if (!b)
+			front_fail(f, REASON_bad_value, "division by zero");
+		return val_float((double)((long double)a / (long double)b));
+	case PY_OP_FloorDiv: case PY_OP_Mod:
+		if (!b)
+			front_fail(f, REASON_bad_value, "integer division or modulo by zero");
+		return val_int(op == PY_OP_Mod ? floor_mod(a, b) : floor_div(a, b));
+	default: bad_operands(f, op, x, y);
+	}
+}
+
+static struct val float_binary(struct front *f, enum py_op op, const struct val *x, const struct val *y)
+{
+	double a = val_as_double(x), b = val_as_double(y);
+	if (b == 0 && (op == PY_OP_Div || op == PY_OP_FloorDiv || op == PY_OP_Mod))
+		front_fail(f, REASON_bad_value, op == PY_OP_Div ? "float division by zero"
+			   : op == PY_OP_Mod ? "float modulo" : "float floor division by zero");
+	switch (op) {
+	case PY_OP_Add: return val_float(a + b);
+	case PY_OP_Sub: return val_float(a - b);
+	case PY_OP_Mult: return val_float(a * b);
+	case PY_OP_Div: return val_float(a / b);
+	case PY_OP_FloorDiv: return val_float(floor(a / b));
+	case PY_OP_Mod: {
+		double r = fmod(a, b);
+		return val_float(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+	}
+	case PY_OP_Pow: return val_float(pow(a, b));
+	default: bad_operands(f, op, x, y);
+	}
+}
+
+static struct val tuple_add(struct front *f, const struct val *a, const struct val *b)
+{
+	size_t n = a->u.tup.n + b->u.tup.n;
+	struct val *v = arena_array(f->a, n ? n : 1, sizeof *v);
+	for (size_t i = 0; i < n; i++)
+		v[i] = i < a->u.tup.n ? a->u.tup.v[i] : b->u.tup.v[i - a->u.tup.n];
+	return val_tuple(v, n);
+}
+
+static struct val tuple_repeat(struct front *f, const struct val *a, pyint times)
+{
+	size_t n = a->u.tup.n;
+	if (times < 0)
+		times = 0;
+	if (times > 4096)
+		front_fail(f, REASON_unsupported, "a tuple repeated more than 4096 times");
+	struct val *v = arena_array(f->a, n * (size_t)times + 1, sizeof *v);
+	for (size_t i = 0; i < n * (size_t)times; i++)
+		v[i] = a->u.tup.v[i % n];
+	return val_tuple(v, n * (size_t)times);
+}
+
+static struct val str_add(struct front *f, struct str a, struct str b)
+{
+	char *p = arena_alloc(f->a, a.n + b.n + 1);
+	memcpy(p, a.p, a.n);
+	memcpy(p + a.n, b.p, b.n);
+	return val_str((struct str){ p, a.n + b.n });
+}
+
+struct val const_binary(struct front *f, enum py_op op, struct val a, struct val b)
+{
+	if (val_is_int(&a) && val_is_int(&b))
+		return int_binary(f, op, &a, &b);
+	if (val_is_number(&a) && val_is_number(&b))
+		return float_binary(f, op, &a, &b);
+	if (op == PY_OP_Add && a.kind == V_TUPLE && b.kind == V_TUPLE)
+		return tuple_add(f, &a, &b);
+	if (op == PY_OP_Mult && a.kind == V_TUPLE && val_is_int(&b))
+		return tuple_repeat(f, &a, b.u.i);
+	if (op == PY_OP_Mult && b.kind == V_TUPLE && val_is_int(&a))
+		return tuple_repeat(f, &b, a.u.i);
+	if (op == PY_OP_Add && a.kind == V_STR && b.kind == V_STR)
+		return str_add(f, a.u.s, b.u.s);
+	bad_operands(f, op, &a, &b);
+}
+
+static int order(struct front *f, enum py_op op, const struct val *a, const struct val *b)
+{
+	if (val_is_int(a) && val_is_int(b))
+		return a->u.i < b->u.i ? -1 : a->u.i > b->u.i;
+	if (val_is_number(a) && val_is_number(b)) {
+		double x = val_as_double(a), y = val_as_double(b);
+		return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;
+	}
+	if (a->kind == V_STR && b->kind == V_STR) {
+		size_t n = MIN(a->u.s.n, b->u.s.n);
+		int c = n ? memcmp(a->u.s.p, b->u.s.p, n) : 0;
+		return c < 0 ? -1 : c > 0 ? 1 : a->u.s.n < b->u.s.n ? -1 : a->u.s.n > b->u.s.n;
+	}
+	front_fail(f, REASON_bad_types, "'%s' not supported between instances of '%s' and '%s'",
+		   py_op_text(op), val_type_name(a), val_type_name(b));
+}
+
+struct val const_compare(struct front *f, enum py_op op, struct val a, struct val b)
+{
+	if (op == PY_OP_Eq || op == PY_OP_NotEq)
+		return val_bool(val_equal(&a, &b) == (op == PY_OP_Eq));
+	int o = order(f, op, &a, &b);
+	switch (op) {
+	case PY_OP_Lt: return val_bool(o == -1);
+	case PY_OP_LtE: return val_bool(o == -1 || o == 0);
+	case PY_OP_Gt: return val_bool(o == 1);
+	default: return val_bool(o == 1 || o == 0);
+	}
+}
+
+struct val const_unary(struct front *f, enum py_op op, struct val a)
+{
+	static const char *const method[PY_OPS] = {
+		[PY_OP_USub] = "__neg__", [PY_OP_UAdd] = "__pos__", [PY_OP_Invert] = "__invert__",
+	};
+	if (op == PY_OP_Not)
+		return val_bool(!val_truth(&a));
+	if (a.kind == V_FLOAT && op != PY_OP_Invert)
+		return val_float(op == PY_OP_USub ? -a.u.f : a.u.f);
+	if (val_is_int(&a))
+		return val_int(op == PY_OP_USub ? -a.u.i : op == PY_OP_Invert ? ~a.u.i : a.u.i);
+	if (a.kind == V_TUPLE || !a.wrapped)
+		front_fail(f, REASON_unsupported_syntax, "AST unary operator '%s' is not (currently) implemented on type %s",
+			   method[op], val_type_name(&a));
+	front_fail(f, REASON_bad_types, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(&a));
+}
