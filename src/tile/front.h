@@ -110,6 +110,7 @@ struct val front_expr(struct front *f, const struct py_node *n);
 void front_block(struct front *f, const struct py_list *body);
 struct val front_name(struct front *f, struct str id);
 struct val front_attr(struct front *f, struct val self, struct str attr);
+int front_has_attr(struct front *f, struct val self, struct str attr);
 struct val front_module_attr(struct front *f, struct str module, struct str attr);
 struct val front_from_host(struct front *f, const struct tile_val *v);
 int front_slot(struct frame *fr, const char *id);                    /* -1: none */

@@ -1,0 +1,263 @@
+/* Owns the table of builtins: parsing of signatures, lookup, binding of arguments with
+ * Python's rules and messages, and the small readers of argument values. */
+#include "tile/builtin.h"
+
+#include <stdio.h>
+
+#define MODULE_tl "triton.language"
+#define MODULE_math "triton.language.math"
+#define MODULE_py "builtins"
+#define MODULE_tensor "tensor"
+#define MODULE_dtype "dtype"
+#define MODULE_desc "desc"
+#define MODULE_triton "triton"
+#define MODULE_cuda "triton.language.extra.cuda"
+#define MODULE_info "triton.language.target_info"
+#define MODULE_lib "lib"
+
+static const struct builtin rows[] = {
+#define BUILTIN(mod, nm, function, sig, fl) \
+	{ .module = MODULE_##mod, .name = #nm, .signature = sig, .fn = bi_##function, .flags = fl },
+#include "tile/builtin.def"
+#undef BUILTIN
+};
+
+/* Names that other versions than the default have or lack (Triton's own history). */
+static const struct { const char *name; int since, until; } versions[] = {
+	{ "reduce_or", 306, 0 }, { "map_elementwise", 305, 0 }, { "make_tensor_descriptor", 304, 0 },
+	{ "load_tensor_descriptor", 304, 0 }, { "store_tensor_descriptor", 304, 0 },
+	{ "make_block_ptr", 0, 307 }, { "advance", 0, 307 }, { "condition", 306, 0 }, { "item", 305, 0 },
+};
+
+static struct val default_value(struct str s)
+{
+	if (str_is(s, "None"))
+		return val_none();
+	if (str_is(s, "True") || str_is(s, "False"))
+		return val_bool(str_is(s, "True"));
+	if (str_is(s, "float32"))
+		return val_type(ty_sc(SC_FP32));
+	if (str_is(s, "()"))
+		return val_tuple(NULL, 0);
+	if (s.p[0] == '\'')
+		return val_str((struct str){ s.p + 1, s.n - 2 });
+	int64_t i = 0;
+	str_to_i64(s, &i);
+	return val_int(i);
+}
+
+static int parse_signature(struct arena *a, struct builtin *b)
+{
+	size_t commas = 0;
+	for (const char *p = b->signature; *p; p++)
+		commas += *p == ',';
+	b->params = arena_array(a, commas + 1, sizeof *b->params);
+	if (!b->params)
+		return -1;
+	struct str rest = str_of(b->signature);
+	int after_star = 0;
+	while (rest.n) {
+		struct str part = str_trim(str_cut(&rest, ','));
+		struct builtin_param *p = &b->params[b->n_params++];
+		p->keyword_only = after_star;
+		if (part.p[0] == '*') {
+			p->star = 1;
+			after_star = 1;
+			part.p++, part.n--;
+		}
+		struct str name = str_cut(&part, '=');
+		p->name = name;
+		p->required = !part.n && !p->star;
+		if (part.n)
+			p->value = default_value(part);
+	}
+	return 0;
+}
+
+static int index_name(struct builtin_table *t, const char *module, const char *name, size_t i)
+{
+	char key[128];
+	int n = snprintf(key, sizeof key, "%s.%s", module, name);
+	struct map_entry *e = map_put(&t->by_name, (struct str){ key, (size_t)n });
+	if (!e)
+		return -1;
+	e->val.i64 = (int64_t)i + 1;
+	return 0;
+}
+
+static void set_version(struct builtin *b)
+{
+	for (size_t i = 0; i < COUNT_OF(versions); i++)
+		if (!strcmp(versions[i].name, b->name)) {
+			b->since = versions[i].since;
+			b->until = versions[i].until;
+		}
+}
+
+int builtin_table_init(struct builtin_table *t, int version, struct err *e)
+{
+	*t = (struct builtin_table){ .n = COUNT_OF(rows) };
+	t->v = arena_array(&t->mem, t->n, sizeof *t->v);
+	if (!t->v)
+		return err_nomem(e);
+	for (size_t i = 0; i < t->n; i++) {
+		struct builtin *b = &t->v[i];
+		*b = rows[i];
+		set_version(b);
+		if ((b->since && version < b->since) || (b->until && version > b->until))
+			continue;
+		if (parse_signature(&t->mem, b) || index_name(t, b->module, b->name, i)
+		    || ((b->flags & BF_METHOD) && index_name(t, MODULE_tensor, b->name, i))
+		    || ((b->flags & BF_MATH) && index_name(t, MODULE_math, b->name, i)))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+void builtin_table_release(struct builtin_table *t)
+{
+	map_release(&t->by_name);
+	arena_release(&t->mem);
+}
+
+const struct builtin *builtin_get(const struct builtin_table *t, const char *module, struct str name)
+{
+	char key[128];
+	int n = snprintf(key, sizeof key, "%s.%.*s", module, STR_ARG(name));
+	if (n < 0 || (size_t)n >= sizeof key)
+		return NULL;
+	const struct map_entry *e = map_get(&t->by_name, (struct str){ key, (size_t)n });
+	return e ? &t->v[e->val.i64 - 1] : NULL;
+}
+
+const struct builtin *builtin_method(const struct builtin_table *t, struct str name)
+{
+	return builtin_get(t, MODULE_tensor, name);
+}
+
+/* --- binding ---------------------------------------------------------------------------------- */
+
+static int param_index(const struct builtin *b, struct str name)
+{
+	for (size_t i = 0; i < b->n_params; i++)
+		if (!b->params[i].star && str_eq(b->params[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+static void bind_positional(struct front *f, const struct builtin *b, const struct call_args *args, struct val *out)
+{
+	size_t p = 0;
+	for (size_t i = 0; i < args->n; i++, p++) {
+		if (p < b->n_params && b->params[p].star) {
+			out[p] = val_tuple(args->v + i, args->n - i);
+			return;
+		}
+		if (p >= b->n_params || b->params[p].keyword_only)
+			front_fail(f, REASON_bad_argument, "%s() takes %zu positional arguments but %zu were given", b->name, b->n_params, args->n);
+		out[p] = args->v[i];
+	}
+}
+
+static void bind_keywords(struct front *f, const struct builtin *b, const struct call_args *args, struct val *out)
+{
+	for (size_t i = 0; i < args->n_kw; i++) {
+		int p = param_index(b, args->names[i]);
+		if (p < 0 && str_is(args->names[i], "keepdim") && param_index(b, STR("keep_dims")) >= 0)
+			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
+					"%s() got an unexpected keyword argument 'keepdim'", b->name);
+		if (p < 0)
+			front_fail(f, REASON_bad_argument, "%s() got an unexpected keyword argument '%.*s'", b->name, STR_ARG(args->names[i]));
+		if (out[p].kind != V_UNBOUND)
+			front_fail(f, REASON_bad_argument, "%s() got multiple values for argument '%.*s'", b->name, STR_ARG(args->names[i]));
+		out[p] = args->kw[i];
+	}
+}
+
+struct val builtin_call(struct front *f, const struct builtin *b, const struct call_args *args)
+{
+	struct val out[16] = { 0 };
+	BUG_ON(b->n_params > COUNT_OF(out));
+	bind_positional(f, b, args, out);
+	bind_keywords(f, b, args, out);
+	for (size_t i = 0; i < b->n_params; i++) {
+		if (out[i].kind != V_UNBOUND)
+			continue;
+		if (b->params[i].required)
+			front_fail(f, REASON_bad_argument, "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
+		out[i] = b->params[i].star ? val_tuple(NULL, 0) : b->params[i].value;
+	}
+	return b->fn(f, b, out);
+}
+
+/* --- readers of arguments ------------------------------------------------------------------ */
+
+struct tv arg_tensor(struct front *f, const struct val *v)
+{
+	if (v->kind != V_TENSOR)
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != V_NONE ? "constexpr" : val_type_name(v));
+	return tv_of(v);
+}
+
+int64_t arg_int(struct front *f, const struct val *v, const char *what)
+{
+	if (v->kind == V_TENSOR)
+		front_fail(f, REASON_not_constexpr, "%s must be known at compile time, got a tensor of type %s", what, front_ty(f, v->u.t.ty));
+	if (!val_is_int(v))
+		front_fail(f, REASON_bad_value, "%s must be an integer, not %s", what, front_str(f, v));
+	return (int64_t)v->u.i;
+}
+
+const struct ty *arg_dtype(struct front *f, const struct val *v)
+{
+	if (v->kind == V_TYPE)
+		return v->u.ty;
+	front_fail(f, REASON_bad_dtype, "'%s' object has no attribute 'scalar'", val_type_name(v));
+}
+
+struct str arg_str(struct front *f, const struct val *v, const char *what)
+{
+	if (v->kind == V_NONE)
+		return STR("");
+	if (v->kind != V_STR)
+		front_fail(f, REASON_bad_value, "%s %s not supported", what, front_str(f, v));
+	return v->u.s;
+}
+
+const struct tile_fn *arg_fn(struct front *f, const struct val *v)
+{
+	if (v->kind == V_FN)
+		return v->u.fn;
+	if (v->kind == V_METHOD && v->u.m->fn)
+		return v->u.m->fn;
+	front_fail(f, REASON_bad_argument, "a @triton.jit function is needed here, not %s", front_str(f, v));
+}
+
+static int shape_elements(struct front *f, struct val_tuple t, int64_t shape[TY_MAX_RANK])
+{
+	if (t.n > TY_MAX_RANK)
+		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
+	for (size_t i = 0; i < t.n; i++) {
+		if (!val_is_int(&t.v[i]))
+			front_fail_hint(f, REASON_not_constexpr, "the sizes of a tile must be tl.constexpr parameters or constants",
+					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, val_type_name(&t.v[i]));
+		pyint d = t.v[i].u.i;
+		shape[i] = d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : (int64_t)d;
+	}
+	return (int)t.n;
+}
+
+int arg_shape(struct front *f, const struct val *v, int64_t shape[TY_MAX_RANK])
+{
+	if (v->kind != V_TUPLE)
+		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)", "'%s' object is not iterable", val_type_name(v));
+	return shape_elements(f, v->u.tup, shape);
+}
+
+int arg_dims(struct front *f, const struct val *star, int64_t dims[TY_MAX_RANK])
+{
+	struct val_tuple t = star->u.tup;
+	if (t.n == 1 && t.v[0].kind == V_TUPLE)
+		t = t.v[0].u.tup;
+	return shape_elements(f, t, dims);
+}

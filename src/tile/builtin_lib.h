@@ -1,0 +1,10 @@
+/* libdevice: functions known only by name and overloads (math.def). */
+#ifndef TILE_BUILTIN_LIB_H
+#define TILE_BUILTIN_LIB_H
+
+#include "tile/front.h"
+
+int libdevice_exists(struct str name);
+struct val libdevice_call(struct front *f, struct str name, const struct call_args *args);
+
+#endif

@@ -1,0 +1,233 @@
+/* triton.language: elementwise arithmetic, triton.language.math and libdevice. */
+#include "tile/builtin.h"
+#include "tile/builtin_lib.h"
+
+struct val bi_where(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	return val_of(sem_where(f, sem_to_tensor(f, a[0]), a[1], a[2]));
+}
+
+struct val bi_arith(struct front *f, const struct builtin *b, const struct val *a)
+{
+	enum py_op op = b->name[0] == 'a' ? PY_OP_Add : b->name[0] == 's' ? PY_OP_Sub : PY_OP_Mult;
+	return val_of(sem_binary(f, op, a[0], a[1]));
+}
+
+static struct val promoted(struct front *f, const struct val *v)
+{
+	return val_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
+}
+
+struct val bi_minmax(struct front *f, const struct builtin *b, const struct val *a)
+{
+	struct val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
+	return val_of(sem_minmax(f, !strcmp(b->name, "maximum"), val_truth(&a[2]), x, y));
+}
+
+struct val bi_clamp(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	struct val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
+	return val_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), val_truth(&a[3])));
+}
+
+struct val bi_logical(struct front *f, const struct builtin *b, const struct val *a)
+{
+	return val_of(sem_logical(f, !strcmp(b->name, "logical_and") ? PY_OP_And : PY_OP_Or, a[0], a[1]));
+}
+
+struct val bi_promote_bf16(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	return val_of(sem_bf16_to_fp32(f, arg_tensor(f, &a[0])));
+}
+
+/* --- functions of one float ---------------------------------------------------------------- */
+
+static const struct { const char *name; enum tile_op op; int only_fp32; } functions[] = {
+	{ "exp", TOP_EXP, 0 }, { "exp2", TOP_EXP2, 0 }, { "log", TOP_LOG, 0 }, { "log2", TOP_LOG2, 0 },
+	{ "cos", TOP_COS, 0 }, { "sin", TOP_SIN, 0 }, { "sqrt", TOP_SQRT, 0 }, { "sqrt_rn", TOP_SQRT, 1 },
+	{ "rsqrt", TOP_RSQRT, 0 }, { "erf", TOP_ERF, 0 }, { "floor", TOP_FLOOR, 0 }, { "ceil", TOP_CEIL, 0 },
+};
+
+static size_t function_index(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(functions); i++)
+		if (!strcmp(functions[i].name, name))
+			return i;
+	BUG("no function '%s'", name);
+}
+
+static void check_float_gate(struct front *f, const struct val *v, int only_fp32)
+{
+	if (v->kind != V_TENSOR)
+		return;
+	const struct ty *t = ty_scalar(v->u.t.ty);
+	if (ty_is(t, SC_FP32) || (!only_fp32 && ty_is(t, SC_FP64)))
+		return;
+	front_fail_hint(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "Expected dtype %s but got %s",
+			only_fp32 ? "['fp32']" : "['fp32', 'fp64']", front_ty(f, t));
+}
+
+struct val bi_math1(struct front *f, const struct builtin *b, const struct val *a)
+{
+	size_t i = function_index(b->name);
+	check_float_gate(f, &a[0], functions[i].only_fp32);
+	return bi_math1_method(f, b, a);
+}
+
+struct val bi_math1_method(struct front *f, const struct builtin *b, const struct val *a)
+{
+	size_t i = function_index(b->name);
+	struct tv x = sem_to_tensor(f, a[0]);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_fail_hint(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
+	return val_of(emit(f, functions[i].op, x.ty, 1, x.id));
+}
+
+struct val bi_abs(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	struct tv x = sem_to_tensor(f, a[0]);
+	const struct ty *t = ty_scalar(x.ty);
+	if (ty_is_unsigned(t))
+		return val_of(x);
+	if (!ty_is_float(t) && !ty_is_signed(t))
+		front_fail(f, REASON_bad_dtype, "Unexpected dtype %s", front_ty(f, t));
+	return val_of(emit(f, TOP_ABS, x.ty, 1, x.id));
+}
+
+struct val bi_fdiv(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]);
+	if (!ty_is_float(ty_scalar(x.ty)) || !ty_is_float(ty_scalar(y.ty)))
+		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
+	sem_unify(f, val_of(x), val_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
+	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
+		front_fail(f, REASON_bad_types, "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+}
+
+struct val bi_div_rn(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	check_float_gate(f, &a[0], 1);
+	check_float_gate(f, &a[1], 1);
+	struct tv x, y;
+	sem_unify(f, val_of(sem_to_tensor(f, a[0])), val_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_fail(f, REASON_bad_dtype, "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
+	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+}
+
+struct val bi_fma(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]), z = sem_to_tensor(f, a[2]);
+	sem_unify(f, val_of(x), val_of(y), 0, &x, &y);
+	sem_unify(f, val_of(z), val_of(x), 0, &z, &x);
+	sem_unify(f, val_of(z), val_of(y), 0, &z, &y);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_fail(f, REASON_bad_dtype, "fma of %s", front_ty(f, ty_scalar(x.ty)));
+	return val_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
+}
+
+struct val bi_umulhi(struct front *f, const struct builtin *b, const struct val *a)
+{
+	(void)b;
+	for (int i = 0; i < 2; i++) {
+		if (a[i].kind != V_TENSOR)
+			continue;
+		const struct ty *t = ty_scalar(a[i].u.t.ty);
+		if (!ty_is_int(t) || ty_bits(t) < 32)
+			front_fail(f, REASON_bad_dtype, "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
+	}
+	struct tv x, y;
+	sem_unify(f, val_of(sem_to_tensor(f, a[0])), val_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	return val_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
+}
+
+/* --- libdevice ------------------------------------------------------------------------------- */
+
+static const struct ty *from_machine(enum dtype dt)
+{
+	for (int i = 0; i < SCALARS; i++)
+		if (i != SC_VOID && !strcmp(dtype_info(dt)->triton, sc_table[i].sig))
+			return ty_sc((enum sc)i);
+	BUG("no scalar for dtype %d", (int)dt);
+}
+
+static const char *overloads(struct front *f, struct str name)
+{
+	struct buf b = BUF_INIT;
+	enum dtype want[4];
+	int n;
+	for (int i = 0; (n = tile_libdevice_overload(name, i, want)) >= 0; i++) {
+		buf_adds(&b, i ? ", (" : "(");
+		for (int k = 0; k < n; k++)
+			buf_addf(&b, "%s%s", k ? ", " : "", dtype_info(want[k])->triton);
+		buf_addc(&b, ')');
+	}
+	const char *s = arena_strndup(f->a, buf_cstr(&b), b.n);
+	buf_release(&b);
+	return s;
+}
+
+int libdevice_exists(struct str name)
+{
+	enum dtype want[4];
+	return tile_libdevice_overload(name, 0, want) >= 0;
+}
+
+_Noreturn static void no_overload(struct front *f, struct str name, size_t n, const struct tv *x)
+{
+	struct buf b = BUF_INIT;
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_adds(&b, ", ");
+		ty_repr(ty_scalar(x[i].ty), &b);
+	}
+	const char *got = arena_strndup(f->a, buf_cstr(&b), b.n);
+	buf_release(&b);
+	front_fail_hint(f, REASON_bad_dtype, arena_printf(f->a, "libdevice.%.*s takes %s: convert with .to()", STR_ARG(name), overloads(f, name)),
+			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
+}
+
+struct val libdevice_call(struct front *f, struct str name, const struct call_args *args)
+{
+	struct tv x[4];
+	enum dtype dt[4];
+	if (args->n_kw || args->n > 4 || !args->n)
+		front_fail(f, REASON_bad_argument, "%.*s() takes other arguments", STR_ARG(name));
+	for (size_t i = 0; i < args->n; i++)
+		x[i] = sem_to_tensor(f, args->v[i]);
+	for (size_t i = 0; i < args->n; i++) {
+		const struct ty *t = ty_scalar(x[i].ty);
+		int d = t->kind == TY_SCALAR ? dtype_by_triton(str_of(sc_table[t->sc].sig)) : -1;
+		if (d < 0)
+			no_overload(f, name, args->n, x);
+		dt[i] = (enum dtype)d;
+	}
+	struct tile_libdevice lib;
+	int known;
+	if (tile_libdevice(name, (int)args->n, dt, &lib, &known))
+		no_overload(f, name, args->n, x);
+	struct tv shape = x[0];
+	for (size_t i = 0; i < args->n; i++)
+		sem_unify(f, val_of(x[i]), val_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);
+	tile_reg src[4];
+	for (size_t i = 0; i < args->n; i++) {
+		sem_unify(f, val_of(x[i]), val_of(shape), SEM_NO_ARITH, &x[i], &(struct tv){ 0 });
+		if (lib.before >= 0)
+			x[i] = emit(f, (enum tile_op)lib.before, x[i].ty, 1, x[i].id);
+		src[i] = x[i].id;
+	}
+	struct tv r = { ty_with(f->a, shape.ty, from_machine(lib.gives)), 0 };
+	r.id = emit_reg(f, r.ty);
+	emit_insn(f, lib.op, 1, &r.id, (int)args->n, src)->rounding = (uint8_t)lib.rounding;
+	if (lib.result != lib.gives)
+		r = emit(f, TOP_BITCAST, ty_with(f->a, shape.ty, from_machine(lib.result)), 1, r.id);
+	return val_of(r);
+}
