@@ -31,6 +31,7 @@ struct frame {
 
 	/* Names: slot of an identifier, and the value in each slot. */
 	const char **names;
+	unsigned *lengths;              /* of the names */
 	size_t n_names, cap_names;
 	struct val *vars;               /* lscope */
 	unsigned char *defs;            /* assigned in the current region (local_defs) */
@@ -107,13 +108,22 @@ int front_line(const struct front *f);
 /* --- walking (front_expr.c, front_stmt.c, front_name.c, front_call.c) ------------------- */
 
 struct val front_expr(struct front *f, const struct py_node *n);
+/* The iterator of a for loop: a call whose function must make a range. */
+struct val front_iterator(struct front *f, const struct py_node *call);
 void front_block(struct front *f, const struct py_list *body);
+void front_return(struct front *f, const struct py_node *n);
+/* A call that stands alone as a statement. */
+struct val front_call_unused(struct front *f, const struct py_node *n);
+/* Counts a node; ends a compilation that never ends. */
+void front_count(struct front *f);
 struct val front_name(struct front *f, struct str id);
 struct val front_attr(struct front *f, struct val self, struct str attr);
 int front_has_attr(struct front *f, struct val self, struct str attr);
 struct val front_module_attr(struct front *f, struct str module, struct str attr);
+int front_module_has(struct front *f, struct str module, struct str attr);
 struct val front_from_host(struct front *f, const struct tile_val *v);
 int front_slot(struct frame *fr, const char *id);                    /* -1: none */
+static inline size_t front_name_length(const struct frame *fr, size_t slot) { return fr->lengths[slot]; }
 void front_set(struct front *f, struct str id, struct val v);
 /* Python's binary operator `op` on any two values. */
 struct val front_binary(struct front *f, enum py_op op, struct val a, struct val b);
@@ -134,6 +144,7 @@ struct val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, 
 /* Compiles the body of the kernel; arguments are bound already. */
 void front_kernel(struct front *f);
 void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *fn);
+void front_add_name(struct front *f, struct frame *fr, struct str id);
 void front_scan_names(struct front *f, struct frame *fr, const struct py_list *body);
 /* Slots that any statement of `body` assigns: sets mark[slot]. */
 void front_assigned(const struct frame *fr, const struct py_list *body, unsigned char *mark);
@@ -144,5 +155,8 @@ int front_has_return(const struct py_list *body);
 struct val const_binary(struct front *f, enum py_op op, struct val a, struct val b);
 struct val const_compare(struct front *f, enum py_op op, struct val a, struct val b);
 struct val const_unary(struct front *f, enum py_op op, struct val a);
+/* Python's math module, on constants. */
+int const_math_known(struct str name);
+struct val const_math(struct front *f, struct str name, const struct call_args *args);
 
 #endif

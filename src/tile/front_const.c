@@ -202,3 +202,48 @@ struct val const_unary(struct front *f, enum py_op op, struct val a)
 			   method[op], val_type_name(&a));
 	front_fail(f, REASON_bad_types, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(&a));
 }
+
+/* --- Python's math module --------------------------------------------------------------------- */
+
+static const struct { const char *name; double (*one)(double); } math_one[] = {
+	{ "sqrt", sqrt }, { "exp", exp }, { "log", log }, { "log2", log2 }, { "log10", log10 }, { "sin", sin }, { "cos", cos },
+	{ "tan", tan }, { "tanh", tanh }, { "fabs", fabs }, { "log1p", log1p }, { "expm1", expm1 }, { "erf", erf },
+	{ "ceil", ceil }, { "floor", floor }, { "trunc", trunc }, { "exp2", exp2 },
+};
+
+int const_math_known(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(math_one); i++)
+		if (str_is(name, math_one[i].name))
+			return 1;
+	return str_is(name, "pow") || str_is(name, "gcd");
+}
+
+struct val const_math(struct front *f, struct str name, const struct call_args *args)
+{
+	for (size_t i = 0; i < args->n; i++)
+		if (!val_is_number(&args->v[i]))
+			front_fail_hint(f, REASON_bad_types, "Python's math works on constants; use tl on tensors",
+					"TypeError('must be real number, not %s')", val_type_name(&args->v[i]));
+	if (str_is(name, "pow") && args->n == 2)
+		return val_float(pow(val_as_double(&args->v[0]), val_as_double(&args->v[1])));
+	if (str_is(name, "log") && args->n == 2)
+		return val_float(log(val_as_double(&args->v[0])) / log(val_as_double(&args->v[1])));
+	if (str_is(name, "gcd") && args->n == 2 && val_is_int(&args->v[0]) && val_is_int(&args->v[1])) {
+		pyint a = args->v[0].u.i, b = args->v[1].u.i;
+		while (b) {
+			pyint r = a % b;
+			a = b, b = r;
+		}
+		return val_int(a < 0 ? -a : a);
+	}
+	for (size_t i = 0; i < COUNT_OF(math_one); i++)
+		if (str_is(name, math_one[i].name) && args->n == 1) {
+			double r = math_one[i].one(val_as_double(&args->v[0]));
+			if (isnan(r) && !isnan(val_as_double(&args->v[0])))
+				front_fail(f, REASON_bad_value, "ValueError('math domain error')");
+			int whole = str_is(name, "ceil") || str_is(name, "floor") || str_is(name, "trunc");
+			return whole && fabs(r) < 1e30 ? val_int((pyint)r) : val_float(r);
+		}
+	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() takes other arguments')", STR_ARG(name));
+}

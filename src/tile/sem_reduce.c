@@ -1,6 +1,6 @@
 /* Reductions, scans and maps: combine functions are jit functions compiled over scalars. The
  * library's own become named combines, which the machine has loops for. */
-#include "tile/sem.h"
+#include "tile/engine.h"
 
 static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_sum_combine", TILE_SUM }, { "_prod_combine", TILE_PROD },
@@ -10,9 +10,9 @@ static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_xor_combine", TILE_XOR }, { "_or_combine", TILE_OR }, { "_and_combine", TILE_AND },
 };
 
-static enum tile_combine combine_of(const struct tile_fn *fn)
+static enum tile_combine combine_of(const struct front *f, const struct tile_fn *fn)
 {
-	if (fn->lookup_ctx || fn->lookup)       /* only the library's functions have neither */
+	if (!lang_is_library(f->g, fn))
 		return TILE_CUSTOM;
 	for (size_t i = 0; i < COUNT_OF(named); i++)
 		if (str_is(fn->name, named[i].fn))
@@ -141,7 +141,7 @@ struct val sem_reduce(struct front *f, struct val input, struct val axis_, const
 			in[i] = sem_reshape(f, in[i], 1, &in[i].ty->numel);
 	}
 	check_same_shape(f, n, in, "reduction");
-	enum tile_combine known = combine_of(combine);
+	enum tile_combine known = combine_of(f, combine);
 	int func = combine_func(f, combine, n, in, known);
 	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
 	for (size_t i = 0; i < n; i++) {
@@ -165,7 +165,7 @@ struct val sem_scan(struct front *f, struct val input, int64_t axis_, const stru
 	size_t n = inputs_of(f, &input, in);
 	int axis = sem_wrap_axis(f, axis_, in[0].ty->rank);
 	check_same_shape(f, n, in, "scan");
-	enum tile_combine known = combine_of(combine);
+	enum tile_combine known = combine_of(f, combine);
 	int func = combine_func(f, combine, n, in, known);
 	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
 	for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,303 @@
+/* Calls: builtins, methods, and jit functions, which are inlined into their caller under the
+ * types of their arguments. Owns frames and `return`. */
+#include "tile/builtin_lib.h"
+#include "tile/engine.h"
+#include "tile/front_flow.h"
+
+/* --- frames -------------------------------------------------------------------------------------- */
+
+static const struct py_arguments *params_of(const struct tile_fn *fn)
+{
+	return &fn->def->u.FunctionDef.args->u.arguments;
+}
+
+void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *fn)
+{
+	*fr = (struct frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1, .in_prelude = lang_is_library(f->g, fn) };
+	const struct py_arguments *p = params_of(fn);
+	const struct py_list *lists[3] = { &p->posonlyargs, &p->args, &p->kwonlyargs };
+	for (int k = 0; k < 3; k++)
+		for (size_t i = 0; i < lists[k]->n; i++)
+			front_add_name(f, fr, lists[k]->v[i]->u.arg.arg);
+	if (p->vararg)
+		front_add_name(f, fr, p->vararg->u.arg.arg);
+	front_scan_names(f, fr, &fn->def->u.FunctionDef.body);
+	fr->vars = arena_array(f->a, fr->n_names + 1, sizeof *fr->vars);
+	fr->defs = arena_zalloc(f->a, fr->n_names + 1);
+}
+
+/* --- return -------------------------------------------------------------------------------------- */
+
+static struct val decayed(struct front *f, struct val v)
+{
+	if (v.kind == V_TUPLE) {
+		struct val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
+		for (size_t i = 0; i < v.u.tup.n; i++)
+			items[i] = decayed(f, v.u.tup.v[i]);
+		struct val t = val_tuple(items, v.u.tup.n);
+		t.u.tup.fields = v.u.tup.fields;
+		return t;
+	}
+	if (val_is_number(&v) || (v.wrapped && v.kind != V_NONE))
+		return val_of(sem_to_tensor(f, v));
+	return v;
+}
+
+static void check_return_type(struct front *f, const struct val *v)
+{
+	struct frame *fr = f->frame;
+	int is_void = v->kind == V_NONE;
+	if (!fr->has_ret) {
+		fr->has_ret = 1;
+		fr->ret_void = is_void;
+		fr->ret = *v;
+		return;
+	}
+	if (fr->ret_void != is_void || (!is_void && !flow_same_type(&fr->ret, v)))
+		front_fail_hint(f, REASON_bad_return, "every return of a function must give the same type",
+				"TypeError('Inconsistent return types: %s and %s')", fr->ret_void ? "void" : flow_type_str(f, &fr->ret),
+				is_void ? "void" : flow_type_str(f, v));
+}
+
+/* Leaves the function from inside a branch: through the kernel's end or the inlined block's. */
+static void leave_early(struct front *f, const struct val *v)
+{
+	struct frame *fr = f->frame;
+	if (!fr->up) {
+		emit_insn(f, TOP_RET, 0, NULL, 0, NULL);
+		return;
+	}
+	if (!fr->ret_void) {
+		if (!fr->ret_regs)
+			fr->ret = flow_copy(f, v);
+		else
+			flow_assign(f, &fr->ret, v);
+		fr->ret_regs = 1;
+	}
+	if (fr->block_depth >= 0)
+		emit_br(f, f->depth - fr->block_depth);
+}
+
+void front_return(struct front *f, const struct py_node *n)
+{
+	struct frame *fr = f->frame;
+	struct val v = n->u.Return.value ? front_expr(f, n->u.Return.value) : val_none();
+	v = decayed(f, v);
+	if (v.kind != V_NONE && !flow_is_triton(&v))
+		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", val_type_name(&v));
+	check_return_type(f, &v);
+	if (fr->loops)
+		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early", "AssertionError('We use SCF, so the loop body should only have one block')");
+	if (f->in_func && fr->regions)
+		front_unsupported(f, "a return inside a branch of a combine or map function");
+	if (fr->regions) {
+		leave_early(f, &v);
+	} else if (!fr->returned) {
+		if (fr->ret_regs)
+			flow_assign(f, &fr->ret, &v);
+		else
+			fr->ret = v;
+		fr->returned = 1;
+		if (!fr->up)
+			emit_insn(f, TOP_RET, 0, NULL, 0, NULL);
+	}
+	f->mute++;      /* what follows is never reached; the end of the region takes it back */
+}
+
+/* Falls off the end where another path returned a value: nothing was promised there. */
+static void fall_off(struct front *f)
+{
+	struct frame *fr = f->frame;
+	if (fr->returned || !fr->ret_regs)
+		return;
+	size_t n = flow_count(f, &fr->ret);
+	struct part *p = arena_array(f->a, n + 1, sizeof *p);
+	flow_parts(f, &fr->ret, p);
+	for (size_t i = 0; i < n; i++)
+		emit_mov(f, p[i].reg, emit(f, TOP_UNDEF, p[i].ty, 0).id);
+}
+
+/* --- jit functions --------------------------------------------------------------------------------- */
+
+static int param_slot(const struct py_arguments *p, struct str name)
+{
+	for (size_t i = 0; i < p->args.n; i++)
+		if (str_eq(p->args.v[i]->u.arg.arg, name))
+			return (int)i;
+	return -1;
+}
+
+/* Python's binding of arguments to parameters; UNBOUND where the default applies. */
+static void bind(struct front *f, const struct tile_fn *fn, const struct call_args *args, struct val *out, struct val *rest)
+{
+	const struct py_arguments *p = params_of(fn);
+	if (args->n > p->args.n && !p->vararg)
+		front_fail(f, REASON_bad_argument, "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
+	for (size_t i = 0; i < args->n && i < p->args.n; i++)
+		out[i] = args->v[i];
+	*rest = args->n > p->args.n ? val_tuple(args->v + p->args.n, args->n - p->args.n) : val_tuple(NULL, 0);
+	for (size_t i = 0; i < args->n_kw; i++) {
+		int slot = param_slot(p, args->names[i]);
+		if (slot < 0 && str_is(args->names[i], "keepdim") && param_slot(p, STR("keep_dims")) >= 0)
+			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
+					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")", STR_ARG(fn->name));
+		if (slot < 0)
+			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+		if (out[slot].kind != V_UNBOUND)
+			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+		out[slot] = args->kw[i];
+	}
+	size_t first_default = p->args.n - p->defaults.n;
+	for (size_t i = 0; i < first_default; i++)
+		if (out[i].kind == V_UNBOUND)
+			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() missing 1 required positional argument: '%.*s'\")", STR_ARG(fn->name),
+				   STR_ARG(p->args.v[i]->u.arg.arg));
+}
+
+/* Defaults are the host's: globals may be named freely. */
+static void fill_defaults(struct front *f, struct frame *fr, size_t n, struct val *out)
+{
+	const struct py_arguments *p = params_of(fr->fn);
+	size_t first = p->args.n - p->defaults.n;
+	fr->in_default = 1;
+	for (size_t i = first; i < n; i++)
+		if (out[i].kind == V_UNBOUND)
+			out[i] = front_expr(f, p->defaults.v[i - first]);
+	fr->in_default = 0;
+}
+
+static struct val as_argument(struct val v)
+{
+	if (v.kind != V_TENSOR && v.kind != V_TUPLE && v.kind != V_DESC)
+		v.wrapped = 1;
+	return v;
+}
+
+static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+{
+	for (size_t i = 0; fn->noinline && i < n; i++)
+		if (v[i].kind == V_TENSOR && ty_is_block(v[i].u.t.ty) && v[i].u.t.ty->numel != 1)
+			front_fail(f, REASON_bad_types, "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s", STR_ARG(fn->name),
+				   STR_ARG(params_of(fn)->args.v[i]->u.arg.arg), front_str(f, &v[i]));
+}
+
+static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+{
+	for (const struct frame *fr = f->frame; fr; fr = fr->up) {
+		if (fr->fn != fn || fr->n_args != n)
+			continue;
+		size_t same = 0;
+		while (same < n && flow_same_type(&v[same], &fr->args[same]))
+			same++;
+		if (same == n)
+			front_fail_hint(f, REASON_recursive_call, "write a loop", "KeyError('%.*s'): a jit function cannot call itself", STR_ARG(fn->name));
+	}
+	if (f->calls >= FRONT_MAX_DEPTH)
+		front_fail(f, REASON_recursive_call, "RecursionError('maximum recursion depth exceeded')");
+}
+
+/* Compiles the body with its parameters bound; gives what it returns. */
+static struct val run_body(struct front *f, struct frame *fr)
+{
+	const struct py_list *body = &fr->fn->def->u.FunctionDef.body;
+	int mute = f->mute, unsupported = f->unsupported, block = 0;
+	for (size_t i = 0; i < body->n && !block; i++)
+		block = body->v[i]->kind != PY_Return && front_has_return(&(struct py_list){ .v = body->v + i, .n = 1 });
+	if (block && !f->in_func) {
+		emit_block(f);
+		fr->block_depth = f->depth;
+	}
+	front_block(f, body);
+	fall_off(f);
+	f->mute = mute + (f->unsupported && !unsupported);
+	if (fr->block_depth >= 0)
+		emit_end(f);
+	return fr->has_ret && !fr->ret_void ? fr->ret : val_raw(val_none());
+}
+
+struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct call_args *args)
+{
+	const struct py_arguments *p = params_of(fn);
+	struct val *v = arena_array(f->a, p->args.n + 1, sizeof *v), rest;
+	bind(f, fn, args, v, &rest);
+	struct frame fr;
+	front_frame_init(f, &fr, fn);
+	if (!f->mute) {
+		emit_here(f);
+		fr.loc = f->b->at;
+	}
+	struct frame *caller = f->frame;
+	f->frame = &fr;
+	fill_defaults(f, &fr, p->args.n, v);
+	f->frame = caller;
+	for (size_t i = 0; i < p->args.n; i++)
+		v[i] = as_argument(v[i]);
+	check_noinline(f, fn, p->args.n, v);
+	check_recursion(f, fn, p->args.n, v);
+	fr.args = v;
+	fr.n_args = p->args.n;
+	for (size_t i = 0; i < p->args.n; i++) {
+		int slot = front_slot(&fr, p->args.v[i]->u.arg.arg.p);
+		fr.vars[slot] = v[i];
+		fr.defs[slot] = 1;
+	}
+	if (p->vararg)
+		fr.vars[front_slot(&fr, p->vararg->u.arg.arg.p)] = rest;
+	f->calls++;
+	f->frame = &fr;
+	struct val r = run_body(f, &fr);
+	f->frame = caller;
+	f->calls--;
+	return r;
+}
+
+struct val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+{
+	struct call_args args = { .v = (struct val *)v, .n = n };
+	return front_call_fn(f, fn, &args);
+}
+
+/* --- anything that is called -------------------------------------------------------------------------- */
+
+static struct val call_with_self(struct front *f, const struct val_method *m, const struct call_args *args)
+{
+	struct call_args all = *args;
+	all.n = args->n + 1;
+	all.v = arena_array(f->a, all.n, sizeof *all.v);
+	all.v[0] = m->self;
+	memcpy(all.v + 1, args->v, args->n * sizeof *all.v);
+	return m->fn ? front_call_fn(f, m->fn, &all) : builtin_call(f, m->b, &all);
+}
+
+struct val front_call(struct front *f, struct val fn, const struct call_args *args, int unused)
+{
+	(void)unused;
+	switch (fn.kind) {
+	case V_FN:
+		return front_call_fn(f, fn.u.fn, args);
+	case V_METHOD:
+		return call_with_self(f, fn.u.m, args);
+	case V_BUILTIN:
+		if (fn.u.b->fn)
+			return builtin_call(f, fn.u.b, args);
+		if (!strcmp(fn.u.b->module, "math"))
+			return const_math(f, str_of(fn.u.b->name), args);
+		return libdevice_call(f, str_of(fn.u.b->name), args);
+	case V_CLASS:
+		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == V_TUPLE)
+			return args->v[0];
+		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));
+	case V_TYPE:
+		front_fail_hint(f, REASON_bad_types, "convert with x.to(dtype), or make a constant with tl.full", "TypeError(\"'dtype' object is not callable\")");
+	case V_OTHER: case V_MODULE:
+		front_fail_hint(f, REASON_non_constexpr_global, "a kernel can call triton.language and @triton.jit functions only",
+				"RuntimeError('Unsupported function referenced: %.*s')", STR_ARG(fn.u.s));
+	default:
+		front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not callable\")", val_type_name(&fn));
+	}
+}
+
+void front_kernel(struct front *f)
+{
+	front_block(f, &f->frame->fn->def->u.FunctionDef.body);
+}

@@ -1,0 +1,202 @@
+/* Owns the registers behind values: flattening, rebuilding, copying, comparing. */
+#include "tile/front_flow.h"
+
+static size_t block_ptr_count(const struct front *f, int id)
+{
+	return 1 + 3 * (size_t)MIN(f->block_ptrs.v[id].ty->elem->rank, TILE_DIMS);
+}
+
+size_t flow_count(const struct front *f, const struct val *v)
+{
+	size_t n = 0;
+	switch (v->kind) {
+	case V_TENSOR:
+		return ty_is_block_ptr(v->u.t.ty) ? block_ptr_count(f, v->u.t.id) : 1;
+	case V_DESC:
+		return block_ptr_count(f, v->u.desc->id) + 2 * (size_t)v->u.desc->block->rank;
+	case V_TUPLE:
+		for (size_t i = 0; i < v->u.tup.n; i++)
+			n += flow_count(f, &v->u.tup.v[i]);
+		return n;
+	default:
+		return 0;
+	}
+}
+
+static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
+{
+	const struct block_ptr *p = &f->block_ptrs.v[id];
+	const struct ty *i64 = ty_sc(SC_INT64), *i32 = ty_sc(SC_INT32);
+	*out++ = (struct part){ ty_ptr(f->a, p->ty->elem->elem, 0), p->base };
+	for (int d = 0; d < p->ty->elem->rank && d < TILE_DIMS; d++) {
+		*out++ = (struct part){ i64, p->shape[d] };
+		*out++ = (struct part){ i64, p->stride[d] };
+		*out++ = (struct part){ i32, p->offset[d] };
+	}
+	return out;
+}
+
+static struct part *add_parts(struct front *f, const struct val *v, struct part *out)
+{
+	if (v->kind == V_TENSOR) {
+		if (ty_is_block_ptr(v->u.t.ty))
+			return block_ptr_parts(f, v->u.t.id, out);
+		*out++ = (struct part){ v->u.t.ty, (tile_reg)v->u.t.id };
+	} else if (v->kind == V_DESC) {
+		const struct val_desc *d = v->u.desc;
+		out = block_ptr_parts(f, d->id, out);
+		for (int i = 0; i < d->block->rank; i++)
+			out = add_parts(f, &d->shape[i], out);
+		for (int i = 0; i < d->block->rank; i++)
+			out = add_parts(f, &d->strides[i], out);
+	} else if (v->kind == V_TUPLE) {
+		for (size_t i = 0; i < v->u.tup.n; i++)
+			out = add_parts(f, &v->u.tup.v[i], out);
+	}
+	return out;
+}
+
+void flow_parts(struct front *f, const struct val *v, struct part *out)
+{
+	add_parts(f, v, out);
+}
+
+static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size_t *at)
+{
+	struct block_ptr p = f->block_ptrs.v[id];
+	p.base = regs[(*at)++];
+	for (int d = 0; d < p.ty->elem->rank && d < TILE_DIMS; d++) {
+		p.shape[d] = regs[(*at)++];
+		p.stride[d] = regs[(*at)++];
+		p.offset[d] = regs[(*at)++];
+	}
+	if (vec_push(&f->block_ptrs, p))
+		front_fail(f, REASON_out_of_memory, "out of memory");
+	return (int)f->block_ptrs.n - 1;
+}
+
+struct val flow_rebuild(struct front *f, const struct val *v, const tile_reg *regs, size_t *at)
+{
+	struct val r = *v;
+	if (v->kind == V_TENSOR) {
+		r.u.t.id = ty_is_block_ptr(v->u.t.ty) ? block_ptr_rebuild(f, v->u.t.id, regs, at) : (int)regs[(*at)++];
+	} else if (v->kind == V_DESC) {
+		struct val_desc *d = arena_zalloc(f->a, sizeof *d);
+		int rank = v->u.desc->block->rank;
+		struct val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
+		*d = *v->u.desc;
+		d->id = block_ptr_rebuild(f, v->u.desc->id, regs, at);
+		for (int i = 0; i < 2 * rank; i++)
+			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] : &v->u.desc->strides[i - rank], regs, at);
+		d->shape = dims;
+		d->strides = dims + rank;
+		r.u.desc = d;
+	} else if (v->kind == V_TUPLE) {
+		struct val *items = arena_array(f->a, v->u.tup.n + 1, sizeof *items);
+		for (size_t i = 0; i < v->u.tup.n; i++)
+			items[i] = flow_rebuild(f, &v->u.tup.v[i], regs, at);
+		r.u.tup.v = items;
+	}
+	return r;
+}
+
+static struct part *parts_of(struct front *f, const struct val *v, size_t *n)
+{
+	*n = flow_count(f, v);
+	struct part *p = arena_array(f->a, *n + 1, sizeof *p);
+	flow_parts(f, v, p);
+	return p;
+}
+
+int flow_same(struct front *f, const struct val *a, const struct val *b)
+{
+	if (a->kind == V_TENSOR && b->kind == V_TENSOR && !ty_is_block_ptr(a->u.t.ty))
+		return a->u.t.id == b->u.t.id && ty_eq(a->u.t.ty, b->u.t.ty);
+	size_t na, nb;
+	struct part *pa = parts_of(f, a, &na), *pb = parts_of(f, b, &nb);
+	if (na != nb)
+		return 0;
+	for (size_t i = 0; i < na; i++)
+		if (pa[i].reg != pb[i].reg)
+			return 0;
+	return na > 0 || a->kind == b->kind;
+}
+
+int flow_is_triton(const struct val *v)
+{
+	switch (v->kind) {
+	case V_TENSOR: case V_TUPLE: case V_DESC: return 1;
+	case V_UNBOUND: return 0;
+	default: return v->wrapped;
+	}
+}
+
+static int same_class(const struct val *a, const struct val *b)
+{
+	int ca = a->wrapped || (a->kind != V_TENSOR && a->kind != V_TUPLE && a->kind != V_DESC);
+	int cb = b->wrapped || (b->kind != V_TENSOR && b->kind != V_TUPLE && b->kind != V_DESC);
+	return ca || cb ? ca == cb : a->kind == b->kind;
+}
+
+int flow_same_type(const struct val *a, const struct val *b)
+{
+	if (!same_class(a, b))
+		return 0;
+	if (a->kind != b->kind)
+		return 0;
+	if (a->kind == V_TENSOR)
+		return ty_eq(a->u.t.ty, b->u.t.ty);
+	if (a->kind == V_DESC)
+		return ty_eq(a->u.desc->block, b->u.desc->block);
+	if (a->kind != V_TUPLE)
+		return val_equal(a, b);
+	if (a->u.tup.n != b->u.tup.n)
+		return 0;
+	for (size_t i = 0; i < a->u.tup.n; i++)
+		if (!flow_same_type(&a->u.tup.v[i], &b->u.tup.v[i]))
+			return 0;
+	return 1;
+}
+
+struct val flow_copy(struct front *f, const struct val *v)
+{
+	size_t n, at = 0;
+	struct part *p = parts_of(f, v, &n);
+	if (!n)
+		return *v;
+	tile_reg *regs = arena_array(f->a, n, sizeof *regs);
+	for (size_t i = 0; i < n; i++) {
+		regs[i] = emit_reg(f, p[i].ty);
+		emit_mov(f, regs[i], p[i].reg);
+	}
+	return flow_rebuild(f, v, regs, &at);
+}
+
+void flow_assign(struct front *f, const struct val *dst, const struct val *src)
+{
+	size_t n, m;
+	struct part *d = parts_of(f, dst, &n), *s = parts_of(f, src, &m);
+	if (n != m)
+		front_fail(f, REASON_loop_type_change, "a value changes its structure");
+	/* a source that another destination overwrites is saved first */
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (s[i].reg == d[j].reg && d[i].reg != s[i].reg) {
+				tile_reg t = emit_reg(f, s[i].ty);
+				emit_mov(f, t, s[i].reg);
+				s[i].reg = t;
+				break;
+			}
+	for (size_t i = 0; i < n; i++)
+		emit_mov(f, d[i].reg, s[i].reg);
+}
+
+const char *flow_type_str(struct front *f, const struct val *v)
+{
+	if (v->kind == V_TENSOR && !v->wrapped)
+		return front_ty(f, v->u.t.ty);
+	if (v->kind == V_TUPLE || v->kind == V_DESC)
+		return val_type_name(v);
+	struct val bare = val_raw(*v);
+	return arena_printf(f->a, "constexpr_type[%s]", front_str(f, &bare));
+}
