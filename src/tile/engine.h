@@ -16,6 +16,7 @@ struct tile_engine {
 	struct map lib_by_name;         /* -> index + 1 */
 	struct map cache;               /* specialisation -> struct compiled * */
 	struct arena mem;
+	struct arena scratch;           /* of the compilation under way */
 };
 
 int lang_library_open(struct tile_engine *g, struct err *e);

@@ -149,6 +149,9 @@ void front_scan_names(struct front *f, struct frame *fr, const struct py_list *b
 /* Slots that any statement of `body` assigns: sets mark[slot]. */
 void front_assigned(const struct frame *fr, const struct py_list *body, unsigned char *mark);
 int front_has_return(const struct py_list *body);
+/* What Triton looks at before it compiles: names of modules that do not exist, wherever they
+ * stand, and plain functions. */
+void front_check_names(struct front *f, const struct tile_fn *fn);
 
 /* --- compile-time arithmetic (front_const.c) ------------------------------------------ */
 

@@ -43,7 +43,7 @@ struct func_build { int index; size_t n_results; struct tv results[MOST_PARTS]; 
 static struct func_build build_func(struct front *f, const struct tile_fn *fn, size_t n, const struct ty *const *types)
 {
 	struct func_build fb = { 0 };
-	struct tile_type mt[2 * MOST_PARTS];
+	struct tile_type mt[2 * MOST_PARTS] = { 0 };
 	tile_reg regs[2 * MOST_PARTS] = { 0 };
 	struct val args[2 * MOST_PARTS];
 	for (size_t i = 0; i < n; i++)

@@ -133,7 +133,7 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 {
 	if (x.ty->rank != n)
 		front_fail(f, REASON_bad_shape, "permute dims must have the same length as input shape");
-	int64_t shape[TY_MAX_RANK];
+	int64_t shape[TY_MAX_RANK] = { 0 };
 	unsigned seen = 0;
 	for (int i = 0; i < n; i++) {
 		if (dims_[i] < 0 || dims_[i] >= n || (seen & 1u << dims_[i]))

@@ -1,0 +1,344 @@
+/* Imagined launches: arguments from a written signature, or guessed from use.
+ *
+ * A guess need not be what the author launches; it must be types under which a sound kernel
+ * compiles. Pointers are what loads and stores go through; what is compared or added to
+ * offsets is i32; names that look like scales or epsilons are fp32. */
+#include "tile/check_kernel.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+static size_t n_params(const struct tile_fn *fn)
+{
+	return fn->def->u.FunctionDef.args->u.arguments.args.n;
+}
+
+static struct str param_name(const struct tile_fn *fn, size_t i)
+{
+	return fn->def->u.FunctionDef.args->u.arguments.args.v[i]->u.arg.arg;
+}
+
+static int launch_init(struct check_launch *c, const struct tile_fn *fn, struct err *e)
+{
+	size_t n = n_params(fn);
+	*c = (struct check_launch){ 0 };
+	c->args = arena_array(&c->mem, n + 1, sizeof *c->args);
+	c->types = arena_array(&c->mem, n + 1, sizeof *c->types);
+	if (!c->args || !c->types)
+		return err_nomem(e);
+	c->l = (struct tile_launch){ .fn = fn, .args = c->args, .n_args = n, .grid = { 1, 1, 1 }, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	for (size_t i = 0; i < n; i++)
+		c->args[i].kind = TILE_V_OTHER;
+	return 0;
+}
+
+void check_launch_release(struct check_launch *c)
+{
+	arena_release(&c->mem);
+}
+
+/* --- written signatures ------------------------------------------------------------------------------ */
+
+/* A run-time argument of the given type. */
+static int set_type(struct check_launch *c, size_t i, struct str text)
+{
+	int ptr = str_starts(text, "*");
+	struct str elem = text;
+	if (ptr)
+		elem.p++, elem.n--;
+	if (ptr && str_starts(elem, "k"))
+		elem.p++, elem.n--;
+	int sc = sc_by_sig(elem);
+	if (sc <= SC_VOID)
+		return -1;
+	c->types[i] = arena_strndup(&c->mem, text.p, text.n);
+	c->args[i] = (struct tile_val){ .kind = TILE_V_INT, .i = 2 };
+	return 0;
+}
+
+static int set_constant(struct check_launch *c, const struct check_env *env, size_t i, struct str v)
+{
+	int64_t n;
+	double d;
+	struct tile_val *a = &c->args[i];
+	if (str_is(v, "None"))
+		*a = (struct tile_val){ .kind = TILE_V_NONE };
+	else if (str_is(v, "True") || str_is(v, "False"))
+		*a = (struct tile_val){ .kind = TILE_V_BOOL, .i = str_is(v, "True") };
+	else if (!str_to_i64(v, &n))
+		*a = (struct tile_val){ .kind = TILE_V_INT, .i = n };
+	else if (!str_to_f64(v, &d))
+		*a = (struct tile_val){ .kind = TILE_V_FLOAT, .f = d };
+	else if (v.n >= 2 && (v.p[0] == '\'' || v.p[0] == '"'))
+		*a = (struct tile_val){ .kind = TILE_V_STR, .s = { v.p + 1, v.n - 2 } };
+	else if (str_starts(v, "tl.") && sc_by_module((struct str){ v.p + 3, v.n - 3 }) >= 0)
+		*a = (struct tile_val){ .kind = TILE_V_DTYPE, .s = { v.p + 3, v.n - 3 } };
+	else if (check_env_fn(env, v))
+		*a = (struct tile_val){ .kind = TILE_V_FN, .fn = check_env_fn(env, v) };
+	else
+		return -1;
+	a->is_constexpr = 1;
+	return 0;
+}
+
+/* Cuts at a comma that is outside brackets and quotes. */
+static struct str cut_item(struct str *s)
+{
+	int depth = 0;
+	char quote = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		char ch = s->p[i];
+		if (quote) {
+			quote = ch == quote ? 0 : quote;
+		} else if (ch == '\'' || ch == '"') {
+			quote = ch;
+		} else if (ch == '(' || ch == '[') {
+			depth++;
+		} else if (ch == ')' || ch == ']') {
+			depth--;
+		} else if (ch == ',' && !depth) {
+			struct str item = { s->p, i };
+			s->p += i + 1, s->n -= i + 1;
+			return item;
+		}
+	}
+	struct str all = *s;
+	s->p += s->n, s->n = 0;
+	return all;
+}
+
+static int set_tuple(struct check_launch *c, const struct check_env *env, size_t i, struct str v, struct err *e)
+{
+	struct str body = { v.p + 1, v.n - 2 };
+	struct check_launch inner = *c;
+	struct tile_val *items = arena_array(&c->mem, 16, sizeof *items);
+	size_t n = 0;
+	if (!items)
+		return err_nomem(e);
+	inner.args = items;
+	while (str_trim(body).n && n < 16) {
+		struct str item = str_trim(cut_item(&body));
+		if (set_constant(&inner, env, n, item))
+			return err_set(e, ERR_FORMAT, "'%.*s' is not a constant", STR_ARG(item));
+		items[n].is_constexpr = 0;
+		n++;
+	}
+	c->mem = inner.mem;
+	c->args[i] = (struct tile_val){ .kind = TILE_V_TUPLE, .items = items, .n = n, .is_constexpr = 1 };
+	return 0;
+}
+
+/* A default counts as given when it is a literal or a dtype. */
+static int set_default(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, size_t i)
+{
+	const struct py_arguments *a = &fn->def->u.FunctionDef.args->u.arguments;
+	size_t first = a->args.n - a->defaults.n;
+	if (i < first)
+		return -1;
+	struct buf b = BUF_INIT;
+	py_print(a->defaults.v[i - first], &b);
+	struct str text = str_trim(buf_str(&b));
+	text.p = arena_strndup(&c->mem, text.p, text.n);
+	buf_release(&b);
+	if (!text.p || set_constant(c, env, i, text))
+		return -1;
+	struct spec_param p;
+	spec_param(fn, i, &p);
+	c->args[i].is_constexpr = p.is_constexpr;
+	return 0;
+}
+
+int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct str sig, struct err *e)
+{
+	if (launch_init(c, fn, e))
+		return -1;
+	size_t n = n_params(fn);
+	struct str rest = sig;
+	while (str_trim(rest).n) {
+		struct str value = cut_item(&rest), name = str_trim(str_cut(&value, '='));
+		size_t i = 0;
+		value = str_trim(value);
+		while (i < n && !str_eq(param_name(fn, i), name))
+			i++;
+		if (i == n)
+			return err_set(e, ERR_FORMAT, "%.*s has no parameter '%.*s'", STR_ARG(fn->name), STR_ARG(name));
+		if (value.n > 1 && value.p[0] == '(') {
+			if (set_tuple(c, env, i, value, e))
+				return -1;
+		} else if (set_type(c, i, value) && set_constant(c, env, i, value)) {
+			return err_set(e, ERR_FORMAT, "'%.*s' is neither a type nor a constant", STR_ARG(value));
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (c->args[i].kind == TILE_V_OTHER && set_default(c, env, fn, i))
+			return err_set(e, ERR_FORMAT, "the signature does not name parameter '%.*s'", STR_ARG(param_name(fn, i)));
+	return 0;
+}
+
+/* Comment lines directly above the function's decorators, or inside its first lines. */
+struct str check_signature_comment(const struct check_env *env, const struct tile_fn *fn, size_t index)
+{
+	int line = fn->def->line;
+	const struct py_list *dec = &fn->def->u.FunctionDef.decorator_list;
+	if (dec->n && dec->v[0]->line < line)
+		line = dec->v[0]->line;
+	size_t seen = 0;
+	for (int l = line - 1; l > 0; l--) {
+		struct str text = str_trim(py_line(env->module, l));
+		if (!str_starts(text, "#"))
+			break;
+		struct str body = str_trim((struct str){ text.p + 1, text.n - 1 });
+		if (str_starts(body, "signature:") && seen++ == index)
+			return str_trim((struct str){ body.p + 10, body.n - 10 });
+	}
+	return STR("");
+}
+
+/* --- guesses ------------------------------------------------------------------------------------------- */
+
+struct uses { const struct tile_fn *fn; unsigned char *pointer; int in_address; };
+
+static int param_index(const struct tile_fn *fn, struct str name)
+{
+	for (size_t i = 0; i < n_params(fn); i++)
+		if (str_eq(param_name(fn, i), name))
+			return (int)i;
+	return -1;
+}
+
+/* The leftmost name of a sum is the pointer: x_ptr + row * stride + cols. */
+static void mark_address(struct uses *u, const struct py_node *n)
+{
+	if (n->kind == PY_Name) {
+		int i = param_index(u->fn, n->u.Name.id);
+		if (i >= 0)
+			u->pointer[i] = 1;
+	} else if (n->kind == PY_BinOp && (n->u.BinOp.op == PY_OP_Add || n->u.BinOp.op == PY_OP_Sub)) {
+		mark_address(u, n->u.BinOp.left);
+	}
+}
+
+static void mark_uses(void *ctx, struct py_node *n)
+{
+	struct uses *u = ctx;
+	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Attribute && n->u.Call.args.n) {
+		struct str f = n->u.Call.func->u.Attribute.attr;
+		if (str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") || str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor"))
+			mark_address(u, n->u.Call.args.v[0]);
+	}
+	py_children(n, mark_uses, ctx);
+}
+
+static int contains_word(struct str name, const char *const *words)
+{
+	char low[64];
+	size_t n = MIN(name.n, sizeof low - 1);
+	for (size_t i = 0; i < n; i++)
+		low[i] = (char)tolower((unsigned char)name.p[i]);
+	for (; *words; words++)
+		if (str_find((struct str){ low, n }, str_of(*words)) >= 0)
+			return 1;
+	return 0;
+}
+
+static struct tile_val guess_constant(struct str name)
+{
+	static const char *const flags[] = { "has_", "is_", "use_", "with_", "_flag", "enable", "even", "causal", NULL };
+	static const char *const types[] = { "dtype", "_type", NULL };
+	static const char *const tiles[] = { "block_m", "block_n", "block_k", "_m", "_n", "_k", "_d", NULL };
+	static const char *const blocks[] = { "block", "size", "tile", "width", "num", NULL };
+	if (contains_word(name, types))
+		return (struct tile_val){ .kind = TILE_V_DTYPE, .s = STR("float32"), .is_constexpr = 1 };
+	if (contains_word(name, flags))
+		return (struct tile_val){ .kind = TILE_V_BOOL, .i = 1, .is_constexpr = 1 };
+	int64_t v = contains_word(name, tiles) ? 32 : contains_word(name, blocks) ? 128 : 16;
+	return (struct tile_val){ .kind = TILE_V_INT, .i = v, .is_constexpr = 1 };
+}
+
+int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e)
+{
+	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_", "momentum", "prob", "negative", NULL };
+	if (launch_init(c, fn, e))
+		return -1;
+	size_t n = n_params(fn);
+	struct uses u = { .fn = fn, .pointer = arena_zalloc(&c->mem, n + 1) };
+	if (!u.pointer)
+		return err_nomem(e);
+	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
+		mark_uses(&u, fn->def->u.FunctionDef.body.v[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct spec_param p;
+		spec_param(fn, i, &p);
+		if (p.is_constexpr) {
+			if (set_default(c, env, fn, i) || c->args[i].kind == TILE_V_NONE)
+				c->args[i] = guess_constant(p.name);
+		} else if (p.type[0]) {
+			set_type(c, i, str_of(p.type));
+		} else if (u.pointer[i] || str_ends(p.name, "_ptr") || str_ends(p.name, "_ptrs")) {
+			set_type(c, i, STR("*fp32"));
+		} else {
+			set_type(c, i, contains_word(p.name, floats) ? STR("fp32") : STR("i32"));
+		}
+	}
+	return 0;
+}
+
+/* --- checking -------------------------------------------------------------------------------------------- */
+
+static int compile_one(struct tile_engine *g, const struct check_launch *c, struct diag *d, struct err *e)
+{
+	struct compile_watch w = { .types = c->types };
+	struct tile_code *code;
+	struct diag unsupported;
+	int rc = compile_kernel(g, &c->l, &w, &code, d, &unsupported, e);
+	tile_code_free(code);
+	return rc;
+}
+
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, struct err *e)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc; i++) {
+		struct str sig = check_signature_comment(env, fn, i);
+		struct check_launch c;
+		if (!sig.n && i)
+			break;
+		rc = sig.n ? check_launch_parse(&c, env, fn, sig, e) : check_launch_infer(&c, env, fn, e);
+		if (!rc)
+			rc = compile_one(g, &c, d, e);
+		check_launch_release(&c);
+		if (!sig.n)
+			break;
+	}
+	return rc;
+}
+
+struct helper_scan { struct str name; int found; };
+
+static void find_call(void *ctx, struct py_node *n)
+{
+	struct helper_scan *s = ctx;
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, s->name))
+		s->found = 1;
+	if (!s->found)
+		py_children(n, find_call, ctx);
+}
+
+static void find_value_return(void *ctx, struct py_node *n)
+{
+	if (n->kind == PY_Return && n->u.Return.value)
+		*(int *)ctx = 1;
+	py_children(n, find_value_return, ctx);
+}
+
+int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
+{
+	int returns = 0;
+	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
+		find_value_return(&returns, fn->def->u.FunctionDef.body.v[i]);
+	struct helper_scan s = { .name = fn->name };
+	for (size_t i = 0; i < env->n_fns && !s.found; i++)
+		for (size_t k = 0; &env->fns[i] != fn && k < env->fns[i].def->u.FunctionDef.body.n && !s.found; k++)
+			find_call(&s, env->fns[i].def->u.FunctionDef.body.v[k]);
+	return returns || s.found;
+}
