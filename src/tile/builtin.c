@@ -94,7 +94,7 @@ static void set_version(struct builtin *b)
 		}
 }
 
-int builtin_table_init(struct builtin_table *t, int version, struct err *e)
+int lang_builtin_init(struct builtin_table *t, int version, struct err *e)
 {
 	*t = (struct builtin_table){ .n = COUNT_OF(rows) };
 	t->v = arena_array(&t->mem, t->n, sizeof *t->v);
@@ -114,13 +114,13 @@ int builtin_table_init(struct builtin_table *t, int version, struct err *e)
 	return 0;
 }
 
-void builtin_table_release(struct builtin_table *t)
+void lang_builtin_release(struct builtin_table *t)
 {
 	map_release(&t->by_name);
 	arena_release(&t->mem);
 }
 
-const struct builtin *builtin_get(const struct builtin_table *t, const char *module, struct str name)
+const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name)
 {
 	char key[128];
 	int n = snprintf(key, sizeof key, "%s.%.*s", module, STR_ARG(name));
@@ -130,9 +130,9 @@ const struct builtin *builtin_get(const struct builtin_table *t, const char *mod
 	return e ? &t->v[e->val.i64 - 1] : NULL;
 }
 
-const struct builtin *builtin_method(const struct builtin_table *t, struct str name)
+const struct builtin *lang_builtin_method(const struct builtin_table *t, struct str name)
 {
-	return builtin_get(t, MODULE_tensor, name);
+	return lang_builtin_get(t, MODULE_tensor, name);
 }
 
 /* --- binding ---------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static void bind_keywords(struct front *f, const struct builtin *b, const struct
 	}
 }
 
-struct val builtin_call(struct front *f, const struct builtin *b, const struct call_args *args)
+struct val lang_builtin_call(struct front *f, const struct builtin *b, const struct call_args *args)
 {
 	struct val out[16] = { 0 };
 	BUG_ON(b->n_params > COUNT_OF(out));
@@ -195,7 +195,7 @@ struct val builtin_call(struct front *f, const struct builtin *b, const struct c
 struct tv arg_tensor(struct front *f, const struct val *v)
 {
 	if (v->kind != V_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != V_NONE ? "constexpr" : val_type_name(v));
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != V_NONE ? "constexpr" : lang_type_name(v));
 	return tv_of(v);
 }
 
@@ -212,7 +212,7 @@ const struct ty *arg_dtype(struct front *f, const struct val *v)
 {
 	if (v->kind == V_TYPE)
 		return v->u.ty;
-	front_fail(f, REASON_bad_dtype, "'%s' object has no attribute 'scalar'", val_type_name(v));
+	front_fail(f, REASON_bad_dtype, "'%s' object has no attribute 'scalar'", lang_type_name(v));
 }
 
 struct str arg_str(struct front *f, const struct val *v, const char *what)
@@ -240,7 +240,7 @@ static int shape_elements(struct front *f, struct val_tuple t, int64_t shape[TY_
 	for (size_t i = 0; i < t.n; i++) {
 		if (!val_is_int(&t.v[i]))
 			front_fail_hint(f, REASON_not_constexpr, "the sizes of a tile must be tl.constexpr parameters or constants",
-					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, val_type_name(&t.v[i]));
+					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 		pyint d = t.v[i].u.i;
 		shape[i] = d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : (int64_t)d;
 	}
@@ -250,7 +250,7 @@ static int shape_elements(struct front *f, struct val_tuple t, int64_t shape[TY_
 int arg_shape(struct front *f, const struct val *v, int64_t shape[TY_MAX_RANK])
 {
 	if (v->kind != V_TUPLE)
-		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)", "'%s' object is not iterable", val_type_name(v));
+		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)", "'%s' object is not iterable", lang_type_name(v));
 	return shape_elements(f, v->u.tup, shape);
 }
 

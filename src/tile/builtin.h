@@ -31,7 +31,7 @@ struct builtin {
 	builtin_fn *fn;
 	int flags;
 	int since, until;       /* Triton versions; 0: open */
-	struct builtin_param *params;   /* parsed from signature by builtin_table_init */
+	struct builtin_param *params;   /* parsed from signature by lang_builtin_init */
 	size_t n_params;
 };
 
@@ -42,15 +42,15 @@ struct builtin_table {
 	struct arena mem;
 };
 
-int builtin_table_init(struct builtin_table *t, int version, struct err *e);
-void builtin_table_release(struct builtin_table *t);
+int lang_builtin_init(struct builtin_table *t, int version, struct err *e);
+void lang_builtin_release(struct builtin_table *t);
 /* NULL: no such function in this version. */
-const struct builtin *builtin_get(const struct builtin_table *t, const char *module, struct str name);
-const struct builtin *builtin_method(const struct builtin_table *t, struct str name);
+const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name);
+const struct builtin *lang_builtin_method(const struct builtin_table *t, struct str name);
 /* A row by its place in the table, for names the front end itself needs. */
-struct val builtin_call(struct front *f, const struct builtin *b, const struct call_args *args);
+struct val lang_builtin_call(struct front *f, const struct builtin *b, const struct call_args *args);
 /* What to write instead of a name that models invent; NULL: nothing known. */
-const char *builtin_hint(struct str name);
+const char *lang_builtin_hint(struct str name);
 
 #define BUILTIN(module, name, fn, signature, flags) builtin_fn bi_##fn;
 #include "tile/builtin.def"

@@ -39,7 +39,7 @@ struct val bi_full(struct front *f, const struct builtin *b, const struct val *a
 		const struct ty *t = sem_block_ty(f, dtype, rank, shape);
 		if (ty_is_float(dtype))
 			return val_of(emit_float(f, t, val_as_double(&a[1]) == 0 ? 0.0 : val_as_double(&a[1])));
-		int one = ty_is_bool(dtype) && val_truth(&a[1]);
+		int one = ty_is_bool(dtype) && lang_truth(&a[1]);
 		return val_of(emit_int(f, t, one ? 1 : a[1].kind == V_FLOAT ? (int64_t)a[1].u.f : (int64_t)a[1].u.i));
 	}
 	return val_of(sem_splat(f, sem_make_scalar(f, a[1], dtype), rank, shape));
@@ -98,7 +98,7 @@ struct val bi_permute(struct front *f, const struct builtin *b, const struct val
 struct val bi_cat(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
-	if (!val_truth(&a[2]))
+	if (!lang_truth(&a[2]))
 		front_fail_hint(f, REASON_bad_value, "pass can_reorder=True, or tl.join and reshape to keep the order",
 				"current implementation of `cat` always may reorder elements");
 	return val_of(sem_cat(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1])));
@@ -174,7 +174,7 @@ struct val bi_cast(struct front *f, const struct builtin *b, const struct val *a
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]);
 	const struct ty *dtype = arg_dtype(f, &a[1]);
-	if (val_truth(&a[3]))
+	if (lang_truth(&a[3]))
 		return val_of(sem_bitcast(f, x, dtype));
 	const char *rounding = NULL;
 	if (a[2].kind != V_NONE) {

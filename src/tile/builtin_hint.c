@@ -80,7 +80,7 @@ static const struct { const char *name, *hint; } hints[] = {
 	{ "float8", "use tl.float8e4nv or tl.float8e5" },
 };
 
-const char *builtin_hint(struct str name)
+const char *lang_builtin_hint(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(hints); i++)
 		if (str_is(name, hints[i].name))

@@ -4,7 +4,7 @@
 
 #include "tile/front.h"
 
-int libdevice_exists(struct str name);
-struct val libdevice_call(struct front *f, struct str name, const struct call_args *args);
+int lang_libdevice_exists(struct str name);
+struct val lang_libdevice_call(struct front *f, struct str name, const struct call_args *args);
 
 #endif

@@ -22,14 +22,14 @@ static struct val promoted(struct front *f, const struct val *v)
 struct val bi_minmax(struct front *f, const struct builtin *b, const struct val *a)
 {
 	struct val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
-	return val_of(sem_minmax(f, !strcmp(b->name, "maximum"), val_truth(&a[2]), x, y));
+	return val_of(sem_minmax(f, !strcmp(b->name, "maximum"), lang_truth(&a[2]), x, y));
 }
 
 struct val bi_clamp(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
 	struct val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
-	return val_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), val_truth(&a[3])));
+	return val_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), lang_truth(&a[3])));
 }
 
 struct val bi_logical(struct front *f, const struct builtin *b, const struct val *a)
@@ -175,7 +175,7 @@ static const char *overloads(struct front *f, struct str name)
 	return s;
 }
 
-int libdevice_exists(struct str name)
+int lang_libdevice_exists(struct str name)
 {
 	enum dtype want[4];
 	return tile_libdevice_overload(name, 0, want) >= 0;
@@ -195,7 +195,7 @@ _Noreturn static void no_overload(struct front *f, struct str name, size_t n, co
 			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
 }
 
-struct val libdevice_call(struct front *f, struct str name, const struct call_args *args)
+struct val lang_libdevice_call(struct front *f, struct str name, const struct call_args *args)
 {
 	struct tv x[4];
 	enum dtype dt[4];

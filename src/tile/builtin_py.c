@@ -17,7 +17,7 @@ struct val bi_hint(struct front *f, const struct builtin *b, const struct val *a
 		if (t.v[i].kind == V_TENSOR || (!t.v[i].wrapped && a[1].kind != V_TUPLE))
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
 		if (!val_is_int(&t.v[i]))
-			front_fail(f, REASON_bad_value, "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, val_type_name(&t.v[i]));
+			front_fail(f, REASON_bad_value, "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 	}
 	struct tv x = arg_tensor(f, &a[0]);
 	int scalar_ok = !strcmp(b->name, "multiple_of");
@@ -67,7 +67,7 @@ struct val bi_device_print(struct front *f, const struct builtin *b, const struc
 			src[i] = x.id;
 	}
 	struct tile_insn *in = emit_insn(f, TOP_PRINT, 0, NULL, (int)MIN(n, COUNT_OF(src)), src);
-	in->attr[0] = val_truth(&a[2]);
+	in->attr[0] = lang_truth(&a[2]);
 	if (!f->mute)
 		in->text = (struct str){ arena_strndup(tile_build_arena(f->b), a[0].u.s.p, a[0].u.s.n), a[0].u.s.n };
 	return val_none();
@@ -145,7 +145,7 @@ static void check_static(struct front *f, const struct val *v, const char *what)
 		front_fail_hint(f, REASON_not_constexpr, "use tl.range for bounds that are not known at compile time",
 				"%s used as tl.static_range %s value is not a constexpr", front_str(f, v), what);
 	if (!val_is_int(v))
-		front_fail(f, REASON_bad_iterator, "'%s' object cannot be interpreted as an integer", val_type_name(v));
+		front_fail(f, REASON_bad_iterator, "'%s' object cannot be interpreted as an integer", lang_type_name(v));
 }
 
 struct val bi_range(struct front *f, const struct builtin *b, const struct val *a)
@@ -186,7 +186,7 @@ struct val bi_constexpr(struct front *f, const struct builtin *b, const struct v
 struct val bi_pointer_type(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
-	return val_type(ty_ptr(f->a, arg_dtype(f, &a[0]), val_truth(&a[2])));
+	return val_type(ty_ptr(f->a, arg_dtype(f, &a[0]), lang_truth(&a[2])));
 }
 
 struct val bi_block_type(struct front *f, const struct builtin *b, const struct val *a)
@@ -208,8 +208,8 @@ static void need_constants(struct front *f, const struct val *a, int n, const ch
 struct val bi_host_cdiv(struct front *f, const struct builtin *b, const struct val *a)
 {
 	need_constants(f, a, 2, b->name);
-	struct val sum = const_binary(f, PY_OP_Sub, const_binary(f, PY_OP_Add, a[0], a[1]), val_int(1));
-	return const_binary(f, PY_OP_FloorDiv, sum, a[1]);
+	struct val sum = front_const_binary(f, PY_OP_Sub, front_const_binary(f, PY_OP_Add, a[0], a[1]), val_int(1));
+	return front_const_binary(f, PY_OP_FloorDiv, sum, a[1]);
 }
 
 struct val bi_host_next_power_of_2(struct front *f, const struct builtin *b, const struct val *a)
@@ -230,14 +230,14 @@ struct val bi_len(struct front *f, const struct builtin *b, const struct val *a)
 		return val_int((pyint)a[0].u.tup.n);
 	if (a[0].kind == V_STR)
 		return val_int((pyint)a[0].u.s.n);
-	front_fail(f, REASON_bad_types, "object of type '%s' has no len()", val_type_name(&a[0]));
+	front_fail(f, REASON_bad_types, "object of type '%s' has no len()", lang_type_name(&a[0]));
 }
 
 struct val bi_list(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
 	if (a[0].kind != V_TUPLE)
-		front_fail(f, REASON_bad_types, "'%s' object is not iterable", val_type_name(&a[0]));
+		front_fail(f, REASON_bad_types, "'%s' object is not iterable", lang_type_name(&a[0]));
 	return a[0];
 }
 
@@ -264,7 +264,7 @@ struct val bi_float(struct front *f, const struct builtin *b, const struct val *
 	if (a[0].kind == V_STR)
 		return val_float(float_of_str(f, a[0].u.s));
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.float32)",
-			"float() argument must be a string or a real number, not '%s'", val_type_name(&a[0]));
+			"float() argument must be a string or a real number, not '%s'", lang_type_name(&a[0]));
 }
 
 struct val bi_int(struct front *f, const struct builtin *b, const struct val *a)
@@ -278,7 +278,7 @@ struct val bi_int(struct front *f, const struct builtin *b, const struct val *a)
 	if (a[0].kind == V_STR && !str_to_i64(str_trim(a[0].u.s), &i))
 		return val_int(i);
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.int32)",
-			"int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(&a[0]));
+			"int() argument must be a string, a bytes-like object or a real number, not '%s'", lang_type_name(&a[0]));
 }
 
 static int is_instance(const struct val *v, const struct val *class)
@@ -313,7 +313,7 @@ struct val bi_getattr(struct front *f, const struct builtin *b, const struct val
 {
 	(void)b;
 	if (a[1].kind != V_STR)
-		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", val_type_name(&a[1]));
+		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", lang_type_name(&a[1]));
 	return front_attr(f, a[0], a[1].u.s);
 }
 
@@ -321,7 +321,7 @@ struct val bi_hasattr(struct front *f, const struct builtin *b, const struct val
 {
 	(void)b;
 	if (a[1].kind != V_STR)
-		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", val_type_name(&a[1]));
+		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", lang_type_name(&a[1]));
 	return val_bool(front_has_attr(f, a[0], a[1].u.s));
 }
 
@@ -338,7 +338,7 @@ struct val bi_py_minmax(struct front *f, const struct builtin *b, const struct v
 	struct val best = t.v[0];
 	for (size_t i = 1; i < t.n; i++) {
 		if (constant) {
-			if (const_compare(f, is_max ? PY_OP_Gt : PY_OP_Lt, t.v[i], best).u.i)
+			if (front_const_compare(f, is_max ? PY_OP_Gt : PY_OP_Lt, t.v[i], best).u.i)
 				best = t.v[i];
 			continue;
 		}

@@ -10,7 +10,7 @@ struct val bi_dot(struct front *f, const struct builtin *b, const struct val *a)
 		front_fail(f, REASON_dot_rules, "Only one of input_precision and allow_tf32 can be specified");
 	struct sem_dot d = { .a = arg_tensor(f, &a[0]), .b = arg_tensor(f, &a[1]), .acc = a[2], .max_imprecise = a[5], .out = arg_dtype(f, &a[6]) };
 	d.precision = a[3].kind != V_NONE ? arg_str(f, &a[3], "input_precision")
-		: a[4].kind == V_NONE || val_truth(&a[4]) ? STR("tf32") : STR("ieee");
+		: a[4].kind == V_NONE || lang_truth(&a[4]) ? STR("tf32") : STR("ieee");
 	return val_of(sem_dot(f, &d));
 }
 
@@ -60,7 +60,7 @@ struct val bi_dot_scaled(struct front *f, const struct builtin *b, const struct 
 		front_fail(f, REASON_dot_rules, "Only float32 is supported for out_dtype at the moment");
 	size_t fa = scaled_format(f, &a[2]), fb = scaled_format(f, &a[5]);
 	struct tv x = scaled_operand(f, &a[0], fa), y = scaled_operand(f, &a[3], fb);
-	int ka = val_truth(&a[8]), kb = val_truth(&a[9]);
+	int ka = lang_truth(&a[8]), kb = lang_truth(&a[9]);
 	if ((!ka && formats[fa].fmt != TILE_FMT_E2M1) || (!kb && formats[fb].fmt != TILE_FMT_E2M1))
 		front_fail(f, REASON_dot_rules, "only mxfp4 inputs can be packed along a dimension different than K");
 	int r = x.ty->rank, pa = formats[fa].fmt == TILE_FMT_E2M1 ? 2 : 1, pb = formats[fb].fmt == TILE_FMT_E2M1 ? 2 : 1;
@@ -97,7 +97,7 @@ struct val bi_reduce(struct front *f, const struct builtin *b, const struct val 
 {
 	(void)b;
 	int single;
-	struct val r = sem_reduce(f, a[0], a[1], arg_fn(f, &a[2]), val_truth(&a[3]), &single);
+	struct val r = sem_reduce(f, a[0], a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
 	return single ? r.u.tup.v[0] : r;
 }
 
@@ -119,13 +119,13 @@ struct val bi_reduce_with_indices(struct front *f, const struct builtin *b, cons
 	struct val *pair = arena_array(f->a, 2, sizeof *pair);
 	pair[0] = val_of(x), pair[1] = val_of(index);
 	int single;
-	return sem_reduce(f, val_tuple(pair, 2), a[1], arg_fn(f, &a[2]), val_truth(&a[3]), &single);
+	return sem_reduce(f, val_tuple(pair, 2), a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
 }
 
 struct val bi_associative_scan(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
-	struct val r = sem_scan(f, a[0], arg_int(f, &a[1], "the axis of a scan"), arg_fn(f, &a[2]), val_truth(&a[3]));
+	struct val r = sem_scan(f, a[0], arg_int(f, &a[1], "the axis of a scan"), arg_fn(f, &a[2]), lang_truth(&a[3]));
 	return a[0].kind == V_TUPLE ? r : r.u.tup.v[0];
 }
 
@@ -146,7 +146,7 @@ struct val bi_sorted(struct front *f, const struct builtin *b, const struct val 
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]);
-	int descending = val_truth(&a[2]);
+	int descending = lang_truth(&a[2]);
 	if (!ty_is_block(x.ty))
 		front_fail(f, REASON_bad_shape, "sort takes a tensor of at least one dimension");
 	int64_t n = x.ty->shape[x.ty->rank - 1], k = a[1].kind == V_NONE ? n : arg_int(f, &a[1], "k");
@@ -188,9 +188,9 @@ struct val bi_int_dtype(struct front *f, const struct builtin *b, const struct v
 	char name[24];
 	if (bits == 1)
 		return val_type(ty_sc(SC_INT1));
-	snprintf(name, sizeof name, "%sint%lld", val_truth(&a[1]) ? "" : "u", (long long)bits);
+	snprintf(name, sizeof name, "%sint%lld", lang_truth(&a[1]) ? "" : "u", (long long)bits);
 	int sc = sc_by_name(str_of(name));
 	if (sc < 0)
-		front_fail(f, REASON_bad_dtype, "Unsupported bitwidth %lld and signedness %s", (long long)bits, val_truth(&a[1]) ? "True" : "False");
+		front_fail(f, REASON_bad_dtype, "Unsupported bitwidth %lld and signedness %s", (long long)bits, lang_truth(&a[1]) ? "True" : "False");
 	return val_type(ty_sc((enum sc)sc));
 }

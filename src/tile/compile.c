@@ -20,7 +20,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 		g->o.triton_version = 306;
 	if (!g->o.capability)
 		g->o.capability = 90;
-	if (builtin_table_init(&g->builtins, g->o.triton_version, e) || lang_library_open(g, e)) {
+	if (lang_builtin_init(&g->builtins, g->o.triton_version, e) || lang_library_open(g, e)) {
 		tile_engine_free(g);
 		return NULL;
 	}
@@ -39,7 +39,7 @@ void tile_engine_free(struct tile_engine *g)
 	}
 	map_release(&g->cache);
 	map_release(&g->lib_by_name);
-	builtin_table_release(&g->builtins);
+	lang_builtin_release(&g->builtins);
 	if (g->library.root)
 		py_release(&g->library);
 	arena_release(&g->scratch);

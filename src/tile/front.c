@@ -75,14 +75,14 @@ static const char *taken(struct front *f, struct buf *b)
 const char *front_str(struct front *f, const struct val *v)
 {
 	struct buf b = BUF_INIT;
-	val_str_to(v, &b);
+	lang_str_to(v, &b);
 	return taken(f, &b);
 }
 
 const char *front_repr(struct front *f, const struct val *v)
 {
 	struct buf b = BUF_INIT;
-	val_repr_to(v, &b);
+	lang_repr_to(v, &b);
 	return taken(f, &b);
 }
 

@@ -155,11 +155,11 @@ void front_check_names(struct front *f, const struct tile_fn *fn);
 
 /* --- compile-time arithmetic (front_const.c) ------------------------------------------ */
 
-struct val const_binary(struct front *f, enum py_op op, struct val a, struct val b);
-struct val const_compare(struct front *f, enum py_op op, struct val a, struct val b);
-struct val const_unary(struct front *f, enum py_op op, struct val a);
+struct val front_const_binary(struct front *f, enum py_op op, struct val a, struct val b);
+struct val front_const_compare(struct front *f, enum py_op op, struct val a, struct val b);
+struct val front_const_unary(struct front *f, enum py_op op, struct val a);
 /* Python's math module, on constants. */
-int const_math_known(struct str name);
-struct val const_math(struct front *f, struct str name, const struct call_args *args);
+int front_math_known(struct str name);
+struct val front_math(struct front *f, struct str name, const struct call_args *args);
 
 #endif

@@ -84,7 +84,7 @@ void front_return(struct front *f, const struct py_node *n)
 	struct val v = n->u.Return.value ? front_expr(f, n->u.Return.value) : val_none();
 	v = decayed(f, v);
 	if (v.kind != V_NONE && !flow_is_triton(&v))
-		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", val_type_name(&v));
+		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);
 	if (fr->loops)
 		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early", "AssertionError('We use SCF, so the loop body should only have one block')");
@@ -266,7 +266,7 @@ static struct val call_with_self(struct front *f, const struct val_method *m, co
 	all.v = arena_array(f->a, all.n, sizeof *all.v);
 	all.v[0] = m->self;
 	memcpy(all.v + 1, args->v, args->n * sizeof *all.v);
-	return m->fn ? front_call_fn(f, m->fn, &all) : builtin_call(f, m->b, &all);
+	return m->fn ? front_call_fn(f, m->fn, &all) : lang_builtin_call(f, m->b, &all);
 }
 
 struct val front_call(struct front *f, struct val fn, const struct call_args *args, int unused)
@@ -279,10 +279,10 @@ struct val front_call(struct front *f, struct val fn, const struct call_args *ar
 		return call_with_self(f, fn.u.m, args);
 	case V_BUILTIN:
 		if (fn.u.b->fn)
-			return builtin_call(f, fn.u.b, args);
+			return lang_builtin_call(f, fn.u.b, args);
 		if (!strcmp(fn.u.b->module, "math"))
-			return const_math(f, str_of(fn.u.b->name), args);
-		return libdevice_call(f, str_of(fn.u.b->name), args);
+			return front_math(f, str_of(fn.u.b->name), args);
+		return lang_libdevice_call(f, str_of(fn.u.b->name), args);
 	case V_CLASS:
 		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == V_TUPLE)
 			return args->v[0];
@@ -293,7 +293,7 @@ struct val front_call(struct front *f, struct val fn, const struct call_args *ar
 		front_fail_hint(f, REASON_non_constexpr_global, "a kernel can call triton.language and @triton.jit functions only",
 				"RuntimeError('Unsupported function referenced: %.*s')", STR_ARG(fn.u.s));
 	default:
-		front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not callable\")", val_type_name(&fn));
+		front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not callable\")", lang_type_name(&fn));
 	}
 }
 

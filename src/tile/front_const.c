@@ -11,7 +11,7 @@
 _Noreturn static void bad_operands(struct front *f, enum py_op op, const struct val *a, const struct val *b)
 {
 	front_fail(f, REASON_bad_types, "unsupported operand type(s) for %s: '%s' and '%s'",
-		   op == PY_OP_Pow ? "** or pow()" : py_op_text(op), val_type_name(a), val_type_name(b));
+		   op == PY_OP_Pow ? "** or pow()" : py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
 _Noreturn static void too_wide(struct front *f)
@@ -139,7 +139,7 @@ static struct val str_add(struct front *f, struct str a, struct str b)
 	return val_str((struct str){ p, a.n + b.n });
 }
 
-struct val const_binary(struct front *f, enum py_op op, struct val a, struct val b)
+struct val front_const_binary(struct front *f, enum py_op op, struct val a, struct val b)
 {
 	if (val_is_int(&a) && val_is_int(&b))
 		return int_binary(f, op, &a, &b);
@@ -170,13 +170,13 @@ static int order(struct front *f, enum py_op op, const struct val *a, const stru
 		return c < 0 ? -1 : c > 0 ? 1 : a->u.s.n < b->u.s.n ? -1 : a->u.s.n > b->u.s.n;
 	}
 	front_fail(f, REASON_bad_types, "'%s' not supported between instances of '%s' and '%s'",
-		   py_op_text(op), val_type_name(a), val_type_name(b));
+		   py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
-struct val const_compare(struct front *f, enum py_op op, struct val a, struct val b)
+struct val front_const_compare(struct front *f, enum py_op op, struct val a, struct val b)
 {
 	if (op == PY_OP_Eq || op == PY_OP_NotEq)
-		return val_bool(val_equal(&a, &b) == (op == PY_OP_Eq));
+		return val_bool(lang_equal(&a, &b) == (op == PY_OP_Eq));
 	int o = order(f, op, &a, &b);
 	switch (op) {
 	case PY_OP_Lt: return val_bool(o == -1);
@@ -186,21 +186,21 @@ struct val const_compare(struct front *f, enum py_op op, struct val a, struct va
 	}
 }
 
-struct val const_unary(struct front *f, enum py_op op, struct val a)
+struct val front_const_unary(struct front *f, enum py_op op, struct val a)
 {
 	static const char *const method[PY_OPS] = {
 		[PY_OP_USub] = "__neg__", [PY_OP_UAdd] = "__pos__", [PY_OP_Invert] = "__invert__",
 	};
 	if (op == PY_OP_Not)
-		return val_bool(!val_truth(&a));
+		return val_bool(!lang_truth(&a));
 	if (a.kind == V_FLOAT && op != PY_OP_Invert)
 		return val_float(op == PY_OP_USub ? -a.u.f : a.u.f);
 	if (val_is_int(&a))
 		return val_int(op == PY_OP_USub ? -a.u.i : op == PY_OP_Invert ? ~a.u.i : a.u.i);
 	if (a.kind == V_TUPLE || !a.wrapped)
 		front_fail(f, REASON_unsupported_syntax, "AST unary operator '%s' is not (currently) implemented on type %s",
-			   method[op], val_type_name(&a));
-	front_fail(f, REASON_bad_types, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(&a));
+			   method[op], lang_type_name(&a));
+	front_fail(f, REASON_bad_types, "bad operand type for unary %s: '%s'", py_op_text(op), lang_type_name(&a));
 }
 
 /* --- Python's math module --------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static const struct { const char *name; double (*one)(double); } math_one[] = {
 	{ "ceil", ceil }, { "floor", floor }, { "trunc", trunc }, { "exp2", exp2 },
 };
 
-int const_math_known(struct str name)
+int front_math_known(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(math_one); i++)
 		if (str_is(name, math_one[i].name))
@@ -219,12 +219,12 @@ int const_math_known(struct str name)
 	return str_is(name, "pow") || str_is(name, "gcd");
 }
 
-struct val const_math(struct front *f, struct str name, const struct call_args *args)
+struct val front_math(struct front *f, struct str name, const struct call_args *args)
 {
 	for (size_t i = 0; i < args->n; i++)
 		if (!val_is_number(&args->v[i]))
 			front_fail_hint(f, REASON_bad_types, "Python's math works on constants; use tl on tensors",
-					"TypeError('must be real number, not %s')", val_type_name(&args->v[i]));
+					"TypeError('must be real number, not %s')", lang_type_name(&args->v[i]));
 	if (str_is(name, "pow") && args->n == 2)
 		return val_float(pow(val_as_double(&args->v[0]), val_as_double(&args->v[1])));
 	if (str_is(name, "log") && args->n == 2)

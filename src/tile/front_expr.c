@@ -32,7 +32,7 @@ struct val front_binary(struct front *f, enum py_op op, struct val a, struct val
 		return val_of(sem_binary(f, op, bare_tensor(a), bare_tensor(b)));
 	if (a.kind == V_TENSOR || b.kind == V_TENSOR)
 		hidden_tensor(f);
-	return const_binary(f, op, a, b);
+	return front_const_binary(f, op, a, b);
 }
 
 struct val front_compare(struct front *f, enum py_op op, struct val a, struct val b)
@@ -41,7 +41,7 @@ struct val front_compare(struct front *f, enum py_op op, struct val a, struct va
 		return val_of(sem_compare(f, op, bare_tensor(a), bare_tensor(b)));
 	if (a.kind == V_TENSOR || b.kind == V_TENSOR)
 		hidden_tensor(f);
-	return const_compare(f, op, a, b);
+	return front_const_compare(f, op, a, b);
 }
 
 static struct val expr_BinOp(struct front *f, const struct py_node *n)
@@ -56,7 +56,7 @@ static struct val expr_UnaryOp(struct front *f, const struct py_node *n)
 	if (v.kind == V_TENSOR && v.wrapped)
 		hidden_tensor(f);
 	if (v.kind != V_TENSOR)
-		return const_unary(f, n->u.UnaryOp.op, v);
+		return front_const_unary(f, n->u.UnaryOp.op, v);
 	switch (n->u.UnaryOp.op) {
 	case PY_OP_USub: return val_of(sem_neg(f, tv_of(&v)));
 	case PY_OP_Invert: return val_of(sem_invert(f, tv_of(&v)));
@@ -80,7 +80,7 @@ static struct val expr_BoolOp(struct front *f, const struct py_node *n)
 			v[kept++] = last;
 			continue;
 		}
-		int truth = last.kind == V_TENSOR ? 1 : val_truth(&last);
+		int truth = last.kind == V_TENSOR ? 1 : lang_truth(&last);
 		if (truth == (op == PY_OP_Or))
 			return last;
 	}
@@ -97,7 +97,7 @@ static int identical(const struct val *a, const struct val *b)
 {
 	if (a->kind == V_FLOAT || a->kind == V_TUPLE)
 		return 0;
-	return a->kind == b->kind && val_equal(a, b);
+	return a->kind == b->kind && lang_equal(a, b);
 }
 
 static struct val expr_Compare(struct front *f, const struct py_node *n)
@@ -205,10 +205,10 @@ static struct val expr_JoinedStr(struct front *f, const struct py_node *n)
 		if (!v.wrapped && v.kind != V_TYPE && v.kind != V_NONE && v.kind != V_FN) {
 			buf_release(&b);
 			front_fail(f, REASON_not_constexpr, "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type <class '%s'>",
-				   val_type_name(&v));
+				   lang_type_name(&v));
 		}
 		struct val bare = val_raw(v);
-		val_str_to(&bare, &b);
+		lang_str_to(&bare, &b);
 	}
 	struct val r = val_str((struct str){ arena_strndup(f->a, buf_cstr(&b), b.n), b.n });
 	buf_release(&b);
@@ -277,7 +277,7 @@ struct val front_subscript(struct front *f, struct val self, struct val index)
 		return tensor_index(f, bare_tensor(self), &index);
 	if (self.kind == V_TUPLE)
 		return tuple_index(f, self, &index);
-	front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not subscriptable\")", val_type_name(&self));
+	front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not subscriptable\")", lang_type_name(&self));
 }
 
 static struct val expr_Subscript(struct front *f, const struct py_node *n)
@@ -340,7 +340,7 @@ struct val front_iterator(struct front *f, const struct py_node *call)
 		return val_none();
 	if (!strcmp(fn.u.b->module, "builtins") && !args.n)
 		front_fail(f, REASON_bad_argument, "IndexError('list index out of range')");
-	return builtin_call(f, fn.u.b, &args);
+	return lang_builtin_call(f, fn.u.b, &args);
 }
 
 static struct val call(struct front *f, const struct py_node *n, int unused)

@@ -149,7 +149,7 @@ int flow_same_type(const struct val *a, const struct val *b)
 	if (a->kind == V_DESC)
 		return ty_eq(a->u.desc->block, b->u.desc->block);
 	if (a->kind != V_TUPLE)
-		return val_equal(a, b);
+		return lang_equal(a, b);
 	if (a->u.tup.n != b->u.tup.n)
 		return 0;
 	for (size_t i = 0; i < a->u.tup.n; i++)
@@ -196,7 +196,7 @@ const char *flow_type_str(struct front *f, const struct val *v)
 	if (v->kind == V_TENSOR && !v->wrapped)
 		return front_ty(f, v->u.t.ty);
 	if (v->kind == V_TUPLE || v->kind == V_DESC)
-		return val_type_name(v);
+		return lang_type_name(v);
 	struct val bare = val_raw(*v);
 	return arena_printf(f->a, "constexpr_type[%s]", front_str(f, &bare));
 }

@@ -48,7 +48,7 @@ static int joins_livein(struct front *f, size_t slot, const struct val *before, 
 		return 0;
 	if (!flow_is_triton(t) || !flow_is_triton(e)) {
 		const struct val *bad = flow_is_triton(t) ? e : t;
-		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute '_flatten_ir'\")", val_type_name(bad));
+		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute '_flatten_ir'\")", lang_type_name(bad));
 	}
 	if (!flow_count(f, t) && !flow_count(f, e))
 		return 0;
@@ -64,7 +64,7 @@ static int joins_livein(struct front *f, size_t slot, const struct val *before, 
 static void check_both(struct front *f, size_t slot, const struct val *t, const struct val *e)
 {
 	if (!flow_is_triton(t) || !flow_is_triton(e))
-		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute 'type'\")", val_type_name(flow_is_triton(t) ? e : t));
+		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(flow_is_triton(t) ? e : t));
 	if (flow_same_type(t, e))
 		return;
 	front_fail_hint(f, REASON_branch_type_mismatch, "give the variable one type on both sides",
@@ -182,8 +182,8 @@ static void static_if(struct front *f, const struct py_node *n, const struct val
 {
 	if (cond->kind != V_BOOL && cond->kind != V_INT && cond->kind != V_NONE)
 		front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
-			   val_type_name(cond));
-	front_block(f, val_truth(cond) ? &n->u.If.body : &n->u.If.orelse);
+			   lang_type_name(cond));
+	front_block(f, lang_truth(cond) ? &n->u.If.body : &n->u.If.orelse);
 }
 
 void flow_if(struct front *f, const struct py_node *n)
@@ -214,8 +214,8 @@ struct val flow_if_exp(struct front *f, const struct py_node *n)
 	if (cond.kind != V_TENSOR || cond.wrapped) {
 		if (cond.kind != V_BOOL && cond.kind != V_INT && cond.kind != V_NONE)
 			front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
-				   val_type_name(&cond));
-		return front_expr(f, val_truth(&cond) ? n->u.IfExp.body : n->u.IfExp.orelse);
+				   lang_type_name(&cond));
+		return front_expr(f, lang_truth(&cond) ? n->u.IfExp.body : n->u.IfExp.orelse);
 	}
 	struct tv c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
 	if (ty_is_block(c.ty))

@@ -48,9 +48,9 @@ static struct val language_attr(struct front *f, struct str attr, int core)
 	static const char *const modules[] = { "math", "extra", "core", "standard", "random", "target_info" };
 	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type", "tuple_type",
 		"tensor_descriptor", "tensor_descriptor_type", "base_value", "base_type" };
-	const struct builtin *b = builtin_get(&f->g->builtins, "triton.language", attr);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language", attr);
 	if (!b && core)
-		b = builtin_get(&f->g->builtins, "lib", attr);
+		b = lang_builtin_get(&f->g->builtins, "lib", attr);
 	if (b)
 		return of_builtin(b);
 	int sc = sc_by_module(attr);
@@ -82,10 +82,10 @@ static struct val extra_attr(struct front *f, struct str module, struct str attr
 		return unbound();
 	}
 	if (str_ends(module, ".libdevice"))
-		return libdevice_exists(attr) ? named_builtin(f, "libdevice", attr) : unbound();
+		return lang_libdevice_exists(attr) ? named_builtin(f, "libdevice", attr) : unbound();
 	if (str_is(module, "triton.language.extra.cuda") && str_is(attr, "libdevice"))
 		return val_module(STR("triton.language.extra.libdevice"));
-	const struct builtin *b = builtin_get(&f->g->builtins, "triton.language.extra.cuda", attr);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language.extra.cuda", attr);
 	return b ? of_builtin(b) : unbound();
 }
 
@@ -97,14 +97,14 @@ static struct val python_math_attr(struct front *f, struct str attr)
 	for (size_t i = 0; i < COUNT_OF(constants); i++)
 		if (str_is(attr, constants[i].name))
 			return val_raw(val_float(constants[i].v));
-	return const_math_known(attr) ? named_builtin(f, "math", attr) : unbound();
+	return front_math_known(attr) ? named_builtin(f, "math", attr) : unbound();
 }
 
 static struct val triton_attr(struct front *f, struct str attr)
 {
 	if (str_is(attr, "language"))
 		return val_module(STR("triton.language"));
-	const struct builtin *b = builtin_get(&f->g->builtins, "triton", attr);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton", attr);
 	if (b)
 		return of_builtin(b);
 	return (struct val){ .kind = V_OTHER, .u.s = str_of(arena_printf(f->a, "triton.%.*s", STR_ARG(attr))) };
@@ -122,11 +122,11 @@ static struct val module_attr(struct front *f, struct str module, struct str att
 		return fn ? of_fn(fn) : unbound();
 	}
 	if (str_is(module, "triton.language.math")) {
-		const struct builtin *b = builtin_get(&f->g->builtins, "triton.language.math", attr);
+		const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language.math", attr);
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.target_info")) {
-		const struct builtin *b = builtin_get(&f->g->builtins, "triton.language.target_info", attr);
+		const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language.target_info", attr);
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.PropagateNan"))
@@ -149,7 +149,7 @@ struct val front_module_attr(struct front *f, struct str module, struct str attr
 {
 	struct val v = module_attr(f, module, attr);
 	if (v.kind == V_UNBOUND)
-		front_fail_hint(f, REASON_unknown_tl_name, builtin_hint(attr), "module '%.*s' has no attribute '%.*s'", STR_ARG(module), STR_ARG(attr));
+		front_fail_hint(f, REASON_unknown_tl_name, lang_builtin_hint(attr), "module '%.*s' has no attribute '%.*s'", STR_ARG(module), STR_ARG(attr));
 	return v;
 }
 
@@ -243,13 +243,13 @@ struct val front_name(struct front *f, struct str id)
 		if (v.kind != V_UNBOUND)
 			return v;
 	} else if (fr->fn->lookup && fr->fn->lookup(fr->fn->lookup_ctx, id, &g)) {
-		if (global_is_free(&g) || fr->in_default || builtin_get(&f->g->builtins, "builtins", id))
+		if (global_is_free(&g) || fr->in_default || lang_builtin_get(&f->g->builtins, "builtins", id))
 			return front_from_host(f, &g);
 		front_fail_hint(f, REASON_non_constexpr_global, "pass it as a tl.constexpr parameter, or define it as tl.constexpr(value)",
 				"NameError('Cannot access global variable %.*s from within @jit\\'ed function. Triton kernels can only access global "
 				"variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`).')", STR_ARG(id));
 	}
-	const struct builtin *b = builtin_get(&f->g->builtins, "builtins", id);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "builtins", id);
 	if (b)
 		return of_builtin(b);
 	front_fail_hint(f, REASON_undefined_name, builtin_name_hint(f, id), "NameError('%.*s is not defined')", STR_ARG(id));
@@ -289,7 +289,7 @@ static struct val tensor_attr(struct front *f, struct val self, struct str attr)
 		static const int64_t swap[2] = { 1, 0 };
 		return val_of(sem_permute(f, tv_of(&self), 2, swap));
 	}
-	const struct builtin *b = builtin_method(&f->g->builtins, attr);
+	const struct builtin *b = lang_builtin_method(&f->g->builtins, attr);
 	if (b)
 		return bound(f, self, b, NULL);
 	const struct tile_fn *fn = lang_library_method(attr) ? lang_library_get(f->g, attr, 1) : NULL;
@@ -299,7 +299,7 @@ static struct val tensor_attr(struct front *f, struct val self, struct str attr)
 static struct val type_attr(struct front *f, struct val self, struct str attr)
 {
 	const struct ty *t = self.u.ty;
-	const struct builtin *b = builtin_get(&f->g->builtins, "dtype", attr);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "dtype", attr);
 	if (b)
 		return bound(f, self, b, NULL);
 	if (str_is(attr, "element_ty") && t->kind != TY_SCALAR)
@@ -341,7 +341,7 @@ static struct val desc_attr(struct front *f, struct val self, struct str attr)
 		return val_type(d->block);
 	if (str_is(attr, "shape") || str_is(attr, "strides"))
 		return val_tuple(attr.n == 5 ? d->shape : d->strides, (size_t)d->block->rank);
-	const struct builtin *b = builtin_get(&f->g->builtins, "desc", attr);
+	const struct builtin *b = lang_builtin_get(&f->g->builtins, "desc", attr);
 	return b ? bound(f, self, b, NULL) : unbound();
 }
 
@@ -380,7 +380,7 @@ struct val front_attr(struct front *f, struct val self, struct str attr)
 		return front_module_attr(f, self.u.s, attr);
 	struct val v = any_attr(f, self, attr);
 	if (v.kind == V_UNBOUND)
-		front_fail_hint(f, REASON_unknown_attribute, builtin_hint(attr), "AttributeError(\"'%s' object has no attribute '%.*s'\")",
-				val_type_name(&self), STR_ARG(attr));
+		front_fail_hint(f, REASON_unknown_attribute, lang_builtin_hint(attr), "AttributeError(\"'%s' object has no attribute '%.*s'\")",
+				lang_type_name(&self), STR_ARG(attr));
 	return v;
 }

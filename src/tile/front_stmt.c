@@ -111,7 +111,7 @@ static void assign(struct front *f, const struct py_node *target, struct val v)
 	case PY_Tuple:
 		for (size_t i = 0; i < target->u.Tuple.elts.n; i++) {
 			if (v.kind != V_TUPLE)
-				front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'values'\")", val_type_name(&v));
+				front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'values'\")", lang_type_name(&v));
 			if (i >= v.u.tup.n)
 				front_fail(f, REASON_bad_types, "IndexError('list index out of range')");
 			assign(f, target->u.Tuple.elts.v[i], v.u.tup.v[i]);

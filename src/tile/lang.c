@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int val_truth(const struct val *v)
+int lang_truth(const struct val *v)
 {
 	switch (v->kind) {
 	case V_NONE: return 0;
@@ -23,12 +23,12 @@ static int tuples_equal(const struct val *a, const struct val *b)
 	if (a->u.tup.n != b->u.tup.n)
 		return 0;
 	for (size_t i = 0; i < a->u.tup.n; i++)
-		if (!val_equal(&a->u.tup.v[i], &b->u.tup.v[i]))
+		if (!lang_equal(&a->u.tup.v[i], &b->u.tup.v[i]))
 			return 0;
 	return 1;
 }
 
-int val_equal(const struct val *a, const struct val *b)
+int lang_equal(const struct val *a, const struct val *b)
 {
 	if (val_is_number(a) && val_is_number(b)) {
 		if (val_is_int(a) && val_is_int(b))
@@ -50,7 +50,7 @@ int val_equal(const struct val *a, const struct val *b)
 	}
 }
 
-const char *val_type_name(const struct val *v)
+const char *lang_type_name(const struct val *v)
 {
 	switch (v->kind) {
 	case V_NONE: return "NoneType";
@@ -74,7 +74,7 @@ const char *val_type_name(const struct val *v)
 	}
 }
 
-void py_int_repr(pyint i, struct buf *out)
+void lang_int_repr(pyint i, struct buf *out)
 {
 	char digits[48];
 	size_t n = sizeof digits;
@@ -87,7 +87,7 @@ void py_int_repr(pyint i, struct buf *out)
 	buf_add(out, digits + n, sizeof digits - n);
 }
 
-void py_float_repr(double f, struct buf *out)
+void lang_float_repr(double f, struct buf *out)
 {
 	if (isnan(f) || isinf(f)) {
 		buf_adds(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
@@ -110,7 +110,7 @@ static void tuple_str(const struct val *v, struct buf *out, char open, char clos
 	for (size_t i = 0; i < v->u.tup.n; i++) {
 		if (i)
 			buf_adds(out, ", ");
-		val_repr_to(&v->u.tup.v[i], out);
+		lang_repr_to(&v->u.tup.v[i], out);
 	}
 	buf_addc(out, close);
 }
@@ -130,19 +130,19 @@ static void bare_str(const struct val *v, struct buf *out)
 	switch (v->kind) {
 	case V_NONE: buf_adds(out, "None"); break;
 	case V_BOOL: buf_adds(out, v->u.i ? "True" : "False"); break;
-	case V_INT: py_int_repr(v->u.i, out); break;
-	case V_FLOAT: py_float_repr(v->u.f, out); break;
+	case V_INT: lang_int_repr(v->u.i, out); break;
+	case V_FLOAT: lang_float_repr(v->u.f, out); break;
 	case V_STR: buf_addstr(out, v->u.s); break;
 	case V_TYPE: ty_str(v->u.ty, out); break;
 	case V_TENSOR: tensor_str(v, out); break;
 	case V_TUPLE: tuple_str(v, out, '(', ')'); break;
 	case V_FN: buf_addf(out, "JITFunction(%.*s)", STR_ARG(v->u.fn->name)); break;
-	case V_MODULE: case V_CLASS: case V_OTHER: buf_addf(out, "<%s '%.*s'>", val_type_name(v), STR_ARG(v->u.s)); break;
-	default: buf_addf(out, "<%s object>", val_type_name(v));
+	case V_MODULE: case V_CLASS: case V_OTHER: buf_addf(out, "<%s '%.*s'>", lang_type_name(v), STR_ARG(v->u.s)); break;
+	default: buf_addf(out, "<%s object>", lang_type_name(v));
 	}
 }
 
-void val_str_to(const struct val *v, struct buf *out)
+void lang_str_to(const struct val *v, struct buf *out)
 {
 	int constexpr = v->wrapped && v->kind != V_UNBOUND;
 	if (constexpr)
@@ -152,12 +152,12 @@ void val_str_to(const struct val *v, struct buf *out)
 		buf_addc(out, ']');
 }
 
-void val_repr_to(const struct val *v, struct buf *out)
+void lang_repr_to(const struct val *v, struct buf *out)
 {
 	if (v->kind == V_STR && !v->wrapped)
 		buf_addf(out, "'%.*s'", STR_ARG(v->u.s));
 	else if (v->kind == V_TYPE && !v->wrapped)
 		ty_repr(v->u.ty, out);
 	else
-		val_str_to(v, out);
+		lang_str_to(v, out);
 }

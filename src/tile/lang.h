@@ -92,16 +92,16 @@ static inline int val_is_int(const struct val *v) { return v->kind == V_BOOL || 
 static inline double val_as_double(const struct val *v) { return v->kind == V_FLOAT ? v->u.f : (double)v->u.i; }
 
 /* Python's truth value; -1 where it has none here (tensors). */
-int val_truth(const struct val *v);
+int lang_truth(const struct val *v);
 /* Python's ==, on compile-time values. */
-int val_equal(const struct val *a, const struct val *b);
+int lang_equal(const struct val *a, const struct val *b);
 /* type(v).__name__ as Python names it. */
-const char *val_type_name(const struct val *v);
+const char *lang_type_name(const struct val *v);
 /* str(v), repr(v) as Python prints them. */
-void val_str_to(const struct val *v, struct buf *out);
-void val_repr_to(const struct val *v, struct buf *out);
+void lang_str_to(const struct val *v, struct buf *out);
+void lang_repr_to(const struct val *v, struct buf *out);
 /* repr of a float, and decimal digits of a wide integer. */
-void py_float_repr(double f, struct buf *out);
-void py_int_repr(pyint i, struct buf *out);
+void lang_float_repr(double f, struct buf *out);
+void lang_int_repr(pyint i, struct buf *out);
 
 #endif

@@ -88,7 +88,7 @@ static void check_number(struct front *f, const struct val *v, const struct ty *
 
 _Noreturn static void not_a_value(struct front *f, const struct val *v)
 {
-	front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", val_type_name(v));
+	front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 }
 
 static const struct ty *operand_type(struct front *f, const struct val *v, int number)

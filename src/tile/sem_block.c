@@ -26,7 +26,7 @@ static struct tv index_value(struct front *f, const struct val *v, int wide)
 		return sem_constant(f, v, t);
 	}
 	if (v->kind != V_TENSOR)
-		front_fail(f, REASON_block_pointer, "Unsupported element type in shape/strides/offsets: <class '%s'>", val_type_name(v));
+		front_fail(f, REASON_block_pointer, "Unsupported element type in shape/strides/offsets: <class '%s'>", lang_type_name(v));
 	struct tv x = tv_of(v);
 	if (x.ty->numel != 1 || ty_is_block(x.ty))
 		front_fail(f, REASON_block_pointer, "Expected a scalar in shape/strides/offsets");
@@ -174,7 +174,7 @@ static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned 
 static unsigned boundary_dims(struct front *f, const struct val *v, int rank)
 {
 	unsigned set = 0;
-	if (!val_truth(v))
+	if (!lang_truth(v))
 		return 0;
 	struct val_tuple t = listed(v);
 	for (size_t i = 0; i < t.n; i++) {

@@ -89,7 +89,7 @@ struct tv sem_to_tensor(struct front *f, struct val v)
 	if (val_is_number(&v))
 		return sem_constant(f, &v, literal_type(f, &v));
 	struct val bare = val_raw(v);
-	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor", front_str(f, &bare), val_type_name(&v));
+	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor", front_str(f, &bare), lang_type_name(&v));
 }
 
 struct tv sem_make_scalar(struct front *f, struct val v, const struct ty *dtype)

@@ -103,7 +103,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 		if (acc.ty->rank != rank || memcmp(acc.ty->shape, shape, (size_t)rank * sizeof *shape))
 			front_fail(f, REASON_dot_rules, "accumulator shape is incompatible");
 	} else if (d->acc.kind != V_NONE) {
-		front_fail(f, REASON_dot_rules, "'%s' object has no attribute 'shape'", val_type_name(&d->acc));
+		front_fail(f, REASON_dot_rules, "'%s' object has no attribute 'shape'", lang_type_name(&d->acc));
 	}
 	check_types(f, d->a.ty->elem, d->b.ty->elem);
 	struct tv a = upcast_fp8(f, fold(f, d->a)), b = upcast_fp8(f, fold(f, d->b));

@@ -46,7 +46,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	int has_mask = a->mask.kind == V_TENSOR, has_other = a->other.kind == V_TENSOR;
 	if (!has_mask && has_other)
 		front_fail(f, REASON_bad_mask, "`other` cannot be provided without `mask`");
-	if (a->padding.n || val_truth(&a->boundary))
+	if (a->padding.n || lang_truth(&a->boundary))
 		front_fail(f, REASON_block_pointer, "`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
 			   "pointers or loading a scalar. Because the compiler does not know the boundary; please "
 			   "use block pointers (defined by `make_block_ptr`) instead");
@@ -112,7 +112,7 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		return;
 	}
 	check_pointee(f, ptr, "tl.store");
-	if (val_truth(&a->boundary))
+	if (lang_truth(&a->boundary))
 		front_fail(f, REASON_block_pointer, "`boundary_check` argument is not supported for storing a tensor of pointers or storing a "
 			   "scalar. Because the compiler does not know the boundary; please use block pointers "
 			   "(defined by `make_block_ptr`) instead");
@@ -161,7 +161,7 @@ static void check_atomic_type(struct front *f, const struct ty *elem, const char
 static struct tv need_tensor(struct front *f, const struct val *v)
 {
 	if (v->kind != V_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", val_type_name(v));
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 	return tv_of(v);
 }
 

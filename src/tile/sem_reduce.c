@@ -29,7 +29,7 @@ static size_t results_of(struct front *f, const struct val *r, struct tv *out, s
 	for (size_t i = 0; i < n; i++) {
 		const struct val *v = r->kind == V_TUPLE ? &r->u.tup.v[i] : r;
 		if (v->kind != V_TENSOR)
-			front_fail(f, REASON_bad_return, "'%s' object has no attribute 'handle'", val_type_name(v));
+			front_fail(f, REASON_bad_return, "'%s' object has no attribute 'handle'", lang_type_name(v));
 		out[i] = tv_of(v);
 	}
 	return n;
@@ -95,7 +95,7 @@ static size_t inputs_of(struct front *f, const struct val *input, struct tv *out
 	for (size_t i = 0; i < n; i++) {
 		const struct val *v = input->kind == V_TUPLE ? &input->u.tup.v[i] : input;
 		if (v->kind != V_TENSOR)
-			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", val_type_name(v));
+			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 		out[i] = tv_of(v);
 	}
 	return n;
@@ -189,7 +189,7 @@ struct val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const st
 	const struct ty *types[2 * MOST_PARTS];
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != V_TENSOR)
-			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", val_type_name(&args[i]));
+			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(&args[i]));
 		in[i] = tv_of(&args[i]);
 		for (int j = 0; j < pack; j++)
 			types[i * (size_t)pack + (size_t)j] = ty_scalar(in[i].ty);
