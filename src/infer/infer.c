@@ -1,0 +1,516 @@
+/* The engine's loop: admit, decode, draw, finish. See infer.h.
+ *
+ * Slots 0..slots-1 hold samples, slot `slots` holds the prompt whose samples are being started.
+ * Memory is promised before a sample starts: `promised` counts the blocks that all live samples
+ * and prompts can come to need, so decoding never runs out. */
+#include "infer/infer.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "infer/text.h"
+
+const char *infer_finish_name(enum infer_finish f)
+{
+	static const char *const names[] = {
+		[INFER_STOP] = "stop", [INFER_LENGTH] = "length", [INFER_INTERRUPTED] = "interrupted", [INFER_REFUSED] = "refused",
+	};
+
+	return names[f];
+}
+
+/* A request under way. */
+struct live {
+	struct infer_request r;
+	int started, done;
+	int limit;                     /* most new tokens that fit */
+	int64_t blocks;                /* promised for the prompt */
+};
+
+/* A sample under way. */
+struct slot {
+	struct live *live;             /* NULL: free */
+	int sample;
+	struct rng rng;
+	struct { int32_t *v; size_t n, cap; } tokens;
+	struct { float *v; size_t n, cap; } logprobs;
+	struct infer_text text;
+	uint32_t *seen;                /* bit per token of prompt and answer; for the penalty */
+	int64_t blocks;                /* promised */
+	int32_t drawn;                 /* the token of this step */
+	float logprob;
+};
+
+struct infer {
+	const struct model *m;
+	const struct tok *tok;
+	struct model_session *s;
+	int slots, V;
+	int64_t blocks, promised;
+	struct slot *slot;
+	float *logits;                 /* [slots, V] */
+	float *prompt_logits;          /* [V], after the prompt in the holder */
+	struct sample_work *work;      /* a thread each */
+	int threads;
+	struct live *current;          /* whose samples are being started; its prompt is in the holder */
+	int *active;                   /* slots of the step */
+	int32_t *step_tokens;
+	/* of the run */
+	const struct infer_calls *calls;
+	struct infer_stats *stats;
+	int exhausted;
+};
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+static int64_t blocks_for(int64_t tokens)
+{
+	return (tokens + MODEL_KV_BLOCK - 1) / MODEL_KV_BLOCK;
+}
+
+static int make_buffers(struct infer *x, struct err *e)
+{
+	size_t n = (size_t)x->slots, V = (size_t)x->V;
+
+	x->slot = mem_array(n, sizeof *x->slot);
+	x->logits = mem_alloc(n * V * sizeof *x->logits);
+	x->prompt_logits = mem_alloc(V * sizeof *x->prompt_logits);
+	x->work = mem_array((size_t)x->threads, sizeof *x->work);
+	x->active = mem_array(n, sizeof *x->active);
+	x->step_tokens = mem_array(n, sizeof *x->step_tokens);
+	if (!x->slot || !x->logits || !x->prompt_logits || !x->work || !x->active || !x->step_tokens)
+		return err_nomem(e);
+	for (int i = 0; i < x->threads; i++)
+		if (sample_work_init(&x->work[i], x->V, e))
+			return -1;
+	return 0;
+}
+
+struct infer *infer_new(const struct model *m, const struct adapter *a, const struct tok *tok,
+			const struct infer_opts *o, struct err *e)
+{
+	struct infer *x = mem_zalloc(sizeof *x);
+	int64_t length = o && o->length ? o->length : 2048;
+
+	if (!x) {
+		err_nomem(e);
+		return NULL;
+	}
+	x->m = m;
+	x->tok = tok;
+	x->slots = o && o->slots ? o->slots : 32;
+	x->V = model_config(m)->V;
+	x->threads = pool_size(model_dev(m)->pool);
+	length = MIN(length, model_config(m)->max_position);
+	x->blocks = blocks_for(length) * (x->slots + 1);
+	x->s = model_session_new(m, a, &(struct model_session_opts){
+		.slots = x->slots + 1, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
+	if (!x->s || make_buffers(x, e)) {
+		infer_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+static void slot_clear(struct slot *t)
+{
+	vec_free(&t->tokens);
+	vec_free(&t->logprobs);
+	infer_text_release(&t->text);
+	mem_free(t->seen);
+	*t = (struct slot){ .live = NULL };
+}
+
+void infer_free(struct infer *x)
+{
+	if (!x)
+		return;
+	for (int i = 0; x->slot && i < x->slots; i++)
+		slot_clear(&x->slot[i]);
+	for (int i = 0; x->work && i < x->threads; i++)
+		sample_work_release(&x->work[i]);
+	model_session_free(x->s);
+	mem_free(x->slot);
+	mem_free(x->logits);
+	mem_free(x->prompt_logits);
+	mem_free(x->work);
+	mem_free(x->active);
+	mem_free(x->step_tokens);
+	mem_free(x);
+}
+
+int infer_set_adapter(struct infer *x, const struct adapter *a, struct err *e)
+{
+	return model_session_adapter(x->s, a, e);
+}
+
+/* --- finishing --------------------------------------------------------------------------------- */
+
+static void report(struct infer *x, struct live *l, int sample, const struct slot *t, enum infer_finish finish)
+{
+	struct infer_result r = { .request = &l->r, .sample = l->r.first + sample, .finish = finish, .text = STR("") };
+
+	if (t) {
+		r.tokens = t->tokens.v;
+		r.logprobs = t->logprobs.v;
+		r.n = (int)t->tokens.n;
+		r.text = infer_text_get(&t->text);
+	}
+	x->stats->samples++;
+	x->calls->done(x->calls->ctx, &r);
+}
+
+/* After the last sample of a request its prompt's blocks are free again. */
+static void live_done(struct infer *x, struct live *l)
+{
+	if (++l->done < l->r.n)
+		return;
+	x->promised -= l->blocks;
+	mem_free(l);
+}
+
+static void emit(struct infer *x, struct slot *t, int at_end)
+{
+	struct str piece = infer_text_emit(&t->text, at_end);
+
+	if (piece.n && x->calls->text)
+		x->calls->text(x->calls->ctx, &t->live->r, t->live->r.first + t->sample, piece);
+}
+
+static void finish(struct infer *x, int i, enum infer_finish how)
+{
+	struct slot *t = &x->slot[i];
+	struct live *l = t->live;
+
+	infer_text_end(&t->text);
+	emit(x, t, 1);
+	report(x, l, t->sample, t, how);
+	model_drop(x->s, i);
+	x->promised -= t->blocks;
+	slot_clear(t);
+	live_done(x, l);
+}
+
+/* --- drawing ------------------------------------------------------------------------------------ */
+
+static int is_stop_token(const struct infer_request *r, int32_t id)
+{
+	for (size_t i = 0; i < r->nstop_tokens; i++)
+		if (r->stop_tokens[i] == id)
+			return 1;
+	return 0;
+}
+
+/* Takes the token drawn for slot i: appends it, and finishes the sample if it ends there. */
+static int accept(struct infer *x, int i, struct err *e)
+{
+	struct slot *t = &x->slot[i];
+	const struct infer_request *r = &t->live->r;
+
+	if (vec_push(&t->tokens, t->drawn) || vec_push(&t->logprobs, t->logprob))
+		return err_nomem(e);
+	x->stats->tokens++;
+	if (t->seen)
+		t->seen[t->drawn / 32] |= (uint32_t)1 << t->drawn % 32;
+	if (is_stop_token(r, t->drawn)) {
+		finish(x, i, INFER_STOP);
+		return 0;
+	}
+	if (infer_text_add(&t->text, t->drawn, e))
+		return -1;
+	if (t->text.stopped)
+		finish(x, i, INFER_STOP);
+	else if ((int)t->tokens.n >= t->live->limit)
+		finish(x, i, INFER_LENGTH);
+	else
+		emit(x, t, 0);
+	return 0;
+}
+
+struct draw {
+	struct infer *x;
+	int n;
+};
+
+static void draw_rows(void *ctx, int me, int count)
+{
+	const struct draw *d = ctx;
+	struct infer *x = d->x;
+
+	for (int k = me; k < d->n; k += count) {
+		struct slot *t = &x->slot[x->active[k]];
+
+		t->drawn = sample_token(&t->live->r.sample, x->logits + (size_t)k * (size_t)x->V, t->seen,
+					rng_f64(&t->rng), &x->work[me], &t->logprob);
+	}
+}
+
+/* --- starting ------------------------------------------------------------------------------------ */
+
+/* A stream that depends on seed, prompt and sample alone. */
+static void sample_rng(struct rng *r, const struct infer_request *q, int sample)
+{
+	struct rng run, prompt;
+
+	rng_init(&run, q->seed, "infer");
+	rng_fork(&prompt, &run, q->number);
+	rng_fork(r, &prompt, (uint64_t)(q->first + sample));
+}
+
+static int mark_seen(struct infer *x, struct slot *t, const struct infer_request *q, struct err *e)
+{
+	if (q->sample.repetition <= 0 || q->sample.repetition == 1)
+		return 0;
+	t->seen = mem_array((size_t)x->V / 32 + 1, sizeof *t->seen);
+	if (!t->seen)
+		return err_nomem(e);
+	for (int i = 0; i < q->prompt_n; i++)
+		t->seen[q->prompt[i] / 32] |= (uint32_t)1 << q->prompt[i] % 32;
+	return 0;
+}
+
+/* Blocks that a sample can need beside the prompt's full ones, which it shares. */
+static int64_t sample_blocks(const struct live *l)
+{
+	return blocks_for((int64_t)l->r.prompt_n + l->limit) - l->r.prompt_n / MODEL_KV_BLOCK;
+}
+
+static int start_sample(struct infer *x, int i, struct err *e)
+{
+	struct live *l = x->current;
+	struct slot *t = &x->slot[i];
+
+	*t = (struct slot){ .live = l, .sample = l->started++, .blocks = sample_blocks(l) };
+	infer_text_init(&t->text, x->tok, l->r.stop_strings);
+	x->promised += t->blocks;
+	if (mark_seen(x, t, &l->r, e) || model_fork(x->s, x->slots, i, e))
+		return -1;
+	sample_rng(&t->rng, &l->r, t->sample);
+	if (l->started == l->r.n) {        /* the holder is free for the next prompt */
+		model_drop(x->s, x->slots);
+		x->current = NULL;
+	}
+	t->drawn = sample_token(&l->r.sample, x->prompt_logits, t->seen, rng_f64(&t->rng), &x->work[0], &t->logprob);
+	return accept(x, i, e);
+}
+
+static void refuse(struct infer *x, struct live *l)
+{
+	int n = l->r.n;
+
+	log_warn("a prompt of %d tokens does not fit (the model has %d positions, the cache %lld)", l->r.prompt_n,
+		 model_config(x->m)->max_position, (long long)x->blocks * MODEL_KV_BLOCK);
+	l->blocks = 0;
+	for (int i = 0; i < n; i++) {
+		report(x, l, i, NULL, INFER_REFUSED);
+		live_done(x, l);
+	}
+}
+
+/* The next request becomes `current` with its prompt waiting; 0: there is none. */
+static int take_request(struct infer *x, struct live **out, struct err *e)
+{
+	struct live *l;
+
+	*out = NULL;
+	if (x->exhausted)
+		return 0;
+	l = mem_zalloc(sizeof *l);
+	if (!l)
+		return err_nomem(e);
+	if (!x->calls->next(x->calls->ctx, &l->r)) {
+		mem_free(l);
+		x->exhausted = 1;
+		return 0;
+	}
+	if (l->r.prompt_n < 1 || l->r.n < 1 || l->r.max_new_tokens < 1)
+		BUG("a request for %d samples of %d tokens after %d", l->r.n, l->r.max_new_tokens, l->r.prompt_n);
+	l->limit = MIN(l->r.max_new_tokens, model_config(x->m)->max_position - l->r.prompt_n);
+	l->blocks = blocks_for(l->r.prompt_n);
+	if (l->limit > 0) {
+		/* As long as the cache allows where even one sample would not fit. */
+		int64_t room = (x->blocks - l->blocks + l->r.prompt_n / MODEL_KV_BLOCK) * MODEL_KV_BLOCK - l->r.prompt_n;
+
+		if (room > 0 && room < l->limit)
+			log_warn("answers to a prompt of %d tokens are cut at %lld: the cache is no larger", l->r.prompt_n, (long long)room);
+		l->limit = (int)MIN((int64_t)l->limit, room);
+	}
+	*out = l;
+	return 0;
+}
+
+static int prefill(struct infer *x, struct err *e)
+{
+	struct live *l = x->current;
+	int64_t start = clock_ns();
+	int rc = model_prefill(x->s, x->slots, l->r.prompt, l->r.prompt_n, x->prompt_logits, NULL, e);
+
+	x->stats->prefill_ns += clock_ns() - start;
+	x->stats->prompts++;
+	x->stats->prompt_tokens += l->r.prompt_n;
+	return rc;
+}
+
+static int free_slot(const struct infer *x)
+{
+	for (int i = 0; i < x->slots; i++)
+		if (!x->slot[i].live)
+			return i;
+	return -1;
+}
+
+/* Starts samples while there are free slots, requests and memory. `waiting` is a request whose
+ * prompt has no room yet. */
+static int refill(struct infer *x, struct live **waiting, struct err *e)
+{
+	for (int i; (i = free_slot(x)) >= 0;) {
+		if (!x->current) {
+			if (!*waiting && take_request(x, waiting, e))
+				return -1;
+			if (!*waiting)
+				return 0;
+			if ((*waiting)->limit < 1) {
+				refuse(x, *waiting);
+				*waiting = NULL;
+				continue;
+			}
+			if (x->promised + (*waiting)->blocks + sample_blocks(*waiting) > x->blocks)
+				return 0;
+			x->current = *waiting;
+			*waiting = NULL;
+			x->promised += x->current->blocks;
+			if (prefill(x, e))
+				return -1;
+		}
+		if (x->promised + sample_blocks(x->current) > x->blocks)
+			return 0;
+		if (start_sample(x, i, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the loop -------------------------------------------------------------------------------------- */
+
+static int step(struct infer *x, int *active, struct err *e)
+{
+	struct draw d = { .x = x };
+	int64_t start = clock_ns(), decoded;
+
+	for (int i = 0; i < x->slots; i++)
+		if (x->slot[i].live) {
+			x->active[d.n] = i;
+			x->step_tokens[d.n++] = x->slot[i].drawn;
+		}
+	*active = d.n;
+	if (!d.n)
+		return 0;
+	if (model_decode(x->s, x->step_tokens, x->active, d.n, x->logits, e))
+		return -1;
+	decoded = clock_ns();
+	pool_run(model_dev(x->m)->pool, draw_rows, &d);
+	for (int k = 0; k < d.n; k++)
+		if (accept(x, x->active[k], e))
+			return -1;
+	x->stats->steps++;
+	x->stats->decode_ns += decoded - start;
+	x->stats->sample_ns += clock_ns() - decoded;
+	return 0;
+}
+
+/* Gives every unfinished sample back as interrupted, or (silently) drops it after an error. */
+static void abandon(struct infer *x, struct live *waiting, int tell)
+{
+	struct live *l = x->current ? x->current : waiting;
+	int from = l ? l->started : 0, n = l ? l->r.n : 0;   /* not in slots; `l` lives while there are any */
+
+	for (int i = 0; i < x->slots; i++) {
+		struct slot *t = &x->slot[i];
+
+		if (t->live && tell) {
+			finish(x, i, INFER_INTERRUPTED);
+		} else if (t->live) {
+			live_done(x, t->live);
+			slot_clear(t);
+			model_drop(x->s, i);
+		}
+	}
+	for (int i = from; i < n; i++) {
+		if (tell)
+			report(x, l, i, NULL, INFER_INTERRUPTED);
+		live_done(x, l);
+	}
+	model_drop(x->s, x->slots);
+	x->current = NULL;
+	x->promised = 0;
+}
+
+int infer_run(struct infer *x, const struct infer_calls *calls, struct infer_stats *stats, struct err *e)
+{
+	struct infer_stats own = { .prompts = 0 };
+	struct live *waiting = NULL;
+	int rc = 0, active = 1, stopped = 0;
+
+	x->calls = calls;
+	x->stats = stats ? stats : &own;
+	x->exhausted = 0;
+	while (!rc && !stopped && active) {
+		rc = refill(x, &waiting, e) || step(x, &active, e) ? -1 : 0;
+		stopped = calls->stop && calls->stop(calls->ctx);
+	}
+	abandon(x, waiting, !rc);
+	x->calls = NULL;
+	x->stats = NULL;
+	return rc;
+}
+
+/* --- lists ------------------------------------------------------------------------------------------- */
+
+struct list {
+	const struct infer_request *v;
+	size_t n, at;
+	const struct infer_calls *calls;
+};
+
+static int list_next(void *ctx, struct infer_request *out)
+{
+	struct list *l = ctx;
+
+	if (l->at == l->n)
+		return 0;
+	*out = l->v[l->at++];
+	return 1;
+}
+
+static void list_done(void *ctx, const struct infer_result *r)
+{
+	const struct list *l = ctx;
+
+	l->calls->done(l->calls->ctx, r);
+}
+
+static void list_text(void *ctx, const struct infer_request *q, int sample, struct str piece)
+{
+	const struct list *l = ctx;
+
+	if (l->calls->text)
+		l->calls->text(l->calls->ctx, q, sample, piece);
+}
+
+static int list_stop(void *ctx)
+{
+	const struct list *l = ctx;
+
+	return l->calls->stop && l->calls->stop(l->calls->ctx);
+}
+
+int infer_run_list(struct infer *x, const struct infer_request *requests, size_t n,
+		   const struct infer_calls *calls, struct infer_stats *stats, struct err *e)
+{
+	struct list l = { .v = requests, .n = n, .calls = calls };
+	struct infer_calls mine = { .next = list_next, .done = list_done, .text = list_text, .stop = list_stop, .ctx = &l };
+
+	return infer_run(x, &mine, stats, e);
+}

@@ -1,0 +1,224 @@
+/* Sampling: see sample.h. Invariant: the result is a function of the arguments; sums run in a
+ * fixed order, ties go to the lower id. */
+#include "infer/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/model.h"
+#include "ops/cpu/row.h"
+
+int sample_work_init(struct sample_work *w, int V, struct err *e)
+{
+	*w = (struct sample_work){ .V = V };
+	w->x = mem_array((size_t)V, sizeof *w->x);
+	w->c = mem_array((size_t)V, sizeof *w->c);
+	if (w->x && w->c)
+		return 0;
+	sample_work_release(w);
+	return err_nomem(e);
+}
+
+void sample_work_release(struct sample_work *w)
+{
+	mem_free(w->x);
+	mem_free(w->c);
+	*w = (struct sample_work){ .V = 0 };
+}
+
+static int32_t argmax(const float *x, int n)
+{
+	int32_t best = 0;
+
+	for (int32_t i = 1; i < n; i++)
+		if (x[i] > x[best])
+			best = i;
+	return best;
+}
+
+/* Logits of tokens already in the text move towards improbable. */
+static void penalise(float *x, int n, const uint32_t *seen, float penalty)
+{
+	for (int word = 0; word * 32 < n; word++)
+		for (uint32_t bits = seen[word]; bits; bits &= bits - 1) {
+			int i = word * 32 + __builtin_ctz(bits);
+
+			x[i] = x[i] < 0 ? x[i] * penalty : x[i] / penalty;
+		}
+}
+
+/* The token at which the running sum of the probabilities passes u. Blocks of 64 are summed
+ * first, so that most of the row is not walked one by one. */
+static int32_t draw_row(const float *p, int n, double u)
+{
+	enum { BLOCK = 64 };
+	double at = 0;
+	int32_t last = 0;
+
+	for (int b = 0; b < n; b += BLOCK) {
+		int end = MIN(b + BLOCK, n);
+		double part[4] = { 0 }, sum;
+		int i = b;
+
+		for (; i + 4 <= end; i += 4)
+			for (int k = 0; k < 4; k++)
+				part[k] += p[i + k];
+		for (; i < end; i++)
+			part[0] += p[i];
+		sum = (part[0] + part[1]) + (part[2] + part[3]);
+		if (at + sum <= u) {
+			at += sum;
+			last = sum > 0 ? b : last;
+			continue;
+		}
+		for (i = b; i < end; i++) {
+			at += p[i];
+			if (at > u)
+				return i;
+		}
+		last = b;
+	}
+	/* Rounding left u behind the end: the most probable token of the last block that has any. */
+	for (int32_t i = last, end = MIN(last + BLOCK, n); i < end; i++)
+		if (p[i] > p[last])
+			last = i;
+	return last;
+}
+
+/* --- with something cut off ---------------------------------------------------------------- */
+
+static int by_probability(const void *pa, const void *pb)
+{
+	const struct sample_candidate *a = pa, *b = pb;
+
+	if (a->p != b->p)
+		return a->p > b->p ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void swap(float *a, float *b)
+{
+	float t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* The k-th largest of n values (k from 1), which are reordered: quickselect, median of three. */
+static float kth_largest(float *x, int n, int k)
+{
+	int lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		int mid = lo + (hi - lo) / 2, i = lo, j = hi;
+		float pivot;
+
+		if (x[mid] > x[lo])
+			swap(&x[mid], &x[lo]);
+		if (x[hi] > x[lo])
+			swap(&x[hi], &x[lo]);
+		if (x[hi] > x[mid])
+			swap(&x[hi], &x[mid]);
+		pivot = x[mid];
+		while (i <= j) {
+			while (x[i] > pivot)
+				i++;
+			while (x[j] < pivot)
+				j--;
+			if (i <= j)
+				swap(&x[i++], &x[j--]);
+		}
+		if (k - 1 <= j)
+			hi = j;
+		else if (k - 1 >= i)
+			lo = i;
+		else
+			break;
+	}
+	return x[k - 1];
+}
+
+/* Tokens that may survive, most probable first, with probabilities among them that add up to 1
+ * (up to what only top-p could have cut anyway). */
+static int gather(const struct sample_opts *o, const float *x, int n, struct sample_work *w)
+{
+	struct row_stats st = row_cpu()->exp_stats(x, n);
+	float least = -INFINITY, lse = st.max + logf(st.sum);
+	int k = 0;
+	double total = 0;
+
+	if (o->top_k > 0 && o->top_k < n) {
+		float *copy = (float *)(void *)w->c;
+
+		memcpy(copy, x, (size_t)n * sizeof *copy);
+		least = kth_largest(copy, n, o->top_k);
+	} else if (o->top_p > 0 && o->top_p < 1) {
+		/* All tokens less probable than (1 - top_p) / n together weigh less than 1 - top_p,
+		 * so top-p drops every one of them. */
+		least = lse + logf((1 - o->top_p) / (float)n);
+	}
+	if (o->min_p > 0)
+		least = MAX(least, st.max + logf(o->min_p));
+	for (int32_t i = 0; i < n; i++)
+		if (x[i] >= least)
+			w->c[k++] = (struct sample_candidate){ .p = x[i], .id = i };
+	for (int i = 0; i < k; i++)
+		w->c[i].p = expf(w->c[i].p - lse);
+	qsort(w->c, (size_t)k, sizeof *w->c, by_probability);
+	/* After top-k what is left is renormalised, before top-p looks at it. */
+	for (int i = 0; i < k; i++)
+		total += w->c[i].p;
+	for (int i = 0; i < k && o->top_k > 0 && o->top_k < n; i++)
+		w->c[i].p = (float)(w->c[i].p / total);
+	return k;
+}
+
+static int32_t draw_cut(const struct sample_opts *o, const float *x, int n, double u, struct sample_work *w)
+{
+	int k = gather(o, x, n, w), keep = k;
+	double sum = 0;
+
+	if (o->top_p > 0 && o->top_p < 1)
+		for (keep = 0; keep < k && sum < o->top_p; keep++)
+			sum += w->c[keep].p;
+	sum = 0;
+	for (int i = 0; i < keep; i++)
+		sum += w->c[i].p;
+	u *= sum;
+	sum = 0;
+	for (int i = 0; i < keep; i++) {
+		sum += w->c[i].p;
+		if (sum > u)
+			return w->c[i].id;
+	}
+	return w->c[MAX(keep - 1, 0)].id;
+}
+
+int32_t sample_token(const struct sample_opts *o, const float *logits, const uint32_t *seen, double u,
+		     struct sample_work *w, float *logprob)
+{
+	int cut = (o->top_k > 0 && o->top_k < w->V) || (o->top_p > 0 && o->top_p < 1) || o->min_p > 0;
+	const struct row_kernels *row = row_cpu();
+	int32_t id;
+
+	memcpy(w->x, logits, (size_t)w->V * sizeof *w->x);
+	if (seen)
+		penalise(w->x, w->V, seen, o->repetition);
+	if (o->temperature <= 0) {
+		id = argmax(w->x, w->V);
+	} else {
+		if (o->temperature != 1)
+			row->scale(w->x, (size_t)w->V, 1 / o->temperature);
+		if (cut) {
+			id = draw_cut(o, w->x, w->V, u, w);
+		} else {
+			/* x = exp(x - logsumexp): the softmax */
+			row->xent_grad(w->x, w->V, model_logsumexp(w->x, w->V), -1);
+			id = draw_row(w->x, w->V, u);
+		}
+	}
+	*logprob = logits[id] - model_logsumexp(logits, w->V);
+	return id;
+}
