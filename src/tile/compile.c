@@ -1,7 +1,7 @@
 /* The engine and tile_compile: one compilation under one specialisation, remembered. */
 #include "tile/compile.h"
 
-#include <stdio.h>
+#include "tile/run.h"
 
 struct compiled {
 	struct tile_code *code;         /* NULL: refused */
@@ -137,4 +137,10 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 	}
 	*code = c->code;
 	return 0;
+}
+
+int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
+	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
+{
+	return tile_execute(g->o.pool, code, l, o, cost, NULL, d, e);
 }

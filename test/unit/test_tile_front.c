@@ -1,0 +1,256 @@
+/* The front end and the machine together: small kernels from source to numbers, and the
+ * diagnostics of kernels that are wrong. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tile/check_kernel.h"
+
+#define HEAD "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n@triton.jit\n"
+
+struct fixture {
+	struct tile_engine *g;
+	struct py_module m;
+	struct check_env env;
+	struct err e;
+	struct diag d;
+};
+
+static void open_source(struct fixture *x, const char *source)
+{
+	*x = (struct fixture){ 0 };
+	x->g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &x->e);
+	assert_non_null(x->g);
+	assert_int_equal(py_parse(&x->m, str_of(source), "test.py", 0, &x->e), 0);
+	assert_int_equal(check_env_init(&x->env, &x->m, &x->e), 0);
+}
+
+static void close_source(struct fixture *x)
+{
+	check_env_release(&x->env);
+	py_release(&x->m);
+	tile_engine_free(x->g);
+}
+
+static struct tile_val tensor_arg(struct tensor *t, enum dtype dt, int64_t n)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(tensor_new_zero(t, dt, 1, &n, &e), 0);
+	return (struct tile_val){ .kind = TILE_V_TENSOR, .t = *t };
+}
+
+static struct tile_val int_arg(int64_t i) { return (struct tile_val){ .kind = TILE_V_INT, .i = i }; }
+
+/* Compiles and runs the first kernel of the source. */
+static void run(struct fixture *x, struct tile_val *args, size_t n, int64_t grid)
+{
+	struct tile_launch l = { .fn = &x->env.fns[x->env.n_fns - 1], .args = args, .n_args = n, .grid = { grid, 1, 1 }, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	const struct tile_code *code;
+	struct tile_cost cost = { 0 };
+	int rc = tile_compile(x->g, &l, &code, &x->d, &x->e);
+	if (rc)
+		fail_msg("compile: %d %s %s", rc, x->d.text, x->e.text);
+	rc = tile_run(x->g, code, &l, &(struct tile_run_options){ .mode = TILE_CHECKED }, &cost, &x->d, &x->e);
+	if (rc)
+		fail_msg("run: %d %s %s", rc, x->d.text, x->e.text);
+	const struct tile_code *again;
+	assert_int_equal(tile_compile(x->g, &l, &again, &x->d, &x->e), 0);
+	assert_ptr_equal(code, again);
+}
+
+static void adds_vectors(void **state)
+{
+	(void)state;
+	struct fixture x;
+	open_source(&x, HEAD
+		"def add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):\n"
+		"    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+		"    mask = offs < n\n"
+		"    a = tl.load(a_ptr + offs, mask=mask, other=0.0)\n"
+		"    b = tl.load(b_ptr + offs, mask=mask, other=0.0)\n"
+		"    tl.store(c_ptr + offs, a + b, mask=mask)\n");
+	struct tensor a, b, c;
+	struct tile_val args[] = { tensor_arg(&a, DT_F32, 100), tensor_arg(&b, DT_F32, 100), tensor_arg(&c, DT_F32, 100), int_arg(100), int_arg(32) };
+	for (int i = 0; i < 100; i++) {
+		((float *)tensor_data(&a))[i] = (float)i;
+		((float *)tensor_data(&b))[i] = 0.5f;
+	}
+	run(&x, args, 5, 4);
+	for (int i = 0; i < 100; i++)
+		assert_true(((float *)tensor_data(&c))[i] == (float)i + 0.5f);
+	tensor_release(&a), tensor_release(&b), tensor_release(&c);
+	close_source(&x);
+}
+
+static void loops_and_branches(void **state)
+{
+	(void)state;
+	struct fixture x;
+	open_source(&x, HEAD
+		"def pick(v, n):\n"
+		"    if n > 2:\n"
+		"        return v + 1\n"
+		"    return v - 1\n"
+		"\n@triton.jit\n"
+		"def fib(out_ptr, n, K: tl.constexpr):\n"
+		"    a = 0\n"
+		"    b = 1\n"
+		"    for i in range(n):\n"
+		"        a, b = b, a + b\n"
+		"    tl.store(out_ptr, a)\n"
+		"    s = 0\n"
+		"    for i in range(n, 0, -3):\n"
+		"        s += i\n"
+		"    tl.store(out_ptr + 1, s)\n"
+		"    i = 0\n"
+		"    while i * i < n:\n"
+		"        i += 1\n"
+		"    tl.store(out_ptr + 2, pick(i, n))\n"
+		"    for k in tl.static_range(K):\n"
+		"        if k % 2 == 0:\n"
+		"            tl.store(out_ptr + 3 + k, pick(k, k))\n"
+		"    if n == 11:\n"
+		"        return\n"
+		"    tl.store(out_ptr + 7, 99)\n");
+	struct tensor o;
+	struct tile_val args[] = { tensor_arg(&o, DT_I32, 8), int_arg(10), int_arg(4) };
+	run(&x, args, 3, 1);
+	const int32_t *r = tensor_data(&o), want[8] = { 55, 10 + 7 + 4 + 1, 5, -1, 0, 1, 0, 99 };
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(r[i], want[i]);
+	args[1] = int_arg(11);
+	memset(tensor_data(&o), 0, 32);
+	run(&x, args, 3, 1);
+	assert_int_equal(r[7], 0);
+	tensor_release(&o);
+	close_source(&x);
+}
+
+static void reduces_and_dots(void **state)
+{
+	(void)state;
+	struct fixture x;
+	open_source(&x, HEAD
+		"def k(a_ptr, o_ptr, N: tl.constexpr):\n"
+		"    r = tl.arange(0, N)\n"
+		"    a = tl.load(a_ptr + r[:, None] * N + r[None, :])\n"
+		"    d = tl.dot(a, a.T, input_precision='ieee')\n"
+		"    s = tl.softmax(d * 0.001, dim=1, keep_dims=True)\n"
+		"    tl.store(o_ptr + r, tl.sum(d, axis=1))\n"
+		"    tl.store(o_ptr + N + r, tl.sum(s, axis=1))\n"
+		"    tl.store(o_ptr + 2 * N + r, tl.argmax(d, axis=1).to(tl.float32))\n"
+		"    tl.store(o_ptr + 3 * N + r, tl.sort(d * -1.0, 1).max(axis=1))\n");
+	struct tensor a, o;
+	enum { N = 16 };
+	struct tile_val args[] = { tensor_arg(&a, DT_F32, N * N), tensor_arg(&o, DT_F32, 4 * N), int_arg(N) };
+	float *p = tensor_data(&a);
+	for (int i = 0; i < N * N; i++)
+		p[i] = (float)((i * 7) % 11 - 4);
+	run(&x, args, 3, 1);
+	const float *r = tensor_data(&o);
+	for (int i = 0; i < N; i++) {
+		double sum = 0, best = -1e30, low = 1e30;
+		int at = 0;
+		for (int j = 0; j < N; j++) {
+			double dot = 0;
+			for (int k = 0; k < N; k++)
+				dot += (double)p[i * N + k] * p[j * N + k];
+			sum += dot;
+			if (dot > best)
+				best = dot, at = j;
+			low = fmin(low, dot);
+		}
+		assert_true(fabs(r[i] - sum) < 1e-3);
+		assert_true(fabs(r[N + i] - 1) < 1e-5);
+		assert_int_equal((int)r[2 * N + i], at);
+		assert_true(fabs(r[3 * N + i] + low) < 1e-3);
+	}
+	tensor_release(&a), tensor_release(&o);
+	close_source(&x);
+}
+
+static void block_pointers(void **state)
+{
+	(void)state;
+	struct fixture x;
+	open_source(&x, HEAD
+		"def k(a_ptr, o_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):\n"
+		"    p = tl.make_block_ptr(a_ptr, (M, N), (N, 1), (0, 0), (BM, BN), (1, 0))\n"
+		"    acc = tl.zeros((BM, BN), tl.float32)\n"
+		"    for j in range(0, N, BN):\n"
+		"        acc += tl.load(p, boundary_check=(0, 1), padding_option='zero')\n"
+		"        p = tl.advance(p, (0, BN))\n"
+		"    d = tl.make_tensor_descriptor(o_ptr, [M, BN], [BN, 1], [BM, BN])\n"
+		"    d.store([0, 0], acc)\n");
+	struct tensor a, o;
+	struct tile_val args[] = { tensor_arg(&a, DT_F32, 5 * 20), tensor_arg(&o, DT_F32, 5 * 8), int_arg(5), int_arg(20), int_arg(8), int_arg(8) };
+	float *p = tensor_data(&a), want[40] = { 0 };
+	for (int i = 0; i < 100; i++) {
+		p[i] = (float)i;
+		want[i / 20 * 8 + i % 20 % 8] += (float)i;
+	}
+	run(&x, args, 6, 1);
+	for (int i = 0; i < 40; i++)
+		assert_true(((float *)tensor_data(&o))[i] == want[i]);
+	tensor_release(&a), tensor_release(&o);
+	close_source(&x);
+}
+
+static const struct { const char *body; const char *reason; int line; } wrong[] = {
+	{ "    y = tl.tanh(tl.load(p))\n", "unknown_tl_name", 7 },
+	{ "    x = tl.arange(0, N)\n    y = x[0]\n", "tensor_index", 8 },
+	{ "    x = tl.arange(0, N)\n    x[0] = 1\n", "tensor_index", 8 },
+	{ "    x = tl.arange(0, n)\n", "not_constexpr", 7 },
+	{ "    x = tl.arange(0, 100)\n", "not_power_of_two", 7 },
+	{ "    x = tl.program_id(3)\n", "bad_axis", 7 },
+	{ "    x = tl.load(n)\n", "not_a_pointer", 7 },
+	{ "    for i in range(n):\n        break\n", "unsupported_syntax", 8 },
+	{ "    a = 0\n    for i in range(n):\n        a = a * 0.5\n", "loop_type_change", 8 },
+	{ "    if n > 1:\n        q = 1\n    tl.store(p, q)\n", "undefined_name", 9 },
+	{ "    if n > 1:\n        q = 1\n    else:\n        q = 1.0\n", "branch_type_mismatch", 7 },
+	{ "    x = tl.arange(0, 16)[:, None] + tl.arange(0, 8)\n    y = x + tl.arange(0, 4)\n", "shape_mismatch", 8 },
+	{ "    x = tl.zeros((16, 16), tl.float32)\n    y = tl.dot(x, x.to(tl.float16))\n", "dot_rules", 8 },
+	{ "    x = tl.exp(tl.load(p).to(tl.float16))\n", "bad_dtype", 7 },
+	{ "    tl.static_assert(N == 3, 'no')\n", "static_assert", 7 },
+	{ "    tl.store(p, tl.arange(0, N))\n", "bad_shape", 7 },
+	{ "    while True:\n        pass\n", "bad_condition", 7 },
+	{ "    x = 0 < n < 3\n", "unsupported_syntax", 7 },
+	{ "    x = tl.sum(tl.arange(0, N), keepdim=True)\n", "bad_argument", 7 },
+	{ "    x = undefined\n", "undefined_name", 7 },
+};
+
+static void refuses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		char source[2048];
+		struct fixture x;
+		snprintf(source, sizeof source, "%sdef k(p, n, N: tl.constexpr):\n%s", HEAD, wrong[i].body);
+		open_source(&x, source);
+		struct check_launch c;
+		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("p=*fp32, n=i32, N=16"), &x.e), 0);
+		struct compile_watch w = { .types = c.types };
+		struct tile_code *code;
+		struct diag unsupported;
+		int rc = compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e);
+		if (rc != 1 || strcmp(reason_code(x.d.reason), wrong[i].reason) || x.d.line != wrong[i].line)
+			fail_msg("case %zu: %d %s line %d: %s%s", i, rc, reason_code(x.d.reason), x.d.line, x.d.text, x.e.text);
+		check_launch_release(&c);
+		close_source(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(adds_vectors), cmocka_unit_test(loops_and_branches), cmocka_unit_test(reduces_and_dots),
+		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
