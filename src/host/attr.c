@@ -321,6 +321,11 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		return host_fatal(h, REASON_forbidden_name, "'%s' cannot be replaced", name->p);
 	if (v.kind == V_CLASS && v.u.c->mod && v.u.c->mod->trusted && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.c->name->p, name->p);
+	if (v.kind == V_CLASS && name == h->nm[NM___name__] && x.kind == V_STR) {
+		struct str_obj *s = host_intern(h, val_text(x));
+		v.u.c->name = s ? s : v.u.c->name;
+		return s ? 0 : -1;
+	}
 	return own_attrs(h, v) ? -1 : attrs_set(h, v.u.o->attrs, name, x);
 }
 

@@ -155,7 +155,7 @@ struct host {
 	struct module_obj *builtins;
 	struct class_obj *exc_class[EXCS];
 	struct class_obj *kind_class[V_KINDS];
-	struct class_obj *type_class, *object_class, *size_class, *param_class;
+	struct class_obj *type_class, *object_class, *size_class, *param_class, *nn_module;
 	struct unit *units;
 	struct buf printed;
 	struct { struct host_op *v; size_t n, cap; } ops;

@@ -19,6 +19,23 @@ static int unknown_module(struct host *h, struct str name)
 	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
 }
 
+/* Modules that are another module under a second name. */
+static const struct { const char *prefix, *is; } aliases[] = {
+	{ "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
+	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
+	{ "numpy.typing", "typing" }, { "einops.einops", "einops" }, { "torch.autograd.grad_mode", "torch" },
+};
+
+static struct str canonical(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
+		size_t n = strlen(aliases[i].prefix);
+		if (str_starts(name, aliases[i].prefix) && (name.n == n || name.p[n] == '.'))
+			return str_of(aliases[i].is);
+	}
+	return name;
+}
+
 static int is_module(struct host *h, struct str name)
 {
 	return map_get(&h->lib->modules, name) != NULL || str_starts(name, "triton.language");
@@ -27,6 +44,7 @@ static int is_module(struct host *h, struct str name)
 /* The module of a dotted name, made if it is known: 1, 0, -1. */
 static int get_module(struct host *h, struct str name, struct val *out)
 {
+	name = canonical(name);
 	struct str_obj *key = host_intern(h, name);
 	struct val *old = key ? attrs_get(h->modules, key) : NULL;
 	struct module_obj *m;
@@ -51,6 +69,18 @@ int import_module(struct host *h, struct str name, struct val *out)
 	int found = get_module(h, name, out);
 	if (found)
 		return found < 0 ? -1 : 0;
+	/* import torch.backends.cudnn: a member that stands for a module */
+	ptrdiff_t dot = -1;
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] == '.')
+			dot = (ptrdiff_t)i;
+	struct val parent;
+	if (dot > 0 && get_module(h, (struct str){ .p = name.p, .n = (size_t)dot }, &parent) > 0) {
+		struct str_obj *s = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - (size_t)dot - 1 });
+		found = s ? module_attr(h, parent.u.mod, s, out) : -1;
+		if (found)
+			return found < 0 ? -1 : 0;
+	}
 	return unknown_module(h, name);
 }
 
@@ -197,6 +227,8 @@ static int import_from(struct host *h, struct frame *f, const struct py_node *n)
 		return 0;
 	if (import_module(h, im->module, &m))
 		return -1;
+	if (m.kind != V_MODULE)
+		return host_raise(h, EXC_ImportError, "cannot import from '%.*s'", STR_ARG(im->module));
 	for (size_t i = 0; i < im->names.n; i++) {
 		const struct py_alias *a = &im->names.v[i]->u.alias;
 		if (str_is(a->name, "*"))

@@ -1,0 +1,144 @@
+# torch: gradient modes, settings objects and small things that need no C.
+
+
+class no_grad:
+    def __init__(self, orig_func=None):
+        self.prev = []
+
+    def __new__(cls, orig_func=None):
+        self = object.__new__(cls)
+        if orig_func is not None:
+            self.__init__()
+            return self(orig_func)
+        return self
+
+    mode = False
+
+    def __enter__(self):
+        self.prev.append(torch._C._set_grad_enabled(self.mode))
+
+    def __exit__(self, kind, value, trace):
+        torch._C._set_grad_enabled(self.prev.pop())
+
+    def __call__(self, func):
+        def wrapped(*args, **kwargs):
+            with self:
+                return func(*args, **kwargs)
+
+        wrapped.__name__ = getattr(func, "__name__", "wrapped")
+        return wrapped
+
+
+class enable_grad(no_grad):
+    mode = True
+
+
+class inference_mode(no_grad):
+    def __init__(self, mode=True):
+        self.prev = []
+        self.mode = not mode
+
+    def __new__(cls, mode=True):
+        self = object.__new__(cls)
+        if callable(mode):
+            self.__init__()
+            return self(mode)
+        return self
+
+
+class set_grad_enabled(no_grad):
+    def __new__(cls, mode):
+        return object.__new__(cls)
+
+    def __init__(self, mode):
+        self.mode = mode
+        self.prev = [torch._C._set_grad_enabled(mode)]
+
+    def __enter__(self):
+        torch._C._set_grad_enabled(self.mode)
+
+
+class autocast:
+    def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
+        if enabled and dtype is not torch.float32:
+            raise NotImplementedError("torch.autocast")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        return None
+
+    def __call__(self, func):
+        return func
+
+
+class Generator:
+    def __init__(self, device="cpu"):
+        self.device = torch.device(device)
+
+    def manual_seed(self, seed):
+        raise NotImplementedError("torch.Generator")
+
+
+def is_tensor(obj):
+    return isinstance(obj, torch.Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def numel(input):
+    return input.numel()
+
+
+def compile(model=None, **kwargs):
+    if model is None:
+        return lambda m: m
+    return model
+
+
+def typename(o):
+    return type(o).__name__
+
+
+class finfo:
+    _table = {
+        "torch.float64": (64, 2.220446049250313e-16, 1.7976931348623157e308, 2.2250738585072014e-308, 1e-15),
+        "torch.float32": (32, 1.1920928955078125e-07, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-06),
+        "torch.float16": (16, 0.0009765625, 65504.0, 6.103515625e-05, 0.001),
+        "torch.bfloat16": (16, 0.0078125, 3.3895313892515355e38, 1.1754943508222875e-38, 0.01),
+    }
+
+    def __init__(self, dtype=None):
+        dtype = torch.get_default_dtype() if dtype is None else dtype
+        if str(dtype) not in self._table:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{dtype}'")
+        self.bits, self.eps, self.max, self.tiny, self.resolution = self._table[str(dtype)]
+        self.min = -self.max
+        self.smallest_normal = self.tiny
+        self.dtype = str(dtype)[6:]
+
+
+class iinfo:
+    def __init__(self, dtype):
+        if dtype.is_floating_point:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{dtype}'")
+        self.bits = dtype.itemsize * 8
+        self.min = -(2 ** (self.bits - 1)) if dtype.is_signed else 0
+        self.max = 2 ** (self.bits - 1) - 1 if dtype.is_signed else 2**self.bits - 1
+        self.dtype = str(dtype)[6:]
+
+
+inf = math.inf
+nan = math.nan
+pi = math.pi
+e = math.e
+newaxis = None
+FloatTensor = torch.Tensor
+HalfTensor = torch.Tensor
+DoubleTensor = torch.Tensor
+LongTensor = torch.Tensor
+IntTensor = torch.Tensor
+BoolTensor = torch.Tensor
