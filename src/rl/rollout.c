@@ -1,0 +1,298 @@
+/* Rollouts: see rollout.h. */
+#include "rl/rollout.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "data/extract.h"
+#include "train/dataset.h"
+
+enum { JUDGE_VERSION = 1 };
+
+struct rolling {
+	struct rollout *r;
+	struct rollout_env *env;
+	const struct taskset *tasks;
+	const size_t *which;
+	const struct rollout_opts *o;
+	struct infer_request *requests;
+	int32_t **prompts;
+	size_t count, judged, sampled;
+	struct map first;               /* code of a task -> sample that is being judged for it */
+	int failed;
+	struct err *e;
+};
+
+/* --- prompts ------------------------------------------------------------------------------------ */
+
+static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
+{
+	struct buf sys_text = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
+	struct tok_ids ids = TOK_IDS_INIT;
+	struct str source = str_of(g->tasks->rows.v[g->which[i]].source);
+	int rc = prompt_task(g->o->style, g->o->strict, source, &sys_text, &user, g->e) ||
+		 dataset_chat_prompt(g->env->tok, buf_str(&sys_text), buf_str(&user), &text, g->e) ||
+		 tok_encode(x, buf_str(&text), 0, &ids, g->e) ? -1 : 0;
+
+	g->prompts[i] = ids.v;
+	g->requests[i].prompt = ids.v;
+	g->requests[i].prompt_n = (int)ids.n;
+	buf_release(&sys_text);
+	buf_release(&user);
+	buf_release(&text);
+	return rc;
+}
+
+static int make_requests(struct rolling *g, uint64_t step)
+{
+	struct tok_enc *x = tok_enc_new(g->env->tok, g->e);
+	const int32_t *stops;
+	size_t n_stops = tok_stops(g->env->tok, &stops);
+	int rc = x ? 0 : -1;
+
+	for (size_t i = 0; i < g->count && !rc; i++) {
+		g->requests[i] = (struct infer_request){ .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u, .number = g->which[i],
+							 .sample = g->o->sample, .max_new_tokens = g->o->max_new_tokens,
+							 .stop_tokens = stops, .nstop_tokens = n_stops };
+		rc = encode_prompt(g, x, i);
+	}
+	tok_enc_free(x);
+	return rc;
+}
+
+/* --- one finished sample ----------------------------------------------------------------------------- */
+
+/* Class of every answer token: where its text ends in the answer decides. */
+static void classify(struct rolling *g, struct rolled *s, const struct extract *x)
+{
+	struct buf text = BUF_INIT;
+	struct tok_stream stream = { .t = g->env->tok, .skip_special = 1 };
+	int answer = s->n - s->prompt_n;
+
+	for (int i = 0; i < answer; i++) {
+		size_t end;
+
+		tok_stream_add(&stream, s->tokens[s->prompt_n + i], &text);
+		end = text.n + stream.n;
+		extract_classes(x, &end, 1, &s->classes[i]);
+	}
+	buf_release(&text);
+}
+
+static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_result *res)
+{
+	const struct infer_request *q = res->request;
+	struct buf code = BUF_INIT;
+	struct extract x;
+
+	s->prompt_n = q->prompt_n;
+	s->n = q->prompt_n + res->n;
+	s->tokens = mem_array((size_t)s->n + 1, sizeof *s->tokens);
+	s->logprobs = mem_array((size_t)res->n + 1, sizeof *s->logprobs);
+	s->classes = mem_array((size_t)res->n + 1, 1);
+	s->answer = mem_strndup(res->text.p ? res->text.p : "", res->text.n);
+	s->finish = res->finish;
+	if (!s->tokens || !s->logprobs || !s->classes || !s->answer || extract_code(res->text, &x, &code, g->e))
+		return err_nomem(g->e);
+	memcpy(s->tokens, q->prompt, (size_t)q->prompt_n * sizeof *s->tokens);
+	memcpy(s->tokens + q->prompt_n, res->tokens, (size_t)res->n * sizeof *s->tokens);
+	memcpy(s->logprobs, res->logprobs, (size_t)res->n * sizeof *s->logprobs);
+	classify(g, s, &x);
+	s->code = buf_take(&code);
+	return s->code ? 0 : err_nomem(g->e);
+}
+
+/* --- judging ------------------------------------------------------------------------------------------- */
+
+static void content_key(struct rolling *g, const struct rolled *s, char hex[65])
+{
+	const struct judge_options *o = &g->env->judge;
+	const char *task = g->tasks->rows.v[s->task].source;
+	int64_t parts[8] = { JUDGE_VERSION, o->track, o->last, o->ext_off, (int64_t)o->seed, o->elements, o->allow_tf32, (int64_t)o->memory };
+	struct sha256 h;
+	unsigned char digest[32];
+
+	sha256_init(&h);
+	sha256_add(&h, parts, sizeof parts);
+	sha256_add(&h, task, strlen(task) + 1);
+	sha256_add(&h, s->code, strlen(s->code));
+	sha256_end(&h, digest);
+	hash_hex(digest, sizeof digest, hex);
+}
+
+/* The same code for the same task is judged once; the rest copy its verdict. */
+static int submit(struct rolling *g, size_t index)
+{
+	struct rolled *s = &g->r->samples.v[index];
+	struct map_entry *first;
+	char key[65];
+	int rc;
+
+	content_key(g, s, key);
+	if (g->env->cache && (rc = store_cache_get(g->env->cache, str_of(key), &s->verdict, sizeof s->verdict, g->e))) {
+		s->judged = rc > 0;
+		g->judged += rc > 0;
+		return rc < 0 ? -1 : 0;
+	}
+	first = map_put(&g->first, str_of(key));
+	if (!first)
+		return err_nomem(g->e);
+	if (first->val.i64)
+		return 0;
+	first->val.i64 = (int64_t)index + 1;
+	return judge_pool_submit(g->env->pool, index, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), g->e);
+}
+
+static int take_verdict(struct rolling *g, const struct judged *j)
+{
+	struct rolled *s = &g->r->samples.v[j->id];
+	char key[65];
+
+	if (j->rc)
+		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id,
+			       j->err.code ? j->err.text : j->verdict.diag.text);
+	s->verdict = j->verdict;
+	s->judged = 1;
+	g->judged++;
+	content_key(g, s, key);
+	return g->env->cache ? store_cache_put(g->env->cache, str_of(key), &s->verdict, sizeof s->verdict, g->e) : 0;
+}
+
+static int drain(struct rolling *g, int wait)
+{
+	struct judged j;
+	int rc;
+
+	while ((rc = judge_pool_next(g->env->pool, wait, &j, g->e)) > 0)
+		if (take_verdict(g, &j))
+			return -1;
+	return rc;
+}
+
+static void copy_verdicts(struct rolling *g)
+{
+	for (size_t i = 0; i < g->r->samples.n; i++) {
+		struct rolled *s = &g->r->samples.v[i];
+		struct map_entry *first;
+		char key[65];
+
+		if (s->judged || !s->code)
+			continue;
+		content_key(g, s, key);
+		first = map_get(&g->first, str_of(key));
+		if (first && g->r->samples.v[first->val.i64 - 1].judged) {
+			s->verdict = g->r->samples.v[first->val.i64 - 1].verdict;
+			s->judged = 1;
+		}
+	}
+}
+
+static void sample_done(void *ctx, const struct infer_result *res)
+{
+	struct rolling *g = ctx;
+	size_t index = (size_t)(res->request - g->requests) * (size_t)g->o->n + (size_t)(res->sample - res->request->first);
+	struct rolled *s = &g->r->samples.v[index];
+
+	g->sampled++;
+	if (g->failed || res->finish == INFER_INTERRUPTED)
+		return;
+	if (keep_sample(g, s, res) || submit(g, index) || drain(g, 0) < 0)
+		g->failed = 1;
+	if (g->env->tick)
+		g->env->tick(g->env->tick_ctx, g->sampled, g->judged);
+}
+
+static int should_stop(void *ctx)
+{
+	return ((struct rolling *)ctx)->failed || stop_requested();
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------- */
+
+static int prepare(struct rolling *g, uint64_t step)
+{
+	g->requests = mem_array(g->count, sizeof *g->requests);
+	g->prompts = mem_array(g->count, sizeof *g->prompts);
+	if (!g->requests || !g->prompts || vec_grow(&g->r->samples, g->count * (size_t)g->o->n))
+		return err_nomem(g->e);
+	g->r->samples.n = g->count * (size_t)g->o->n;
+	memset(g->r->samples.v, 0, g->r->samples.n * sizeof *g->r->samples.v);
+	for (size_t i = 0; i < g->r->samples.n; i++) {
+		g->r->samples.v[i].task = g->which[i / (size_t)g->o->n];
+		g->r->samples.v[i].number = (int)(i % (size_t)g->o->n);
+	}
+	return make_requests(g, step);
+}
+
+int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
+		uint64_t step, const struct rollout_opts *o, struct err *e)
+{
+	struct rolling g = { .r = r, .env = env, .tasks = tasks, .which = which, .o = o, .count = count, .e = e };
+	struct infer_calls calls = { .done = sample_done, .stop = should_stop, .ctx = &g };
+	int64_t start = clock_ns();
+	int rc;
+
+	*r = (struct rollout){ .seconds = 0 };
+	rc = prepare(&g, step);
+	if (!rc)
+		rc = infer_run_list(env->infer, g.requests, count, &calls, &r->stats, e) || g.failed ? -1 : 0;
+	if (!rc && drain(&g, 1) < 0)
+		rc = -1;
+	if (!rc && stop_requested())
+		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
+	if (!rc)
+		copy_verdicts(&g);
+	r->seconds = (double)(clock_ns() - start) / 1e9;
+	for (size_t i = 0; g.prompts && i < count; i++)
+		mem_free(g.prompts[i]);
+	mem_free(g.prompts);
+	mem_free(g.requests);
+	map_release(&g.first);
+	if (rc)
+		rollout_release(r);
+	return rc;
+}
+
+void rollout_release(struct rollout *r)
+{
+	for (size_t i = 0; i < r->samples.n; i++) {
+		struct rolled *s = &r->samples.v[i];
+
+		mem_free(s->tokens);
+		mem_free(s->logprobs);
+		mem_free(s->classes);
+		mem_free(s->answer);
+		mem_free(s->code);
+	}
+	vec_free(&r->samples);
+}
+
+int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage, int64_t step, struct err *e)
+{
+	struct buf json = BUF_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->samples.n && !rc; i++) {
+		const struct rolled *s = &r->samples.v[i];
+		const struct verdict *v = &s->verdict;
+		double logprob = 0.0;
+		struct store_sample row = { .stage = stage, .step = step, .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
+					    .answer = str_of(s->answer), .code = str_of(s->code), .tokens = s->n - s->prompt_n,
+					    .finish = infer_finish_name(s->finish), .judged = s->judged, .correct = v->correct,
+					    .reached = stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
+					    .speedup = v->speedup };
+
+		for (int k = 0; k < s->n - s->prompt_n; k++)
+			logprob += s->logprobs[k];
+		row.logprob = logprob;
+		buf_clear(&json);
+		verdict_json_stable(v, row.task, &json);
+		row.verdict = str_trim(buf_str(&json));
+		rc = store_put_sample(st, &row, e);
+	}
+	buf_release(&json);
+	return rc;
+}

@@ -1,0 +1,57 @@
+/* Rollouts: N samples for each of some tasks, each judged; judging runs in the pool's processes
+ * while the next tokens are sampled. Training and evaluation both stand on this. */
+#ifndef RL_ROLLOUT_H
+#define RL_ROLLOUT_H
+
+#include "data/prompt.h"
+#include "data/taskset.h"
+#include "infer/infer.h"
+#include "store/store.h"
+#include "verify/pool.h"
+
+struct rollout_opts {
+	int n;                          /* samples a task */
+	int max_new_tokens;
+	struct sample_opts sample;
+	enum prompt_style style;
+	int strict;
+	uint64_t seed;
+};
+
+struct rolled {
+	size_t task;                    /* index into the list given */
+	int number;                     /* of the task's samples */
+	int32_t *tokens;                /* prompt, then answer */
+	int prompt_n, n;
+	float *logprobs;                /* of the answer's tokens */
+	unsigned char *classes;         /* of the answer's tokens: enum extract_class */
+	char *answer, *code;
+	enum infer_finish finish;
+	int judged;
+	struct verdict verdict;
+};
+
+struct rollout {
+	struct { struct rolled *v; size_t n, cap; } samples;   /* by task, then number */
+	struct infer_stats stats;
+	double seconds;
+};
+
+struct rollout_env {
+	struct infer *infer;
+	const struct tok *tok;
+	struct judge_pool *pool;
+	struct store *cache;            /* verdicts by content, or NULL */
+	struct judge_options judge;     /* part of the cache's key */
+	void (*tick)(void *ctx, size_t sampled, size_t judged);
+	void *tick_ctx;
+};
+
+/* Samples and judges tasks[which[0..count)]. `step` goes into the seeds. */
+int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
+		uint64_t step, const struct rollout_opts *o, struct err *e);
+void rollout_release(struct rollout *r);
+/* Writes all samples to the store under (stage, step). */
+int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step, struct err *e);
+
+#endif
