@@ -155,6 +155,8 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id,
 			       j->err.code ? j->err.text : j->verdict.diag.text);
 	s->verdict = j->verdict;
+	for (int i = 0; i < STAGES; i++)
+		s->verdict.stages[i].ms = 0.0;      /* what is kept must not depend on the clock */
 	s->judged = 1;
 	g->judged++;
 	content_key(g, s, key);
@@ -289,7 +291,7 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 			logprob += s->logprobs[k];
 		row.logprob = logprob;
 		buf_clear(&json);
-		verdict_json_stable(v, row.task, &json);
+		verdict_json(v, row.task, &json);
 		row.verdict = str_trim(buf_str(&json));
 		rc = store_put_sample(st, &row, e);
 	}

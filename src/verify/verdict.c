@@ -110,15 +110,6 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_cstr(w, track_name(v->track));
 }
 
-void verdict_json_stable(const struct verdict *v, struct str id, struct buf *out)
-{
-	struct verdict still = *v;
-
-	for (int i = 0; i < STAGES; i++)
-		still.stages[i].ms = 0.0;
-	verdict_json(&still, id, out);
-}
-
 void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 {
 	struct jw w = { .out = out };

@@ -64,8 +64,6 @@ struct verdict {
 
 /* One JSON object on one line, as documented for `verify --json`. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out);
-/* The same without readings of the clock: equal verdicts give equal bytes. */
-void verdict_json_stable(const struct verdict *v, struct str id, struct buf *out);
 /* "correct", or the class of the reason. */
 const char *verdict_name(const struct verdict *v);
 

@@ -1,0 +1,392 @@
+/* The loop of reinforcement learning: see rl.h. What a step does depends on the policy, the
+ * step's number and the curriculum's state; a checkpoint holds those and nothing else. */
+#include "rl/rl.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "data/extract.h"
+#include "train/checkpoint.h"
+#include "train/metrics.h"
+#include "verify/reward.h"
+
+struct rl {
+	const struct rl_opts *o;
+	struct store *store;
+	struct policy p;
+	struct taskset tasks;
+	struct infer *infer;
+	struct judge_pool *pool;
+	struct metrics m;
+	struct progress bar;
+	char *checkpoints;
+	struct curriculum curriculum;
+	int64_t step, total;
+	struct rl_result *r;
+	double recent_reward, recent_correct;
+	int64_t recent_n;
+};
+
+/* --- which tasks --------------------------------------------------------------------------------- */
+
+/* Numbers [0, n) of the tasks with (or without) level 2 and above, shuffled for this step. */
+static size_t shuffled(const struct rl *s, int hard, struct rng *r, size_t *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->tasks.rows.n; i++)
+		if (hard < 0 || (s->tasks.rows.v[i].level >= 2) == hard)
+			out[n++] = i;
+	rng_shuffle(r, out, n, sizeof *out);
+	return n;
+}
+
+/* Without a curriculum: one shuffled pass after another. With one: its share of hard tasks. */
+static int pick_tasks(struct rl *s, size_t *which, size_t *count, struct err *e)
+{
+	size_t all = s->tasks.rows.n, want = (size_t)s->o->tasks_per_step, n_easy, n_hard, hard;
+	size_t *a = mem_array(all, sizeof *a), *b = mem_array(all, sizeof *b);
+	struct rng r;
+	char stream[40];
+
+	if (!a || !b) {
+		mem_free(a);
+		mem_free(b);
+		return err_nomem(e);
+	}
+	if (!s->o->curriculum) {
+		int64_t per_pass = MAX((int64_t)(all / want), (int64_t)1), pass = s->step / per_pass;
+
+		snprintf(stream, sizeof stream, "tasks-%lld", (long long)pass);
+		rng_init(&r, s->o->seed, stream);
+		shuffled(s, -1, &r, a);
+		for (size_t i = 0; i < want; i++)
+			which[i] = a[((size_t)(s->step % per_pass) * want + i) % all];
+	} else {
+		snprintf(stream, sizeof stream, "curriculum-%lld", (long long)s->step);
+		rng_init(&r, s->o->seed, stream);
+		n_easy = shuffled(s, 0, &r, a);
+		n_hard = shuffled(s, 1, &r, b);
+		hard = !n_easy ? want : !n_hard ? 0 : (size_t)lround(s->curriculum.share * (double)want);
+		for (size_t i = 0; i < want; i++)
+			which[i] = i < hard ? b[i % n_hard] : a[i % n_easy];
+	}
+	*count = want;
+	mem_free(a);
+	mem_free(b);
+	return 0;
+}
+
+/* --- from verdicts to advantages ------------------------------------------------------------------- */
+
+static struct rl_scored score(const struct rl *s, const struct verdict *v)
+{
+	struct rl_scored x = { .reward = s->o->beta >= 0 ? reward_uniform(v, s->o->beta) : reward_of(v, s->o->judge.reward),
+			       .rank = reward_of(v, REWARD_rank) };
+
+	reward_classes(v, &x.plan, &x.code);
+	return x;
+}
+
+/* Speed by rank within the task, where asked for. */
+static void rank_group(const struct rl *s, const struct rolled *g, size_t n, struct rl_scored *x)
+{
+	const struct verdict *v[1024];
+	double rank[1024];
+
+	if (!s->o->rank_speed || n > 1024)
+		return;
+	for (size_t i = 0; i < n; i++)
+		v[i] = &g[i].verdict;
+	reward_rank_speed(v, n, 0.05, rank);
+	for (size_t i = 0; i < n; i++) {
+		x[i].plan = 2.0 * rank[i];
+		x[i].rank = g[i].verdict.correct ? 1.0 + 0.3 * rank[i] : 0.0;
+	}
+}
+
+static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, struct advantage *adv, struct err *e)
+{
+	size_t n = (size_t)s->o->rollout.n;
+	struct rl_scored *x = mem_array(n, sizeof *x);
+
+	if (!x)
+		return err_nomem(e);
+	for (size_t g = 0; g < groups; g++) {
+		const struct rolled *first = &ro->samples.v[g * n];
+
+		for (size_t i = 0; i < n; i++) {
+			x[i] = score(s, &first[i].verdict);
+			curriculum_note(&s->curriculum, s->tasks.rows.v[first[i].task].level, first[i].verdict.correct);
+		}
+		rank_group(s, first, n, x);
+		s->r->groups++;
+		if (!advantages(&s->o->advantage, x, n, adv + g * n))
+			s->r->skipped_groups++;
+	}
+	mem_free(x);
+	return 0;
+}
+
+/* --- the update --------------------------------------------------------------------------------------- */
+
+struct update {
+	struct rl *s;
+	const struct rolled **sample;   /* of each sequence */
+	const struct advantage **adv;
+	double norm;                    /* tokens that are trained */
+	double loss, clipped;
+};
+
+/* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
+static void coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp, const float *entropy, float *coef)
+{
+	struct update *u = ctx;
+	const struct rolled *s = u->sample[i];
+	int imitate = u->s->o->advantage.method == RL_best_of_n || u->s->o->advantage.method == RL_rwsft;
+	double clip = u->s->o->clip;
+
+	(void)entropy;
+	for (int k = 0; k < seq->n; k++) {
+		int t = k - s->prompt_n;
+		double a, ratio;
+
+		coef[k] = 0.0f;
+		if (t < 0)
+			continue;
+		a = s->classes[t] == EXTRACT_CODE ? u->adv[i]->code : u->adv[i]->plan;
+		ratio = imitate ? 1.0 : exp((double)logp[k] - s->logprobs[t]);
+		u->s->r->mismatch = MAX(u->s->r->mismatch, imitate ? 0.0 : fabs((double)logp[k] - s->logprobs[t]) * (u->clipped < 0));
+		u->loss -= imitate ? a * logp[k] : a * fmin(fmax(ratio, 1.0 - clip), 1.0 + clip);
+		if (!imitate && ((a > 0 && ratio > 1.0 + clip) || (a < 0 && ratio < 1.0 - clip)))
+			continue;
+		coef[k] = (float)(-a * ratio / u->norm);
+	}
+}
+
+static int apply_update(struct rl *s, const struct rollout *ro, const struct advantage *adv, struct store_step *row, struct err *e)
+{
+	size_t n = ro->samples.n, alive = 0;
+	struct train_seq *seq = mem_array(n, sizeof *seq);
+	struct update u = { .s = s, .sample = mem_array(n, sizeof *u.sample), .adv = mem_array(n, sizeof *u.adv) };
+	struct optim_report rep = { .lr = 0 };
+	int rc = seq && u.sample && u.adv ? 0 : err_nomem(e);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct rolled *x = &ro->samples.v[i];
+
+		if ((adv[i].plan == 0.0 && adv[i].code == 0.0) || x->n > s->o->max_length)
+			continue;
+		u.sample[alive] = x;
+		u.adv[alive] = &adv[i];
+		u.norm += x->n - x->prompt_n;
+		row->tokens += x->n;
+		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n };
+	}
+	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
+		u.loss = 0.0;
+		u.clipped = pass == 0 ? -1 : 0;
+		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, e);
+		if (!rc)
+			trainer_apply(s->p.trainer, &rep);
+	}
+	row->loss = alive ? u.loss / u.norm : 0.0;
+	row->lr = rep.lr;
+	row->grad_norm = rep.grad_norm;
+	mem_free(seq);
+	mem_free(u.sample);
+	mem_free(u.adv);
+	return rc;
+}
+
+/* --- one step -------------------------------------------------------------------------------------------- */
+
+static void measure(struct rl *s, const struct rollout *ro, struct metric *m)
+{
+	double reached[STAGES] = { 0 }, reward = 0, correct = 0, speed = 0, n = (double)ro->samples.n;
+
+	for (size_t i = 0; i < ro->samples.n; i++) {
+		const struct verdict *v = &ro->samples.v[i].verdict;
+
+		reward += v->reward / n;
+		correct += v->correct / n;
+		speed += v->correct ? v->speedup / n : 0.0;
+		for (int k = 0; k < STAGES; k++)
+			reached[k] += (v->stages[k].ran && v->stages[k].passed) / n;
+	}
+	m[0] = (struct metric){ "reward", reward };
+	m[1] = (struct metric){ "correct", correct };
+	m[2] = (struct metric){ "speedup", correct > 0 ? speed / correct : 0.0 };
+	m[3] = (struct metric){ "passed_ast", reached[STAGE_ast] };
+	m[4] = (struct metric){ "passed_compile", reached[STAGE_compile] };
+	m[5] = (struct metric){ "passed_tiny", reached[STAGE_tiny] };
+	m[6] = (struct metric){ "level2_share", s->curriculum.share };
+	if (s->step >= s->total - MAX((int64_t)1, s->total / 10)) {
+		s->recent_reward += reward;
+		s->recent_correct += correct;
+		s->recent_n++;
+	}
+	progress_note(&s->bar, "reward %.3f, correct %.0f%%, %.0f tok/s, %.0f candidates/s", reward, 100.0 * correct,
+		      (double)ro->stats.tokens / ro->seconds, n / ro->seconds);
+}
+
+static int one_step(struct rl *s, struct err *e)
+{
+	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge };
+	struct rollout ro = { .seconds = 0 };
+	struct store_step row = { .stage = "rl", .step = s->step + 1 };
+	struct metric extra[7];
+	struct advantage *adv = NULL;
+	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0;
+	int rc = which ? pick_tasks(s, which, &count, e) : err_nomem(e);
+
+	if (!rc)
+		rc = infer_set_adapter(s->infer, s->p.adapter, e);
+	if (!rc)
+		rc = rollout_run(&ro, &env, &s->tasks, which, count, (uint64_t)s->step, &s->o->rollout, e);
+	if (!rc && !(adv = mem_array(ro.samples.n, sizeof *adv)))
+		rc = err_nomem(e);
+	if (!rc)
+		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, e) ? -1 : 0;
+	if (!rc) {
+		measure(s, &ro, extra);
+		rc = store_begin(s->store, e) || rollout_store(&ro, s->store, &s->tasks, "rl", s->step + 1, e) ||
+		     metrics_step(&s->m, &row, extra, COUNT_OF(extra), e) || store_commit(s->store, e) ? -1 : 0;
+		if (rc)
+			store_rollback(s->store);
+	}
+	if (!rc) {
+		s->step++;
+		progress_add(&s->bar, 1);
+	}
+	rollout_release(&ro);
+	mem_free(adv);
+	mem_free(which);
+	return rc;
+}
+
+/* --- saving and resuming ---------------------------------------------------------------------------------- */
+
+static int save(struct rl *s, const char *name, int exact, struct err *e)
+{
+	struct buf state = BUF_INIT;
+	struct jw w = { .out = &state };
+	int rc;
+
+	jw_begin(&w, '{');
+	jw_key(&w, "stage"), jw_cstr(&w, "rl");
+	jw_key(&w, "step"), jw_int(&w, s->step);
+	jw_key(&w, "share"), jw_real(&w, s->curriculum.share);
+	jw_key(&w, "seen"), jw_int(&w, s->curriculum.seen);
+	jw_key(&w, "correct"), jw_int(&w, s->curriculum.correct);
+	jw_key(&w, "groups"), jw_int(&w, s->r->groups);
+	jw_key(&w, "skipped"), jw_int(&w, s->r->skipped_groups);
+	jw_end(&w, '}');
+	rc = buf_check(&state, e) ? -1 : policy_save(&s->p, s->checkpoints, name, exact, buf_str(&state), e);
+	buf_release(&state);
+	return rc;
+}
+
+static int save_step(struct rl *s, struct err *e)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "rl-%06lld", (long long)s->step);
+	return save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "rl", 2, e) ? -1 : 0;
+}
+
+static int load_state(struct rl *s, const char *path, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	struct json *j = NULL;
+	int rc = checkpoint_verify(path, &text, e);
+
+	if (!rc && !(j = json_parse(buf_str(&text), e)))
+		rc = -1;
+	if (!rc && !(rc = json_need_int(j, "step", &s->step, e))) {
+		s->curriculum.share = json_real(json_get(j, "share"), s->curriculum.share);
+		s->curriculum.seen = (int)json_int(json_get(j, "seen"), 0);
+		s->curriculum.correct = (int)json_int(json_get(j, "correct"), 0);
+		s->r->groups = json_int(json_get(j, "groups"), 0);
+		s->r->skipped_groups = json_int(json_get(j, "skipped"), 0);
+	}
+	json_free(j);
+	buf_release(&text);
+	return rc;
+}
+
+static int open_all(struct rl *s, struct dev *dev, struct err *e)
+{
+	const struct rl_opts *o = s->o;
+	struct policy_opts po = o->policy;
+	struct buf path = BUF_INIT, latest = BUF_INIT;
+	struct infer_opts io = { .slots = o->slots, .length = o->max_length };
+	int found, rc;
+
+	path_join(&path, o->out, "checkpoints");
+	s->checkpoints = buf_take(&path);
+	s->curriculum = o->start;
+	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "rl", &latest, e) : err_nomem(e);
+	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) || (found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
+	if (!rc) {
+		s->total = o->steps ? o->steps : MAX((int64_t)1, o->epochs * (int64_t)s->tasks.rows.n / o->tasks_per_step);
+		po.trainer.optim.total = s->total * o->inner;
+		s->pool = judge_pool_open(&o->judge, &o->pool, e);
+		rc = s->pool ? policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e) : -1;
+	}
+	if (!rc && found)
+		log_info("rl continues at step %lld of %lld", (long long)s->step, (long long)s->total);
+	if (!rc && !(s->infer = infer_new(s->p.model, s->p.adapter, s->p.tok, &io, e)))
+		rc = -1;
+	if (!rc)
+		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e);
+	buf_release(&latest);
+	return rc;
+}
+
+static int train(struct rl *s, struct err *e)
+{
+	progress_begin(&s->bar, "rl", "steps", s->total);
+	s->bar.done = s->bar.done_at_start = s->step;
+	while (s->step < s->total) {
+		struct err why = ERR_INIT;
+
+		if (one_step(s, &why)) {
+			if (why.code == ERR_INTERRUPTED)
+				return save_step(s, e);
+			return err_set(e, why.code, "%s", why.text);
+		}
+		if (stop_requested())
+			return save_step(s, e);
+		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
+			return -1;
+	}
+	progress_end(&s->bar);
+	s->r->done = 1;
+	s->r->reward = s->recent_n ? s->recent_reward / (double)s->recent_n : 0.0;
+	s->r->correct = s->recent_n ? s->recent_correct / (double)s->recent_n : 0.0;
+	return save(s, "rl_final", 0, e);
+}
+
+int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct rl_result *r, struct err *e)
+{
+	struct rl s = { .o = o, .store = store, .r = r };
+	int rc;
+
+	*r = (struct rl_result){ .steps = 0 };
+	rc = file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, e) ? -1 : 0;
+	r->steps = s.step;
+	metrics_close(&s.m);
+	infer_free(s.infer);
+	judge_pool_close(s.pool);
+	policy_close(&s.p);
+	taskset_close(&s.tasks);
+	mem_free(s.checkpoints);
+	return rc;
+}

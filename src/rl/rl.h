@@ -1,0 +1,42 @@
+/* Reinforcement learning against the judge: sample, judge, turn rewards into advantages, step.
+ * In a run folder; continues where it stopped, with the same bits. */
+#ifndef RL_RL_H
+#define RL_RL_H
+
+#include "rl/advantage.h"
+#include "rl/rollout.h"
+#include "train/policy.h"
+
+struct rl_opts {
+	const char *tasks, *out;
+	struct policy_opts policy;
+	struct rollout_opts rollout;
+	struct advantage_opts advantage;
+	struct judge_options judge;
+	struct judge_pool_options pool;
+	int64_t steps, epochs;          /* steps 0: epochs * tasks / tasks_per_step */
+	int tasks_per_step;
+	int inner;                      /* passes over each step's samples */
+	double clip;                    /* of the probability ratio, grpo */
+	double beta;                    /* weight of correctness in a uniform reward; < 0: `judge.reward` */
+	int rank_speed;                 /* speed by rank within the task */
+	int curriculum;
+	struct curriculum start;
+	int max_length;
+	int slots;
+	int64_t save_every;
+	uint64_t seed;
+};
+
+struct rl_result {
+	int64_t steps;
+	double reward, correct;         /* means over the last tenth of the steps */
+	int64_t skipped_groups, groups;
+	double mismatch;                /* largest |log p trained - log p sampled| seen before an update */
+	int done;
+};
+
+/* The finished policy is out/checkpoints/rl_final. */
+int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct rl_result *r, struct err *e);
+
+#endif
