@@ -141,7 +141,8 @@ struct update {
 	const struct rolled **sample;   /* of each sequence */
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
-	double loss, clipped;
+	double loss;
+	int first_pass;                 /* nothing has changed since sampling */
 };
 
 /* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
@@ -162,7 +163,8 @@ static void coefficients(void *ctx, size_t i, const struct train_seq *seq, const
 			continue;
 		a = s->classes[t] == EXTRACT_CODE ? u->adv[i]->code : u->adv[i]->plan;
 		ratio = imitate ? 1.0 : exp((double)logp[k] - s->logprobs[t]);
-		u->s->r->mismatch = MAX(u->s->r->mismatch, imitate ? 0.0 : fabs((double)logp[k] - s->logprobs[t]) * (u->clipped < 0));
+		if (u->first_pass)
+			u->s->r->mismatch = MAX(u->s->r->mismatch, fabs((double)logp[k] - s->logprobs[t]));
 		u->loss -= imitate ? a * logp[k] : a * fmin(fmax(ratio, 1.0 - clip), 1.0 + clip);
 		if (!imitate && ((a > 0 && ratio > 1.0 + clip) || (a < 0 && ratio < 1.0 - clip)))
 			continue;
@@ -191,7 +193,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, const struct adv
 	}
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
 		u.loss = 0.0;
-		u.clipped = pass == 0 ? -1 : 0;
+		u.first_pass = pass == 0;
 		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, e);
 		if (!rc)
 			trainer_apply(s->p.trainer, &rep);
