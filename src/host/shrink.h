@@ -1,0 +1,18 @@
+/* Sizes of a task that may be changed: module-level integer constants that get_inputs uses and
+ * get_init_inputs does not, directly or through other names. Loading the module with such a
+ * constant replaced (host_override) gives the same model on inputs of another size, all of them
+ * consistent with each other. Whether a size is legal, running the reference decides. */
+#ifndef HOST_SHRINK_H
+#define HOST_SHRINK_H
+
+#include "py/ast.h"
+
+struct shrink_const {
+	struct str name;
+	int64_t value;
+};
+
+/* Up to `cap` of them in source order; returns how many there are (0: none, say so). */
+size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap);
+
+#endif

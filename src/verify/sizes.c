@@ -1,0 +1,187 @@
+/* The trials of a task: which sizes, seeds, dtypes and changes of the inputs.
+ *
+ * Sizes come from the task's own constants (host/shrink.h). The tiny trial takes the smallest
+ * that the reference accepts; the original is shrunk only as far as the limit on elements
+ * asks; the other shape is larger and odd. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "host/shrink.h"
+#include "verify/task.h"
+
+struct sizes {
+	struct task *t;
+	struct shrink_const c[TRIAL_OVERRIDES];
+	size_t n;
+	int64_t v[TRIAL_OVERRIDES];
+	struct err *e;
+};
+
+static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
+{
+	tr->n_ov = s->n;
+	for (size_t i = 0; i < s->n; i++)
+		tr->ov[i] = (struct host_override){ .name = s->c[i].name, .value = v[i] };
+}
+
+struct count {
+	int64_t elements;
+};
+
+static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	(void)name;
+	((struct count *)ctx)->elements += tensor_numel(&obj->t);
+	return 0;
+}
+
+/* Elements of the inputs at these sizes, by drawing them; -1: the task does not run at them;
+ * -2: we failed. With `forward` the reference must run as well. */
+static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
+{
+	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
+	struct run r;
+	struct val out;
+	struct count c = { .elements = 0 };
+	int rc;
+
+	put_sizes(&tr, s, v);
+	rc = run_open(&r, s->t->judge, &s->t->reference, &tr, RUN_OWN, NULL, s->e);
+	if (!rc && forward)
+		rc = host_forward(r.h, r.model, r.inputs, &out, s->e);
+	if (!rc)
+		host_tensors(r.h, r.inputs, count_elements, &c);
+	else if (rc > 0 && s->t->problem.reason == REASON_ok)
+		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s", host_diag(r.h)->text);
+	run_close(&r);
+	return rc < 0 ? -2 : rc > 0 ? -1 : c.elements;
+}
+
+/* Shrinks constant i to the smallest of a few small values at which the reference runs. */
+static int shrink_one(struct sizes *s, size_t i)
+{
+	static const int64_t small[] = { 3, 5, 8, 12, 16, 24, 32, 48, 64 };
+	int64_t was = s->v[i];
+
+	for (size_t k = 0; k < COUNT_OF(small) && small[k] < was; k++) {
+		int64_t got;
+
+		s->v[i] = small[k];
+		got = try_sizes(s, s->v, 1);
+		if (got == -2)
+			return -1;
+		if (got >= 0)
+			return 0;
+	}
+	s->v[i] = was;
+	return 0;
+}
+
+/* First everything that can be small at once, then constant by constant. */
+static int find_tiny(struct sizes *s)
+{
+	int64_t trial[TRIAL_OVERRIDES], got;
+	static const int64_t together[] = { 3, 5, 8, 16 };
+
+	for (size_t k = 0; k < COUNT_OF(together); k++) {
+		for (size_t i = 0; i < s->n; i++)
+			trial[i] = MIN(together[k], s->c[i].value);
+		got = try_sizes(s, trial, 1);
+		if (got == -2)
+			return -1;
+		if (got >= 0) {
+			memcpy(s->v, trial, sizeof trial);
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < s->n; i++)
+		s->v[i] = s->c[i].value;
+	for (size_t i = 0; i < s->n; i++)
+		if (shrink_one(s, i))
+			return -1;
+	return 0;
+}
+
+/* The product of what the constants were cut by must bring the elements under the limit.
+ * Drawing the original inputs just to count them may take gigabytes: the tiny ones tell. */
+static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
+{
+	int64_t limit = judge_options(s->t->judge)->elements, got;
+
+	for (size_t i = 0; i < s->n; i++)
+		v[i] = s->c[i].value;
+	for (int tries = 0; tries < 80; tries++) {
+		size_t big = s->n;
+		double share = 1.0, elements = (double)try_sizes(s, tiny, 0);
+
+		for (size_t i = 0; i < s->n; i++) {
+			share *= (double)v[i] / (double)tiny[i];
+			if (v[i] > tiny[i] && (big == s->n || v[i] * tiny[big] > v[big] * tiny[i]))
+				big = i;
+		}
+		if (elements * share <= (double)limit || big == s->n) {
+			got = try_sizes(s, v, 1);
+			if (got >= 0 || big == s->n)
+				return got == -2 ? -1 : 0;
+		}
+		v[big] = MAX(tiny[big], v[big] / 2);
+	}
+	memcpy(v, tiny, s->n * sizeof *v);
+	return 0;
+}
+
+/* --- the list of trials ------------------------------------------------------------------------------- */
+
+static struct trial *add(struct sizes *s, const char *kind, enum stage stage, const int64_t *v)
+{
+	struct task *t = s->t;
+	struct trial *tr = &t->trial[t->n_trials++];
+
+	*tr = (struct trial){ .stage = stage, .dt = DT_F32 };
+	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
+	put_sizes(tr, s, v);
+	tr->seed = judge_options(t->judge)->seed * 1000003u + (uint64_t)t->n_trials;
+	return tr;
+}
+
+static void other_shape(const struct sizes *s, const int64_t *v, int64_t *out)
+{
+	for (size_t i = 0; i < s->n; i++)
+		out[i] = (v[i] + v[i] / 4 + 1) | 1;
+}
+
+int task_draw_trials(struct task *t, struct err *e)
+{
+	struct sizes s = { .t = t, .e = e };
+	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], other[TRIAL_OVERRIDES];
+	uint64_t weights = judge_options(t->judge)->seed * 7919u + 1;
+	int64_t got;
+
+	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i] = s.c[i].value;
+	if (s.n && find_tiny(&s))
+		return -1;
+	if (!s.n)
+		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
+	memcpy(tiny, s.v, sizeof tiny);
+	got = try_sizes(&s, tiny, 1);
+	if (got < 0) {
+		if (got == -1)
+			diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
+		return got == -2 ? -1 : 0;
+	}
+	if (find_original(&s, tiny, original))
+		return -1;
+	other_shape(&s, original, other);
+	add(&s, "tiny", STAGE_tiny, tiny);
+	add(&s, "original", STAGE_full, original);
+	add(&s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
+	add(&s, "reseeded", STAGE_full, tiny)->repeat = 1;
+	t->trial[t->n_trials - 1].weight_seed = weights;
+	if (s.n)
+		add(&s, "shape", STAGE_full, other)->weight_seed = weights + 1;
+	add(&s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
+	add(&s, "dtype", STAGE_full, tiny)->dt = DT_F16;
+	return 0;
+}
