@@ -1,0 +1,53 @@
+/* Evaluation: pass@k, valid, compiled, correct, fast_p over a set of tasks, per level and per
+ * operator, with confidence intervals; comparison of models on the same tasks. */
+#ifndef RL_EVAL_H
+#define RL_EVAL_H
+
+#include "rl/rollout.h"
+
+enum { EVAL_KS = 8, EVAL_FASTS = 4 };
+
+struct eval_opts {
+	struct rollout_opts rollout;
+	int k[EVAL_KS];
+	int n_k;
+	double fast[EVAL_FASTS];       /* p of fast_p: 0, 1, 2, ... */
+	int n_fast;
+	const char *model_path;
+};
+
+struct eval_task {
+	int n, valid, compiled, correct;
+	double reward;                 /* mean */
+	int fast[EVAL_FASTS];
+};
+
+struct rate { double value, low, high; };   /* percent, 95 % interval by bootstrap over tasks */
+
+struct eval_group {
+	char name[48];                 /* "all", "level 2", "op relu" */
+	size_t tasks;
+	struct rate valid, compiled, correct, reward;
+	struct rate pass[EVAL_KS], fast[EVAL_FASTS];
+};
+
+struct eval {
+	const struct taskset *tasks;
+	struct eval_task *task;        /* one per task */
+	struct { struct eval_group *v; size_t n, cap; } groups;   /* [0] is "all" */
+	struct rollout rollout;
+};
+
+int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tasks, const struct eval_opts *o, struct err *e);
+void eval_release(struct eval *ev);
+void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out);
+void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);
+
+/* Paired over tasks: difference of mean correctness (percent) and the two-sided p-value of a
+ * sign-flip permutation test. */
+void eval_compare(const struct eval *a, const struct eval *b, double *difference, double *p);
+
+/* 1 - C(n - c, k) / C(n, k); k > n: as if k = n. */
+double pass_at_k(int n, int c, int k);
+
+#endif
