@@ -100,7 +100,7 @@ static void rank_group(const struct rl *s, const struct rolled *g, size_t n, str
 	const struct verdict *v[1024];
 	double rank[1024];
 
-	if (!s->o->rank_speed || n > 1024)
+	if (!s->o->rank_speed || n == 0 || n > 1024)
 		return;
 	for (size_t i = 0; i < n; i++)
 		v[i] = &g[i].verdict;
