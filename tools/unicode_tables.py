@@ -106,7 +106,8 @@ def name_table():
     place = lambda c: c if c < 0x30000 else c - 0xE0000 + 0x30000
     sizes = "".join(digits(len(b), 1) for b in buckets)
     entries = "".join(digits(h, 4) + digits(place(c), 3) for b in buckets for h, c in b)
-    return sizes, entries
+    marks = [sum(len(b) for b in buckets[:i]) for i in range(0, BUCKETS, 64)]
+    return sizes, entries, marks
 
 
 def literals(text, width=112):
@@ -137,9 +138,11 @@ def main(folder):
           decompositions)
     write(folder + "/uni_compose.def", "C(first, second, character): canonical compositions, sorted",
           rows("C", sorted(compositions)))
-    sizes, entries = name_table()
+    sizes, entries, marks = name_table()
     write(folder + "/uni_name_size.def", "Names by hash: how many in each bucket (see uni_name.c)", literals(sizes), "\n")
     write(folder + "/uni_name.def", "Names by hash: hash and character (see uni_name.c)", literals(entries), "\n")
+    write(folder + "/uni_name_mark.def", "Names by hash: how many stand before every 64th bucket (see uni_name.c)",
+          ["%d," % m for m in marks])
     encodings = []
     for e in BYTE_ENCODINGS:
         row = []

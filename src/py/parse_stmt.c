@@ -215,26 +215,40 @@ static struct py_node *nonlocal_statement(struct parser *p)
 
 /* --- imports ------------------------------------------------------------------------------ */
 
+/* The names p->ids[base...] with dots between, interned. */
+static struct str join_names(struct parser *p, size_t base)
+{
+	const struct str *v = p->ids.v + base;
+	size_t count = p->ids.n - base, n = count - 1;
+	struct name_slot *slot;
+	char *text, *w;
+
+	for (size_t i = 0; i < count; i++)
+		n += v[i].n;
+	text = w = arena_zalloc(p->arena, n + 8);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			*w++ = '.';
+		memcpy(w, v[i].p, v[i].n);
+		w += v[i].n;
+	}
+	slot = py_intern(p, text, n);
+	return (struct str){ .p = slot->p, .n = slot->n };
+}
+
 /* a.b.c as one identifier. */
 static struct str dotted_name(struct parser *p)
 {
 	struct str id = py_identifier(p);
-	struct name_slot *slot;
-	char *text;
-	size_t n;
+	size_t base = p->ids.n;
 
-	while (py_accept(p, T_DOT)) {
-		n = id.n + 1 + p->tok.n;
-		if (!py_at(p, T_NAME))
-			py_fail_token(p);
-		text = arena_zalloc(p->arena, n + 8);
-		memcpy(text, id.p, id.n);
-		text[id.n] = '.';
-		memcpy(text + id.n + 1, p->tok.p, p->tok.n);
-		slot = py_intern(p, text, n);
-		id = (struct str){ .p = slot->p, .n = slot->n };
-		py_next(p);
-	}
+	if (!py_at(p, T_DOT))
+		return id;
+	py_push_id(p, id);
+	while (py_accept(p, T_DOT))
+		py_push_id(p, py_identifier(p));
+	id = join_names(p, base);
+	p->ids.n = base;
 	return id;
 }
 

@@ -1,16 +1,20 @@
 /* Characters by name, for \N{...}. The table holds no names but 36 bits of a hash of each,
- * in 4096 buckets: the size of each bucket as one digit, then for every name four digits of
+ * in 4096 buckets: the size of each bucket as one digit (and how many stand before every
+ * 64th), then for every name four digits of
  * hash and three of the character, base 64. So a name that does not exist is taken for one
  * with a chance of about one in two million; the names themselves would be 900 KB. */
 #include "py/unicode.h"
 
 #include "base/mem.h"
 
-enum { BUCKETS = 4096, ENTRY = 7, LONGEST_NAME = 100 };
+enum { BUCKETS = 4096, MARKED = 64, ENTRY = 7, LONGEST_NAME = 100 };
 
 static const char sizes[] =
 #include "py/uni_name_size.def"
 ;
+static const uint16_t marks[BUCKETS / MARKED] = {
+#include "py/uni_name_mark.def"
+};
 static const char entries[] =
 #include "py/uni_name.def"
 ;
@@ -34,14 +38,15 @@ static uint32_t number(const char *s, int n)
 static int32_t by_hash(struct str name)
 {
 	uint64_t h = 0xCBF29CE484222325u;
-	uint32_t bucket, rest, before = 0;
+	uint32_t bucket, rest, before;
 
 	for (size_t i = 0; i < name.n; i++)
 		h = (h ^ (unsigned char)name.p[i]) * 0x100000001B3u;
 	h ^= h >> 32;
 	bucket = h & (BUCKETS - 1);
 	rest = (uint32_t)(h >> 12) & 0xFFFFFF;
-	for (uint32_t i = 0; i < bucket; i++)
+	before = marks[bucket / MARKED];
+	for (uint32_t i = bucket / MARKED * MARKED; i < bucket; i++)
 		before += digit(sizes[i]);
 	for (uint32_t i = 0; i < digit(sizes[bucket]); i++) {
 		const char *e = entries + (size_t)(before + i) * ENTRY;
