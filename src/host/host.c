@@ -126,6 +126,9 @@ void host_free(struct host *h)
 		h->units = next;
 	}
 	ptr_map_release(&h->idents);
+	ptr_map_release(&h->jits);
+	arena_release(&h->jit_arena);
+	arena_release(&h->launch_arena);
 	buf_release(&h->printed);
 	if (h->own_lib)
 		host_lib_free(h->lib);

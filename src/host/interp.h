@@ -167,6 +167,8 @@ struct host {
 	enum dtype default_dtype;
 	uint64_t noise;
 	struct host_ext ext;
+	struct ptr_map jits;           /* function -> its struct jit (launch.c) */
+	struct arena jit_arena, launch_arena;
 	struct val kept;               /* list of values that callers hold */
 };
 

@@ -23,7 +23,14 @@ static int unknown_module(struct host *h, struct str name)
 static const struct { const char *prefix, *is; } aliases[] = {
 	{ "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
 	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
-	{ "numpy.typing", "typing" }, { "einops.einops", "einops" }, { "torch.autograd.grad_mode", "torch" },
+	{ "torch._inductor.select_algorithm", "torch._inductor" }, { "torch._inductor.runtime", "torch._inductor" },
+	{ "torch._inductor.utils", "torch._inductor" }, { "torch._inductor.codegen", "torch._inductor" },
+	{ "torch._inductor.wrapper_benchmark", "torch._inductor" }, { "torch._inductor.hooks", "torch._inductor" },
+	{ "torch._inductor.async_compile", "torch._inductor" }, { "torch._inductor.triton_heuristics", "torch._inductor" },
+	{ "torch._inductor.ir", "torch._inductor" }, { "torch._C._dynamo.guards", "torch._inductor" }, { "torch._C._dynamo", "torch._inductor" },
+	{ "triton.runtime.jit", "triton" }, { "triton.runtime.autotuner", "triton" }, { "triton.runtime", "triton" },
+	{ "triton.compiler.compiler", "torch._inductor" }, { "triton.compiler.errors", "triton" }, { "triton.compiler", "triton" },
+	{ "triton.language.core", "triton.language" }, { "numpy.typing", "typing" }, { "einops.einops", "einops" }, { "torch.autograd.grad_mode", "torch" },
 };
 
 static struct str canonical(struct str name)
@@ -38,7 +45,15 @@ static struct str canonical(struct str name)
 
 static int is_module(struct host *h, struct str name)
 {
-	return map_get(&h->lib->modules, name) != NULL || str_starts(name, "triton.language");
+	static const char *const language[] = {
+		"triton.language.math", "triton.language.libdevice", "triton.language.extra", "triton.language.extra.libdevice",
+		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
+		"triton.language.random", "triton.language.semantic",
+	};
+	for (size_t i = 0; i < COUNT_OF(language); i++)
+		if (str_is(name, language[i]))
+			return 1;
+	return map_get(&h->lib->modules, name) != NULL;
 }
 
 /* The module of a dotted name, made if it is known: 1, 0, -1. */
