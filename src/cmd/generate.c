@@ -275,7 +275,7 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 	m = d ? model_open(d, a->model, &(struct model_opts){ .store = store_of(a->store) }, e) : NULL;
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;
-	x = infer_new(m, ad, o->tok, &(struct infer_opts){
+	x = infer_new(m, ad, o->tok, &(struct infer_opts) {
 		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new }, e);
 	if (x)
 		rc = sample_all(a, x, o, &prompt, model_config(m), e);

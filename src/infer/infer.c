@@ -105,7 +105,7 @@ struct infer *infer_new(const struct model *m, const struct adapter *a, const st
 	x->threads = pool_size(model_dev(m)->pool);
 	length = MIN(length, model_config(m)->max_position);
 	x->blocks = blocks_for(length) * (x->slots + 1);
-	x->s = model_session_new(m, a, &(struct model_session_opts){
+	x->s = model_session_new(m, a, &(struct model_session_opts) {
 		.slots = x->slots + 1, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
 	if (!x->s || make_buffers(x, e)) {
 		infer_free(x);

@@ -6,7 +6,6 @@
 
 #include "py/unicode.h"
 
-
 static struct str first_lines(struct str b)
 {
 	size_t n = 0;

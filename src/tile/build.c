@@ -73,7 +73,7 @@ static void copy_funcs(struct tile_builder *b)
 	}
 	for (size_t i = 0; i < b->funcs.n; i++) {
 		struct tile_func_build *f = &b->funcs.v[i];
-		c->funcs[i] = (struct tile_func){
+		c->funcs[i] = (struct tile_func) {
 			.name = f->name, .params = f->params, .n_params = f->n_params,
 			.results = f->results, .n_results = f->n_results,
 			.insns = copy_out(b, f->insns.v, f->insns.n, sizeof *f->insns.v), .n_insns = (int)f->insns.n,

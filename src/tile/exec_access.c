@@ -162,7 +162,7 @@ static int next_in_box(struct access *a, struct row *r)
 		if (ptr->kind == VAL_AFFINE)
 			addr += a->at[d] * ptr->stride[d];
 	}
-	*r = (struct row){
+	*r = (struct row) {
 		.lane = lane, .count = last < 0 ? 1 : a->hi[last] - a->lo[last], .addr = (char *)(uintptr_t)addr,
 		.step = last >= 0 && ptr->kind == VAL_AFFINE ? ptr->stride[last] : 0, .al = a->al,
 	};
@@ -186,7 +186,7 @@ int access_next(struct access *a, struct row *r)
 	if (a->next >= a->ptr->n)
 		return 0;
 	int64_t at = addr[a->next];
-	*r = (struct row){
+	*r = (struct row) {
 		.lane = a->next++, .count = 1, .addr = (char *)(uintptr_t)at, .step = a->esize,
 		.al = a->al ? a->al : find(a->m, at, a->esize),
 	};

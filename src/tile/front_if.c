@@ -136,7 +136,7 @@ static void join(struct front *f, struct branch *b)
 
 static void branch_init(struct front *f, struct branch *b, const struct py_node *n)
 {
-	*b = (struct branch){
+	*b = (struct branch) {
 		.before = scope_save(f),
 		.home = arena_array(f->a, f->frame->n_names + 1, sizeof *b->home),
 		.candidate = arena_zalloc(f->a, f->frame->n_names + 1),

@@ -15,7 +15,7 @@ static void loop_enter(struct front *f, struct loop *l, const struct py_list *bo
 {
 	struct frame *fr = f->frame;
 	size_t n = fr->n_names;
-	*l = (struct loop){
+	*l = (struct loop) {
 		.assigned = arena_zalloc(f->a, n + 1), .before = arena_array(f->a, n + 1, sizeof *l->before),
 		.carried = arena_array(f->a, n + 1, sizeof *l->carried), .defs = arena_alloc(f->a, n + 1), .skip = skip,
 	};

@@ -83,7 +83,7 @@ int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct t
 				break;
 			if (n != n_args || !same(n, want, args))
 				continue;
-			*out = (struct tile_libdevice){
+			*out = (struct tile_libdevice) {
 				.before = rows[r].before, .op = (enum tile_op)rows[r].op,
 				.rounding = (enum tile_round)rows[r].rounding, .gives = gives, .result = result,
 			};

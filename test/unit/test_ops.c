@@ -146,7 +146,8 @@ static void product_one(int M, int n, int k, enum dtype dt)
 
 static void test_products(void **state)
 {
-	static const int sizes[][3] = { { 1, 1, 1 }, { 1, 40, 7 }, { 2, 33, 64 }, { 5, 96, 300 }, { 13, 31, 257 }, { 25, 70, 513 }, { 100, 65, 33 }, { 200, 16, 90 } };
+	static const int sizes[][3] = { { 1, 1, 1 }, { 1, 40, 7 }, { 2, 33, 64 }, { 5, 96, 300 },
+					{ 13, 31, 257 }, { 25, 70, 513 }, { 100, 65, 33 }, { 200, 16, 90 } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(sizes); i++)

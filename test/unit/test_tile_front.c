@@ -50,7 +50,8 @@ static struct tile_val int_arg(int64_t i) { return (struct tile_val){ .kind = TI
 /* Compiles and runs the first kernel of the source. */
 static void run(struct fixture *x, struct tile_val *args, size_t n, int64_t grid)
 {
-	struct tile_launch l = { .fn = &x->env.fns[x->env.n_fns - 1], .args = args, .n_args = n, .grid = { grid, 1, 1 }, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	struct tile_launch l = { .fn = &x->env.fns[x->env.n_fns - 1], .args = args, .n_args = n, .grid = { grid, 1, 1 },
+				 .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
 	const struct tile_code *code;
 	struct tile_cost cost = { 0 };
 	int rc = tile_compile(x->g, &l, &code, &x->d, &x->e);
