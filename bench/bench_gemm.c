@@ -114,7 +114,7 @@ static void bench(struct dev *d, const struct shape *s, double top)
 		ours = MAX(ours, rate(s, seconds(t) / inner));
 		t = clock_ns();
 		for (int j = 0; j < inner; j++)
-			ops_of(d)->linear_dw(d, dw, s->n, s->k, m.y, n, m.x, k, s->M);
+			ops_of(d)->linear_dw(d, dw, s->n, s->k, m.y, n, m.x, k, s->M, 0);
 		dwr = MAX(dwr, rate(s, seconds(t) / inner));
 		t = clock_ns();
 		for (int j = 0; j < inner; j++)

@@ -137,8 +137,12 @@ static int alloc_packed(struct model *m, struct err *e)
 		    weight_init(m->dev, &y->gu, dt, 2 * c->F, c->C, e) ||
 		    weight_init(m->dev, &y->down, dt, c->C, c->F, e))
 			return -1;
+		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = m->o.fast;
 	}
-	return weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e);
+	if (weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e))
+		return -1;
+	m->head.fast = m->o.fast;
+	return 0;
 }
 
 /* An fp32 vector made of up to three raw ones, one behind the other. */
@@ -240,8 +244,10 @@ static int finish(struct model *m, struct err *e)
 
 static int check_opts(const struct model_opts *o, struct err *e)
 {
-	if (o->trainable && o->store != STORE_F32)
-		return err_set(e, ERR_USAGE, "a model that is trained whole is stored in fp32");
+	if (o->trainable && o->store == STORE_I8)
+		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in int8");
+	if (o->fast && o->store != STORE_BF16)
+		return err_set(e, ERR_USAGE, "fast products need weights stored in bf16");
 	return 0;
 }
 

@@ -34,7 +34,9 @@ enum model_store {
 
 struct model_opts {
 	enum model_store store;    /* of the matrices; STORE_F32 unless told */
-	int trainable;             /* fp32 master copies in one slab (full fine-tuning); needs STORE_F32 */
+	int trainable;             /* fp32 master copies in one slab (full fine-tuning); not with STORE_I8 */
+	int fast;                  /* STORE_BF16: products round the activations to bf16 too, sums in fp32:
+	                              twice the speed where the CPU has the instruction */
 	uint64_t seed;             /* model_new: of the initial weights */
 	float init_std;            /* model_new: 0 means 0.02 */
 };

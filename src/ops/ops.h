@@ -24,6 +24,7 @@ struct weight {
 	void *packed;
 	size_t bytes;              /* of packed, with the scales behind it */
 	float *scale;              /* DT_I8: [n], W = scale * q */
+	int fast;                  /* DT_BF16: the other operand is rounded to bf16 too where that is faster */
 };
 
 /* Rows of W as they are stored; several parts stack into one weight (q, k, v). */

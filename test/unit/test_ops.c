@@ -135,7 +135,7 @@ static void product_one(int M, int n, int k, enum dtype dt)
 	near("linear", y, wy, sm * sn, 2e-6);
 	ops->linear_dx(dev, &p, &(struct linear){ .M = M, .x = dy, .ldx = sn, .y = dx, .ldy = sk });
 	near("linear_dx", dx, wdx, sm * sk, 2e-6);
-	ops->linear_dw(dev, dw, n, k, dy, sn, x, sk, M);
+	ops->linear_dw(dev, dw, n, k, dy, sn, x, sk, M, 0);
 	near("linear_dw", dw, wdw, sn * sk, 2e-6);
 	ops->bias_grad(dev, db, dy, sn, M, n);
 	near("bias_grad", db, wdb, sn, 2e-6);
@@ -155,6 +155,50 @@ static void test_products(void **state)
 			product_one(sizes[i][0], sizes[i][1], sizes[i][2], t == 0 ? DT_F32 : t == 1 ? DT_BF16 : DT_I8);
 }
 
+static float *rounded(const float *x, size_t n)
+{
+	float *p = mem_array(n, 4);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = bf16_to_f32(f32_to_bf16(x[i]));
+	return p;
+}
+
+/* Fast products: as exact ones of operands rounded to bf16, or (without the instruction)
+ * closer to the exact ones. */
+static void test_fast_products(void **state)
+{
+	static const int sizes[][3] = { { 1, 32, 7 }, { 3, 33, 64 }, { 30, 70, 513 }, { 100, 64, 32 } };
+	double tolerance = cpu_info()->avx512_bf16 ? 3e-6 : 1e-2;
+
+	(void)state;
+	for (size_t z = 0; z < COUNT_OF(sizes); z++) {
+		size_t M = (size_t)sizes[z][0], n = (size_t)sizes[z][1], k = (size_t)sizes[z][2];
+		float *x = draw(M * k), *raw = draw(n * k), *dy = draw(M * n), *y = draw(M * n), *dx = draw(M * k), *dw = mem_array(n * k, 4);
+		float *rx = rounded(x, M * k), *rw = rounded(raw, n * k), *rdy = rounded(dy, M * n);
+		double *wy = mem_array(M * n, 8), *wdx = mem_array(M * k, 8), *wdw = mem_array(n * k, 8);
+		struct weight p = pack(raw, DT_BF16, (int)n, (int)k);
+
+		for (size_t m = 0; m < M; m++)
+			for (size_t j = 0; j < n; j++)
+				for (size_t i = 0; i < k; i++) {
+					wy[m * n + j] += (double)rx[m * k + i] * (double)rw[j * k + i];
+					wdx[m * k + i] += (double)rdy[m * n + j] * (double)rw[j * k + i];
+					wdw[j * k + i] += (double)rdy[m * n + j] * (double)rx[m * k + i];
+				}
+		p.fast = 1;
+		ops->linear(dev, &p, &(struct linear){ .M = (int)M, .x = x, .ldx = k, .y = y, .ldy = n });
+		near("fast linear", y, wy, M * n, tolerance);
+		ops->linear_dx(dev, &p, &(struct linear){ .M = (int)M, .x = dy, .ldx = n, .y = dx, .ldy = k });
+		near("fast linear_dx", dx, wdx, M * k, tolerance);
+		ops->linear_dw(dev, dw, (int)n, (int)k, dy, n, x, k, (int)M, 1);
+		near("fast linear_dw", dw, wdw, n * k, tolerance);
+		weight_release(dev, &p);
+		mem_free(x), mem_free(raw), mem_free(dy), mem_free(y), mem_free(dx), mem_free(dw), mem_free(rx), mem_free(rw), mem_free(rdy);
+		mem_free(wy), mem_free(wdx), mem_free(wdw);
+	}
+}
+
 /* A row's bits do not depend on the other rows: 1..40 rows against each alone. */
 static void test_rows_alone(void **state)
 {
@@ -162,9 +206,10 @@ static void test_rows_alone(void **state)
 	float *x = draw(M * K), *raw = draw(N * K), *all = draw(M * N), one[N];
 
 	(void)state;
-	for (int t = 0; t < 3; t++) {
-		struct weight p = pack(raw, t == 0 ? DT_F32 : t == 1 ? DT_BF16 : DT_I8, N, K);
+	for (int t = 0; t < 4; t++) {
+		struct weight p = pack(raw, t == 0 ? DT_F32 : t == 1 ? DT_I8 : DT_BF16, N, K);
 
+		p.fast = t == 3;
 		for (int m = 1; m <= M; m++) {
 			ops->linear(dev, &p, &(struct linear){ .M = m, .x = x, .ldx = K, .y = all, .ldy = N });
 			ops->linear(dev, &p, &(struct linear){ .M = 1, .x = x + (m - 1) * K, .ldx = K, .y = one, .ldy = N });
@@ -588,7 +633,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone),
+		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products),
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
 		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),

@@ -13,24 +13,9 @@
 
 #include "base/mem.h"
 #include "ops/cpu/cpu.h"
+#include "ops/cpu/gemm_job.h"
 
 enum { NARROW = 8 };   /* up to this many rows bf16 and int8 are widened in registers */
-
-struct job {
-	struct dev *d;
-	const struct gemm_kernels *k;
-	int M, N, K;
-	const float *a;        /* element (m, k) at a[m * a_m + k * a_k]; one of the two is 1 */
-	size_t a_m, a_k;
-	const struct weight *w;
-	int transposed;        /* B is w as [n, k] */
-	const float *rows;     /* or B is rows [K, N] */
-	size_t ldrows;
-	float *c;
-	size_t ldc;
-	int accumulate;
-	const struct linear *tail;   /* bias and add, or NULL */
-};
 
 const struct gemm_kernels *gemm_cpu(void)
 {
@@ -41,7 +26,7 @@ static size_t floats(size_t n) { return n * sizeof(float); }
 
 size_t gemm_scratch(void)
 {
-	return floats(GEMM_MC * GEMM_KC + GEMM_KC * GEMM_NR_MAX + GEMM_NR_MAX * GEMM_NR_MAX + GEMM_MR_MAX * GEMM_NR_MAX);
+	return floats(GEMM_MC * GEMM_KC + (GEMM_KC + GEMM_NR_MAX) * GEMM_NR_MAX + GEMM_MR_MAX * GEMM_NR_MAX);
 }
 
 size_t gemm_shared(int columns)
@@ -49,87 +34,9 @@ size_t gemm_shared(int columns)
 	return floats(((size_t)columns + GEMM_NR_MAX) * GEMM_KC);
 }
 
-static size_t panel_bytes(const struct weight *w, int nr)
-{
-	size_t k = (size_t)w->k;
-
-	if (w->dt == DT_BF16)
-		return ((k + 1) & ~(size_t)1) * (size_t)nr * 2;
-	return k * (size_t)nr * (w->dt == DT_I8 ? 1 : 4);
-}
-
-/* Rows [k0, k0 + kc) of panel p, widened to floats: borrowed or in `tmp`. k0 is even. */
-static const float *panel_f32(const struct job *j, int p, size_t k0, size_t kc, float *tmp)
-{
-	const char *base = (const char *)j->w->packed + (size_t)p * panel_bytes(j->w, j->k->nr);
-	size_t at = k0 * (size_t)j->k->nr;
-
-	if (j->w->dt == DT_F32)
-		return (const float *)(const void *)base + at;
-	if (j->w->dt == DT_BF16)
-		j->k->widen16(tmp, (const uint16_t *)(const void *)base + at, kc);
-	else
-		j->k->widen8(tmp, (const int8_t *)base + at, kc);
-	return tmp;
-}
-
-/* --- packing ------------------------------------------------------------------------ */
-
-/* B panel p, rows [k0, k0 + kc), of the transposed weight: [kc][nr] with B[n][j] = W[n][p nr + j]. */
-static void pack_transposed(const struct job *j, int p, size_t k0, size_t kc, float *out, float *tmp)
-{
-	size_t nr = (size_t)j->k->nr, col = (size_t)p * nr;
-	size_t cols = MIN(nr, (size_t)j->w->k - col);
-
-	for (size_t n = 0; n < kc; n += nr) {
-		size_t rows = MIN(nr, kc - n);
-		const float *src = panel_f32(j, (int)((k0 + n) / nr), col, cols, tmp);
-
-		j->k->transpose(out + n * nr, nr, src, nr, (int)cols, rows);
-		for (size_t r = 0; r < rows; r++) {
-			float *o = out + (n + r) * nr;
-
-			for (size_t i = cols; i < nr; i++)
-				o[i] = 0;
-			if (j->w->scale)
-				for (size_t i = 0; i < cols; i++)
-					o[i] *= j->w->scale[k0 + n + r];
-		}
-	}
-}
-
-static void pack_rows(const struct job *j, int p, size_t k0, size_t kc, float *out)
-{
-	size_t nr = (size_t)j->k->nr, col = (size_t)p * nr, cols = MIN(nr, (size_t)j->N - col);
-	const float *src = j->rows + k0 * j->ldrows + col;
-
-	for (size_t k = 0; k < kc; k++, src += j->ldrows, out += nr) {
-		memcpy(out, src, floats(cols));
-		if (cols < nr)
-			memset(out + cols, 0, floats(nr - cols));
-	}
-}
-
-/* Rows [m0, m0 + rows) and k [k0, k0 + kc) of A as tiles of mr rows: [kc][height of tile]. */
-static void pack_a(const struct job *j, size_t m0, size_t rows, size_t k0, size_t kc, float *out)
-{
-	for (size_t m = 0; m < rows; ) {
-		size_t h = MIN((size_t)j->k->mr, rows - m);
-		const float *src = j->a + (m0 + m) * j->a_m + k0 * j->a_k;
-
-		if (j->a_k == 1)
-			j->k->transpose(out, h, src, j->a_m, (int)h, kc);
-		else
-			for (size_t k = 0; k < kc; k++)
-				memcpy(out + k * h, src + k * j->a_k, floats(h));
-		out += h * kc;
-		m += h;
-	}
-}
-
 /* --- tiles --------------------------------------------------------------------------- */
 
-static void tail_row(const struct job *j, float *c, size_t m, size_t n0, size_t cols)
+static void tail_row(const struct gemm_job *j, float *c, size_t m, size_t n0, size_t cols)
 {
 	const struct linear *t = j->tail;
 	const float *scale = j->w && !j->transposed ? j->w->scale : NULL;
@@ -153,15 +60,17 @@ static void tail_row(const struct job *j, float *c, size_t m, size_t n0, size_t 
 /* One B panel for this k block. */
 struct panel {
 	const float *b;            /* [kc][nr] */
-	const void *narrow;        /* or the packed bf16 or int8 rows themselves */
+	const void *narrow;        /* or bf16 pairs or int8 rows */
 	size_t k0, kc;
 	int p;
 };
 
-static void run_tile(const struct job *j, const struct panel *q, int h, const float *a, float *c,
+static void run_tile(const struct gemm_job *j, const struct panel *q, int h, const void *a, float *c,
 		     size_t ldc, int load)
 {
-	if (!q->narrow)
+	if (j->fast)
+		j->k->tiledp[h]((q->kc + 1) / 2, a, q->narrow, c, ldc, load);
+	else if (!q->narrow)
 		j->k->tile[h](q->kc, a, (size_t)h, q->b, (size_t)j->k->nr, c, ldc, load);
 	else if (j->w->dt == DT_BF16)
 		j->k->tile16[h](q->kc, a, (size_t)h, q->narrow, c, ldc, load);
@@ -170,7 +79,7 @@ static void run_tile(const struct job *j, const struct panel *q, int h, const fl
 }
 
 /* All tiles of a block of A rows against one panel; `edge` is room for one tile. */
-static void run_panel(const struct job *j, const struct panel *q, size_t m0, size_t rows,
+static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0, size_t rows,
 		      const float *a, float *edge)
 {
 	size_t nr = (size_t)j->k->nr, n0 = (size_t)q->p * nr, cols = MIN(nr, (size_t)j->N - n0);
@@ -193,7 +102,7 @@ static void run_panel(const struct job *j, const struct panel *q, size_t m0, siz
 		if (last && (j->tail || scaled))
 			for (int i = 0; i < h; i++)
 				tail_row(j, c + (size_t)i * j->ldc, m0 + m + (size_t)i, n0, cols);
-		a += (size_t)h * q->kc;
+		a += (size_t)h * (j->fast ? (q->kc + 1) / 2 : q->kc);
 		m += (size_t)h;
 	}
 }
@@ -202,30 +111,38 @@ static void run_panel(const struct job *j, const struct panel *q, size_t m0, siz
 
 struct range { size_t begin, end; };
 
-static void find_panel(const struct job *j, struct panel *q, size_t rows, float *wide)
+/* Words of a panel of kc rows as it lies in shared scratch. */
+static size_t panel_words(const struct gemm_job *j, size_t kc)
 {
-	size_t nr = (size_t)j->k->nr;
-	int packed = j->rows || j->transposed;
-
-	q->narrow = NULL;
-	if (packed)
-		q->b = (const float *)dev_shared(j->d, gemm_shared(j->N)) + (size_t)q->p * q->kc * nr;
-	else if (j->w->dt != DT_F32 && rows <= NARROW)
-		q->narrow = (const char *)j->w->packed + (size_t)q->p * panel_bytes(j->w, j->k->nr) +
-			    q->k0 * nr * (j->w->dt == DT_BF16 ? 2 : 1);
-	else
-		q->b = panel_f32(j, q->p, q->k0, q->kc, wide);
+	return (j->fast ? (kc + 1) / 2 : kc) * (size_t)j->k->nr;
 }
 
-static void run_block(const struct job *j, size_t k0, size_t kc, struct range m, struct range p, float *scratch)
+static void find_panel(const struct gemm_job *j, struct panel *q, size_t rows, float *wide)
 {
-	float *a = scratch, *wide = a + GEMM_MC * GEMM_KC, *edge = wide + GEMM_KC * GEMM_NR_MAX;
+	const float *packed;
+
+	q->narrow = NULL;
+	if (j->rows || j->transposed) {
+		packed = (const float *)dev_shared(j->d, gemm_shared(j->N)) + (size_t)q->p * panel_words(j, q->kc);
+		q->b = packed;
+		if (j->fast)
+			q->narrow = packed;
+	} else if (j->fast || (j->w->dt != DT_F32 && rows <= NARROW))
+		q->narrow = (const char *)j->w->packed + (size_t)q->p * gemm_panel_bytes(j->w, j->k->nr) +
+			    q->k0 * (size_t)j->k->nr * (j->w->dt == DT_BF16 ? 2 : 1);
+	else
+		q->b = gemm_panel_f32(j, q->p, q->k0, q->kc, wide);
+}
+
+static void run_block(const struct gemm_job *j, size_t k0, size_t kc, struct range m, struct range p, float *scratch)
+{
+	float *a = scratch, *wide = a + GEMM_MC * GEMM_KC, *edge = wide + (GEMM_KC + GEMM_NR_MAX) * GEMM_NR_MAX;
 	size_t mc = GEMM_MC / (size_t)j->k->mr * (size_t)j->k->mr;
 
 	for (size_t m0 = m.begin; m0 < m.end; m0 += mc) {
 		size_t rows = MIN(mc, m.end - m0);
 
-		pack_a(j, m0, rows, k0, kc, a);
+		gemm_pack_a(j, m0, rows, k0, kc, a);
 		for (size_t i = p.begin; i < p.end; i++) {
 			struct panel q = { .k0 = k0, .kc = kc, .p = (int)i };
 
@@ -235,21 +152,17 @@ static void run_block(const struct job *j, size_t k0, size_t kc, struct range m,
 	}
 }
 
-static void pack_block(const struct job *j, size_t k0, size_t kc, struct range p, float *scratch)
+static void pack_block(const struct gemm_job *j, size_t k0, size_t kc, struct range p, float *scratch)
 {
-	size_t nr = (size_t)j->k->nr;
 	float *to = dev_shared(j->d, gemm_shared(j->N));
 
 	for (size_t i = p.begin; i < p.end; i++)
-		if (j->rows)
-			pack_rows(j, (int)i, k0, kc, to + i * kc * nr);
-		else
-			pack_transposed(j, (int)i, k0, kc, to + i * kc * nr, scratch);
+		gemm_pack_b(j, (int)i, k0, kc, to + i * panel_words(j, kc), scratch + GEMM_MC * GEMM_KC);
 }
 
 static void run_job(void *ctx, int me, int count)
 {
-	const struct job *j = ctx;
+	const struct gemm_job *j = ctx;
 	size_t panels = ((size_t)j->N + (size_t)j->k->nr - 1) / (size_t)j->k->nr;
 	int packs = j->rows || j->transposed, by_rows = j->M >= 2 * j->k->mr * count || panels < (size_t)count;
 	struct range all = { 0, panels }, mine, m = { 0, (size_t)j->M };
@@ -271,9 +184,10 @@ static void run_job(void *ctx, int me, int count)
 	}
 }
 
-static void start_job(struct job *j)
+static void start_job(struct gemm_job *j)
 {
 	j->k = gemm_cpu();
+	j->fast = j->fast && cpu_info()->avx512_bf16 && j->k->tiledp[1];
 	if (j->M && j->N)
 		pool_run(j->d->pool, run_job, j);
 }
@@ -283,8 +197,8 @@ static void start_job(struct job *j)
 /* y = x W^T (+ bias) (+ add), or y += x W^T. */
 void cpu_linear(struct dev *d, const struct weight *w, const struct linear *l)
 {
-	struct job j = { .d = d, .M = l->M, .N = w->n, .K = w->k, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = w,
-			 .c = l->y, .ldc = l->ldy, .accumulate = l->accumulate };
+	struct gemm_job j = { .d = d, .M = l->M, .N = w->n, .K = w->k, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = w,
+			 .c = l->y, .ldc = l->ldy, .accumulate = l->accumulate, .fast = w->fast };
 
 	if (l->accumulate && (w->scale || l->bias || l->add))
 		BUG("an accumulating product takes neither scale nor bias");
@@ -296,18 +210,18 @@ void cpu_linear(struct dev *d, const struct weight *w, const struct linear *l)
 /* With l->x as dy [M, n] and l->y as dx [M, k]: dx (+)= dy W. */
 void cpu_linear_dx(struct dev *d, const struct weight *w, const struct linear *l)
 {
-	struct job j = { .d = d, .M = l->M, .N = w->k, .K = w->n, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = w,
-			 .transposed = 1, .c = l->y, .ldc = l->ldy, .accumulate = l->accumulate };
+	struct gemm_job j = { .d = d, .M = l->M, .N = w->k, .K = w->n, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = w,
+			 .transposed = 1, .c = l->y, .ldc = l->ldy, .accumulate = l->accumulate, .fast = w->fast };
 
 	start_job(&j);
 }
 
 /* dW[n, k] += dy^T[n, M] x[M, k]. */
 void cpu_linear_dw(struct dev *d, float *dw, int n, int k, const float *dy, size_t lddy,
-		   const float *x, size_t ldx, int M)
+		   const float *x, size_t ldx, int M, int fast)
 {
-	struct job j = { .d = d, .M = n, .N = k, .K = M, .a = dy, .a_m = 1, .a_k = lddy, .rows = x, .ldrows = ldx,
-			 .c = dw, .ldc = (size_t)k, .accumulate = 1 };
+	struct gemm_job j = { .d = d, .M = n, .N = k, .K = M, .a = dy, .a_m = 1, .a_k = lddy, .rows = x, .ldrows = ldx,
+			 .c = dw, .ldc = (size_t)k, .accumulate = 1, .fast = fast };
 
 	start_job(&j);
 }

@@ -8,7 +8,11 @@
  *
  * Packed B ("panels"): panel p holds columns [p NR, (p+1) NR), k-major: [K][NR], columns past
  * the end zero. F32: floats. BF16: [K/2][NR][2], pairs of k side by side, K padded to even
- * with zero. I8: [K][NR] with a scale per column. */
+ * with zero. I8: [K][NR] with a scale per column.
+ *
+ * Fast products (both operands rounded to bf16, sums in fp32) take A as pairs too: [K/2][mr]
+ * words of two bf16. They exist where the CPU has the dot instruction; elsewhere the operands
+ * are left as they are. */
 #ifndef OPS_CPU_GEMM_H
 #define OPS_CPU_GEMM_H
 
@@ -27,11 +31,18 @@ typedef void gemm_tile_fn(size_t k, const float *a, size_t as, const float *b, s
 typedef void gemm_tile16_fn(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, int load);
 typedef void gemm_tile8_fn(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, int load);
 
+typedef void gemm_tiledp_fn(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load);
+
 struct gemm_kernels {
 	int mr, nr;
 	gemm_tile_fn *tile[GEMM_MR_MAX + 1];       /* by number of rows, 1.. */
 	gemm_tile16_fn *tile16[GEMM_MR_MAX + 1];
 	gemm_tile8_fn *tile8[GEMM_MR_MAX + 1];
+	gemm_tiledp_fn *tiledp[GEMM_MR_MAX + 1];   /* NULL: this level has no such instruction */
+	/* out[k/2][n] words, each of two lines k and k + 1 (n <= NR); a last odd line with zero. */
+	void (*pair_lines)(uint32_t *out, const float *in, size_t ldi, int n, size_t kc);
+	/* out[k/2][h] words from h rows of kc floats; the last of an odd kc is paired with zero. */
+	void (*pair_rows)(uint32_t *out, const float *in, size_t ldi, int h, size_t kc);
 	/* out[k][nr] from k rows of a packed panel, widened. */
 	void (*widen16)(float *out, const uint16_t *panel, size_t k);
 	void (*widen8)(float *out, const int8_t *panel, size_t k);

@@ -95,6 +95,88 @@ INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_
 	{ tile8(n, k, a, as, b, c, ldc, load); }
 HEIGHTS(DEFINE)
 
+#if SIMD_LEVEL == 2
+#define DP __attribute__((target("avx512bf16")))
+
+DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load)
+{
+	vf acc[MR][2];
+
+	start(mr, acc, c, ldc, load);
+	for (; pairs; pairs--, a += mr, b += NR) {
+		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b), b1 = (__m512bh)_mm512_loadu_si512(b + VW);
+
+		UNROLL
+		for (int i = 0; i < mr; i++) {
+			__m512bh x = (__m512bh)_mm512_set1_epi32((int)a[i]);
+
+			acc[i][0] = _mm512_dpbf16_ps(acc[i][0], x, b0);
+			acc[i][1] = _mm512_dpbf16_ps(acc[i][1], x, b1);
+		}
+	}
+	finish(mr, acc, c, ldc);
+}
+
+#define DEFINE_DP(n) \
+	DP static void dp_##n(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load) \
+	{ tiledp(n, pairs, a, b, c, ldc, load); }
+HEIGHTS(DEFINE_DP)
+#endif
+
+/* Round to nearest even to the upper 16 bits. */
+static inline vi round16(vf x)
+{
+	vi b = (vi)x;
+
+	return b + 0x7fff + (b >> 16 & 1);
+}
+
+static inline vi pair_vec(vf lo, vf hi)
+{
+	return (vi)((vu)round16(lo) >> 16) | (round16(hi) & (int32_t)0xffff0000);
+}
+
+static inline void pair_store(uint32_t *out, vi w, int n)
+{
+	memcpy(out, &w, (size_t)n * sizeof *out);
+}
+
+INLINE void pair_line(uint32_t *out, const float *lo, const float *hi, int n)
+{
+	int i = 0;
+
+	for (; i + VW <= n; i += VW)
+		pair_store(out + i, pair_vec(vf_load(lo + i), vf_load(hi + i)), VW);
+	if (i < n)
+		vf_store_n((float *)(void *)(out + i), (vf)pair_vec(vf_load_n(lo + i, n - i), vf_load_n(hi + i, n - i)), n - i);
+}
+
+static void pair_lines(uint32_t *out, const float *in, size_t ldi, int n, size_t kc)
+{
+	static const float zero[2 * NR];
+
+	for (; kc >= 2; kc -= 2, in += 2 * ldi, out += n)
+		if (n == NR)
+			pair_line(out, in, in + ldi, NR);
+		else if (n == MR)
+			pair_line(out, in, in + ldi, MR);
+		else
+			pair_line(out, in, in + ldi, n);
+	if (kc)
+		pair_line(out, in, zero, n);
+}
+
+static inline uint32_t pair_one(float lo, float hi)
+{
+	uint32_t a, b;
+
+	memcpy(&a, &lo, 4);
+	memcpy(&b, &hi, 4);
+	a += 0x7fff + (a >> 16 & 1);
+	b += 0x7fff + (b >> 16 & 1);
+	return a >> 16 | (b & 0xffff0000u);
+}
+
 static void widen16(float *out, const uint16_t *b, size_t k)
 {
 	for (; k >= 2; k -= 2, b += 2 * NR, out += 2 * NR)
@@ -151,6 +233,27 @@ static void transpose(float *out, size_t ldo, const float *in, size_t ldi, int r
 			out[j * ldo + (size_t)i] = in[(size_t)i * ldi + j];
 }
 
+/* Rows are rounded to pairs first, then the words are transposed. */
+static void pair_rows(uint32_t *out, const float *in, size_t ldi, int h, size_t kc)
+{
+	enum { STEP = 256 };
+	uint32_t row[MR][STEP / 2];
+
+	for (size_t k = 0; k < kc; k += STEP) {
+		size_t n = kc - k < STEP ? kc - k : STEP, pairs = (n + 1) / 2;
+
+		for (int i = 0; i < h; i++) {
+			const float *r = in + (size_t)i * ldi + k;
+
+			for (size_t j = 0; j < n / 2; j++)
+				row[i][j] = pair_one(r[2 * j], r[2 * j + 1]);
+			if (n % 2)
+				row[i][n / 2] = pair_one(r[n - 1], 0);
+		}
+		transpose((float *)(void *)(out + k / 2 * (size_t)h), (size_t)h, (const float *)(const void *)row, STEP / 2, h, pairs);
+	}
+}
+
 const struct gemm_kernels *SIMD_FN(gemm_kernels)(void)
 {
 #define ROW32(n) [n] = f32_##n,
@@ -159,6 +262,11 @@ const struct gemm_kernels *SIMD_FN(gemm_kernels)(void)
 	static const struct gemm_kernels k = {
 		.mr = MR, .nr = NR,
 		.tile = { HEIGHTS(ROW32) }, .tile16 = { HEIGHTS(ROW16) }, .tile8 = { HEIGHTS(ROW8) },
+		.pair_lines = pair_lines, .pair_rows = pair_rows,
+#if SIMD_LEVEL == 2
+#define ROWDP(n) [n] = dp_##n,
+		.tiledp = { HEIGHTS(ROWDP) },
+#endif
 		.widen16 = widen16, .widen8 = widen8, .transpose = transpose,
 	};
 

@@ -65,6 +65,7 @@ static inline vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
 #endif
 
 typedef int32_t vi __attribute__((vector_size(sizeof (vf))));
+typedef uint32_t vu __attribute__((vector_size(sizeof (vf))));
 
 #if SIMD_LEVEL != 2
 static inline vf vf_load_n(const float *p, int n)
