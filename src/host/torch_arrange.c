@@ -146,7 +146,9 @@ static int a_rot90(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || bind_dims(b, 2, t->ndim, &d))
 		return -1;
-	if (d.n != 2)
+	if (!bind_given(b, 2))
+		d = (struct bind_ints){ .v = { 0, 1 }, .n = 2 };
+	if (d.n != 2 || t->ndim < 2)
 		return bind_shape_error(b, "expected total rotation dims == 2, but got dims = %d", d.n);
 	k = (k % 4 + 4) % 4;
 	if (k == 0 || k == 2)
@@ -553,7 +555,7 @@ const struct bind_row torch_arrange_rows[] = {
 	BOTH("fliplr", "", a_fliplr),
 	BOTH("flipud", "", a_flipud),
 	BOTH("roll", ", shifts, dims=None", a_roll),
-	BOTH("rot90", ", k=1, dims=(0, 1)", a_rot90),
+	BOTH("rot90", ", k=1, dims=?", a_rot90),
 	{ "torch.Tensor.repeat", "self, *sizes", a_repeat, BIND_COPY },
 	{ "torch.tile", "input, dims", a_tile, BIND_COPY },
 	{ "torch.Tensor.tile", "self, *dims", a_tile, BIND_COPY },
