@@ -115,17 +115,20 @@ static int fill(struct fill *f, const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* x * (to - from) + from and z * std + mean round once here, because PyTorch's kernels are
+ * compiled with fused multiply-add. */
+
 /* --- uniform --------------------------------------------------------------------------------------- */
 
 static void one_uniform_f64(struct fill *f, char *p, const char *q)
 {
 	(void)q;
-	dtype_store(f->dt, p, draw_f64(f->r) * (f->b - f->a) + f->a);
+	dtype_store(f->dt, p, fma(draw_f64(f->r), f->b - f->a, f->a));
 }
 
 static void one_uniform_f32(struct fill *f, char *p, const char *q)
 {
-	float from = (float)f->a, to = (float)f->b, v = draw_f32(f->r) * (to - from) + from;
+	float from = (float)f->a, to = (float)f->b, v = fmaf(draw_f32(f->r), to - from, from);
 
 	(void)q;
 	if (f->dt == DT_F32)
@@ -140,7 +143,7 @@ static void one_uniform_half(struct fill *f, char *p, const char *q)
 	int bits = f->draws == DT_F16 ? 11 : 8;
 	float from = (float)f->a, range = (float)f->b;
 	float x = (float)(num_rng_u32(f->r) & ((1u << bits) - 1)) * (f->draws == DT_F16 ? 0x1p-11f : 0x1p-8f);
-	float v = x * range + from;
+	float v = fmaf(x, range, from);
 
 	(void)q;
 	dtype_convert(f->draws, &v, DT_F32, (float[]){ v }, 1);
@@ -192,7 +195,7 @@ static double draw_normal(struct num_rng *r)
 
 static void one_normal(struct fill *f, char *p, const char *q)
 {
-	double v = draw_normal(f->r) * f->b + f->a;
+	double v = fma(draw_normal(f->r), f->b, f->a);
 	char h[8];
 
 	(void)q;
@@ -216,8 +219,8 @@ static void box_muller_f64(double *d, double mean, double std)
 	for (int j = 0; j < 8; j++) {
 		double u1 = 1 - d[j], u2 = d[j + 8], rad = sqrt(-2 * log(u1)), theta = 2.0f * M_PI * u2;
 
-		d[j] = rad * cos(theta) * std + mean;
-		d[j + 8] = rad * sin(theta) * std + mean;
+		d[j] = fma(rad * cos(theta), std, mean);
+		d[j + 8] = fma(rad * sin(theta), std, mean);
 	}
 }
 
