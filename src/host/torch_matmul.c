@@ -197,6 +197,17 @@ static int m_cross(struct bind *b)
 	return num_cross(&c, &r, x, y, dim, bind_e(b)) ? bind_fail(b) : bind_result(b, &r);
 }
 
+static int m_qr(struct bind *b)
+{
+	static const char *const fields[] = { "Q", "R" };
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, y[2];
+
+	if (bind_tensor(b, 0, &t))
+		return -1;
+	return num_qr(&c, &y[0], &y[1], t, bind_e(b)) ? bind_fail(b) : bind_named(b, "linalg_qr", fields, y, 2);
+}
+
 #define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COMPUTE }, { "torch.Tensor." name, "self, " sig, fn, BIND_COMPUTE }
 
 const struct bind_row torch_matmul_rows[] = {
@@ -225,5 +236,6 @@ const struct bind_row torch_matmul_rows[] = {
 	{ "torch.cdist", "x1, x2, p=2.0, compute_mode=None", m_cdist, BIND_COMPUTE },
 	BOTH("cross", "other, dim=None", m_cross),
 	ALIAS("torch.linalg.cross", "torch.cross"),
+	{ "torch.linalg.qr", "A, mode='reduced'", m_qr, BIND_COMPUTE },
 	{ NULL }
 };

@@ -71,15 +71,9 @@ INT_OF(t_nbytes, val_int(tensor_numel(&self(b)->t) * dtype_size(host_nominal(b->
 INT_OF(t_storage_offset, val_int(self(b)->t.offset))
 INT_OF(t_data_ptr, val_int((int64_t)(self(b)->t.st->id << 20) + self(b)->t.offset * dtype_size(self(b)->t.dt)))
 INT_OF(t_dtype, val_dtype(host_nominal(b->h, self(b)->t.dt)))
-INT_OF(t_device, val_device(self(b)->device, self(b)->device == HOST_CUDA ? 0 : -1))
-INT_OF(t_is_cuda, val_bool(self(b)->device == HOST_CUDA))
 INT_OF(t_is_floating_point, val_bool(dtype_is_float(self(b)->t.dt)))
 INT_OF(t_is_complex, val_bool(0))
 INT_OF(t_is_signed, val_bool(dtype_info(self(b)->t.dt)->class != DTC_UINT && self(b)->t.dt != DT_BOOL))
-INT_OF(t_requires_grad, val_bool(self(b)->requires_grad))
-INT_OF(t_is_leaf, val_bool(!self(b)->requires_grad || self(b)->is_param))
-INT_OF(t_grad, self(b)->grad.kind == V_UNSET ? val_none() : self(b)->grad)
-INT_OF(t_none, val_none())
 
 static int t_is_contiguous(struct bind *b)
 {
@@ -297,7 +291,7 @@ static int in_format(struct bind *b, size_t slot, int clone)
 	if (bind_tensor(b, 0, &t))
 		return -1;
 	if (bind_given(b, slot) && b->a[slot].kind == V_STR)
-		last = str_starts(val_text(b->a[slot]), "channels_last");
+		last = str_find(val_text(b->a[slot]), STR("channels_last")) >= 0;
 	if (last && (t->ndim == 4 || t->ndim == 5)) {
 		int64_t stride[TENSOR_DIMS], step = 1;
 
@@ -332,35 +326,6 @@ static int in_format(struct bind *b, size_t slot, int clone)
 
 static int t_contiguous(struct bind *b) { return in_format(b, 1, 0); }
 static int t_clone(struct bind *b) { return in_format(b, 1, 1); }
-
-static int t_detach(struct bind *b)
-{
-	struct tensor *t, v;
-
-	if (bind_tensor(b, 0, &t))
-		return -1;
-	v = *t;
-	tensor_retain(&v);
-	if (bind_result(b, &v))
-		return -1;
-	b->out.u.t->requires_grad = 0;
-	b->out.u.t->device = self(b)->device;
-	b->out.u.t->made_empty = self(b)->made_empty;
-	return 0;
-}
-
-static int t_requires_grad_(struct bind *b)
-{
-	int on;
-
-	if (is_tensor(b) || bind_bool(b, 1, &on))
-		return -1;
-	if (on && !dtype_is_float(self(b)->t.dt))
-		return bind_raise(b, EXC_RuntimeError, "only Tensors of floating point dtype can require gradients");
-	self(b)->requires_grad = (unsigned char)on;
-	b->out = b->a[0];
-	return 0;
-}
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
@@ -400,12 +365,6 @@ static int t_zero_(struct bind *b)
 
 /* --- functions ---------------------------------------------------------------------------------------------- */
 
-static int f_is_tensor(struct bind *b)
-{
-	b->out = val_bool(b->a[0].kind == V_TENSOR);
-	return 0;
-}
-
 static int f_result_type(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -434,24 +393,6 @@ static int f_can_cast(struct bind *b)
 	if (bind_dtype(b, 0, DT_F32, &x) || bind_dtype(b, 1, DT_F32, &y))
 		return -1;
 	b->out = val_bool(num_can_cast(x, y));
-	return 0;
-}
-
-static int f_get_default_dtype(struct bind *b)
-{
-	b->out = val_dtype(host_default_dtype(b->h));
-	return 0;
-}
-
-static int f_set_default_dtype(struct bind *b)
-{
-	enum dtype dt;
-
-	if (bind_dtype(b, 0, DT_F32, &dt))
-		return -1;
-	if (!dtype_is_float(dt))
-		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
-	host_set_default_dtype(b->h, dt);
 	return 0;
 }
 
@@ -487,15 +428,6 @@ static int f_broadcast_shapes(struct bind *b)
 #include "tensor/dtype.def"
 #undef DTYPE
 
-static int k_inf(struct bind *b) { b->out = val_float(INFINITY); return 0; }
-static int k_nan(struct bind *b) { b->out = val_float(NAN); return 0; }
-static int k_pi(struct bind *b) { b->out = val_float(M_PI); return 0; }
-static int k_e(struct bind *b) { b->out = val_float(M_E); return 0; }
-static int k_contiguous(struct bind *b) { return val_str(b->h, STR("contiguous_format"), &b->out); }
-static int k_preserve(struct bind *b) { return val_str(b->h, STR("preserve_format"), &b->out); }
-static int k_channels_last(struct bind *b) { return val_str(b->h, STR("channels_last"), &b->out); }
-static int k_channels_last_3d(struct bind *b) { return val_str(b->h, STR("channels_last_3d"), &b->out); }
-static int k_strided(struct bind *b) { return val_str(b->h, STR("strided"), &b->out); }
 
 #define P BIND_PROPERTY
 #define T "torch.Tensor."
@@ -510,24 +442,16 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "ndim", "self", t_dim, P },
 	{ T "numel", "self", t_numel, 0 },
 	{ T "nelement", "self", t_numel, 0 },
-	{ "torch.numel", "input", t_numel, 0 },
 	{ T "element_size", "self", t_element_size, 0 },
 	{ T "itemsize", "self", t_element_size, P },
 	{ T "nbytes", "self", t_nbytes, P },
 	{ T "storage_offset", "self", t_storage_offset, 0 },
 	{ T "data_ptr", "self", t_data_ptr, 0 },
 	{ T "dtype", "self", t_dtype, P },
-	{ T "device", "self", t_device, P },
-	{ T "is_cuda", "self", t_is_cuda, P },
 	{ T "is_floating_point", "self", t_is_floating_point, 0 },
-	{ "torch.is_floating_point", "input", t_is_floating_point, 0 },
 	{ T "is_complex", "self", t_is_complex, 0 },
 	{ "torch.is_complex", "input", t_is_complex, 0 },
 	{ T "is_signed", "self", t_is_signed, 0 },
-	{ T "requires_grad", "self", t_requires_grad, P },
-	{ T "is_leaf", "self", t_is_leaf, P },
-	{ T "grad", "self", t_grad, P },
-	{ T "grad_fn", "self", t_none, P },
 	{ T "is_contiguous", "self, memory_format=None", t_is_contiguous, 0 },
 	{ T "__len__", "self", t_len, 0 },
 	{ T "item", "self", t_item, 0 },
@@ -556,22 +480,13 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "contiguous", "self, memory_format=None", t_contiguous, BIND_COPY },
 	{ T "clone", "self, *, memory_format=None", t_clone, BIND_COPY },
 	{ "torch.clone", "input, *, memory_format=None", t_clone, BIND_COPY },
-	{ T "detach", "self", t_detach, BIND_VIEW },
-	{ "torch.detach", "input", t_detach, BIND_VIEW },
-	{ T "detach_", "self", same, BIND_VIEW },
-	{ T "data", "self", t_detach, BIND_VIEW | P },
-	{ T "requires_grad_", "self, requires_grad=True", t_requires_grad_, 0 },
 	{ T "pin_memory", "self", same, BIND_VIEW },
-	{ T "share_memory_", "self", same, BIND_VIEW },
 	{ T "copy_", "self, src, non_blocking=False", t_copy_, BIND_COPY | BIND_INPLACE | FREE },
 	{ T "fill_", "self, value", t_fill_, BIND_ALLOC | BIND_INPLACE },
 	{ T "zero_", "self", t_zero_, BIND_ALLOC | BIND_INPLACE },
-	{ "torch.is_tensor", "obj", f_is_tensor, 0 },
 	{ "torch.result_type", "tensor1, tensor2", f_result_type, 0 },
 	{ "torch.promote_types", "type1, type2", f_promote_types, 0 },
 	{ "torch.can_cast", "from_, to", f_can_cast, 0 },
-	{ "torch.get_default_dtype", "", f_get_default_dtype, 0 },
-	{ "torch.set_default_dtype", "d", f_set_default_dtype, 0 },
 	{ "torch.broadcast_shapes", "*shapes", f_broadcast_shapes, 0 },
 #define DTYPE(id, t, tr, st, bytes, class) { "torch." t, "", d_##id, BIND_CONST },
 #include "tensor/dtype.def"
@@ -582,14 +497,5 @@ const struct bind_row torch_tensor_rows[] = {
 	{ "torch.int", "", d_I32, BIND_CONST },
 	{ "torch.long", "", d_I64, BIND_CONST },
 	{ "torch.short", "", d_I16, BIND_CONST },
-	{ "torch.inf", "", k_inf, BIND_CONST },
-	{ "torch.nan", "", k_nan, BIND_CONST },
-	{ "torch.pi", "", k_pi, BIND_CONST },
-	{ "torch.e", "", k_e, BIND_CONST },
-	{ "torch.contiguous_format", "", k_contiguous, BIND_CONST },
-	{ "torch.preserve_format", "", k_preserve, BIND_CONST },
-	{ "torch.channels_last", "", k_channels_last, BIND_CONST },
-	{ "torch.channels_last_3d", "", k_channels_last_3d, BIND_CONST },
-	{ "torch.strided", "", k_strided, BIND_CONST },
 	{ NULL }
 };

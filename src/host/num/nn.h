@@ -30,6 +30,7 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 	      const struct tensor *b, double beta, double alpha, struct err *e);
 int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
 	       const struct tensor *b, struct err *e);
+int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e);   /* reduced */
 int num_einsum(struct num_ctx *c, struct tensor *out, struct str spec, const struct tensor *const *t, int n, struct err *e);
 
 /* --- convolutions (conv.c, convt.c) ------------------------------------------------------- */

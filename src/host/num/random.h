@@ -32,9 +32,4 @@ int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);     
 int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n,
 		    int replacement, struct err *e);
 
-/* Initialisers that are more than a call of the above. */
-int num_trunc_normal(struct num_rng *r, struct num_ctx *c, const struct tensor *t, enum dtype dt, double mean, double std,
-		     double a, double b, struct err *e);
-int num_orthogonal(struct num_rng *r, struct num_ctx *c, const struct tensor *t, enum dtype dt, double gain, struct err *e);
-
 #endif
