@@ -95,8 +95,8 @@ static inline double d_tanh(double x)
 }
 static inline double d_sinh(double x)
 {
-	double e = d_expm1(d_clamp(x, 200));
-	return 0.5 * (e + e / (e + 1));
+	double e = d_expm1(x), big = d_exp(x);
+	return fabs(x) < 1 ? 0.5 * (e + e / (e + 1)) : 0.5 * (big - 1 / big);
 }
 static inline double d_cosh(double x)
 {
