@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 
+#include "tile/build_opt.h"
 #include "tile/plan.h"
 
 struct tile_func_build {
@@ -93,7 +94,7 @@ int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct er
 		c->n_params = (int)b->params.n;
 		copy_funcs(b);
 	}
-	int rc = b->failed ? err_nomem(e) : tile_verify(c, e);
+	int rc = b->failed ? err_nomem(e) : tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
 	if (!rc)
 		rc = tile_plan_make(c, e);
 	if (!rc) {

@@ -9,19 +9,16 @@
 #ifndef TILE_CHECK_H
 #define TILE_CHECK_H
 
+#include "tile/check_row.h"
 #include "tile/machine.h"
 
-struct shadow_cell {
-	uint32_t writer, reader;    /* program + 1, 0: none; SHADOW_FLAG: atomic / several readers */
-	int32_t wloc, rloc;
-	uint32_t wepoch, repoch;    /* atomics that program had done by then */
-};
-#define SHADOW_FLAG 0x80000000u
-
+/* One entry of each array per granule. */
 struct shadow {
 	struct storage *st;
-	int granule;                /* bytes per cell */
-	struct shadow_cell *cells;
+	int granule;                /* bytes */
+	uint32_t *writer, *reader;  /* program + 1, 0: none; SHADOW_FLAG: atomic / several readers */
+	uint16_t *wloc, *rloc;      /* places, 0 where there are too many to number */
+	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none */
 };
 
 /* Scalar atomics a program has done, in order. */
@@ -34,12 +31,13 @@ struct checker {
 	int n_shadows;
 	struct sync_log *sync;      /* by linear program id */
 	int64_t programs;
+	int64_t unique;             /* bytes touched at least once */
 	int64_t benign;             /* stores of bytes that another program had stored already */
 	struct arena mem;           /* poison maps */
 	unsigned char *pending;     /* poison of the operation under way, largest tile */
 };
 
-int checker_init(struct checker *c, struct allocation *allocs, int n, int64_t programs, int64_t max_lanes, struct err *e);
+int checker_init(struct checker *c, const struct tile_plan *plan, struct allocation *allocs, int n, int64_t programs, struct err *e);
 void checker_release(struct checker *c);
 
 /* An instruction in checked mode: poison before, the operation, poison after. */

@@ -6,7 +6,7 @@
 unsigned char *poison_room(struct machine *m, struct val *v)
 {
 	if (!v->pmap) {
-		int64_t lanes = v->data == &v->u ? 1 : MAX(v->n, m->plan->func_lanes[m->plan->owner[v - m->vals]]);
+		int64_t lanes = v->home == &v->u ? 1 : MAX(v->n, m->plan->func_lanes[m->plan->owner[v - m->vals]]);
 		v->pmap = arena_alloc(&m->check->mem, (size_t)lanes);
 		if (!v->pmap)
 			diag_set(m->fault, REASON_internal, 0, 0, "out of memory for poison");

@@ -15,13 +15,27 @@ static int shadow_of(struct checker *c, const struct storage *st)
 	return -1;
 }
 
-int checker_init(struct checker *c, struct allocation *allocs, int n, int64_t programs, int64_t max_lanes, struct err *e)
+static int shadow_alloc(struct shadow *s, int epochs)
+{
+	size_t n = s->st->bytes / (size_t)s->granule + 1;
+	s->writer = mem_array(n, sizeof *s->writer);
+	s->reader = mem_array(n, sizeof *s->reader);
+	s->wloc = mem_array(n, sizeof *s->wloc);
+	s->rloc = mem_array(n, sizeof *s->rloc);
+	if (epochs) {
+		s->wepoch = mem_array(n, sizeof *s->wepoch);
+		s->repoch = mem_array(n, sizeof *s->repoch);
+	}
+	return !s->writer || !s->reader || !s->wloc || !s->rloc || (epochs && (!s->wepoch || !s->repoch));
+}
+
+int checker_init(struct checker *c, const struct tile_plan *plan, struct allocation *allocs, int n, int64_t programs, struct err *e)
 {
 	*c = (struct checker){ .programs = programs };
 	c->shadows = mem_array((size_t)n + 1, sizeof *c->shadows);
-	c->sync = mem_array((size_t)programs + 1, sizeof *c->sync);
-	c->pending = mem_alloc((size_t)max_lanes + 1);
-	if (!c->shadows || !c->sync || !c->pending)
+	c->sync = plan->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
+	c->pending = mem_alloc((size_t)plan->max_lanes + 1);
+	if (!c->shadows || (plan->has_atomics && !c->sync) || !c->pending)
 		return err_nomem(e);
 	for (int i = 0; i < n; i++) {
 		if (!allocs[i].base)
@@ -35,19 +49,23 @@ int checker_init(struct checker *c, struct allocation *allocs, int n, int64_t pr
 		c->shadows[k].granule = MIN(c->shadows[k].granule, size);
 		allocs[i].shadow = k;
 	}
-	for (int i = 0; i < c->n_shadows; i++) {
-		struct shadow *s = &c->shadows[i];
-		s->cells = mem_array(s->st->bytes / (size_t)s->granule + 1, sizeof *s->cells);
-		if (!s->cells)
+	for (int i = 0; i < c->n_shadows; i++)
+		if (shadow_alloc(&c->shadows[i], plan->has_atomics))
 			return err_nomem(e);
-	}
 	return 0;
 }
 
 void checker_release(struct checker *c)
 {
-	for (int i = 0; i < c->n_shadows; i++)
-		mem_free(c->shadows[i].cells);
+	for (int i = 0; i < c->n_shadows; i++) {
+		struct shadow *s = &c->shadows[i];
+		mem_free(s->writer);
+		mem_free(s->reader);
+		mem_free(s->wloc);
+		mem_free(s->rloc);
+		mem_free(s->wepoch);
+		mem_free(s->repoch);
+	}
 	for (int64_t i = 0; c->sync && i < c->programs; i++)
 		vec_free(&c->sync[i].addr);
 	mem_free(c->shadows);
@@ -60,15 +78,17 @@ void checker_release(struct checker *c)
 
 static uint32_t epoch(const struct machine *m)
 {
-	return (uint32_t)m->check->sync[m->linear].addr.n;
+	return m->check->sync ? (uint32_t)m->check->sync[m->linear].addr.n : 0;
 }
 
 /* Did `before` (a program + 1) do an atomic after that epoch on an address that this program
  * has done one on since? */
-static int ordered(const struct machine *m, uint32_t before, uint32_t since)
+static int ordered(const struct machine *m, uint32_t before, const uint32_t *epochs, int64_t cell)
 {
+	if (!m->check->sync)
+		return 0;
 	const struct sync_log *a = &m->check->sync[(before & ~SHADOW_FLAG) - 1], *b = &m->check->sync[m->linear];
-	for (size_t i = since; i < a->addr.n; i++)
+	for (size_t i = epochs[cell]; i < a->addr.n; i++)
 		for (size_t j = 0; j < b->addr.n; j++)
 			if (a->addr.v[i] == b->addr.v[j])
 				return 1;
@@ -81,8 +101,9 @@ struct touch {
 	struct machine *m;
 	int32_t loc;
 	const struct allocation *al;
-	const char *verb;
+	struct shadow *s;
 	uint32_t me;                /* linear program + 1 */
+	uint16_t short_loc;
 };
 
 static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
@@ -103,99 +124,127 @@ static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc
 
 /* --- the rules ------------------------------------------------------------------------- */
 
+static void count_first(const struct touch *t, int64_t cell)
+{
+	t->m->check->unique += !t->s->writer[cell] && !t->s->reader[cell] ? t->s->granule : 0;
+}
+
+static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
+{
+	count_first(t, cell);
+	t->s->writer[cell] = t->me | flag;
+	t->s->wloc[cell] = t->short_loc;
+	if (t->s->wepoch)
+		t->s->wepoch[cell] = epoch(t->m);
+}
+
 /* Loads what another program stored. If that one had loaded it before storing, both add to
  * it, and the fault is the store. */
-static int rule_read(const struct touch *t, struct shadow_cell *c, int64_t off)
+static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 {
-	uint32_t w = c->writer;
-	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, c->wepoch)) {
-		int both = !(w & SHADOW_FLAG) && (c->reader & ~SHADOW_FLAG) == w;
-		return report(t, off, both ? REASON_lost_update : REASON_race, both ? c->wloc : t->loc, w, c->wloc, w & SHADOW_FLAG ? "changes atomically" : "stores");
+	struct shadow *s = t->s;
+	uint32_t w = s->writer[cell], r = s->reader[cell];
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
+		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
+		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc, w, s->wloc[cell],
+			w & SHADOW_FLAG ? "changes atomically" : "stores");
 	}
-	uint32_t r = c->reader;
-	if (r && (r & ~SHADOW_FLAG) != t->me)
-		c->reader = t->me | SHADOW_FLAG;
-	else
-		c->reader = t->me | (r & SHADOW_FLAG);
-	c->rloc = t->loc;
-	c->repoch = epoch(t->m);
+	count_first(t, cell);
+	s->reader[cell] = t->me | (r && (r & ~SHADOW_FLAG) != t->me ? SHADOW_FLAG : r & SHADOW_FLAG);
+	s->rloc[cell] = t->short_loc;
+	if (s->repoch)
+		s->repoch[cell] = epoch(t->m);
 	return 0;
 }
 
-static int rule_write(const struct touch *t, struct shadow_cell *c, int64_t off, int same_bytes)
+static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
 {
-	uint32_t w = c->writer, r = c->reader;
-	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, c->wepoch)) {
+	struct shadow *s = t->s;
+	uint32_t w = s->writer[cell], r = s->reader[cell];
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
 		if (!same_bytes || (w & SHADOW_FLAG))
-			return report(t, off, REASON_race, t->loc, w, c->wloc, w & SHADOW_FLAG ? "changes atomically" : "stores");
+			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
 		t->m->check->benign++;
 	}
 	int others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
-	if (others && !same_bytes && !ordered(t->m, r, c->repoch)) {
+	if (others && !same_bytes && !ordered(t->m, r, s->repoch, cell)) {
 		int mine = (r & ~SHADOW_FLAG) == t->me;     /* this program read it last, others before */
-		return report(t, off, REASON_race, t->loc, r, c->rloc, mine ? "and others load" : "loads");
+		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], mine ? "and others load" : "loads");
 	}
-	c->writer = t->me;
-	c->wloc = t->loc;
-	c->wepoch = epoch(t->m);
+	note_write(t, cell, 0);
 	return 0;
 }
 
-static int rule_atomic(const struct touch *t, struct shadow_cell *c, int64_t off)
+static int rule_atomic(const struct touch *t, int64_t cell, int64_t off)
 {
-	uint32_t w = c->writer, r = c->reader;
-	if (w && !(w & SHADOW_FLAG) && w != t->me && !ordered(t->m, w, c->wepoch))
-		return report(t, off, REASON_race, t->loc, w, c->wloc, "stores without an atomic");
-	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered(t->m, r, c->repoch))
-		return report(t, off, REASON_race, t->loc, r, c->rloc, "loads without an atomic");
-	c->writer = t->me | SHADOW_FLAG;
-	c->wloc = t->loc;
-	c->wepoch = epoch(t->m);
+	struct shadow *s = t->s;
+	uint32_t w = s->writer[cell], r = s->reader[cell];
+	if (w && !(w & SHADOW_FLAG) && w != t->me && !ordered(t->m, w, s->wepoch, cell))
+		return report(t, off, REASON_race, t->loc, w, s->wloc[cell], "stores without an atomic");
+	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered(t->m, r, s->repoch, cell))
+		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], "loads without an atomic");
+	note_write(t, cell, SHADOW_FLAG);
 	return 0;
 }
 
 /* --- entry points ------------------------------------------------------------------------- */
 
-static struct touch touch_of(struct machine *m, int32_t loc, const struct allocation *al, const char *verb)
+static struct touch touch_of(struct machine *m, int32_t loc, const struct allocation *al)
 {
-	return (struct touch){ .m = m, .loc = loc, .al = al, .verb = verb, .me = (uint32_t)m->linear + 1 };
-}
-
-static struct shadow_cell *cell_at(const struct machine *m, const struct allocation *al, int64_t off)
-{
-	const struct shadow *s = &m->check->shadows[al->shadow];
-	return &s->cells[off / s->granule];
+	return (struct touch){
+		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = (uint32_t)m->linear + 1,
+		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0,
+	};
 }
 
 /* A granule may be smaller than the element (one storage under two dtypes). */
-static int cells_in(const struct machine *m, const struct allocation *al, int esize)
+static int cells_in(const struct touch *t, int esize)
 {
-	return MAX(1, esize / m->check->shadows[al->shadow].granule);
+	return MAX(1, esize / t->s->granule);
+}
+
+/* Whole rows at once where the elements lie side by side and no order is kept. */
+static int whole_row(const struct touch *t, int64_t off, int64_t step, int64_t count, int esize, int write)
+{
+	struct shadow *s = t->s;
+	int64_t cell = off / s->granule;
+	if (step != esize || s->granule != esize || s->wepoch || count < 4)
+		return 0;
+	struct check_row row = {
+		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
+		.me = t->me, .loc = t->short_loc,
+	};
+	int64_t fresh = write ? SIMD_PICK(check_row_write)(&row, count) : SIMD_PICK(check_row_read)(&row, count);
+	if (fresh < 0)
+		return 0;
+	t->m->check->unique += fresh * s->granule;
+	return 1;
 }
 
 int check_load(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize)
 {
-	struct touch t = touch_of(m, loc, al, "load");
-	int cells = cells_in(m, al, esize);
-	for (int64_t i = 0; i < count; i++, off += step) {
-		struct shadow_cell *c = cell_at(m, al, off);
+	struct touch t = touch_of(m, loc, al);
+	int cells = cells_in(&t, esize);
+	if (whole_row(&t, off, step, count, esize, 0))
+		return 0;
+	for (int64_t i = 0; i < count; i++, off += step)
 		for (int k = 0; k < cells; k++)
-			if (rule_read(&t, c + k, off))
+			if (rule_read(&t, off / t.s->granule + k, off))
 				return -1;
-	}
 	return 0;
 }
 
 int check_store(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize,
 		const char *value, int64_t vstep)
 {
-	struct touch t = touch_of(m, loc, al, "store");
-	int cells = cells_in(m, al, esize);
+	struct touch t = touch_of(m, loc, al);
+	int cells = cells_in(&t, esize);
+	if (whole_row(&t, off, step, count, esize, 1))
+		return 0;
 	for (int64_t i = 0; i < count; i++, off += step, value += vstep) {
-		struct shadow_cell *c = cell_at(m, al, off);
 		int same = !memcmp(al->base + off, value, (size_t)esize);
 		for (int k = 0; k < cells; k++)
-			if (rule_write(&t, c + k, off, same))
+			if (rule_write(&t, off / t.s->granule + k, off, same))
 				return -1;
 	}
 	return 0;
@@ -203,11 +252,10 @@ int check_store(struct machine *m, int32_t loc, const struct allocation *al, int
 
 int check_atomic(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int esize, int scalar)
 {
-	struct touch t = touch_of(m, loc, al, "atomic");
-	struct shadow_cell *c = cell_at(m, al, off);
-	int cells = cells_in(m, al, esize);
+	struct touch t = touch_of(m, loc, al);
+	int cells = cells_in(&t, esize);
 	for (int k = 0; k < cells; k++)
-		if (rule_atomic(&t, c + k, off))
+		if (rule_atomic(&t, off / t.s->granule + k, off))
 			return -1;
 	if (scalar && vec_push(&m->check->sync[m->linear].addr, (uint64_t)(uintptr_t)(al->base + off)))
 		return diag_set(m->fault, REASON_internal, 0, 0, "out of memory for the order of atomics");

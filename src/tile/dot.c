@@ -1,10 +1,12 @@
-/* Chooses the micro-kernel, splits operands for the emulated precisions. */
+/* Chooses the micro-kernels for this CPU; shapes of dot_scaled. */
 #include "tile/dot.h"
 
 #include "base/cpu.h"
 
 SIMD_DECLARE(void, tile_dot_f32, (float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K))
 SIMD_DECLARE(void, tile_dot_f64, (double *c, const double *a, const double *b, int64_t M, int64_t N, int64_t K))
+SIMD_DECLARE(void, tile_split_tf32, (float *hi, float *lo, const float *x, size_t n))
+SIMD_DECLARE(void, tile_split_bf16, (float *hi, float *mid, float *lo, const float *x, size_t n))
 SIMD_DECLARE(void, tile_dot_i32, (int32_t *c, const int32_t *a, const int32_t *b, int64_t M, int64_t N, int64_t K))
 
 void dot_f32(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K)
@@ -22,47 +24,14 @@ void dot_i32(int32_t *c, const int32_t *a, const int32_t *b, int64_t M, int64_t 
 	SIMD_PICK(tile_dot_i32)(c, a, b, M, N, K);
 }
 
-/* As f32_to_tf32, written so that it vectorises. */
-static inline float tf32(float x)
-{
-	uint32_t u;
-	memcpy(&u, &x, 4);
-	uint32_t r = (u + 0x1000u) & ~0x1fffu;
-	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
-	memcpy(&x, &u, 4);
-	return x;
-}
-
-static inline float bf16(float x)
-{
-	uint32_t u;
-	memcpy(&u, &x, 4);
-	uint32_t r = (u + 0x7fffu + (u >> 16 & 1)) & ~0xffffu;
-	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
-	memcpy(&x, &u, 4);
-	return x;
-}
-
 void dot_split_tf32(float *hi, float *lo, const float *x, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		float h = tf32(x[i]);
-		if (lo)
-			lo[i] = tf32(x[i] - h);
-		hi[i] = h;
-	}
+	SIMD_PICK(tile_split_tf32)(hi, lo, x, n);
 }
 
 void dot_split_bf16(float *hi, float *mid, float *lo, const float *x, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		float v = x[i], h = bf16(v), r = v - h, s = bf16(r);
-		hi[i] = h;
-		if (mid)
-			mid[i] = s;
-		if (lo)
-			lo[i] = bf16(r - s);
-	}
+	SIMD_PICK(tile_split_bf16)(hi, mid, lo, x, n);
 }
 
 int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out)

@@ -15,6 +15,9 @@ void SIMD_FN(tile_dot_f32)(float *c, const float *a, const float *b, int64_t M, 
 void SIMD_FN(tile_dot_f64)(double *c, const double *a, const double *b, int64_t M, int64_t N, int64_t K);
 void SIMD_FN(tile_dot_i32)(int32_t *c, const int32_t *a, const int32_t *b, int64_t M, int64_t N, int64_t K);
 
+void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n);
+void SIMD_FN(tile_split_bf16)(float *hi, float *mid, float *lo, const float *x, size_t n);
+
 #if SIMD_LEVEL == 2
 typedef __m512 vec;
 enum { W = 16 };
@@ -125,4 +128,47 @@ void SIMD_FN(tile_dot_i32)(int32_t *c, const int32_t *a, const int32_t *b, int64
 			for (int64_t j = 0; j < N; j++)
 				c[i * N + j] = (int32_t)((uint32_t)c[i * N + j] + x * (uint32_t)b[k * N + j]);
 		}
+}
+
+/* --- operands of the emulated precisions ---------------------------------------------------- */
+
+/* As f32_to_tf32, written so that it vectorises. */
+static inline float tf32(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, 4);
+	uint32_t r = (u + 0x1000u) & ~0x1fffu;
+	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
+	memcpy(&x, &u, 4);
+	return x;
+}
+
+static inline float bf16(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, 4);
+	uint32_t r = (u + 0x7fffu + (u >> 16 & 1)) & ~0xffffu;
+	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
+	memcpy(&x, &u, 4);
+	return x;
+}
+
+void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
+{
+	for (size_t i = 0; lo && i < n; i++)
+		lo[i] = tf32(x[i] - tf32(x[i]));
+	for (size_t i = 0; i < n; i++)
+		hi[i] = tf32(x[i]);
+}
+
+void SIMD_FN(tile_split_bf16)(float *hi, float *mid, float *lo, const float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float v = x[i], h = bf16(v), r = v - h, s = bf16(r);
+		hi[i] = h;
+		if (mid)
+			mid[i] = s;
+		if (lo)
+			lo[i] = bf16(r - s);
+	}
 }

@@ -150,6 +150,20 @@ int access_full(const struct access *a)
 	return a->active == a->ptr->n;
 }
 
+int access_contiguous(const struct access *a)
+{
+	const struct val *ptr = a->ptr;
+	int64_t want = a->esize;
+	if (!a->boxed || !access_full(a) || ptr->kind != VAL_AFFINE)
+		return 0;
+	for (int d = ptr->ndim - 1; d >= 0; d--) {
+		if (ptr->shape[d] != 1 && ptr->stride[d] != want)
+			return 0;
+		want *= ptr->shape[d];
+	}
+	return 1;
+}
+
 static int next_in_box(struct access *a, struct row *r)
 {
 	const struct val *ptr = a->ptr;
@@ -179,7 +193,7 @@ int access_next(struct access *a, struct row *r)
 {
 	if (a->boxed)
 		return next_in_box(a, r);
-	const unsigned char *on = a->mask ? a->mask->kind == VAL_UNIFORM ? NULL : a->mask->data : NULL;
+	const unsigned char *on = a->mask ? a->mask->data : NULL;
 	const int64_t *addr = a->ptr->data;
 	while (a->next < a->ptr->n && on && !on[a->next])
 		a->next++;

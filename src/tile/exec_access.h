@@ -35,6 +35,9 @@ int access_next(struct access *a, struct row *r);
 /* Nonzero if every lane is on. */
 int access_full(const struct access *a);
 
+/* Nonzero if every lane is on and they lie in memory as in a register. */
+int access_contiguous(const struct access *a);
+
 /* "element 7 of 'x'": where an address is, for reports. */
 void access_where(const struct allocation *al, int64_t off, char *out, size_t n);
 

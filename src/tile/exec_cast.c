@@ -114,9 +114,12 @@ int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct pla
 	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0);
 	int prov = a->ptr ? a->prov : -1;
 	(void)p;
-	if (a->kind == VAL_AFFINE && !(a->ptr && d->ptr))
-		val_dense(a);
-	val_copy(d, a);
+	if (a->kind == VAL_AFFINE && !(a->ptr && d->ptr)) {
+		memmove(d->data, val_dense(a), (size_t)d->n * d->esize);
+		d->kind = VAL_DENSE;
+	} else {
+		val_copy(d, a);
+	}
 	d->prov = (int16_t)prov;
 	return 0;
 }

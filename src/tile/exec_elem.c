@@ -85,6 +85,11 @@ int exec_elem1(struct machine *m, const struct tile_insn *in, const struct plan_
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
 {
 	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	if (a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM && !p->narrow) {
+		p->kernel(&d->u, &a->u, &b->u, NULL, 1, 0);
+		d->kind = VAL_UNIFORM;
+		return 0;
+	}
 	if (a->kind != VAL_DENSE && b->kind != VAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
 		return 0;
 	return run(m, in, p, 2);

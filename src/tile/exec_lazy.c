@@ -7,19 +7,23 @@
 
 struct affine {
 	int64_t base, stride[TILE_DIMS];
+	int ndim;
 };
 
 static int load_affine(const struct val *v, struct affine *out)
 {
-	*out = (struct affine){ .base = 0 };
+	out->ndim = v->ndim;
 	if (v->kind == VAL_UNIFORM) {
+		for (int i = 0; i < v->ndim; i++)
+			out->stride[i] = 0;
 		out->base = val_int(v);
 		return (out->base > (int64_t)1 << 61 || out->base < -((int64_t)1 << 61)) ? -1 : 0;
 	}
 	if (v->kind != VAL_AFFINE)
 		return -1;
 	out->base = v->u.i;
-	memcpy(out->stride, v->stride, sizeof out->stride[0] * v->ndim);
+	for (int i = 0; i < v->ndim; i++)
+		out->stride[i] = v->stride[i];
 	return 0;
 }
 
@@ -57,14 +61,15 @@ static int put_affine(struct val *d, const struct affine *a)
 	}
 	d->kind = VAL_AFFINE;
 	d->u.i = a->base;
-	memcpy(d->stride, a->stride, sizeof d->stride);
+	for (int i = 0; i < d->ndim; i++)
+		d->stride[i] = a->stride[i];
 	return 1;
 }
 
 static int scaled(struct affine *a, int64_t by)
 {
 	int bad = __builtin_mul_overflow(a->base, by, &a->base);
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < a->ndim; i++)
 		bad |= __builtin_mul_overflow(a->stride[i], by, &a->stride[i]);
 	return bad;
 }
@@ -72,7 +77,7 @@ static int scaled(struct affine *a, int64_t by)
 static int add_affine(struct affine *a, const struct affine *b, int sign)
 {
 	int bad = sign > 0 ? __builtin_add_overflow(a->base, b->base, &a->base) : __builtin_sub_overflow(a->base, b->base, &a->base);
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < a->ndim; i++)
 		bad |= sign > 0 ? __builtin_add_overflow(a->stride[i], b->stride[i], &a->stride[i])
 				: __builtin_sub_overflow(a->stride[i], b->stride[i], &a->stride[i]);
 	return bad;
@@ -90,7 +95,7 @@ static int one_quotient(struct val *d, struct affine *a, const struct val *b, in
 		return 0;
 	int64_t q = (int64_t)(lo / c);
 	if (!rem)
-		*a = (struct affine){ .base = q };
+		*a = (struct affine){ .base = q, .ndim = a->ndim };
 	else
 		a->base -= q * c;
 	return put_affine(d, a);
@@ -257,7 +262,7 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct plan
 	}
 	int64_t *offset = (int64_t *)m->scratch[0];
 	val_dense(b);
-	if (b->data == &b->u)
+	if (b->home == &b->u)
 		offset[0] = val_int(b);
 	else
 		widen(b, offset);

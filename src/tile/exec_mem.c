@@ -8,6 +8,15 @@
 
 /* --- load --------------------------------------------------------------------------- */
 
+/* The next program mostly wants what lies behind this tile; a program is too short for the
+ * hardware to see the stream by itself. Prefetching past the end is harmless. */
+static void fetch_ahead(const char *p, int64_t bytes)
+{
+	enum { LINE = 64, MOST = 8192 };
+	for (int64_t i = 0; i < MIN(bytes, MOST); i += LINE)
+		__builtin_prefetch(p + i, 0, 2);
+}
+
 static void gather_row(char *out, const struct row *r, int esize)
 {
 	if (r->step == esize) {
@@ -27,6 +36,23 @@ static void gather_row(char *out, const struct row *r, int esize)
 	default: GATHER(uint64_t);
 	}
 #undef GATHER
+}
+
+/* Rows of two-dimensional boxes, by far the most common: no row by row bookkeeping. */
+static int gather_matrix(const struct access *a, char *out)
+{
+	const struct val *ptr = a->ptr;
+	if (ptr->ndim != 2 || ptr->kind != VAL_AFFINE || a->esize != 4 || ptr->stride[1] != 4)
+		return 0;
+	int64_t cols = a->hi[1] - a->lo[1], width = ptr->shape[1];
+	const char *from = (const char *)(uintptr_t)ptr->u.i + a->lo[0] * ptr->stride[0] + a->lo[1] * 4;
+	uint32_t *o = (uint32_t *)out + a->lo[0] * width + a->lo[1];
+	for (int32_t i = a->lo[0]; i < a->hi[0]; i++, from += ptr->stride[0], o += width) {
+		const uint32_t *s = (const uint32_t *)from;
+		for (int64_t j = 0; j < cols; j++)
+			o[j] = s[j];
+	}
+	return 1;
 }
 
 /* Lanes by a dense pointer, all of them checked. */
@@ -137,9 +163,9 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_i
 	};
 	struct row r;
 	int off_undefined = 0;
-	(void)p;
 	if (access_open(&a))
 		return -1;
+	d->data = d->home;
 	m->cost.bytes_loaded += a.active * a.esize;
 	val_clear_poison(d);
 	if (!access_full(&a))
@@ -149,12 +175,18 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_i
 		memcpy(&d->u, (void *)(uintptr_t)a.ptr->u.i, (size_t)a.esize);
 		if (d->dt == DT_BOOL)
 			to_bool(d->u.raw, 1);
+	} else if (p->borrow && access_contiguous(&a)) {
+		d->kind = VAL_DENSE;
+		d->data = (void *)(uintptr_t)a.ptr->u.i;
+		fetch_ahead((char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
 	} else if (a.active) {
 		if (!access_full(&a))
 			val_dense(d);
 		char *out = val_result(d);
 		if (!a.boxed)
 			gather_lanes(&a, out);
+		else if (gather_matrix(&a, out))
+			a.done = 1;
 		while (a.boxed && access_next(&a, &r))
 			gather_row(out + r.lane * a.esize, &r, a.esize);
 		if (d->dt == DT_BOOL)
@@ -219,6 +251,10 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_
 	if (access_open(&a))
 		return -1;
 	m->cost.bytes_stored += a.active * a.esize;
+	if (v->data != v->home) {               /* on loan: the store may go half over it */
+		memcpy(v->home, v->data, (size_t)v->n * v->esize);
+		v->data = v->home;
+	}
 	int uniform = v->kind == VAL_UNIFORM;
 	const char *value = uniform ? (const char *)&v->u : val_dense(v);
 	int64_t vstep = uniform ? 0 : a.esize;
@@ -229,6 +265,57 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_
 		scatter_row(&r, from, vstep, a.esize);
 		mark_defined(&r, a.esize);
 	}
+	return 0;
+}
+
+/* --- an operation and the store of its result ------------------------------------------------ */
+
+/* May the kernel write [to, to + bytes) while it reads its dense sources? Exactly on one of
+ * them it may; half over one it may not. */
+static int clear_of_sources(struct machine *m, const struct tile_insn *in, const char *to, int64_t bytes)
+{
+	for (int k = 0; k < in->n_src; k++) {
+		const struct val *s = val_src(m, in, k);
+		const char *from = s->data;
+		if (s->kind == VAL_DENSE && from != to && from < to + bytes && to < from + (int64_t)s->n * s->esize)
+			return 0;
+		if (s->kind == VAL_DENSE && from == to && s->esize != (int)(bytes / s->n))
+			return 0;
+	}
+	return 1;
+}
+
+int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+{
+	const struct plan_insn *maker = p->maker;
+	struct val *v = val_src(m, in, 1);
+	struct access a = {
+		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 2 ? val_src(m, in, 2) : NULL,
+		.esize = v->esize, .verb = "store",
+	};
+	if (maker->counter != 0xff)
+		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
+	v->written = 0;
+	v->data = v->home;
+	if (m->check)
+		return check_exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
+	if (access_open(&a))
+		return -1;
+	char *to = (char *)(uintptr_t)a.ptr->u.i;
+	int64_t bytes = (int64_t)v->n * v->esize;
+	if (access_contiguous(&a) && clear_of_sources(m, maker->in, to, bytes))
+		v->data = to;
+	int rc = maker->exec(m, maker->in, maker);
+	int there = v->data == to && v->kind == VAL_DENSE;
+	v->data = v->home;
+	if (rc)
+		return -1;
+	if (!there)
+		return exec_store(m, in, p);
+	struct row all = { .count = v->n, .addr = to, .step = v->esize, .al = a.al };
+	m->cost.bytes_stored += bytes;
+	fetch_ahead(to + bytes, bytes);
+	mark_defined(&all, a.esize);
 	return 0;
 }
 

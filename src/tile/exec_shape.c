@@ -41,9 +41,9 @@ int exec_arange(struct machine *m, const struct tile_insn *in, const struct plan
 	d->stride[0] = 1;
 	/* A range that the type cannot hold wraps, lane by lane. */
 	if (bits < 32 && (info->class == DTC_UINT ? lo < 0 || hi >> bits : lo < -(1 << (bits - 1)) || hi >> (bits - 1)))
-		val_dense(d);
+		val_dense(d), d->kind = VAL_DENSE;
 	else if (info->class == DTC_UINT && lo < 0)
-		val_dense(d);
+		val_dense(d), d->kind = VAL_DENSE;
 	else if (d->n == 1)
 		val_set_int(d, lo);
 	return 0;

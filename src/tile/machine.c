@@ -109,7 +109,7 @@ static void write_box(struct val *v)
 
 void *val_dense(struct val *v)
 {
-	if (v->kind == VAL_DENSE || v->data == &v->u)
+	if (v->kind == VAL_DENSE || v->written || v->home == &v->u)
 		return v->data;
 	if (v->kind == VAL_UNIFORM)
 		fill(v->data, &v->u, v->esize, (size_t)v->n);
@@ -117,7 +117,7 @@ void *val_dense(struct val *v)
 		write_affine(v);
 	else
 		write_box(v);
-	v->kind = VAL_DENSE;
+	v->written = 1;
 	return v->data;
 }
 
@@ -193,12 +193,12 @@ static int control(struct machine *m, const struct tile_insn *in, const struct p
 
 int machine_exec(struct machine *m, int func)
 {
-	const struct tile_func *f = &m->code->funcs[func];
-	const struct plan_insn *plan = m->plan->funcs[func];
+	const struct plan_insn *plan = m->plan->funcs[func].v;
+	int n = m->plan->funcs[func].n;
 	int64_t *counters = (int64_t *)&m->cost;
-	for (int pc = 0; pc < f->n_insns;) {
-		const struct tile_insn *in = &f->insns[pc];
+	for (int pc = 0; pc < n;) {
 		const struct plan_insn *p = &plan[pc];
+		const struct tile_insn *in = p->in;
 		m->fuel -= p->fuel;
 		if (m->fuel < 0 && refuel(m, in))
 			return -1;
@@ -210,9 +210,21 @@ int machine_exec(struct machine *m, int func)
 		}
 		if (p->counter != 0xff)
 			counters[p->counter] += p->lanes;
+		for (int k = 0; k < in->n_dst; k++)
+			m->vals[tile_dst(in, k)].written = 0;
 		if (m->check ? check_exec(m, in, p) : p->exec(m, in, p))
 			return -1;
 		pc++;
+	}
+	return 0;
+}
+
+int machine_prologue(struct machine *m)
+{
+	for (int i = 0; i < m->plan->prologue.n; i++) {
+		const struct plan_insn *p = &m->plan->prologue.v[i];
+		if (m->check ? check_exec(m, p->in, p) : p->exec(m, p->in, p))
+			return -1;
 	}
 	return 0;
 }

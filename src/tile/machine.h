@@ -8,7 +8,7 @@
  *   BOX      bool: true exactly where lo[d] <= index[d] < hi[d] for all d
  *   DENSE    row-major elements in `data`
  *
- * val_dense turns any form into DENSE. An exec_ function reads its sources in whatever form
+ * val_dense writes the lanes out beside any form. An exec_ function reads its sources in whatever form
  * it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
@@ -34,6 +34,7 @@ struct val {
 	uint8_t ndim;
 	uint8_t poison;             /* 0: none; else bits of every lane, or of some if pmap_on */
 	uint8_t pmap_on;
+	uint8_t written;            /* `data` holds the lanes too, whatever the form */
 	uint8_t dt, ptr;
 	int16_t prov;               /* pointers: parameter they came from, -1: unknown */
 	int32_t n;                  /* lanes */
@@ -43,7 +44,8 @@ struct val {
 		int64_t stride[TILE_DIMS];
 		struct { int32_t lo[TILE_DIMS], hi[TILE_DIMS]; } box;
 	};
-	void *data;                 /* slot; scalars: &u */
+	void *data;                 /* where DENSE lanes are: `home`, or memory borrowed by a load */
+	void *home;                 /* slot; scalars: &u */
 	unsigned char *pmap;        /* per lane poison, made when first needed */
 	int32_t poison_at;          /* instruction (loc) that made it */
 };
@@ -67,6 +69,7 @@ struct machine {
 	const struct allocation *allocs;    /* by parameter; base NULL where it is no pointer */
 	struct val *vals;
 	unsigned char *slab;
+	int ready;                          /* the prologue was done */
 	int64_t pid[3], grid[3], linear;
 	unsigned char poison_byte;
 	struct checker *check;              /* NULL: fast mode */
@@ -85,12 +88,12 @@ typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct 
 static inline struct val *val_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
 static inline struct val *val_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
 
-/* Writes the lanes out if they are not; returns data. */
+/* Writes the lanes out if they are not; returns data. The form stays. */
 void *val_dense(struct val *v);
 /* Makes v a DENSE result (UNIFORM for a scalar) without poison; returns where to write. */
 static inline void *val_result(struct val *v)
 {
-	v->kind = v->data == &v->u ? VAL_UNIFORM : VAL_DENSE;
+	v->kind = v->home == &v->u ? VAL_UNIFORM : VAL_DENSE;
 	v->poison = 0;
 	v->pmap_on = 0;
 	return v->data;
@@ -135,7 +138,7 @@ exec_fn exec_gather, exec_histogram, exec_sort, exec_topk;                      
 exec_fn exec_cast, exec_bitcast;                                                /* exec_cast.c */
 exec_fn exec_elem1, exec_elem2, exec_elem3, exec_norm4d, exec_select, exec_float_to_int;   /* exec_elem.c */
 exec_fn exec_addptr;                                                            /* exec_lazy.c */
-exec_fn exec_load, exec_store, exec_aligned;                                    /* exec_mem.c */
+exec_fn exec_load, exec_store, exec_store_fused, exec_aligned;                                    /* exec_mem.c */
 exec_fn exec_atomic, exec_cas;                                                  /* exec_atomic.c */
 exec_fn exec_dot, exec_dot_scaled;                                              /* exec_dot.c */
 exec_fn exec_reduce, exec_scan, exec_map;                                       /* exec_reduce.c, exec_scan.c */
@@ -147,6 +150,8 @@ int lazy_cast(struct val *d, const struct val *a);
 
 /* A combine or map function over n lanes: parameters and results as dense arrays. */
 int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args, unsigned char *const *results);
+/* What is the same in every program, once. */
+int machine_prologue(struct machine *m);
 /* Runs function `func` from its first instruction. */
 int machine_exec(struct machine *m, int func);
 

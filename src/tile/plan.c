@@ -5,6 +5,7 @@
 #include "tile/dot.h"
 #include "tile/machine.h"
 #include "tile/math_table.h"
+#include "tile/plan_role.h"
 #include "tile/plan_slot.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -311,15 +312,17 @@ static void find_divergent(const struct tile_code *c, struct tile_plan *plan)
 			plan->divergent[f] |= (tile_op_info(c->funcs[f].insns[i].op)->flags & TOF_C) != 0;
 }
 
+/* The plan of every instruction, in its place. */
 static int plan_func(struct tile_code *c, struct tile_plan *plan, int index, struct err *e)
 {
 	const struct tile_func *f = &c->funcs[index];
 	struct plan_insn *p = arena_array(&c->mem, (size_t)f->n_insns + 1, sizeof *p);
 	if (!p)
 		return err_nomem(e);
-	plan->funcs[index] = p;
+	plan->funcs[index] = (struct plan_code){ .v = p, .n = f->n_insns };
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
+		p[i].in = in;
 		p[i].exec = exec_table[in->op];
 		if (pick_kernel(c, in, &p[i]))
 			return err_set(e, ERR_STATE, "tile code of '%.*s': %s is not defined for %s", STR_ARG(c->name), tile_op_info(in->op)->name,
@@ -333,12 +336,44 @@ static int plan_func(struct tile_code *c, struct tile_plan *plan, int index, str
 	return 0;
 }
 
+/* Takes out what is done elsewhere; jumps go to the same instructions as before. */
+static int gather_kernel(struct tile_code *c, struct tile_plan *plan, const int *role, struct err *e)
+{
+	struct plan_code *code = &plan->funcs[0];
+	struct plan_insn *old = code->v;
+	int n = code->n, kept = 0;
+	struct plan_insn *now = arena_array(&c->mem, (size_t)n + 1, sizeof *now), *pro = arena_array(&c->mem, (size_t)n + 1, sizeof *pro);
+	int *place = arena_array(&c->mem, (size_t)n + 2, sizeof *place);
+	if (!now || !pro || !place)
+		return err_nomem(e);
+	for (int i = 0; i < n; i++) {
+		place[i] = kept;
+		kept += role[i] == ROLE_KEEP;
+	}
+	place[n] = kept;
+	plan->prologue = (struct plan_code){ .v = pro };
+	for (int i = 0; i < n; i++) {
+		if (role[i] == ROLE_PROLOGUE) {
+			pro[plan->prologue.n++] = old[i];
+		} else if (role[i] == ROLE_KEEP) {
+			now[place[i]] = old[i];
+			now[place[i]].jump = place[MIN(old[i].jump, n)];
+		} else {
+			old[role[i]].maker = &old[i];
+			old[role[i]].exec = exec_store_fused;
+		}
+	}
+	*code = (struct plan_code){ .v = now, .n = kept };
+	return 0;
+}
+
 int tile_plan_make(struct tile_code *c, struct err *e)
 {
 	struct tile_plan *plan = arena_zalloc(&c->mem, sizeof *plan);
 	size_t nf = (size_t)c->n_funcs, nr = (size_t)c->n_regs + 1;
 	uint8_t *addr = arena_array(&c->mem, nr, 1);
-	if (!plan || !addr)
+	int *role = arena_array(&c->mem, (size_t)c->funcs[0].n_insns + 1, sizeof *role);
+	if (!plan || !addr || !role)
 		return err_nomem(e);
 	plan->funcs = arena_array(&c->mem, nf, sizeof *plan->funcs);
 	plan->func_lanes = arena_array(&c->mem, nf, sizeof *plan->func_lanes);
@@ -350,10 +385,10 @@ int tile_plan_make(struct tile_code *c, struct err *e)
 	for (int f = 0; f < c->n_funcs; f++)
 		if (plan_func(c, plan, f, e))
 			return -1;
-	set_watch(c, plan->funcs[0], addr);
+	set_watch(c, plan->funcs[0].v, addr);
 	size_calls(c, plan);
 	find_divergent(c, plan);
-	if (plan_slots(c, plan, e))
+	if (plan_roles(c, plan->funcs[0].v, role, e) || plan_slots(c, plan, role, e) || gather_kernel(c, plan, role, e))
 		return -1;
 	c->plan = plan;
 	return 0;

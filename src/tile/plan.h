@@ -15,6 +15,8 @@ typedef void tile_kernel(void *o, const void *a, const void *b, const void *c, s
 enum poison_rule { POISON_OWN, POISON_LANES, POISON_SELECT, POISON_AND, POISON_OR, POISON_INT_DIV };
 
 struct plan_insn {
+	const struct tile_insn *in;
+	const struct plan_insn *maker;  /* of a fused store: what makes its value */
 	int (*exec)(struct machine *m, const struct tile_insn *in, const struct plan_insn *p);
 	tile_kernel *kernel;        /* of elementwise operations */
 	int32_t jump;               /* control flow: where to go */
@@ -25,10 +27,17 @@ struct plan_insn {
 	uint8_t spread;             /* kernel takes no uniform operands */
 	uint8_t watch;              /* 32-bit result that reaches an address: watch for wrap-around */
 	uint8_t poison;             /* enum poison_rule */
+	uint8_t borrow;             /* a load whose lanes may stay where they are in memory */
+};
+
+struct plan_code {
+	struct plan_insn *v;
+	int n;
 };
 
 struct tile_plan {
-	struct plan_insn **funcs;   /* one array per function */
+	struct plan_code *funcs;    /* by function */
+	struct plan_code prologue;  /* what is the same in every program, done once per machine */
 	int64_t *slot;              /* byte offset of each register's slot in the slab, -1: scalar */
 	int64_t slab_bytes;
 	int64_t scratch_bytes;      /* of the largest tile, in 8-byte elements, and of dot's operands */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "tile/machine.h"
+#include "tile/plan_role.h"
 
 struct life {
 	tile_reg reg;
@@ -22,6 +23,10 @@ struct space {
 	int free_from;              /* instruction from which on it may be taken */
 	int esize;
 };
+
+/* Slots of a page each must not begin at the same offset in theirs: a load would wait for
+ * the store to another slot that looks like the same address. */
+enum { STAGGER = 320 };
 
 static int64_t rounded(int64_t n) { return (n + 63) & ~(int64_t)63; }
 
@@ -39,13 +44,20 @@ static void find_owners(const struct tile_code *c, int *owner)
 	}
 }
 
-static void find_lives(const struct tile_func *f, struct life *lives)
+/* An instruction counts where it is done: with its store, or before everything. */
+static void find_lives(const struct tile_func *f, struct life *lives, const int *role)
 {
 	for (int i = 0; i < f->n_insns; i++)
 		for (int k = 0; k < f->insns[i].n_dst + f->insns[i].n_src; k++) {
 			struct life *l = &lives[f->insns[i].r[k]];
-			l->first = l->first < 0 ? i : l->first;
-			l->last = i;
+			int at = role[i] >= 0 ? role[i] : i;
+			l->first = l->first < 0 ? at : MIN(l->first, at);
+			l->last = MAX(l->last, at);
+		}
+	for (int i = 0; i < f->n_insns; i++)
+		if (role[i] == ROLE_PROLOGUE) {
+			lives[tile_dst(&f->insns[i], 0)].first = 0;
+			lives[tile_dst(&f->insns[i], 0)].last = f->n_insns;
 		}
 }
 
@@ -105,14 +117,24 @@ static int64_t place(struct tile_plan *plan, const struct tile_func *f, struct s
 		best = (*n)++;
 		spaces[best].at = plan->slab_bytes;
 		spaces[best].bytes = l->bytes;
-		plan->slab_bytes += l->bytes;
+		plan->slab_bytes += l->bytes + STAGGER;
 	}
 	spaces[best].free_from = l->last + 1;
 	spaces[best].esize = esize;
 	return spaces[best].at;
 }
 
-static int place_kernel(struct tile_code *c, struct tile_plan *plan, struct arena *tmp)
+static void find_loans(const struct tile_code *c, struct plan_insn *p, const struct life *lives, const int *role)
+{
+	for (int i = 0; i < c->funcs[0].n_insns; i++) {
+		if (p[i].in->op != TOP_LOAD || role[i] != ROLE_KEEP)
+			continue;
+		const struct life *l = &lives[tile_dst(p[i].in, 0)];
+		p[i].borrow = (uint8_t)plan_may_borrow(c, i, l->first, l->last);
+	}
+}
+
+static int place_kernel(struct tile_code *c, struct tile_plan *plan, const int *role, struct arena *tmp)
 {
 	const struct tile_func *f = &c->funcs[0];
 	struct life *lives = arena_array(tmp, (size_t)c->n_regs + 1, sizeof *lives);
@@ -123,8 +145,9 @@ static int place_kernel(struct tile_code *c, struct tile_plan *plan, struct aren
 		return -1;
 	for (int r = 0; r < c->n_regs; r++)
 		lives[r] = (struct life){ .reg = (tile_reg)r, .first = -1, .last = -1 };
-	find_lives(f, lives);
+	find_lives(f, lives, role);
 	stretch(f, lives, seen, c->n_regs);
+	find_loans(c, plan->funcs[0].v, lives, role);
 	qsort(lives, (size_t)c->n_regs, sizeof *lives, by_first);
 	for (int i = 0; i < c->n_regs; i++) {
 		struct life *l = &lives[i];
@@ -153,7 +176,7 @@ static void place_functions(struct tile_code *c, struct tile_plan *plan)
 	}
 }
 
-int plan_slots(struct tile_code *c, struct tile_plan *plan, struct err *e)
+int plan_slots(struct tile_code *c, struct tile_plan *plan, const int *role, struct err *e)
 {
 	size_t nr = (size_t)c->n_regs + 1;
 	struct arena tmp = ARENA_INIT;
@@ -170,7 +193,7 @@ int plan_slots(struct tile_code *c, struct tile_plan *plan, struct err *e)
 	plan->max_lanes = lanes;
 	plan->scratch_bytes = rounded(lanes * 8) + 64;
 	find_owners(c, plan->owner);
-	int rc = place_kernel(c, plan, &tmp);
+	int rc = place_kernel(c, plan, role, &tmp);
 	if (!rc)
 		place_functions(c, plan);
 	arena_release(&tmp);

@@ -4,7 +4,7 @@
 
 #include "tile/plan.h"
 
-/* Fills owner, slot, slab_bytes, scratch_bytes, func_regs of the plan. */
-int plan_slots(struct tile_code *c, struct tile_plan *plan, struct err *e);
+/* Fills owner, slot, slab_bytes, scratch_bytes, func_regs of the plan, and which loads borrow. */
+int plan_slots(struct tile_code *c, struct tile_plan *plan, const int *role, struct err *e);
 
 #endif

@@ -126,7 +126,8 @@ static void init_val(struct machine *m, int r)
 	v->n = (int32_t)tile_numel(t);
 	v->prov = -1;
 	memcpy(v->shape, t.shape, sizeof v->shape);
-	v->data = m->plan->slot[r] < 0 ? (void *)&v->u : m->slab + m->plan->slot[r];
+	v->home = m->plan->slot[r] < 0 ? (void *)&v->u : m->slab + m->plan->slot[r];
+	v->data = v->home;
 	if (m->plan->owner[r]) {
 		v->ndim = 1;
 		v->shape[0] = 1;
@@ -180,6 +181,9 @@ static int run_program(struct machine *m, const struct launch *w, int64_t id)
 		val_clear_poison(v);
 	}
 	m->cost.programs++;
+	if (!m->ready && machine_prologue(m))
+		return -1;
+	m->ready = 1;
 	return machine_exec(m, 0);
 }
 
@@ -227,17 +231,6 @@ static int64_t *permuted(int64_t n, uint64_t seed)
 	rng_init(&r, seed, "tile program order");
 	rng_shuffle(&r, v, (size_t)n, sizeof *v);
 	return v;
-}
-
-static int64_t unique_bytes(const struct checker *c)
-{
-	int64_t n = 0;
-	for (int i = 0; i < c->n_shadows; i++) {
-		const struct shadow *s = &c->shadows[i];
-		for (size_t k = 0; k < s->st->bytes / (size_t)s->granule; k++)
-			n += s->cells[k].writer || s->cells[k].reader ? s->granule : 0;
-	}
-	return n;
 }
 
 /* --- the launch ---------------------------------------------------------------------- */
@@ -292,8 +285,14 @@ static int finish(struct launch *w, struct pool *pool, struct tile_cost *cost, s
 			rc = 1;
 		}
 	}
+	/* What was done once per machine, a GPU does in every program. */
+	for (int i = 0; i < w->code->plan->prologue.n; i++) {
+		const struct plan_insn *p = &w->code->plan->prologue.v[i];
+		if (p->counter != 0xff)
+			((int64_t *)&total)[p->counter] += p->lanes * total.programs;
+	}
 	if (w->check)
-		total.bytes_unique = unique_bytes(w->check);
+		total.bytes_unique = w->check->unique;
 	if (cost)
 		tile_cost_add(cost, &total);
 	return rc;
@@ -318,7 +317,7 @@ int tile_execute(struct pool *pool, const struct tile_code *code, const struct t
 	for (int i = 0; i < code->n_params; i++)
 		if (bind_param(&w, i, e))
 			goto out;
-	if (checked && checker_init(&check, w.allocs, code->n_params, w.programs, code->plan->max_lanes, e))
+	if (checked && checker_init(&check, code->plan, w.allocs, code->n_params, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
 	if (checked && o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {

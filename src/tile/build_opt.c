@@ -1,0 +1,167 @@
+/* Two passes over each function:
+ *
+ *   1. `t = op ..; ...; mov acc, t` becomes `acc = op ..` where nothing between looks at acc:
+ *      accumulators are then updated in place instead of being copied each time round.
+ *   2. Operations without effect whose results are never read go away.
+ *
+ * Both only rewrite registers that exist; anything odd is left as it is. */
+#include "tile/build_opt.h"
+
+struct uses {
+	int32_t *reads, *writes;    /* per register, over all functions */
+};
+
+static int in_range(const struct tile_code *c, const struct tile_insn *in)
+{
+	if (in->op >= TILE_OPS)
+		return 0;
+	for (int k = 0; k < in->n_dst + in->n_src; k++)
+		if (in->r[k] >= (tile_reg)c->n_regs)
+			return 0;
+	return 1;
+}
+
+/* -1: some register does not exist. */
+static int count_uses(const struct tile_code *c, struct uses *u)
+{
+	for (int f = 0; f < c->n_funcs; f++) {
+		const struct tile_func *fn = &c->funcs[f];
+		for (int i = 0; i < fn->n_insns; i++) {
+			if (!in_range(c, &fn->insns[i]))
+				return -1;
+			for (int k = 0; k < fn->insns[i].n_dst; k++)
+				u->writes[tile_dst(&fn->insns[i], k)]++;
+			for (int k = 0; k < fn->insns[i].n_src; k++)
+				u->reads[tile_src(&fn->insns[i], k)]++;
+		}
+		for (int k = 0; k < fn->n_params; k++) {
+			if (fn->params[k] >= (tile_reg)c->n_regs)
+				return -1;
+			u->writes[fn->params[k]]++;
+		}
+		for (int k = 0; k < fn->n_results; k++) {
+			if (fn->results[k] >= (tile_reg)c->n_regs)
+				return -1;
+			u->reads[fn->results[k]]++;
+		}
+	}
+	for (int i = 0; i < c->n_params; i++)
+		u->writes[c->params[i].reg]++;
+	return 0;
+}
+
+static int mentions(const struct tile_insn *in, tile_reg r)
+{
+	for (int k = 0; k < in->n_dst + in->n_src; k++)
+		if (in->r[k] == r)
+			return 1;
+	return 0;
+}
+
+/* May `in` write its result over its source `r`? */
+static int in_place(const struct tile_insn *in, tile_reg r)
+{
+	if ((tile_op_info(in->op)->flags & TOF_L) || in->op == TOP_ADDPTR)
+		return 1;
+	for (int k = 0; k < in->n_src; k++)
+		if (tile_src(in, k) == r && !(in->op == TOP_DOT && k == 2))
+			return 0;
+	return 1;
+}
+
+/* The instruction that makes t, if `mov acc, t` at `at` can be folded into it; -1: no. */
+static int maker_of(const struct tile_func *f, int at, tile_reg t, tile_reg acc)
+{
+	for (int i = at - 1; i >= 0; i--) {
+		const struct tile_insn *in = &f->insns[i];
+		if (tile_op_info(in->op)->flags & TOF_C)
+			return -1;
+		if (in->n_dst == 1 && tile_dst(in, 0) == t)
+			return in_place(in, acc) ? i : -1;
+		if (mentions(in, acc) || mentions(in, t))
+			return -1;
+	}
+	return -1;
+}
+
+static void fold_movs(struct tile_code *c, struct tile_func *f, struct uses *u, unsigned char *dead)
+{
+	for (int i = 0; i < f->n_insns; i++) {
+		struct tile_insn *in = &f->insns[i];
+		if (in->op != TOP_MOV || in->n_dst != 1 || in->n_src != 1)
+			continue;
+		tile_reg acc = tile_dst(in, 0), t = tile_src(in, 0);
+		if (acc == t || u->reads[t] != 1 || u->writes[t] != 1 || !tile_type_eq(c->regs[acc], c->regs[t]))
+			continue;
+		int made = maker_of(f, i, t, acc);
+		if (made < 0 || dead[made])
+			continue;
+		f->insns[made].r[0] = acc;
+		dead[i] = 1;
+	}
+}
+
+static int is_pure(const struct tile_insn *in)
+{
+	return in->n_dst && !(tile_op_info(in->op)->flags & (TOF_C | TOF_S)) && in->op != TOP_LOAD;
+}
+
+/* Backwards, so that a chain of unused operations goes in one pass. */
+static void drop_unused(struct tile_func *f, struct uses *u, unsigned char *dead)
+{
+	for (int i = f->n_insns - 1; i >= 0; i--) {
+		struct tile_insn *in = &f->insns[i];
+		int read = 0;
+		if (dead[i] || !is_pure(in))
+			continue;
+		for (int k = 0; k < in->n_dst; k++)
+			read |= u->reads[tile_dst(in, k)] != 0;
+		if (read)
+			continue;
+		for (int k = 0; k < in->n_src; k++)
+			u->reads[tile_src(in, k)]--;
+		dead[i] = 1;
+	}
+}
+
+static void compact(struct tile_func *f, const unsigned char *dead)
+{
+	int n = 0;
+	for (int i = 0; i < f->n_insns; i++)
+		if (!dead[i])
+			f->insns[n++] = f->insns[i];
+	f->n_insns = n;
+}
+
+int tile_build_optimise(struct tile_code *c, struct err *e)
+{
+	struct arena tmp = ARENA_INIT;
+	struct uses u = {
+		.reads = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.reads),
+		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
+	};
+	int rc = 0;
+	if (!u.reads || !u.writes)
+		rc = err_nomem(e);
+	for (int f = 0; !rc && f < c->n_funcs; f++) {
+		unsigned char *dead = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, 1);
+		if (!dead) {
+			rc = err_nomem(e);
+			break;
+		}
+		memset(u.reads, 0, (size_t)c->n_regs * sizeof *u.reads);
+		memset(u.writes, 0, (size_t)c->n_regs * sizeof *u.writes);
+		if (count_uses(c, &u))
+			break;
+		fold_movs(c, &c->funcs[f], &u, dead);
+		memset(u.reads, 0, (size_t)c->n_regs * sizeof *u.reads);
+		compact(&c->funcs[f], dead);
+		memset(dead, 0, (size_t)c->funcs[f].n_insns);
+		if (count_uses(c, &u))
+			break;
+		drop_unused(&c->funcs[f], &u, dead);
+		compact(&c->funcs[f], dead);
+	}
+	arena_release(&tmp);
+	return rc;
+}

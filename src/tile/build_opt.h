@@ -1,0 +1,11 @@
+/* Small improvements to tile code before it is verified; meaning and lines stay. */
+#ifndef TILE_BUILD_OPT_H
+#define TILE_BUILD_OPT_H
+
+#include "tile/ir.h"
+
+/* Assigns loop-carried registers directly and drops operations nobody reads. Code that is not
+ * well-formed is left for the verifier to reject. */
+int tile_build_optimise(struct tile_code *code, struct err *e);
+
+#endif

@@ -1,0 +1,23 @@
+/* Rows of shadow memory. */
+#ifndef TILE_CHECK_ROW_H
+#define TILE_CHECK_ROW_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+
+#define SHADOW_FLAG 0x80000000u         /* writer: by an atomic; reader: several programs */
+
+struct check_row {
+	uint32_t *writer, *reader;      /* program + 1, 0: none */
+	uint16_t *wloc, *rloc;
+	uint32_t me;
+	uint16_t loc;
+};
+
+/* Marks n elements as read or written by `me`. The number of elements never touched before,
+ * or -1 without any change if one of them needs a closer look. */
+SIMD_DECLARE(int64_t, check_row_read, (const struct check_row *c, int64_t n))
+SIMD_DECLARE(int64_t, check_row_write, (const struct check_row *c, int64_t n))
+
+#endif
