@@ -10,11 +10,12 @@
 #include "cmd/cmd.h"
 #include "cmd/judge_args.h"
 #include "data/gen.h"
+#include "data/prompt.h"
 
 struct args {
 	int64_t count, seed;
 	struct opt_list level;
-	const char *split, *out;
+	const char *split, *out, *form;
 	int verify, distinct;
 	struct judge_args judge;
 };
@@ -25,6 +26,8 @@ static const struct opt opts[] = {
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows"),
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution; - for standard output"),
+	OPT_CHOICE(struct args, form, "form", "rows|messages|pair|task|solution", "rows",
+		   "rows: as above; messages: training rows of a conversation; pair, task, solution: training rows of plain text"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
 	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
@@ -111,6 +114,58 @@ static int draw(struct maker *m, struct row *r)
 	return err_set(m->e, ERR_RANGE, "no more new tasks of this kind after %lld", (long long)m->drawn);
 }
 
+static void json_message(struct jw *w, const char *role, struct str content)
+{
+	jw_begin(w, '{');
+	jw_key(w, "role"), jw_cstr(w, role);
+	jw_key(w, "content"), jw_str(w, content);
+	jw_end(w, '}');
+}
+
+static void json_messages(struct jw *w, struct str task, struct str answer)
+{
+	jw_key(w, "messages");
+	jw_begin(w, '[');
+	json_message(w, "user", task);
+	json_message(w, "assistant", answer);
+	jw_end(w, ']');
+}
+
+static void json_row(struct jw *w, const struct row *r)
+{
+	jw_key(w, "id"), jw_cstr(w, r->id);
+	jw_key(w, "level"), jw_int(w, r->plan.level);
+	jw_key(w, "split"), jw_cstr(w, gen_split_name(gen_plan_split(&r->plan)));
+	jw_key(w, "ops"), jw_str(w, buf_str(&r->text.ops));
+	jw_key(w, "plan"), jw_str(w, buf_str(&r->text.plan));
+	jw_key(w, "task"), jw_str(w, buf_str(&r->text.task));
+	jw_key(w, "solution"), jw_str(w, buf_str(&r->text.solution));
+}
+
+/* One training row in the form asked for. */
+static int json_form(struct maker *m, struct jw *w, const struct row *r)
+{
+	struct buf text = BUF_INIT;
+	const char *form = m->a->form;
+	int rc = 0;
+
+	if (!strcmp(form, "messages") || !strcmp(form, "solution"))
+		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
+	else if (!strcmp(form, "pair")) {
+		buf_addf(&text, "%s\n", buf_cstr(&r->text.task));
+		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
+	} else {
+		buf_addstr(&text, buf_str(&r->text.task));
+	}
+	if (!strcmp(form, "messages")) {
+		json_messages(w, buf_str(&r->text.task), buf_str(&text));
+	} else {
+		jw_key(w, "text"), jw_str(w, buf_str(&text));
+	}
+	buf_release(&text);
+	return rc;
+}
+
 static int write_row(struct maker *m, const struct row *r)
 {
 	struct buf line = BUF_INIT;
@@ -118,16 +173,15 @@ static int write_row(struct maker *m, const struct row *r)
 	int rc = 0;
 
 	jw_begin(&w, '{');
-	jw_key(&w, "id"), jw_cstr(&w, r->id);
-	jw_key(&w, "level"), jw_int(&w, r->plan.level);
-	jw_key(&w, "split"), jw_cstr(&w, gen_split_name(gen_plan_split(&r->plan)));
-	jw_key(&w, "ops"), jw_str(&w, buf_str(&r->text.ops));
-	jw_key(&w, "plan"), jw_str(&w, buf_str(&r->text.plan));
-	jw_key(&w, "task"), jw_str(&w, buf_str(&r->text.task));
-	jw_key(&w, "solution"), jw_str(&w, buf_str(&r->text.solution));
+	if (!strcmp(m->a->form, "rows"))
+		json_row(&w, r);
+	else
+		rc = json_form(m, &w, r);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
-	if (buf_check(&line, m->e) || fwrite(line.p, 1, line.n, m->out) != line.n)
+	if (rc || buf_check(&line, m->e))
+		rc = -1;
+	else if (fwrite(line.p, 1, line.n, m->out) != line.n)
 		rc = err_errno(m->e, "cannot write '%s'", m->a->out);
 	buf_release(&line);
 	m->written++;
@@ -190,7 +244,7 @@ static int make_all(struct maker *m)
 	while (m->written < m->a->count && !stop_requested()) {
 		size_t ahead = m->a->verify ? (size_t)judge_pool_workers(m->pool) * 4 : 1;
 
-		while (m->rows.n < ahead)
+		while (m->rows.n < ahead && m->written < m->a->count)
 			if (add_one(m))
 				return -1;
 		if (m->a->verify && collect(m) < 0)

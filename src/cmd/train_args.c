@@ -25,7 +25,7 @@ const struct opt policy_args_table[] = {
 };
 
 const struct opt sft_args_table[] = {
-	OPT_STR(struct sft_args, data, "data", "FILE", NULL, "JSON lines: messages, prompt and completion, or text"),
+	OPT_LIST(struct sft_args, data, "data", "FILE", 0, "JSON lines: messages, prompt and completion, or text; may be repeated"),
 	OPT_INT(struct sft_args, epochs, "epochs", 1, 100000, 1, "times through the data"),
 	OPT_INT(struct sft_args, steps, "steps", 0, 1000000000, 0, "optimiser steps; 0: as the epochs give"),
 	OPT_INT(struct sft_args, batch, "batch", 1, 1 << 20, 8, "sequences a micro-batch group"),

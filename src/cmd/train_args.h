@@ -17,7 +17,7 @@ int policy_args_options(const struct policy_args *a, uint64_t seed, struct polic
 
 /* Of the supervised stage alone. */
 struct sft_args {
-	const char *data;
+	struct opt_list data;
 	int64_t epochs, steps, batch, accumulate, max_length, save_every;
 	int pack, shuffle;
 };

@@ -112,11 +112,13 @@ static int open_all(struct sft *s, struct dev *dev, struct store *store, struct 
 	if (!rc) {
 		struct tok *t = tok_open(po.tokenizer ? po.tokenizer : po.model, e);
 
-		rc = t ? dataset_load(&s->d, t, o->data, o->max_length, e) : -1;
+		rc = t ? 0 : -1;
+		for (size_t i = 0; i < o->n_data && !rc; i++)
+			rc = dataset_load(&s->d, t, o->data[i], o->max_length, e);
 		tok_free(t);
 	}
 	if (!rc && !s->d.seqs.n)
-		rc = err_set(e, ERR_FORMAT, "'%s' has no row to train on", o->data);
+		rc = err_set(e, ERR_FORMAT, "there is no row to train on");
 	if (!rc) {
 		s->per_step = o->batch * MAX(o->accumulate, 1);
 		s->total = o->steps ? o->steps : MAX((int64_t)1, (int64_t)s->d.seqs.n * o->epochs / s->per_step);

@@ -7,7 +7,8 @@
 #include "train/policy.h"
 
 struct sft_opts {
-	const char *data;
+	const char *const *data;       /* files of JSON lines */
+	size_t n_data;
 	const char *out;               /* run folder */
 	struct policy_opts policy;
 	int64_t epochs, steps;         /* steps 0: as the epochs give */
