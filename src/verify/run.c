@@ -124,6 +124,8 @@ static int draw_inputs(struct run *r, struct val task_ns, const struct trial *t,
 {
 	int rc = host_inputs(r->h, task_ns, seed, inputs, e);
 
+	if (!rc)
+		rc = host_to_device(r->h, *inputs, HOST_CUDA, e);
 	if (rc)
 		return rc;
 	if (t->dt != DT_F32) {
@@ -153,6 +155,8 @@ static int build(struct run *r, const struct program *p, const struct trial *t, 
 {
 	int rc = host_build(r->h, task_ns, ns, p->class_name, WEIGHTS_SEED, &r->model, e);
 
+	if (!rc)
+		rc = host_to_device(r->h, r->model, HOST_CUDA, e);
 	if (!rc && p->eval_mode)
 		rc = host_eval_mode(r->h, r->model, e);
 	if (!rc && t->dt != DT_F32 && !r->opts.oracle)
