@@ -2,6 +2,7 @@
 #include "verify/judge.h"
 
 #include "base/mem.h"
+#include "host/num/num.h"
 #include "verify/trial.h"
 
 struct judge {
@@ -18,6 +19,7 @@ struct judge *judge_new(const struct judge_options *o, struct err *e)
 		return NULL;
 	}
 	j->o = *o;
+	num_init();
 	j->lib = host_lib_new(e);
 	if (!j->lib) {
 		mem_free(j);

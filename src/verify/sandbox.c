@@ -86,7 +86,7 @@ static int forbid_calls(struct err *e)
 		SCMP_SYS(close), SCMP_SYS(futex), SCMP_SYS(munmap), SCMP_SYS(mremap),
 		SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
 		SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid),
-		SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity),
+		SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
 	};
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int rc = ctx ? 0 : -ENOMEM;
@@ -98,6 +98,9 @@ static int forbid_calls(struct err *e)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	/* A hint that the BLAS gives about its buffers; it goes on without an answer. */
+	if (!rc)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(mbind), 0);
 	/* Limits may be read, not set. */
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0));

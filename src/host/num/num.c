@@ -6,7 +6,14 @@
 
 void num_init(void)
 {
+	float a[64 * 64] = { 0 }, c[64 * 64];
+	double b[64 * 64] = { 0 }, d[64 * 64];
+
 	openblas_set_num_threads(1);
+	/* The first product makes the library allocate and start what it needs: a process that is
+	 * about to enter a sandbox must have that behind it. */
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0, d, 64);
 }
 
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
