@@ -89,14 +89,17 @@ struct py_node {
 #undef F_CONST
 
 /* The field table: how dump, printer and comparison walk any node. */
-enum py_field_kind { PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP, PY_F_OPS, PY_F_CTX, PY_F_CONST };
+enum py_field_kind {
+	PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP, PY_F_OPS, PY_F_CTX, PY_F_CONST
+};
 struct py_field { const char *name; enum py_field_kind kind; size_t offset; };   /* offset into u */
 struct py_kind_info { const char *name; const struct py_field *fields; size_t n; };
 const struct py_kind_info *py_kind_info(enum py_kind kind);
 const char *py_op_name(enum py_op op);       /* "Add" */
 const char *py_op_text(enum py_op op);       /* "+" */
 
-/* A parsed source file. `source` must outlive it (it is borrowed, not copied). */
+/* A parsed source file. `source` is the module's own copy, as it was lexed: UTF-8 whatever the
+ * encoding of the file, without byte order mark, newlines as \n. */
 struct py_module {
 	struct arena arena;
 	struct str source;

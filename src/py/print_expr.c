@@ -193,9 +193,20 @@ static void print_comp(struct printer *p, const struct py_node *elt, const struc
 	buf_addc(p->out, brackets[1]);
 }
 
-static void print_listcomp(struct printer *p, const struct py_node *n) { print_comp(p, n->u.ListComp.elt, &n->u.ListComp.generators, "[]"); }
-static void print_setcomp(struct printer *p, const struct py_node *n) { print_comp(p, n->u.SetComp.elt, &n->u.SetComp.generators, "{}"); }
-static void print_genexp(struct printer *p, const struct py_node *n) { print_comp(p, n->u.GeneratorExp.elt, &n->u.GeneratorExp.generators, "()"); }
+static void print_listcomp(struct printer *p, const struct py_node *n)
+{
+	print_comp(p, n->u.ListComp.elt, &n->u.ListComp.generators, "[]");
+}
+
+static void print_setcomp(struct printer *p, const struct py_node *n)
+{
+	print_comp(p, n->u.SetComp.elt, &n->u.SetComp.generators, "{}");
+}
+
+static void print_genexp(struct printer *p, const struct py_node *n)
+{
+	print_comp(p, n->u.GeneratorExp.elt, &n->u.GeneratorExp.generators, "()");
+}
 
 static void print_dictcomp(struct printer *p, const struct py_node *n)
 {

@@ -40,7 +40,9 @@ static void print_ids(struct printer *p, const char *word, const struct py_ids *
 
 /* --- simple statements --------------------------------------------------------------------- */
 
-static void print_optional(struct printer *p, const char *word, const struct py_node *value, const char *second_word, const struct py_node *second)
+/* word value second_word second, both values optional */
+static void print_optional(struct printer *p, const char *word, const struct py_node *value,
+			   const char *second_word, const struct py_node *second)
 {
 	buf_adds(p->out, word);
 	if (value) {
@@ -104,8 +106,16 @@ static void print_annassign(struct printer *p, const struct py_node *n)
 	buf_addc(p->out, '\n');
 }
 
-static void print_raise(struct printer *p, const struct py_node *n) { print_optional(p, "raise", n->u.Raise.exc, " from ", n->u.Raise.cause); }
-static void print_assert(struct printer *p, const struct py_node *n) { print_optional(p, "assert", n->u.Assert.test, ", ", n->u.Assert.msg); }
+static void print_raise(struct printer *p, const struct py_node *n)
+{
+	print_optional(p, "raise", n->u.Raise.exc, " from ", n->u.Raise.cause);
+}
+
+static void print_assert(struct printer *p, const struct py_node *n)
+{
+	print_optional(p, "assert", n->u.Assert.test, ", ", n->u.Assert.msg);
+}
+
 static void print_global(struct printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
 static void print_nonlocal(struct printer *p, const struct py_node *n) { print_ids(p, "nonlocal", &n->u.Nonlocal.names); }
 static void print_pass(struct printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }

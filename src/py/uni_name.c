@@ -106,9 +106,17 @@ static int jamo(struct str *s, const char *const *list, int n)
 /* HANGUL SYLLABLE GAG */
 static int32_t syllable(struct str s)
 {
-	static const char *const l[] = { "G", "GG", "N", "D", "DD", "R", "M", "B", "BB", "S", "SS", "", "J", "JJ", "C", "K", "T", "P", "H" };
-	static const char *const v[] = { "A", "AE", "YA", "YAE", "EO", "E", "YEO", "YE", "O", "WA", "WAE", "OE", "YO", "U", "WEO", "WE", "WI", "YU", "EU", "YI", "I" };
-	static const char *const t[] = { "", "G", "GG", "GS", "N", "NJ", "NH", "D", "L", "LG", "LM", "LB", "LS", "LT", "LP", "LH", "M", "B", "BS", "S", "SS", "NG", "J", "C", "K", "T", "P", "H" };
+	static const char *const l[] = {
+		"G", "GG", "N", "D", "DD", "R", "M", "B", "BB", "S", "SS", "", "J", "JJ", "C", "K", "T", "P", "H",
+	};
+	static const char *const v[] = {
+		"A", "AE", "YA", "YAE", "EO", "E", "YEO", "YE", "O", "WA", "WAE", "OE", "YO", "U", "WEO", "WE", "WI",
+		"YU", "EU", "YI", "I",
+	};
+	static const char *const t[] = {
+		"", "G", "GG", "GS", "N", "NJ", "NH", "D", "L", "LG", "LM", "LB", "LS", "LT", "LP", "LH", "M", "B", "BS",
+		"S", "SS", "NG", "J", "C", "K", "T", "P", "H",
+	};
 	int a = jamo(&s, l, COUNT_OF(l)), b = jamo(&s, v, COUNT_OF(v)), c = jamo(&s, t, COUNT_OF(t));
 
 	if (a < 0 || b < 0 || c < 0 || s.n)

@@ -3,21 +3,35 @@
 positions (inside f-strings without them), what CPython refuses is refused, and the printed
 tree parses to the same tree.
 
+Then mutants: statements of the same files with a few tokens deleted, doubled, exchanged or
+replaced, of which CPython refuses most; its message and line are compared too and their
+share printed.
+
 usage: agree_py.py [--full] [--tool build/release/tool/py_dump] [FILE_OR_FOLDER...]
 
 Without arguments: the standard library and the packages of this Python; a sample of them
 (seeded, a bound on the bytes) unless --full. Exit code 0: all agree."""
 import argparse
 import ast
+import collections
 import os
 import random
 import re
 import subprocess
 import sys
 import sysconfig
+import tempfile
+import textwrap
 import warnings
 
+ROOTS = [sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], "test/fuzz/corpus/py"]
 SAMPLE_BYTES = 12_000_000
+MUTANTS = 1500
+SAME_MESSAGE, SAME_LINE = 0.93, 0.98     # least shares among what both refuse
+PIECES = re.compile(r"""\w+|\s+|'[^'\n]*'|"[^"\n]*"|[^\w\s]""")
+TOKENS = """( ) [ ] { } , : ; . = == := -> * ** @ / // + - ~ not and or if else elif for in is lambda x yield await async
+    def class return import from as with try except finally raise while match case _ None True 1 1.5 2j 'a' b'b' f'{a}'
+    f'{a!r:>{b}}' u'x' += ... global nonlocal del assert pass break continue print""".split() + ["\n"]
 POSITION = re.compile(r", lineno=\d+, col_offset=\d+, end_lineno=\d+, end_col_offset=\d+")
 
 
@@ -60,24 +74,101 @@ def drop_fstring_positions(text):
         at = j
 
 
-def escape(text):
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
-
-
 def expected(path):
     """(dump, None) or (None, the reason CPython refuses it)"""
     with open(path, "rb") as f:
         source = f.read()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as e:
         return None, "%s: %s" % (type(e).__name__, e)
     try:
         return ast.dump(tree, include_attributes=True), None
     except ValueError as e:
         return None, None
+
+
+def statements(files, rng):
+    """Source of short statements, at random"""
+    known = {}
+    while True:
+        path = rng.choice(files)
+        if path not in known:
+            try:
+                with open(path, encoding="utf-8") as f:
+                    text = f.read()
+                nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.stmt) and n.end_lineno - n.lineno < 25]
+                known[path] = text.split("\n"), nodes
+            except (SyntaxError, ValueError):
+                known[path] = [], []
+        lines, nodes = known[path]
+        if nodes:
+            n = rng.choice(nodes)
+            yield textwrap.dedent("\n".join(lines[n.lineno - 1:n.end_lineno])) + "\n"
+
+
+def mutant(text, rng):
+    for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+        parts = PIECES.findall(text)
+        i = rng.randrange(len(parts))
+        kind = rng.randrange(5)
+        if kind == 0:
+            del parts[i]
+        elif kind == 1:
+            parts.insert(i, rng.choice(parts))
+        elif kind == 2:
+            parts[i] = rng.choice(TOKENS)
+        elif kind == 3:
+            parts.insert(i, " %s " % rng.choice(TOKENS))
+        else:
+            j = rng.randrange(len(parts))
+            parts[i], parts[j] = parts[j], parts[i]
+        text = "".join(parts) or "\n"
+    return text
+
+
+def compare_mutants(tool, files, count):
+    """Number of mutants on which we and CPython do not agree"""
+    rng = random.Random(2)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for i, text in zip(range(count), statements(files, rng)):
+            paths.append("%s/%d.py" % (folder, i))
+            with open(paths[-1], "w", encoding="utf-8") as f:
+                f.write(mutant(text, rng))
+        counts = collections.Counter()
+        failed = 0
+        for path, fields in run_tool(tool, paths):
+            ok = compare(path, fields, counts, False)
+            failed += not ok
+            if not ok:
+                print(open(path, encoding="utf-8").read())
+            elif fields[0] == "error":
+                try:
+                    ast.parse(open(path, "rb").read())
+                except SyntaxError as e:
+                    counts["with the same message"] += e.msg == fields[2]
+                    counts["on the same line"] += e.lineno == int(fields[1].split(":")[0])
+    print("%d mutants: %s" % (count, ", ".join("%d %s" % (n, k) for k, n in counts.items())))
+    refused = max(1, counts["refused by both"])
+    if counts["with the same message"] / refused < SAME_MESSAGE or counts["on the same line"] / refused < SAME_LINE:
+        print("too few messages or lines are CPython's")
+        failed += 1
+    return failed
+
+
+def run_tool(tool, files):
+    """(path, fields of its line) for each file"""
+    for i in range(0, len(files), 200):
+        batch = files[i:i + 200]
+        run = subprocess.run([tool], input="\n".join(batch) + "\n", stdout=subprocess.PIPE,
+                             encoding="utf-8", errors="surrogatepass", check=True)
+        lines = run.stdout.split("\n")[:-1]
+        if len(lines) != len(batch):
+            raise SystemExit("the tool printed %d lines for %d files" % (len(lines), len(batch)))
+        for line in lines:
+            path, *fields = line.split("\t", 3)
+            yield path, fields
 
 
 def first_difference(a, b):
@@ -118,37 +209,32 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--full", action="store_true")
     ap.add_argument("--verbose", action="store_true", help="show what both refuse")
-    ap.add_argument("--tool", default="build/release/tool/py_dump")
+    ap.add_argument("--tool", default=os.environ.get("BUILD_DIR", "build/release") + "/tool/py_dump")
     ap.add_argument("paths", nargs="*")
     args = ap.parse_args()
     sys.setrecursionlimit(20000)
     if sys.version_info[:2] != (3, 11):
         print("skipped: the tree of Python %d.%d is not that of 3.11" % sys.version_info[:2])
         return 77
-    files = list(dict.fromkeys(python_files(args.paths or [sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"]])))
+    files = list(dict.fromkeys(python_files(args.paths or ROOTS)))
     if not args.full and not args.paths:
         random.Random(1).shuffle(files)
         total, keep = 0, []
+        files.sort(key=lambda f: not f.startswith(ROOTS[-1]))
         for f in files:
             total += os.path.getsize(f)
             if total > SAMPLE_BYTES:
                 break
             keep.append(f)
         files = keep
-    counts = dict.fromkeys(["equal", "refused by both", "refused by us only", "refused by CPython only", "different",
-                            "not dumped by CPython", "printed tree parses to the same", "printed tree differs"], 0)
+    counts = collections.Counter()
     failed = 0
-    for i in range(0, len(files), 200):
-        batch = files[i:i + 200]
-        run = subprocess.run([args.tool], input="\n".join(batch) + "\n", stdout=subprocess.PIPE,
-                             encoding="utf-8", errors="surrogatepass", check=True)
-        lines = run.stdout.split("\n")[:-1]
-        if len(lines) != len(batch):
-            raise SystemExit("the tool printed %d lines for %d files" % (len(lines), len(batch)))
-        for line in lines:
-            path, *fields = line.split("\t", 3)
-            failed += not compare(path, fields, counts, args.verbose)
+    warnings.simplefilter("ignore")
+    for path, fields in run_tool(args.tool, files):
+        failed += not compare(path, fields, counts, args.verbose)
     print("%d files: %s" % (len(files), ", ".join("%d %s" % (n, k) for k, n in counts.items() if n)))
+    if not args.paths:
+        failed += compare_mutants(args.tool, files, MUTANTS * (20 if args.full else 1))
     return 1 if failed else 0
 
 

@@ -46,39 +46,101 @@ static struct py_module parse(const char *source)
 /* One statement and the dump of it without positions. */
 static const struct { const char *source, *dump; } trees[] = {
 	{ "x = 1", "Assign(targets=[Name(id='x', ctx=Store())], value=Constant(value=1))" },
-	{ "a = b = *c, d", "Assign(targets=[Name(id='a', ctx=Store()), Name(id='b', ctx=Store())], value=Tuple(elts=[Starred(value=Name(id='c', ctx=Load()), ctx=Load()), Name(id='d', ctx=Load())], ctx=Load()))" },
-	{ "x: int = 3", "AnnAssign(target=Name(id='x', ctx=Store()), annotation=Name(id='int', ctx=Load()), value=Constant(value=3), simple=1)" },
+	{ "a = b = *c, d",
+	  "Assign(targets=[Name(id='a', ctx=Store()), Name(id='b', ctx=Store())], "
+	  "value=Tuple(elts=[Starred(value=Name(id='c', ctx=Load()), ctx=Load()), Name(id='d', ctx=Load())], "
+	  "ctx=Load()))" },
+	{ "x: int = 3",
+	  "AnnAssign(target=Name(id='x', ctx=Store()), annotation=Name(id='int', ctx=Load()), value=Constant(value=3), "
+	  "simple=1)" },
 	{ "(x): int", "AnnAssign(target=Name(id='x', ctx=Store()), annotation=Name(id='int', ctx=Load()), simple=0)" },
 	{ "x @= y", "AugAssign(target=Name(id='x', ctx=Store()), op=MatMult(), value=Name(id='y', ctx=Load()))" },
-	{ "-a ** -b", "Expr(value=UnaryOp(op=USub(), operand=BinOp(left=Name(id='a', ctx=Load()), op=Pow(), right=UnaryOp(op=USub(), operand=Name(id='b', ctx=Load())))))" },
-	{ "a < b is not c not in d", "Expr(value=Compare(left=Name(id='a', ctx=Load()), ops=[Lt(), IsNot(), NotIn()], comparators=[Name(id='b', ctx=Load()), Name(id='c', ctx=Load()), Name(id='d', ctx=Load())]))" },
-	{ "a or b and not c", "Expr(value=BoolOp(op=Or(), values=[Name(id='a', ctx=Load()), BoolOp(op=And(), values=[Name(id='b', ctx=Load()), UnaryOp(op=Not(), operand=Name(id='c', ctx=Load()))])]))" },
-	{ "f(a, *b, c=1, **d)", "Expr(value=Call(func=Name(id='f', ctx=Load()), args=[Name(id='a', ctx=Load()), Starred(value=Name(id='b', ctx=Load()), ctx=Load())], keywords=[keyword(arg='c', value=Constant(value=1)), keyword(value=Name(id='d', ctx=Load()))]))" },
-	{ "f(x for x in y)", "Expr(value=Call(func=Name(id='f', ctx=Load()), args=[GeneratorExp(elt=Name(id='x', ctx=Load()), generators=[comprehension(target=Name(id='x', ctx=Store()), iter=Name(id='y', ctx=Load()), ifs=[], is_async=0)])], keywords=[]))" },
-	{ "a[1:2, ::3, None]", "Expr(value=Subscript(value=Name(id='a', ctx=Load()), slice=Tuple(elts=[Slice(lower=Constant(value=1), upper=Constant(value=2)), Slice(step=Constant(value=3)), Constant(value=None)], ctx=Load()), ctx=Load()))" },
-	{ "a[*b]", "Expr(value=Subscript(value=Name(id='a', ctx=Load()), slice=Tuple(elts=[Starred(value=Name(id='b', ctx=Load()), ctx=Load())], ctx=Load()), ctx=Load()))" },
-	{ "{**a, 'b': c}", "Expr(value=Dict(keys=[None, Constant(value='b')], values=[Name(id='a', ctx=Load()), Name(id='c', ctx=Load())]))" },
-	{ "lambda a, /, b=1, *, c: a", "Expr(value=Lambda(args=arguments(posonlyargs=[arg(arg='a')], args=[arg(arg='b')], kwonlyargs=[arg(arg='c')], kw_defaults=[None], defaults=[Constant(value=1)]), body=Name(id='a', ctx=Load())))" },
-	{ "def f(*a: *b): pass", "FunctionDef(name='f', args=arguments(posonlyargs=[], args=[], vararg=arg(arg='a', annotation=Starred(value=Name(id='b', ctx=Load()), ctx=Load())), kwonlyargs=[], kw_defaults=[], defaults=[]), body=[Pass()], decorator_list=[])" },
-	{ "@d\nclass A(B, k=1): pass", "ClassDef(name='A', bases=[Name(id='B', ctx=Load())], keywords=[keyword(arg='k', value=Constant(value=1))], body=[Pass()], decorator_list=[Name(id='d', ctx=Load())])" },
-	{ "with (a as b, c): pass", "With(items=[withitem(context_expr=Name(id='a', ctx=Load()), optional_vars=Name(id='b', ctx=Store())), withitem(context_expr=Name(id='c', ctx=Load()))], body=[Pass()])" },
-	{ "with (a, b) as c: pass", "With(items=[withitem(context_expr=Tuple(elts=[Name(id='a', ctx=Load()), Name(id='b', ctx=Load())], ctx=Load()), optional_vars=Name(id='c', ctx=Store()))], body=[Pass()])" },
-	{ "if a: b\nelif c: d\nelse: e", "If(test=Name(id='a', ctx=Load()), body=[Expr(value=Name(id='b', ctx=Load()))], orelse=[If(test=Name(id='c', ctx=Load()), body=[Expr(value=Name(id='d', ctx=Load()))], orelse=[Expr(value=Name(id='e', ctx=Load()))])])" },
-	{ "try: a\nexcept* B as c: d", "TryStar(body=[Expr(value=Name(id='a', ctx=Load()))], handlers=[ExceptHandler(type=Name(id='B', ctx=Load()), name='c', body=[Expr(value=Name(id='d', ctx=Load()))])], orelse=[], finalbody=[])" },
-	{ "for x, in *a, b: break", "For(target=Tuple(elts=[Name(id='x', ctx=Store())], ctx=Store()), iter=Tuple(elts=[Starred(value=Name(id='a', ctx=Load()), ctx=Load()), Name(id='b', ctx=Load())], ctx=Load()), body=[Break()], orelse=[])" },
-	{ "async def f(): await x", "AsyncFunctionDef(name='f', args=arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=[Expr(value=Await(value=Name(id='x', ctx=Load())))], decorator_list=[])" },
-	{ "from ..a.b import (c as d, e,)", "ImportFrom(module='a.b', names=[alias(name='c', asname='d'), alias(name='e')], level=2)" },
+	{ "-a ** -b",
+	  "Expr(value=UnaryOp(op=USub(), operand=BinOp(left=Name(id='a', ctx=Load()), op=Pow(), "
+	  "right=UnaryOp(op=USub(), operand=Name(id='b', ctx=Load())))))" },
+	{ "a < b is not c not in d",
+	  "Expr(value=Compare(left=Name(id='a', ctx=Load()), ops=[Lt(), IsNot(), NotIn()], comparators=[Name(id='b', "
+	  "ctx=Load()), Name(id='c', ctx=Load()), Name(id='d', ctx=Load())]))" },
+	{ "a or b and not c",
+	  "Expr(value=BoolOp(op=Or(), values=[Name(id='a', ctx=Load()), BoolOp(op=And(), values=[Name(id='b', "
+	  "ctx=Load()), UnaryOp(op=Not(), operand=Name(id='c', ctx=Load()))])]))" },
+	{ "f(a, *b, c=1, **d)",
+	  "Expr(value=Call(func=Name(id='f', ctx=Load()), args=[Name(id='a', ctx=Load()), Starred(value=Name(id='b', "
+	  "ctx=Load()), ctx=Load())], keywords=[keyword(arg='c', value=Constant(value=1)), keyword(value=Name(id='d', "
+	  "ctx=Load()))]))" },
+	{ "f(x for x in y)",
+	  "Expr(value=Call(func=Name(id='f', ctx=Load()), args=[GeneratorExp(elt=Name(id='x', ctx=Load()), "
+	  "generators=[comprehension(target=Name(id='x', ctx=Store()), iter=Name(id='y', ctx=Load()), ifs=[], "
+	  "is_async=0)])], keywords=[]))" },
+	{ "a[1:2, ::3, None]",
+	  "Expr(value=Subscript(value=Name(id='a', ctx=Load()), slice=Tuple(elts=[Slice(lower=Constant(value=1), "
+	  "upper=Constant(value=2)), Slice(step=Constant(value=3)), Constant(value=None)], ctx=Load()), ctx=Load()))" },
+	{ "a[*b]",
+	  "Expr(value=Subscript(value=Name(id='a', ctx=Load()), slice=Tuple(elts=[Starred(value=Name(id='b', "
+	  "ctx=Load()), ctx=Load())], ctx=Load()), ctx=Load()))" },
+	{ "{**a, 'b': c}",
+	  "Expr(value=Dict(keys=[None, Constant(value='b')], values=[Name(id='a', ctx=Load()), Name(id='c', "
+	  "ctx=Load())]))" },
+	{ "lambda a, /, b=1, *, c: a",
+	  "Expr(value=Lambda(args=arguments(posonlyargs=[arg(arg='a')], args=[arg(arg='b')], "
+	  "kwonlyargs=[arg(arg='c')], kw_defaults=[None], defaults=[Constant(value=1)]), body=Name(id='a', "
+	  "ctx=Load())))" },
+	{ "def f(*a: *b): pass",
+	  "FunctionDef(name='f', args=arguments(posonlyargs=[], args=[], vararg=arg(arg='a', "
+	  "annotation=Starred(value=Name(id='b', ctx=Load()), ctx=Load())), kwonlyargs=[], kw_defaults=[], "
+	  "defaults=[]), body=[Pass()], decorator_list=[])" },
+	{ "@d\nclass A(B, k=1): pass",
+	  "ClassDef(name='A', bases=[Name(id='B', ctx=Load())], keywords=[keyword(arg='k', value=Constant(value=1))], "
+	  "body=[Pass()], decorator_list=[Name(id='d', ctx=Load())])" },
+	{ "with (a as b, c): pass",
+	  "With(items=[withitem(context_expr=Name(id='a', ctx=Load()), optional_vars=Name(id='b', ctx=Store())), "
+	  "withitem(context_expr=Name(id='c', ctx=Load()))], body=[Pass()])" },
+	{ "with (a, b) as c: pass",
+	  "With(items=[withitem(context_expr=Tuple(elts=[Name(id='a', ctx=Load()), Name(id='b', ctx=Load())], "
+	  "ctx=Load()), optional_vars=Name(id='c', ctx=Store()))], body=[Pass()])" },
+	{ "if a: b\nelif c: d\nelse: e",
+	  "If(test=Name(id='a', ctx=Load()), body=[Expr(value=Name(id='b', ctx=Load()))], orelse=[If(test=Name(id='c', "
+	  "ctx=Load()), body=[Expr(value=Name(id='d', ctx=Load()))], orelse=[Expr(value=Name(id='e', ctx=Load()))])])" },
+	{ "try: a\nexcept* B as c: d",
+	  "TryStar(body=[Expr(value=Name(id='a', ctx=Load()))], handlers=[ExceptHandler(type=Name(id='B', ctx=Load()), "
+	  "name='c', body=[Expr(value=Name(id='d', ctx=Load()))])], orelse=[], finalbody=[])" },
+	{ "for x, in *a, b: break",
+	  "For(target=Tuple(elts=[Name(id='x', ctx=Store())], ctx=Store()), "
+	  "iter=Tuple(elts=[Starred(value=Name(id='a', ctx=Load()), ctx=Load()), Name(id='b', ctx=Load())], "
+	  "ctx=Load()), body=[Break()], orelse=[])" },
+	{ "async def f(): await x",
+	  "AsyncFunctionDef(name='f', args=arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], "
+	  "defaults=[]), body=[Expr(value=Await(value=Name(id='x', ctx=Load())))], decorator_list=[])" },
+	{ "from ..a.b import (c as d, e,)",
+	  "ImportFrom(module='a.b', names=[alias(name='c', asname='d'), alias(name='e')], level=2)" },
 	{ "from ... import *", "ImportFrom(names=[alias(name='*')], level=3)" },
-	{ "if (n := 1): pass", "If(test=NamedExpr(target=Name(id='n', ctx=Store()), value=Constant(value=1)), body=[Pass()], orelse=[])" },
-	{ "del a, (b, c)", "Delete(targets=[Name(id='a', ctx=Del()), Tuple(elts=[Name(id='b', ctx=Del()), Name(id='c', ctx=Del())], ctx=Del())])" },
-	{ "match x:\n case {'a': 1, **r} | [A.b(c=_), *_] as d if e: pass", "Match(subject=Name(id='x', ctx=Load()), cases=[match_case(pattern=MatchAs(pattern=MatchOr(patterns=[MatchMapping(keys=[Constant(value='a')], patterns=[MatchValue(value=Constant(value=1))], rest='r'), MatchSequence(patterns=[MatchClass(cls=Attribute(value=Name(id='A', ctx=Load()), attr='b', ctx=Load()), patterns=[], kwd_attrs=['c'], kwd_patterns=[MatchAs()]), MatchStar()])]), name='d'), guard=Name(id='e', ctx=Load()), body=[Pass()])])" },
+	{ "if (n := 1): pass",
+	  "If(test=NamedExpr(target=Name(id='n', ctx=Store()), value=Constant(value=1)), body=[Pass()], orelse=[])" },
+	{ "del a, (b, c)",
+	  "Delete(targets=[Name(id='a', ctx=Del()), Tuple(elts=[Name(id='b', ctx=Del()), Name(id='c', ctx=Del())], "
+	  "ctx=Del())])" },
+	{ "match x:\n case {'a': 1, **r} | [A.b(c=_), *_] as d if e: pass",
+	  "Match(subject=Name(id='x', ctx=Load()), "
+	  "cases=[match_case(pattern=MatchAs(pattern=MatchOr(patterns=[MatchMapping(keys=[Constant(value='a')], "
+	  "patterns=[MatchValue(value=Constant(value=1))], rest='r'), "
+	  "MatchSequence(patterns=[MatchClass(cls=Attribute(value=Name(id='A', ctx=Load()), attr='b', ctx=Load()), "
+	  "patterns=[], kwd_attrs=['c'], kwd_patterns=[MatchAs()]), MatchStar()])]), name='d'), guard=Name(id='e', "
+	  "ctx=Load()), body=[Pass()])])" },
 	{ "match = case", "Assign(targets=[Name(id='match', ctx=Store())], value=Name(id='case', ctx=Load()))" },
 	{ "match[x]", "Expr(value=Subscript(value=Name(id='match', ctx=Load()), slice=Name(id='x', ctx=Load()), ctx=Load()))" },
-	{ "f'a{b!r:>{c}}{d=}' 'e'", "Expr(value=JoinedStr(values=[Constant(value='a'), FormattedValue(value=Name(id='b', ctx=Load()), conversion=114, format_spec=JoinedStr(values=[Constant(value='>'), FormattedValue(value=Name(id='c', ctx=Load()), conversion=-1)])), Constant(value='d='), FormattedValue(value=Name(id='d', ctx=Load()), conversion=114), Constant(value='e')]))" },
-	{ "f'{{{a}}}'", "Expr(value=JoinedStr(values=[Constant(value='{'), FormattedValue(value=Name(id='a', ctx=Load()), conversion=-1), Constant(value='}')]))" },
+	{ "f'a{b!r:>{c}}{d=}' 'e'",
+	  "Expr(value=JoinedStr(values=[Constant(value='a'), FormattedValue(value=Name(id='b', ctx=Load()), "
+	  "conversion=114, format_spec=JoinedStr(values=[Constant(value='>'), FormattedValue(value=Name(id='c', "
+	  "ctx=Load()), conversion=-1)])), Constant(value='d='), FormattedValue(value=Name(id='d', ctx=Load()), "
+	  "conversion=114), Constant(value='e')]))" },
+	{ "f'{{{a}}}'",
+	  "Expr(value=JoinedStr(values=[Constant(value='{'), FormattedValue(value=Name(id='a', ctx=Load()), "
+	  "conversion=-1), Constant(value='}')]))" },
 	{ "x = yield", "Assign(targets=[Name(id='x', ctx=Store())], value=Yield())" },
 	{ "(yield from a)", "Expr(value=YieldFrom(value=Name(id='a', ctx=Load())))" },
-	{ "a if b else c", "Expr(value=IfExp(test=Name(id='b', ctx=Load()), body=Name(id='a', ctx=Load()), orelse=Name(id='c', ctx=Load())))" },
+	{ "a if b else c",
+	  "Expr(value=IfExp(test=Name(id='b', ctx=Load()), body=Name(id='a', ctx=Load()), orelse=Name(id='c', "
+	  "ctx=Load())))" },
 	{ "global a, b", "Global(names=['a', 'b'])" },
 	{ "raise a from b", "Raise(exc=Name(id='a', ctx=Load()), cause=Name(id='b', ctx=Load()))" },
 };
@@ -148,7 +210,8 @@ static const struct { const char *source, *repr; } literals[] = {
 	{ "'a' \"b\"", "'ab'" }, { "'\\x41\\u00e9\\101\\n\\'\\\"'", "'A\xC3\xA9" "A\\n\\'\"'" },
 	{ "r'\\n'", "'\\\\n'" }, { "'\\q'", "'\\\\q'" }, { "'a\\\nb'", "'ab'" }, { "'''a\nb'''", "'a\\nb'" },
 	{ "b'\\xff\\377a' b'b'", "b'\\xff\\xffab'" }, { "Rb'\\x'", "b'\\\\x'" }, { "'\\ud800'", "'\\ud800'" },
-	{ "'\\N{GREEK SMALL LETTER ALPHA}\\N{latin small letter a}\\N{HANGUL SYLLABLE GAG}\\N{CJK UNIFIED IDEOGRAPH-4E00}'", "'\xCE\xB1" "a\xEA\xB0\x81\xE4\xB8\x80'" },
+	{ "'\\N{GREEK SMALL LETTER ALPHA}\\N{latin small letter a}\\N{HANGUL SYLLABLE GAG}\\N{CJK UNIFIED IDEOGRAPH-4E00}'",
+	  "'\xCE\xB1" "a\xEA\xB0\x81\xE4\xB8\x80'" },
 	{ "'\\U0001F600'", "'\xF0\x9F\x98\x80'" }, { "'\\x7f\\x80'", "'\\x7f\\x80'" },
 	{ "None", "None" }, { "...", "Ellipsis" }, { "True", "True" },
 };
