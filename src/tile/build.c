@@ -94,7 +94,8 @@ int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct er
 		c->n_params = (int)b->params.n;
 		copy_funcs(b);
 	}
-	int rc = b->failed ? err_nomem(e) : tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
+	/* First as written; then again, so that the machine need not trust the optimiser. */
+	int rc = b->failed ? err_nomem(e) : tile_verify(c, e) || tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
 	if (!rc)
 		rc = tile_plan_make(c, e);
 	if (!rc) {

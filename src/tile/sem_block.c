@@ -291,6 +291,11 @@ struct val sem_make_desc(struct front *f, struct tv base, struct val shape_, str
 	struct val *dims = arena_array(f->a, 2 * n, sizeof *dims);
 	struct block_ptr p = { .base = base.id };
 	int64_t bs[TY_MAX_RANK];
+	if (!f->mute) {
+		struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &base.id);
+		in->imm = 16;
+		in->text = STR("address of a tensor descriptor");
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct tv s = sem_make_scalar(f, shape.v[i], ty_sc(SC_INT32));
 		dims[i] = val_of(s);

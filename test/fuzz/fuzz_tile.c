@@ -1,0 +1,69 @@
+/* Tile code from arbitrary text: what the verifier lets through must run without harm, in
+ * both modes, whatever it does. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tile/parse_text.h"
+#include "tile/run.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ELEMENTS = 64 };
+
+/* One small tensor or number per parameter, by its type. */
+static int bind(const struct tile_code *code, struct tile_val *args, struct err *e)
+{
+	int64_t n = ELEMENTS;
+	for (int i = 0; i < code->n_params; i++) {
+		const struct tile_param *p = &code->params[i];
+		struct tile_type t = code->regs[p->reg];
+		struct tile_val *a = &args[p->arg];
+		if (p->n_path)
+			return -1;
+		if (a->kind)
+			continue;
+		if (!t.ptr && p->part == TILE_PART_VALUE) {
+			*a = (struct tile_val){ .kind = dtype_is_float(t.dt) ? TILE_V_FLOAT : TILE_V_INT, .i = 3, .f = 1.5 };
+			continue;
+		}
+		*a = (struct tile_val){ .kind = TILE_V_TENSOR };
+		if (tensor_new_zero(&a->t, (enum dtype)t.dt, 1, &n, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int too_large(const struct tile_code *code)
+{
+	int64_t lanes = 0;
+	for (int i = 0; i < code->n_regs; i++)
+		lanes += tile_numel(code->regs[i]);
+	return lanes > 1 << 20;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	enum { ARGS = 4097 };
+	struct err e = ERR_INIT;
+	struct tile_code *code;
+	struct buf printed = BUF_INIT;
+	if (tile_parse_text((struct str){ .p = (const char *)data, .n = size }, &code, &e))
+		return 0;
+	tile_print(code, &printed);
+	buf_release(&printed);
+	struct tile_val *args = mem_array(ARGS, sizeof *args);
+	if (args && !too_large(code) && !bind(code, args, &e)) {
+		struct tile_launch l = { .args = args, .n_args = ARGS, .grid = { 2, 1, 1 } };
+		for (int mode = TILE_FAST; mode <= TILE_CHECKED; mode++) {
+			struct diag d = { .reason = REASON_ok };
+			struct tile_run_options o = { .mode = (enum tile_mode)mode, .fuel = 2000, .poison = 0xa5 };
+			tile_execute(NULL, code, &l, &o, NULL, NULL, &d, &e);
+		}
+	}
+	for (int i = 0; args && i < ARGS; i++)
+		if (args[i].kind == TILE_V_TENSOR)
+			tensor_release(&args[i].t);
+	mem_free(args);
+	tile_code_free(code);
+	return 0;
+}

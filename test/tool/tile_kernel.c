@@ -1,0 +1,284 @@
+/* Runs Triton kernels of a source file as its comments ask, and checks what happens.
+ *
+ *     # launch: KERNEL grid=4,2 x=fp32:1024 out=fp32:1024:undef n=1000 eps=1e-5 BLOCK=256
+ *
+ * A tensor is dtype:count[:zeros|ones|iota|undef|rand]; everything else is an integer, a float or
+ * True/False. The line of a kernel that ends in `# BUG: reason` must be the one reported, for
+ * that reason. A kernel without such a line must run clean in checked mode, in several orders
+ * of programs, and give the same bits in fast mode. Exit 0: all as it says. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "tile/check_kernel.h"
+
+enum { MAX_ARGS = 40 };
+
+struct source {
+	const char *path;
+	struct buf text;
+	struct py_module m;
+	struct check_env env;
+	struct tile_engine *g;
+	int launches, failed;
+};
+
+struct call {
+	struct tile_launch l;
+	struct tile_val args[MAX_ARGS];
+	char init[MAX_ARGS][8];
+	int line;
+	int bug_line;
+	struct str bug;
+};
+
+static int complain(const struct source *s, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: %s\n", s->path, line, what);
+	return -1;
+}
+
+/* --- arguments ---------------------------------------------------------------------- */
+
+static void fill_tensor(const struct tile_val *a, const char *how, int index)
+{
+	struct rng g;
+	rng_init(&g, (uint64_t)index + 1, "kernel arguments");
+	for (int64_t i = 0; i < a->t.shape[0]; i++) {
+		void *p = (char *)tensor_data(&a->t) + i * dtype_size(a->t.dt);
+		double v = !strcmp(how, "ones") ? 1 : !strcmp(how, "iota") ? (double)i : !strcmp(how, "zeros") || !strcmp(how, "undef") ? 0 :
+			dtype_is_float(a->t.dt) ? rng_normal(&g) : (double)rng_below(&g, 8);
+		dtype_store(a->t.dt, p, v);
+	}
+}
+
+static int parse_tensor(struct call *c, int k, struct str v, struct err *e)
+{
+	struct str rest = v;
+	int dt = dtype_by_triton(str_cut(&rest, ':'));
+	int64_t n;
+	if (dt < 0 || str_to_i64(str_cut(&rest, ':'), &n))
+		return -1;
+	snprintf(c->init[k], sizeof c->init[k], "%.*s", STR_ARG(rest));
+	c->args[k] = (struct tile_val){ .kind = TILE_V_TENSOR };
+	return tensor_new_zero(&c->args[k].t, (enum dtype)dt, 1, &n, e);
+}
+
+static int parse_value(struct call *c, int k, struct str v, struct err *e)
+{
+	struct tile_val *a = &c->args[k];
+	*a = (struct tile_val){ .kind = TILE_V_INT };
+	if (str_is(v, "True") || str_is(v, "False")) {
+		a->kind = TILE_V_BOOL;
+		a->i = str_is(v, "True");
+		return 0;
+	}
+	if (!str_to_i64(v, &a->i))
+		return 0;
+	if (!str_to_f64(v, &a->f)) {
+		a->kind = TILE_V_FLOAT;
+		return 0;
+	}
+	if (v.n && *v.p == '\'') {
+		a->kind = TILE_V_STR;
+		a->s = (struct str){ .p = v.p + 1, .n = v.n - 2 };
+		return 0;
+	}
+	return parse_tensor(c, k, v, e);
+}
+
+static const struct py_list *parameters(const struct tile_fn *fn)
+{
+	return &fn->def->u.FunctionDef.args->u.arguments.args;
+}
+
+static int parameter(const struct tile_fn *fn, struct str name)
+{
+	const struct py_list *args = parameters(fn);
+	for (size_t i = 0; i < args->n; i++)
+		if (str_eq(args->v[i]->u.arg.arg, name))
+			return (int)i;
+	return -1;
+}
+
+static int parse_call(struct source *s, struct call *c, struct str rest)
+{
+	struct err e = ERR_INIT;
+	rest = str_trim(rest);
+	struct str name = str_cut(&rest, ' ');
+	c->l.fn = check_env_fn(&s->env, name);
+	if (!c->l.fn)
+		return complain(s, c->line, "launch of no kernel");
+	c->l.n_args = parameters(c->l.fn)->n;
+	for (rest = str_trim(rest); rest.n; rest = str_trim(rest)) {
+		struct str value = str_cut(&rest, ' '), key = str_cut(&value, '=');
+		if (str_is(key, "grid")) {
+			for (int i = 0; i < 3 && value.n; i++)
+				if (str_to_i64(str_cut(&value, ','), &c->l.grid[i]))
+					return complain(s, c->line, "grid=X,Y,Z");
+			continue;
+		}
+		int k = parameter(c->l.fn, key);
+		if (k < 0 || k >= MAX_ARGS || parse_value(c, k, value, &e)) {
+			fprintf(stderr, "%s:%d: argument '%.*s' %s\n", s->path, c->line, STR_ARG(key), e.text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* --- running ------------------------------------------------------------------------ */
+
+static int reset(struct call *c, struct err *e)
+{
+	for (size_t i = 0; i < c->l.n_args; i++) {
+		if (c->args[i].kind != TILE_V_TENSOR)
+			continue;
+		fill_tensor(&c->args[i], c->init[i], (int)i);
+		if (!strcmp(c->init[i], "undef") && storage_track_undef(c->args[i].t.st, e))
+			return -1;
+	}
+	return 0;
+}
+
+static uint64_t digest(const struct call *c)
+{
+	uint64_t h = 0;
+	for (size_t i = 0; i < c->l.n_args; i++) {
+		const struct tile_val *a = &c->args[i];
+		const unsigned char *p = a->kind == TILE_V_TENSOR ? a->t.st->data : NULL;
+		for (size_t k = 0; p && k < a->t.st->bytes; k++)
+			h = (h ^ p[k]) * 0x100000001b3u;
+	}
+	return h;
+}
+
+static int run(struct source *s, struct call *c, const struct tile_code *code, struct tile_run_options o, struct diag *d)
+{
+	struct err e = ERR_INIT;
+	int rc = reset(c, &e);
+	*d = (struct diag){ .reason = REASON_ok };
+	if (!rc)
+		rc = tile_run(s->g, code, &c->l, &o, NULL, d, &e);
+	return rc < 0 ? complain(s, c->line, e.text) : rc;
+}
+
+static int must_fault(struct source *s, struct call *c, const struct tile_code *code)
+{
+	struct diag d;
+	int rc = run(s, c, code, (struct tile_run_options){ .mode = TILE_CHECKED, .fuel = 1 << 22 }, &d);
+	if (rc < 0)
+		return -1;
+	if (rc == 1 && str_is(c->bug, reason_code(d.reason)) && d.line == c->bug_line)
+		return 0;
+	fprintf(stderr, "%s:%d: expected %.*s at line %d, got %s at line %d: %s\n", s->path, c->line, STR_ARG(c->bug), c->bug_line,
+		reason_code(d.reason), d.line, d.text);
+	return -1;
+}
+
+static int must_run(struct source *s, struct call *c, const struct tile_code *code)
+{
+	static const uint64_t orders[] = { 0, 1, 2 };
+	uint64_t want = 0;
+	struct diag d;
+	for (size_t i = 0; i <= COUNT_OF(orders); i++) {
+		int fast = i == COUNT_OF(orders);
+		struct tile_run_options o = { .mode = fast ? TILE_FAST : TILE_CHECKED, .order_seed = fast ? 0 : orders[i], .fuel = 1 << 24 };
+		int rc = run(s, c, code, o, &d);
+		if (rc < 0)
+			return -1;
+		if (rc) {
+			fprintf(stderr, "%s:%d: line %d: %s: %s\n", s->path, c->line, d.line, reason_code(d.reason), d.text);
+			return -1;
+		}
+		if (!i)
+			want = digest(c);
+		else if (fast && digest(c) != want)
+			return complain(s, c->line, "fast mode gives other bits than checked mode");
+	}
+	return 0;
+}
+
+static int do_launch(struct source *s, struct call *c)
+{
+	struct err e = ERR_INIT;
+	struct diag d = { .reason = REASON_ok };
+	const struct tile_code *code;
+	int rc = tile_compile(s->g, &c->l, &code, &d, &e);
+	if (rc) {
+		fprintf(stderr, "%s:%d: does not compile: line %d: %s%s\n", s->path, c->line, d.line, d.text, e.text);
+		return -1;
+	}
+	return c->bug.n ? must_fault(s, c, code) : must_run(s, c, code);
+}
+
+/* The line of the kernel that is marked, between its `def` and the next decorator. */
+static void find_bug(struct source *s, struct call *c)
+{
+	struct str text = buf_str(&s->text);
+	char def[200];
+	int inside = 0;
+	int n = snprintf(def, sizeof def, "def %.*s(", STR_ARG(c->l.fn->name));
+	for (int line = 1; text.n; line++) {
+		struct str one = str_cut(&text, '\n');
+		if (str_find(one, (struct str){ .p = def, .n = (size_t)n }) == 0)
+			inside = 1;
+		else if (inside && str_starts(one, "@triton.jit"))
+			return;
+		ptrdiff_t at = str_find(one, STR("# BUG: "));
+		if (!inside || at < 0)
+			continue;
+		c->bug = str_trim((struct str){ .p = one.p + at + 7, .n = one.n - (size_t)at - 7 });
+		c->bug_line = line;
+		return;
+	}
+}
+
+static void each_launch(struct source *s)
+{
+	struct str text = buf_str(&s->text);
+	for (int line = 1; text.n; line++) {
+		struct str one = str_trim(str_cut(&text, '\n'));
+		struct call c = { .l = { .grid = { 1, 1, 1 }, .num_warps = 4, .num_stages = 3, .num_ctas = 1 }, .line = line };
+		if (!str_starts(one, "# launch:"))
+			continue;
+		one.p += 9, one.n -= 9;
+		c.l.args = c.args;
+		s->launches++;
+		if (parse_call(s, &c, one)) {
+			s->failed++;
+		} else {
+			find_bug(s, &c);
+			s->failed += do_launch(s, &c) != 0;
+		}
+		for (size_t i = 0; i < MAX_ARGS; i++)
+			if (c.args[i].kind == TILE_V_TENSOR)
+				tensor_release(&c.args[i].t);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int launches = 0, failed = 0;
+	for (int i = 1; i < argc; i++) {
+		struct source s = { .path = argv[i] };
+		struct err e = ERR_INIT;
+		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
+		if (!s.g || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
+		    check_env_init(&s.env, &s.m, &e)) {
+			fprintf(stderr, "%s: %s\n", argv[i], e.text);
+			return 2;
+		}
+		each_launch(&s);
+		launches += s.launches;
+		failed += s.failed;
+		check_env_release(&s.env);
+		py_release(&s.m);
+		tile_engine_free(s.g);
+		buf_release(&s.text);
+	}
+	printf("%d launches, %d failed\n", launches, failed);
+	return failed != 0;
+}

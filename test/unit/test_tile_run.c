@@ -1,0 +1,314 @@
+/* Running over a grid: memory in all forms, threads, atomics, fuel, cost, and that fast mode
+ * never leaves an allocation. */
+#include "tile_rig.h"
+
+#include <math.h>
+
+enum { BLOCK = 64 };
+
+static struct tile_type tile2(enum dtype dt, int32_t m, int32_t n) { return tile_shaped(tile_scalar(dt), 2, (int32_t[]){ m, n }); }
+static tile_reg op2(struct rig *r, enum tile_op op, tile_reg a, tile_reg b) { return tile_build(&r->b, op, tile_build_type(&r->b, a), 2, a, b); }
+static tile_reg splat(struct rig *r, tile_reg s, struct tile_type like)
+{
+	return tile_build(&r->b, TOP_SPLAT, tile_shaped(tile_build_type(&r->b, s), like.ndim, like.shape), 1, s);
+}
+
+/* pid * BLOCK + arange(BLOCK) */
+static tile_reg block_offsets(struct rig *r)
+{
+	tile_reg pid = tile_build(&r->b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0);
+	tile_reg at = op2(r, TOP_MUL, pid, tile_build_int(&r->b, tile_scalar(DT_I32), BLOCK));
+	return op2(r, TOP_ADD, splat(r, at, rig_tile(DT_I32, BLOCK)), tile_build(&r->b, TOP_ARANGE, rig_tile(DT_I32, BLOCK), 0));
+}
+
+static tile_reg at(struct rig *r, tile_reg base, tile_reg off) { return op2(r, TOP_ADDPTR, splat(r, base, tile_build_type(&r->b, off)), off); }
+
+/* --- memory forms --------------------------------------------------------------------- */
+
+/* Loads a 16 x 32 window of a matrix with strides and a two-sided mask, both by short forms and
+ * by pointers and masks that were made dense, and stores it shifted; all four must agree. */
+static void window(int dense_ptr, int dense_mask, enum tile_mode mode, int32_t rs, int32_t cs, int32_t out[512])
+{
+	struct rig r;
+	int32_t *a, *o;
+	struct tile_type t = tile2(DT_I32, 16, 32);
+	rig_open(&r);
+	r.o.mode = mode;
+	tile_reg src = rig_tensor(&r, DT_I32, 4096, (void **)&a), dst = rig_tensor(&r, DT_I32, 4096, (void **)&o);
+	tile_reg ri = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 16, 1), 1, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 16), 0));
+	tile_reg ci = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 32), 0, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 32), 0));
+	tile_reg row = tile_build(&r.b, TOP_BROADCAST, t, 1, ri), col = tile_build(&r.b, TOP_BROADCAST, t, 1, ci);
+	tile_reg off = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, rs)), op2(&r, TOP_MUL, col, tile_build_int(&r.b, t, cs)));
+	if (dense_ptr)          /* xor with a zero that the machine does not see through */
+		off = op2(&r, TOP_XOR, off, op2(&r, TOP_XOR, col, col));
+	struct tile_type b = tile2(DT_BOOL, 16, 32);
+	tile_reg m1 = tile_build(&r.b, TOP_GE, b, 2, row, tile_build_int(&r.b, t, 3)), m2 = tile_build(&r.b, TOP_LT, b, 2, col, tile_build_int(&r.b, t, 29));
+	tile_reg mask = op2(&r, TOP_AND, m1, m2);
+	if (dense_mask)
+		mask = op2(&r, TOP_XOR, mask, op2(&r, TOP_XOR, mask, mask));
+	tile_reg v = tile_build(&r.b, TOP_LOAD, t, 3, at(&r, src, off), mask, tile_build_int(&r.b, t, -7));
+	tile_reg lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, 32)), col);
+	tile_build_do(&r.b, TOP_STORE, 2, at(&r, dst, lin), v);
+	tile_reg more = op2(&r, TOP_ADD, lin, tile_build_int(&r.b, t, 1024));
+	tile_build_do(&r.b, TOP_STORE, 3, at(&r, dst, more), op2(&r, TOP_ADD, v, v), mask);
+	for (int i = 0; i < 4096; i++)
+		a[i] = i * 3, o[i] = -1;
+	rig_run(&r);
+	for (int i = 0; i < 16; i++)
+		for (int j = 0; j < 32; j++) {
+			int on = i >= 3 && j < 29, want = on ? a[i * rs + j * cs] : -7;
+			assert_int_equal(o[i * 32 + j], want);
+			assert_int_equal(o[1024 + i * 32 + j], on ? 2 * want : -1);
+		}
+	memcpy(out, o, 512 * sizeof *out);
+	rig_close(&r);
+}
+
+static void test_windows(void **state)
+{
+	static const int32_t strides[][2] = { { 32, 1 }, { 64, 1 }, { 1, 16 }, { 2, 64 }, { 0, 1 }, { 1, 0 }, { 100, 3 } };
+	int32_t got[512];
+	(void)state;
+	for (size_t s = 0; s < COUNT_OF(strides); s++)
+		for (int k = 0; k < 8; k++)
+			window(k & 1, k >> 1 & 1, k >> 2 ? TILE_FAST : TILE_CHECKED, strides[s][0], strides[s][1], got);
+}
+
+/* A store that goes half over what a load in the same program still holds. */
+static void test_overlap(void **state)
+{
+	(void)state;
+	for (int shift = -3; shift <= 3; shift++)
+		for (int fused = 0; fused < 2; fused++) {
+			struct rig r;
+			int32_t *a, before[256];
+			rig_open(&r);
+			r.o.mode = TILE_FAST;
+			tile_reg x = rig_tensor(&r, DT_I32, 256, (void **)&a);
+			tile_reg i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 128), 16, 0);
+			tile_reg v = tile_build(&r.b, TOP_LOAD, rig_tile(DT_I32, 128), 1, at(&r, x, i));
+			tile_reg w = fused ? op2(&r, TOP_ADD, v, tile_build_int(&r.b, rig_tile(DT_I32, 128), 1000)) : v;
+			tile_build_do(&r.b, TOP_STORE, 2, at(&r, x, op2(&r, TOP_ADD, i, tile_build_int(&r.b, rig_tile(DT_I32, 128), shift))), w);
+			for (int k = 0; k < 256; k++)
+				a[k] = before[k] = k * k;
+			rig_run(&r);
+			for (int k = 0; k < 128; k++)
+				assert_int_equal(a[16 + k + shift], before[16 + k] + 1000 * fused);
+			rig_close(&r);
+		}
+}
+
+/* --- bounds in fast mode ------------------------------------------------------------------- */
+
+static void test_fast_bounds(void **state)
+{
+	(void)state;
+	for (int dense = 0; dense < 2; dense++)
+		for (int store = 0; store < 2; store++)
+			for (int64_t first = -2; first <= 2; first += 2) {
+				struct rig r;
+				float *a;
+				rig_open(&r);
+				r.o.mode = TILE_FAST;
+				tile_reg x = rig_tensor(&r, DT_F32, 64, (void **)&a);
+				tile_reg i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 64), first, 0);
+				if (dense)
+					i = op2(&r, TOP_XOR, i, op2(&r, TOP_XOR, i, i));
+				rig_line(&r, 7);
+				if (store)
+					tile_build_do(&r.b, TOP_STORE, 2, at(&r, x, i), tile_build_float(&r.b, rig_tile(DT_F32, 64), 1));
+				else
+					rig_output(&r, tile_build(&r.b, TOP_LOAD, rig_tile(DT_F32, 64), 1, at(&r, x, i)), NULL);
+				assert_int_equal(rig_finish(&r), 0);
+				assert_int_equal(rig_execute(&r), first != 0);
+				if (first) {
+					assert_int_equal(r.d.reason, REASON_out_of_bounds);
+					assert_int_equal(r.d.line, 7);
+					assert_non_null(strstr(r.d.text, "'a0'"));
+					assert_non_null(strstr(r.d.text, first < 0 ? "element -2 " : dense ? "element 64 " : "element 65 "));
+				}
+				rig_close(&r);
+			}
+}
+
+/* --- grids ------------------------------------------------------------------------- */
+
+/* out[i] = x[i] * 2 + pid over a large grid: same bits for any number of threads. */
+static void build_scale(struct rig *r, int64_t n, float **x, float **o)
+{
+	rig_open(r);
+	r->o.mode = TILE_FAST;
+	tile_reg px = rig_tensor(r, DT_F32, n, (void **)x), po = rig_tensor(r, DT_F32, n, (void **)o);
+	tile_reg off = block_offsets(r);
+	tile_reg v = tile_build(&r->b, TOP_LOAD, rig_tile(DT_F32, BLOCK), 1, at(r, px, off));
+	tile_reg pid = tile_build(&r->b, TOP_CAST, tile_scalar(DT_F32), 1, tile_build(&r->b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
+	v = op2(r, TOP_ADD, op2(r, TOP_ADD, v, v), splat(r, pid, rig_tile(DT_F32, BLOCK)));
+	tile_build_do(&r->b, TOP_STORE, 2, at(r, po, off), v);
+	for (int64_t i = 0; i < n; i++)
+		(*x)[i] = (float)(i % 1000);
+}
+
+static void test_threads(void **state)
+{
+	enum { N = BLOCK * 1000 };
+	(void)state;
+	for (int threads = 0; threads <= 4; threads += 2) {
+		struct rig r;
+		float *x, *o;
+		build_scale(&r, N, &x, &o);
+		r.grid[0] = 1000;
+		r.pool = threads ? pool_new(threads, &r.e) : NULL;
+		rig_run(&r);
+		for (int i = 0; i < N; i++)
+			assert_true(o[i] == x[i] * 2 + (float)(i / BLOCK));
+		assert_int_equal(r.cost.programs, 1000);
+		assert_int_equal(r.cost.launches, 1);
+		assert_int_equal(r.cost.bytes_loaded, N * 4);
+		assert_int_equal(r.cost.bytes_stored, N * 4);
+		assert_int_equal(r.cost.ops_f32, 2 * N);
+		if (r.pool)
+			pool_free(r.pool);
+		rig_close(&r);
+	}
+}
+
+/* Whichever thread meets it first, the lowest program's fault is reported. */
+static void test_first_fault(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct rig r;
+		float *x, *o;
+		build_scale(&r, BLOCK * 100, &x, &o);
+		r.grid[0] = 1000;
+		r.pool = pool_new(4, &r.e);
+		assert_int_equal(rig_finish(&r), 0);
+		assert_int_equal(rig_execute(&r), 1);
+		assert_non_null(strstr(r.d.text, "program (100, 0, 0)"));
+		pool_free(r.pool);
+		rig_close(&r);
+	}
+}
+
+static void test_grid_order(void **state)
+{
+	struct rig r;
+	int32_t *o;
+	struct tile_type i32 = tile_scalar(DT_I32);
+	(void)state;
+	rig_open(&r);
+	tile_reg po = rig_tensor(&r, DT_I32, 24, (void **)&o), p[3], n[3];
+	for (int k = 0; k < 3; k++) {
+		p[k] = tile_build_imm(&r.b, TOP_PROGRAM_ID, i32, k, 0);
+		n[k] = tile_build_imm(&r.b, TOP_NUM_PROGRAMS, i32, k, 0);
+	}
+	tile_reg lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, op2(&r, TOP_ADD, op2(&r, TOP_MUL, p[2], n[1]), p[1]), n[0]), p[0]);
+	tile_build_do(&r.b, TOP_STORE, 2, op2(&r, TOP_ADDPTR, po, lin), op2(&r, TOP_ADD, lin, tile_build_int(&r.b, i32, 1)));
+	r.grid[0] = 4, r.grid[1] = 3, r.grid[2] = 2;
+	r.o.order_seed = 5;
+	rig_run(&r);
+	for (int k = 0; k < 24; k++)
+		assert_int_equal(o[k], k + 1);
+	r.grid[1] = 0;
+	assert_int_equal(rig_execute(&r), 0);           /* an empty grid launches nothing */
+	r.grid[1] = (int64_t)1 << 40;
+	assert_int_equal(rig_execute(&r), -1);
+	rig_close(&r);
+}
+
+static void test_atomics(void **state)
+{
+	static const struct { enum tile_rmw kind; enum dtype dt; double want[2]; } cases[] = {
+		{ TILE_RMW_ADD, DT_I32, { 10, 10 } }, { TILE_RMW_MAX, DT_I32, { 4, 5 } }, { TILE_RMW_MIN, DT_I32, { 0, 0 } },
+		{ TILE_RMW_OR, DT_I32, { 7, 5 | 7 } }, { TILE_RMW_XCHG, DT_I32, { 4, 4 } }, { TILE_RMW_ADD, DT_F32, { 10, 10 } },
+		{ TILE_RMW_ADD, DT_F16, { 10, 10 } }, { TILE_RMW_MAX, DT_F32, { 4, 5 } }, { TILE_RMW_XOR, DT_U32, { 4, 5 ^ 4 } },
+	};
+	(void)state;
+	for (size_t c = 0; c < COUNT_OF(cases); c++)
+		for (int pool = 0; pool < 2; pool++) {
+			struct rig r;
+			void *a;
+			rig_open(&r);
+			r.o.mode = pool ? TILE_FAST : TILE_CHECKED;
+			tile_reg x = rig_tensor(&r, cases[c].dt, 4, &a);
+			tile_reg pid = tile_build(&r.b, TOP_CAST, tile_scalar(cases[c].dt), 1, tile_build(&r.b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
+			tile_build(&r.b, TOP_ATOMIC, tile_scalar(cases[c].dt), 2, x, pid);
+			tile_build_last(&r.b)->attr[0] = (int)cases[c].kind;
+			r.grid[0] = 5;
+			r.pool = pool ? pool_new(3, &r.e) : NULL;
+			assert_int_equal(rig_finish(&r), 0);
+			dtype_store(cases[c].dt, a, 0);
+			assert_int_equal(rig_execute(&r), 0);
+			assert_true(dtype_load(cases[c].dt, a) == cases[c].want[0]);
+			assert_int_equal(r.cost.atomics, 5);
+			if (r.pool)
+				pool_free(r.pool);
+			rig_close(&r);
+		}
+}
+
+static void test_cas(void **state)
+{
+	struct rig r;
+	int32_t *a, *old;
+	struct tile_type i32 = tile_scalar(DT_I32);
+	(void)state;
+	rig_open(&r);
+	tile_reg x = rig_tensor(&r, DT_I32, 1, (void **)&a), o = rig_tensor(&r, DT_I32, 4, (void **)&old);
+	tile_reg pid = tile_build(&r.b, TOP_PROGRAM_ID, i32, 0);
+	tile_reg was = tile_build(&r.b, TOP_CAS, i32, 3, x, tile_build_int(&r.b, i32, 0), op2(&r, TOP_ADD, pid, tile_build_int(&r.b, i32, 5)));
+	tile_build_do(&r.b, TOP_STORE, 2, op2(&r, TOP_ADDPTR, o, pid), was);
+	r.grid[0] = 4;
+	rig_run(&r);
+	assert_int_equal(a[0], 5);
+	assert_int_equal(old[0], 0);
+	assert_int_equal(old[3], 5);
+	rig_close(&r);
+}
+
+static void test_fuel(void **state)
+{
+	struct rig r;
+	(void)state;
+	for (int pool = 0; pool < 2; pool++) {
+		rig_open(&r);
+		r.o.mode = TILE_FAST;
+		rig_tensor(&r, DT_F32, 1, NULL);
+		rig_line(&r, 3);
+		tile_build_loop(&r.b);
+		tile_build_br(&r.b, 0);
+		tile_build_end(&r.b);
+		r.o.fuel = 100000;
+		r.grid[0] = 8;
+		r.pool = pool ? pool_new(2, &r.e) : NULL;
+		assert_int_equal(rig_finish(&r), 0);
+		assert_int_equal(rig_execute(&r), 1);
+		assert_int_equal(r.d.reason, REASON_kernel_timeout);
+		assert_int_equal(r.d.line, 3);
+		if (r.pool)
+			pool_free(r.pool);
+		rig_close(&r);
+	}
+}
+
+static void test_roofline(void **state)
+{
+	struct tile_cost c = { .launches = 1, .programs = 10000, .bytes_loaded = 4800000000, .bytes_unique = 4800000000 };
+	double t = tile_cost_seconds(&c, "H200");
+	(void)state;
+	assert_true(t > 1e-3 && t < 1.1e-3);            /* 4.8 GB at 4.8 TB/s */
+	assert_true(tile_cost_seconds(&c, "A100") > t);
+	c.dot_f16 = 9894LL * 1000000000000LL / 10;
+	assert_true(fabs(tile_cost_seconds(&c, "H200") - 1) < 0.01);
+	assert_true(tile_cost_seconds(&c, "no such") < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_first_fault), cmocka_unit_test(test_grid_order), cmocka_unit_test(test_atomics), cmocka_unit_test(test_cas),
+		cmocka_unit_test(test_fuel), cmocka_unit_test(test_roofline),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
