@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "host/interp.h"
+#include "host/num/num.h"
 #include "host/prelude.h"
 
 #define BIND_TABLE(name) extern const struct bind_row name[];
@@ -99,6 +100,7 @@ struct host_lib *host_lib_new(struct err *e)
 {
 	struct host_lib *lib = mem_zalloc(sizeof *lib);
 	struct map natives = MAP_INIT;
+	num_init();
 	if (!lib) {
 		err_nomem(e);
 		return NULL;

@@ -197,21 +197,57 @@ static void scan_int(enum num_scan op, struct scan_step *s, int64_t x, int64_t k
 	}
 }
 
-/* The frequent case: running sums of floats, a block of columns at a time. */
-#define SCAN_SUM_COLS(T)                                                                                  \
-	static void scan_sum_##T(const struct along *a, int64_t base, int64_t n)                          \
+/* The frequent cases: running sums and products of floats, a block of columns at a time. */
+#define SCAN_COLS(T, name, start, op)                                                                     \
+	static void scan_##name##_##T(const struct along *a, int64_t base, int64_t n)                     \
 	{                                                                                                 \
 		const T *x = (const T *)tensor_data(&a->x) + base;                                        \
 		T *y = (T *)a->y + base;                                                                  \
-		double s[ROWS_BLOCK] = { 0 };                                                             \
+		double s[ROWS_BLOCK];                                                                     \
+		for (int64_t j = 0; j < n; j++)                                                           \
+			s[j] = start;                                                                     \
 		for (int64_t k = 0; k < a->L; k++)                                                        \
 			for (int64_t j = 0; j < n; j++) {                                                 \
-				s[j] += (double)x[k * a->inner + j];                                      \
+				s[j] = s[j] op (double)x[k * a->inner + j];                               \
 				y[k * a->inner + j] = (T)s[j];                                            \
 			}                                                                                 \
 	}
-SCAN_SUM_COLS(float)
-SCAN_SUM_COLS(double)
+SCAN_COLS(float, sum, 0, +)
+SCAN_COLS(double, sum, 0, +)
+SCAN_COLS(float, prod, 1, *)
+SCAN_COLS(double, prod, 1, *)
+
+/* Dense rows, eight at a time: one running sum alone would wait for each addition. */
+#define SCAN_SUM_ROWS(T)                                                                                  \
+	static void scan_rows_##T(const struct along *a, int64_t row, int64_t rows)                       \
+	{                                                                                                 \
+		const T *x = (const T *)tensor_data(&a->x) + row * a->L;                                  \
+		T *y = (T *)a->y + row * a->L;                                                            \
+		double s[8] = { 0 };                                                                      \
+		if (rows == 8) {                                                                          \
+			for (int64_t k = 0; k < a->L; k++)                                                \
+				for (int j = 0; j < 8; j++) {                                             \
+					s[j] += (double)x[j * a->L + k];                                  \
+					y[j * a->L + k] = (T)s[j];                                        \
+				}                                                                         \
+			return;                                                                           \
+		}                                                                                         \
+		for (int64_t j = 0; j < rows; j++)                                                        \
+			for (int64_t k = 0; k < a->L; k++) {                                              \
+				s[j] += (double)x[j * a->L + k];                                          \
+				y[j * a->L + k] = (T)s[j];                                                \
+			}                                                                                 \
+	}
+SCAN_SUM_ROWS(float)
+SCAN_SUM_ROWS(double)
+
+static void scan_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct along *a = ctx;
+
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i += 8)
+		(a->x.dt == DT_F32 ? scan_rows_float : scan_rows_double)(a, i, MIN(8, (int64_t)end - i));
+}
 
 static void scan_column(const struct along *a, int64_t base)
 {
@@ -251,6 +287,10 @@ static void scan_range(void *ctx, size_t begin, size_t end)
 			scan_sum_float(a, base, n);
 		else if (a->scan == SCAN_SUM && a->x.dt == DT_F64)
 			scan_sum_double(a, base, n);
+		else if (a->scan == SCAN_PROD && a->x.dt == DT_F32)
+			scan_prod_float(a, base, n);
+		else if (a->scan == SCAN_PROD && a->x.dt == DT_F64)
+			scan_prod_double(a, base, n);
 		else
 			for (int64_t j = 0; j < n; j++)
 				scan_column(a, base + j);
@@ -274,7 +314,9 @@ int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum n
 		goto out;
 	a.y = tensor_data(out);
 	a.index = index ? tensor_data(index) : NULL;
-	if (tensor_numel(out))
+	if (tensor_numel(out) && a.inner == 1 && op == SCAN_SUM && a.x.dt != DT_I64)
+		pool_for(c->pool, (size_t)a.outer, 64, scan_rows, &a);
+	else if (tensor_numel(out))
 		pool_for(c->pool, (size_t)slices(&a), 16, scan_range, &a);
 	rc = num_settle(c, out, to, e);
 out:

@@ -26,27 +26,29 @@ static double load_at(enum dtype dt, const void *p, int64_t i)
 	return dtype_load(dt, (const char *)p + i * dtype_size(dt));
 }
 
-/* Adds the mask and cuts off the future in scores [n, S] of queries [first, first + n). */
-static void mask_scores(const struct attention *a, void *scores, int64_t b, int64_t first, int64_t n)
+/* Adds a row of the mask to a row of scores. */
+static void mask_row(const struct attention *a, char *row, const char *m, int64_t stride)
+{
+	enum dtype dt = a->mask.dt;
+
+	for (int64_t j = 0; j < a->S; j++, row += a->size) {
+		double v = load_at(dt, m, j * stride);
+
+		if (dt == DT_BOOL && v == 0)
+			dtype_store(a->y.dt, row, -INFINITY);
+		else if (dt != DT_BOOL)
+			dtype_store(a->y.dt, row, dtype_load(a->y.dt, row) + v);
+	}
+}
+
+/* Adds the mask to scores [n, S] of queries [first, first + n). */
+static void mask_scores(const struct attention *a, char *scores, int64_t b, int64_t first, int64_t n)
 {
 	const struct tensor *m = &a->mask;
 
 	for (int64_t i = 0; i < n; i++)
-		for (int64_t j = 0; j < a->S; j++) {
-			char *p = (char *)scores + (i * a->S + j) * a->size;
-
-			if (a->causal && j > first + i) {
-				dtype_store(a->y.dt, p, -INFINITY);
-			} else if (m->st) {
-				int64_t at = b * m->stride[0] + (first + i) * m->stride[1] + j * m->stride[2];
-				double v = load_at(m->dt, tensor_data(m), at);
-
-				if (m->dt == DT_BOOL && v == 0)
-					dtype_store(a->y.dt, p, -INFINITY);
-				else if (m->dt != DT_BOOL)
-					dtype_store(a->y.dt, p, dtype_load(a->y.dt, p) + v);
-			}
-		}
+		mask_row(a, scores + i * a->S * a->size,
+			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt), m->stride[2]);
 }
 
 /* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
@@ -69,14 +71,20 @@ static void attend(struct attention *a, int64_t b, int64_t first, void *scores)
 			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
 	char *p = scores;
 
+	/* Under the causal mask no query of the block sees beyond its last one. */
+	if (a->causal)
+		qk.n = pv.k = MIN(a->S, first + n);
 	num_gemm(&qk);
-	if (a->causal || a->mask.st)
+	if (a->mask.st)
 		mask_scores(a, scores, b, first, n);
 	for (int64_t i = 0; i < n; i++, p += a->S * a->size) {
 		char *row = p + (int64_t)QUERIES * a->S * a->size;   /* softmax reads and writes apart */
+		int64_t seen = a->causal ? MIN(a->S, first + i + 1) : a->S;
 
-		a->rows->softmax(row, p, a->S, 1, 1, 0);
-		clear_empty(a, row);
+		a->rows->softmax(row, p, seen, 1, 1, 0);
+		memset(row + seen * a->size, 0, (size_t)((pv.k - seen) * a->size));
+		if (a->mask.st)
+			clear_empty(a, row);
 	}
 	pv.a = (char *)scores + (int64_t)QUERIES * a->S * a->size;
 	num_gemm(&pv);

@@ -19,6 +19,7 @@ static const struct num_op_info info[NUM_OPS] = {
 #include "host/num/ew_arith.def"
 #include "host/num/ew_int.def"
 #include "host/num/ew_float.def"
+#include "host/num/ew_trig.def"
 #undef EW
 };
 
@@ -51,7 +52,8 @@ struct job {
 
 struct operand {
 	const void *at;                 /* of the current block */
-	const char *broadcast;          /* the element that `block` is filled with */
+	const char *broadcast;          /* the element that block[0..filled) is filled with */
+	int64_t filled;
 	int64_t block[BLOCK];
 };
 
@@ -66,11 +68,12 @@ static void load_block(const struct job *j, int k, struct operand *o, const char
 	}
 	o->at = o->block;
 	if (stride == 0) {
-		if (o->broadcast == src)
+		if (o->broadcast == src && o->filled >= n)
 			return;
 		o->broadcast = src;
+		o->filled = n;
 		dtype_convert(j->carrier, &one, j->dt[k], src, 1);
-		tensor_gather(j->carrier, o->block, j->carrier, &one, 0, BLOCK);
+		tensor_gather(j->carrier, o->block, j->carrier, &one, 0, n);
 		return;
 	}
 	tensor_gather(j->carrier, o->block, j->dt[k], src + first * stride * size, stride, n);

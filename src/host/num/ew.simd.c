@@ -71,9 +71,14 @@ VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint6
 #define LIBM2(g) VM float f32_##g(float a, float b) { return g##f(a, b); } VM double f64_##g(double a, double b) { return g(a, b); }
 #define LIBM64(f) VM double f64_##f(double a) { return f(a); }
 LIBM64(exp) LIBM64(expm1) LIBM64(log) LIBM64(log1p) LIBM64(tanh) LIBM64(erf)
-LIBM1(exp2) LIBM1(log2) LIBM1(log10) LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan)
+LIBM64(sin) LIBM64(cos)
+LIBM1(exp2) LIBM1(log2) LIBM1(log10) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan)
 LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(sqrt) LIBM1(erfc)
 LIBM2(atan2) LIBM2(hypot) LIBM2(copysign) LIBM2(nextafter)
+VM float f32_sin(float a) { return vm_sin(a); }
+VM float f32_cos(float a) { return vm_cos(a); }
+VM float f32_libm_sin(float a) { return sinf(a); }
+VM double f64_libm_sin(double a) { return sin(a); }
 /* lgamma writes the global signgam; the reentrant form does not. */
 VM double f64_lgamma(double a) { int s; return lgamma_r(a, &s); }
 VM float f32_lgamma(float a) { int s; return lgammaf_r(a, &s); }
@@ -190,6 +195,7 @@ VM double f64_param(double x) { return x; }
 #define EW(name, arity, result, expr) LOOP(f32, name, OUT_##result, expr)
 #include "host/num/ew_arith.def"
 #include "host/num/ew_float.def"
+#include "host/num/ew_trig.def"
 #undef EW
 #undef M
 #undef T
@@ -199,6 +205,7 @@ VM double f64_param(double x) { return x; }
 #define EW(name, arity, result, expr) LOOP(f64, name, OUT_##result, expr)
 #include "host/num/ew_arith.def"
 #include "host/num/ew_float.def"
+#include "host/num/ew_trig.def"
 #undef EW
 #undef M
 #undef T
@@ -212,6 +219,21 @@ VM double f64_param(double x) { return x; }
 #undef M
 #undef T
 
+/* Large arguments, infinities and NaN, after the vector pass. */
+#define EW(name, arity, result, expr)                                                                      \
+	static void f32_all_##name(void *restrict o, const void *restrict x, const void *restrict y,       \
+				   const void *restrict z, size_t n, const double *p)                      \
+	{                                                                                                  \
+		const float *a = x;                                                                        \
+		float *r = o;                                                                              \
+		f32_ew_##name(o, x, y, z, n, p);                                                           \
+		for (size_t i = 0; i < n; i++)                                                             \
+			if (!(__builtin_fabsf(a[i]) < VM_TURNS))                                           \
+				r[i] = name##f(a[i]);                                                      \
+	}
+#include "host/num/ew_trig.def"
+#undef EW
+
 const struct num_kernel *SIMD_FN(num_kernels)(void)
 {
 	static const struct num_kernel table[NUM_OPS] = {
@@ -220,6 +242,9 @@ const struct num_kernel *SIMD_FN(num_kernels)(void)
 #undef EW
 #define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name },
 #include "host/num/ew_float.def"
+#undef EW
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_all_##name, .f64 = f64_ew_##name },
+#include "host/num/ew_trig.def"
 #undef EW
 #define EW(name, arity, result, expr) [NUM_##name] = { .i64 = i64_ew_##name },
 #include "host/num/ew_int.def"

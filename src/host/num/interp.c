@@ -74,32 +74,53 @@ static double step_of(int64_t in, int64_t out, double scale, int align, enum num
 	return scale > 0 ? 1 / scale : (double)in / (double)out;
 }
 
-static double get(const struct tensor *t, int64_t i)
-{
-	return t->dt == DT_F32 ? (double)((float *)tensor_data(t))[i] : ((double *)tensor_data(t))[i];
-}
-
-/* y [outer, out, inner] from x [outer, in, inner]. */
-static void resample(struct tensor *y, const struct tensor *x, int64_t outer, int64_t in, int64_t out, int64_t inner,
-		     double step, enum num_interp mode, int align)
-{
-	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
-
-	for (int64_t o = 0; o < out; o++) {
-		struct tap t = tap_of(o, in, step, mode, align);
-
-		for (int64_t r = 0; r < outer; r++)
-			for (int64_t k = 0; k < inner; k++) {
-				double s = 0;
-
-				for (int j = 0; j < taps; j++)
-					s += t.w[j] * get(x, (r * in + t.at[j]) * inner + k);
-				if (y->dt == DT_F32)
-					((float *)tensor_data(y))[(r * out + o) * inner + k] = (float)s;
-				else
-					((double *)tensor_data(y))[(r * out + o) * inner + k] = s;
-			}
+/* y [outer, out, inner] from x [outer, in, inner]; tap has one entry per output. Rows of inner
+ * elements are the vector loop; along the last dimension the outputs are. */
+#define RESAMPLE(T)                                                                                         \
+	static void resample_##T(T *restrict y, const T *restrict x, int64_t outer, int64_t in, int64_t out,  \
+				 int64_t inner, const struct tap *t, int taps)                              \
+	{                                                                                                   \
+		for (int64_t r = 0; r < outer; r++)                                                         \
+			for (int64_t o = 0; o < out; o++) {                                                 \
+				const T *x0 = x + (r * in + t[o].at[0]) * inner, *x1 = x + (r * in + t[o].at[1]) * inner; \
+				const T *x2 = x + (r * in + t[o].at[2]) * inner, *x3 = x + (r * in + t[o].at[3]) * inner; \
+				const double *w = t[o].w;                                                   \
+				T *to = y + (r * out + o) * inner;                                          \
+				if (taps == 1)                                                              \
+					memcpy(to, x0, (size_t)inner * sizeof *to);                         \
+				else if (taps == 2)                                                         \
+					for (int64_t k = 0; k < inner; k++)                                 \
+						to[k] = (T)(w[0] * (double)x0[k] + w[1] * (double)x1[k]);   \
+				else                                                                        \
+					for (int64_t k = 0; k < inner; k++)                                 \
+						to[k] = (T)(w[0] * (double)x0[k] + w[1] * (double)x1[k] +   \
+							    w[2] * (double)x2[k] + w[3] * (double)x3[k]);   \
+			}                                                                                   \
 	}
+RESAMPLE(float)
+RESAMPLE(double)
+
+/* One dimension of the image. */
+static int resample(struct tensor *y, const struct tensor *x, int dim, double step, enum num_interp mode, int align,
+		    struct err *e)
+{
+	int64_t outer = 1, inner = 1, in = x->shape[dim], out = y->shape[dim];
+	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
+	struct tap *t = mem_array((size_t)out, sizeof *t);
+
+	if (!t)
+		return err_nomem(e);
+	for (int i = 0; i < x->ndim; i++)
+		if (i != dim)
+			*(i < dim ? &outer : &inner) *= x->shape[i];
+	for (int64_t o = 0; o < out; o++)
+		t[o] = tap_of(o, in, step, mode, align);
+	if (y->dt == DT_F32)
+		resample_float(tensor_data(y), tensor_data(x), outer, in, out, inner, t, taps);
+	else
+		resample_double(tensor_data(y), tensor_data(x), outer, in, out, inner, t, taps);
+	mem_free(t);
+	return 0;
 }
 
 int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *size,
@@ -115,27 +136,25 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 		return err_set(e, ERR_STATE, "\"compute_indices_weights_linear\" not implemented for '%s'", num_type_name(x->dt));
 	if (num_as(c, &now, x, dtype_carrier(x->dt), e))
 		return -1;
-	for (int d = 0; d < nd; d++) {
-		int64_t shape[TENSOR_DIMS], outer = 1, inner = 1, in = now.shape[d + 2];
-		struct tensor next;
+	for (int d = nd - 1; d >= 0; d--) {     /* the last first: it is the smallest then */
+		int64_t shape[TENSOR_DIMS], in = now.shape[d + 2];
+		struct tensor next = { .st = NULL };
+		int rc;
 
-		if (in <= 0 || size[d] <= 0) {
-			tensor_release(&now);
-			return err_set(e, ERR_STATE, "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)",
-				       (long long)in, (long long)size[d]);
-		}
 		memcpy(shape, now.shape, sizeof shape);
-		for (int i = 0; i < now.ndim; i++)
-			if (i != d + 2)
-				*(i < d + 2 ? &outer : &inner) *= shape[i];
 		shape[d + 2] = size[d];
-		if (num_new(c, &next, now.dt, now.ndim, shape, e)) {
+		if (in <= 0 || size[d] <= 0)
+			rc = err_set(e, ERR_STATE, "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)",
+				     (long long)in, (long long)size[d]);
+		else
+			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
+			     resample(&next, &now, d + 2, step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align, e);
+		tensor_release(&now);
+		now = next;
+		if (rc) {
 			tensor_release(&now);
 			return -1;
 		}
-		resample(&next, &now, outer, in, size[d], inner, step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align);
-		tensor_release(&now);
-		now = next;
 	}
 	if (num_settle(c, &now, x->dt, e))
 		return -1;

@@ -2,6 +2,7 @@
 #include "host/num/num.h"
 
 #include <cblas.h>
+#include <malloc.h>
 #include <math.h>
 
 void num_init(void)
@@ -14,6 +15,10 @@ void num_init(void)
 	 * about to enter a sandbox must have that behind it. */
 	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);
 	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0, d, 64);
+	/* Results of a few megabytes come and go with every operator: memory that was given back
+	 * to the kernel each time would be faulted in again page by page. */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e)

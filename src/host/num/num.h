@@ -26,7 +26,8 @@ struct num_ctx {
 
 #define NUM_CTX_INIT { .default_float = DT_F32 }
 
-/* BLAS runs on the calling thread only: parallelism is ours. Call once per process. */
+/* Settings of the process: BLAS runs on the calling thread only (parallelism is ours), and
+ * freed memory is kept for the next result. Harmless to call again. */
 void num_init(void);
 
 int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
@@ -72,6 +73,7 @@ enum num_op {
 #include "host/num/ew_arith.def"
 #include "host/num/ew_int.def"
 #include "host/num/ew_float.def"
+#include "host/num/ew_trig.def"
 #undef EW
 	NUM_OPS
 };

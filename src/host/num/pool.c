@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "host/num/reduce.h"
 
 struct pool_job {
 	struct pool_geom g;
@@ -224,10 +225,35 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 	return 0;
 }
 
+/* One result per plane is a reduction. */
+static int whole_plane(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, int max, struct err *e)
+{
+	struct num_dims d = { .n = nd };
+
+	for (int i = 0; i < nd; i++)
+		d.v[i] = x->ndim - nd + i;
+	return max ? num_amax(c, out, x, &d, 1, e) : num_mean(c, out, x, &d, 1, -1, e);
+}
+
+/* Where the output divides the input, adaptive pooling is plain pooling. */
+static int equal_windows(const struct pool_geom *g, int nd, struct num_pool *p)
+{
+	*p = (struct num_pool){ .nd = nd, .dilation = { 1, 1, 1 } };
+	for (int i = 0; i < nd; i++) {
+		int d = 3 - nd + i;
+
+		if (g->out[d] == 0 || g->in[d] % g->out[d])
+			return 0;
+		p->kernel[i] = p->stride[i] = g->in[d] / g->out[d];
+	}
+	return 1;
+}
+
 int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x, int nd,
 		      const int64_t *size, int max, struct err *e)
 {
 	struct pool_job j = { .max = max };
+	struct num_pool p;
 	enum dtype carrier = dtype_carrier(x->dt);
 	int64_t shape[TENSOR_DIMS];
 	int rc = -1;
@@ -236,6 +262,10 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 		return err_set(e, ERR_STATE, "\"adaptive_pool%dd\" not implemented for '%s'", nd, num_type_name(x->dt));
 	if (adaptive_geometry(&j, x, nd, size, e))
 		return -1;
+	if (!index && j.g.Q == 1)
+		return whole_plane(c, out, x, nd, max, e);
+	if (!index && equal_windows(&j.g, nd, &p))
+		return run_pool(c, out, NULL, x, &p, max, e);
 	result_shape(x, nd, j.g.out, shape);
 	j.size = dtype_size(carrier);
 	if (num_as(c, &j.x, x, carrier, e) || num_new(c, &j.y, carrier, x->ndim, shape, e) ||

@@ -101,7 +101,9 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 	static void avg_piece_##T(T *y, const T *x, const struct pool_geom *g, int64_t od, int64_t oh, int64_t w0, \
 				  int64_t n)                                                                  \
 	{                                                                                                     \
-		double sum[ROW] = { 0 };                                                                      \
+		double sum[ROW];                                                                              \
+		for (int64_t i = 0; i < n; i++)                                                               \
+			sum[i] = 0;                                                                           \
 		int64_t outer = window(g, 0, od, g->include_pad) * window(g, 1, oh, g->include_pad);          \
 		TAPS(add_row_##T(sum, x + row + shift, s, lo, hi);)                                           \
 		for (int64_t i = 0; i < n; i++) {                                                             \

@@ -4,10 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "host/num/shape.h"
 
-enum { N = 624, M = 397 };
+enum { N = 624 };
+
+SIMD_DECLARE(void, mt_next, (uint32_t *s))
+SIMD_DECLARE(void, mt_temper, (uint32_t *out, const uint32_t *s, size_t n))
+SIMD_DECLARE(void, mt_uniform, (float *out, const uint32_t *w, size_t n, float from, float range))
+SIMD_DECLARE(void, box_muller, (float *d, size_t blocks, float mean, float std))
 
 void num_rng_seed(struct num_rng *r, uint64_t seed)
 {
@@ -17,20 +23,9 @@ void num_rng_seed(struct num_rng *r, uint64_t seed)
 		r->state[j] = 1812433253u * (r->state[j - 1] ^ r->state[j - 1] >> 30) + j;
 }
 
-static uint32_t twist(uint32_t u, uint32_t v)
-{
-	return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ (v & 1 ? 0x9908b0dfu : 0);
-}
-
 static void next_state(struct num_rng *r)
 {
-	uint32_t *s = r->state;
-
-	for (int i = 0; i < N - M; i++)
-		s[i] = s[i + M] ^ twist(s[i], s[i + 1]);
-	for (int i = N - M; i < N - 1; i++)
-		s[i] = s[i + M - N] ^ twist(s[i], s[i + 1]);
-	s[N - 1] = s[M - 1] ^ twist(s[N - 1], s[0]);
+	SIMD_PICK(mt_next)(r->state);
 	r->left = N;
 	r->next = 0;
 }
@@ -46,6 +41,36 @@ uint32_t num_rng_u32(struct num_rng *r)
 	y ^= y << 7 & 0x9d2c5680u;
 	y ^= y << 15 & 0xefc60000u;
 	return y ^ y >> 18;
+}
+
+/* The next words of the stream that lie in one state, at most `most` of them. */
+static size_t next_words(struct num_rng *r, uint32_t *out, size_t most)
+{
+	size_t n;
+
+	if (r->left == 1) {
+		next_state(r);
+		r->left++;
+	}
+	n = MIN(most, (size_t)r->left - 1);
+	SIMD_PICK(mt_temper)(out, r->state + r->next, n);
+	r->left -= (int)n;
+	r->next += (int)n;
+	return n;
+}
+
+/* n uniform floats, dense. */
+static void uniform_f32(struct num_rng *r, float *out, size_t n, float from, float range)
+{
+	uint32_t words[N];
+
+	while (n) {
+		size_t m = next_words(r, words, n);
+
+		SIMD_PICK(mt_uniform)(out, words, m, from, range);
+		out += m;
+		n -= m;
+	}
 }
 
 /* The first draw is the high half. */
@@ -167,6 +192,11 @@ int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double
 	if (from > to)
 		return err_set(e, ERR_STATE, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	f.one = dt == DT_F64 ? one_uniform_f64 : dt == DT_F32 ? one_uniform_f32 : one_uniform_half;
+	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t)) {
+		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from, (float)to - (float)from);
+		tensor_mark_defined(t);
+		return 0;
+	}
 	if (dt == DT_F16 || dt == DT_BF16) {
 		f.a = rounded(dt, from);
 		f.b = rounded(dt, rounded(dt, to) - f.a);       /* to - from is rounded to the half type */
@@ -204,16 +234,6 @@ static void one_normal(struct fill *f, char *p, const char *q)
 }
 
 /* Sixteen uniform draws become sixteen normals: eight radii with eight angles. */
-static void box_muller_f32(float *d, float mean, float std)
-{
-	for (int j = 0; j < 8; j++) {
-		float u1 = 1 - d[j], u2 = d[j + 8], rad = sqrtf(-2 * logf(u1)), theta = (float)(2.0f * M_PI) * u2;
-
-		d[j] = fmaf(rad * cosf(theta), std, mean);
-		d[j + 8] = fmaf(rad * sinf(theta), std, mean);
-	}
-}
-
 static void box_muller_f64(double *d, double mean, double std)
 {
 	for (int j = 0; j < 8; j++) {
@@ -249,23 +269,27 @@ static void draw_16(struct num_rng *r, enum dtype dt, void *d, int64_t n)
 {
 	int bits = dt == DT_F16 ? 11 : 8;
 
+	if (dt == DT_F32) {
+		uniform_f32(r, d, (size_t)n, 0, 1);
+		return;
+	}
 	for (int64_t i = 0; i < n; i++)
 		if (dt == DT_F64)
 			((double *)d)[i] = draw_f64(r);
-		else if (dt == DT_F32)
-			((float *)d)[i] = draw_f32(r);
 		else
 			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) * (dt == DT_F16 ? 0x1p-11f : 0x1p-8f);
 }
 
-static void transform_16(enum dtype dt, void *d, double mean, double std)
+/* `blocks` times sixteen draws, in place. */
+static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, double std)
 {
-	if (dt == DT_F64)
-		box_muller_f64(d, mean, std);
-	else if (dt == DT_F32)
-		box_muller_f32(d, (float)mean, (float)std);
-	else
-		box_muller_half(dt, d, rh(dt, (float)mean), rh(dt, (float)std));
+	if (dt == DT_F32)
+		SIMD_PICK(box_muller)(d, (size_t)blocks, (float)mean, (float)std);
+	for (int64_t i = 0; i < blocks && dt != DT_F32; i++)
+		if (dt == DT_F64)
+			box_muller_f64((double *)d + 16 * i, mean, std);
+		else
+			box_muller_half(dt, (float *)d + 16 * i, rh(dt, (float)mean), rh(dt, (float)std));
 }
 
 /* Contiguous tensors of 16 or more: all uniforms first, then blocks; a rest is drawn anew as
@@ -280,11 +304,10 @@ static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype d
 	if (!d)
 		return err_nomem(e);
 	draw_16(r, dt, d, n);
-	for (int64_t i = 0; i + 16 <= n; i += 16)
-		transform_16(dt, d + i * size, mean, std);
+	transform_16(dt, d, n / 16, mean, std);
 	if (n % 16) {
 		draw_16(r, dt, d + (n - 16) * size, 16);
-		transform_16(dt, d + (n - 16) * size, mean, std);
+		transform_16(dt, d + (n - 16) * size, 1, mean, std);
 	}
 	dtype_convert(t->dt, tensor_data(t), wide, d, (size_t)n);
 	tensor_mark_defined(t);
@@ -325,6 +348,13 @@ int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t
 	return fill(&f, t, e);
 }
 
+/* Dense f32 tensors, as masks of dropout are: 0 or 1 from 53-bit draws. */
+static void coins_f32(struct num_rng *r, float *out, int64_t n, double p)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = draw_f64(r) < p ? 1.0f : 0.0f;
+}
+
 static void one_coin(struct fill *f, char *p, const char *q)
 {
 	(void)q;
@@ -337,6 +367,11 @@ int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct er
 
 	if (!(p >= 0 && p <= 1))
 		return err_set(e, ERR_STATE, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+	if (t->dt == DT_F32 && tensor_is_contiguous(t)) {
+		coins_f32(r, tensor_data(t), tensor_numel(t), p);
+		tensor_mark_defined(t);
+		return 0;
+	}
 	return fill(&f, t, e);
 }
 

@@ -105,18 +105,17 @@ static void col_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct col_state *s = ctx;
 	const struct walk *w = s->w;
-	int64_t step = w->red.stride[0][w->red.ndim - 1] * dtype_size(w->dt);
+	int64_t step = w->red.stride[0][w->red.ndim - 1];
 	const char *p = s->base + off[0] * dtype_size(w->dt);
 	int64_t block[BLOCK];
 
-	for (int64_t i = 0; i < n; i++, p += step) {
-		const void *x = p;
-
-		if (s->stride != 1 || w->dt != w->carrier) {
-			tensor_gather(w->carrier, block, w->dt, p, s->stride, s->n);
-			x = block;
-		}
-		w->k->col[w->which](s->acc, x, (size_t)s->n, s->m);
+	if (s->stride == 1 && w->dt == w->carrier) {
+		w->k->col[w->which](s->acc, p, (size_t)s->n, s->m, n, step);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++, p += step * dtype_size(w->dt)) {
+		tensor_gather(w->carrier, block, w->dt, p, s->stride, s->n);
+		w->k->col[w->which](s->acc, block, (size_t)s->n, s->m, 1, 0);
 	}
 }
 

@@ -16,9 +16,9 @@ enum num_red {
 union num_acc { double f; int64_t i; };
 
 /* row: x[0..n) into one accumulator with 16 partial sums in fixed order.
- * col: x[k] into s[k], k < n; m[k] is the parameter of each. */
+ * col: x[r * step + k] into s[k], for all rows r < rows, k < n; m[k] is the parameter of each. */
 typedef void num_row_fn(union num_acc *s, const void *x, size_t n, double m);
-typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m);
+typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m, int64_t rows, int64_t step);
 
 struct num_red_kernel {
 	num_row_fn *row[3];             /* by carrier: f32, f64, i64 */

@@ -65,18 +65,39 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 			out->FIELD = (combine);                                                         \
 		}                                                                                       \
 	}
+/* Sixteen columns at a time stay in registers while the rows pass. */
 #define COL(t, name, ACC, begin, step, combine)                                                         \
 	static void t##_col_##name(union num_acc *restrict out, const void *restrict p, size_t n,       \
-				   const double *restrict mm)                                           \
+				   const double *restrict mm, int64_t rows, int64_t pitch)              \
 	{                                                                                               \
 		typedef ACC A;                                                                          \
-		const T *restrict v = p;                                                                \
-		for (size_t i = 0; i < n; i++) {                                                        \
-			const T x = v[i];                                                               \
-			const A s = (A)out[i].FIELD;                                                    \
-			const PARAM m = (PARAM)mm[i];                                                   \
+		size_t j = 0;                                                                           \
+		for (; j + LANES <= n; j += LANES) {                                                    \
+			A lane[LANES];                                                                  \
+			const T *restrict v = (const T *)p + j;                                         \
+			for (int k = 0; k < LANES; k++)                                                 \
+				lane[k] = (A)out[j + (size_t)k].FIELD;                                  \
+			for (int64_t r = 0; r < rows; r++, v += pitch)                                  \
+				for (int k = 0; k < LANES; k++) {                                       \
+					const T x = v[k];                                               \
+					const A s = lane[k];                                            \
+					const PARAM m = (PARAM)mm[j + (size_t)k];                       \
+					(void)m;                                                        \
+					lane[k] = (A)(step);                                            \
+				}                                                                       \
+			for (int k = 0; k < LANES; k++)                                                 \
+				out[j + (size_t)k].FIELD = lane[k];                                     \
+		}                                                                                       \
+		for (; j < n; j++) {                                                                    \
+			const T *restrict v = (const T *)p + j;                                         \
+			A s = (A)out[j].FIELD;                                                          \
+			const PARAM m = (PARAM)mm[j];                                                   \
 			(void)m;                                                                        \
-			out[i].FIELD = (step);                                                          \
+			for (int64_t r = 0; r < rows; r++, v += pitch) {                                \
+				const T x = *v;                                                         \
+				s = (A)(step);                                                          \
+			}                                                                               \
+			out[j].FIELD = s;                                                               \
 		}                                                                                       \
 	}
 

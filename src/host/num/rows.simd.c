@@ -11,11 +11,20 @@
 
 enum { LANES = 16 };
 
-#define EXTREME(t, T)                                                                                    \
-	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride,     \
-				int64_t n, int max)                                                      \
+typedef float f32_vec __attribute__((vector_size(64)));
+typedef int32_t f32_mask __attribute__((vector_size(64)));
+typedef double f64_vec __attribute__((vector_size(64)));
+typedef int64_t f64_mask __attribute__((vector_size(64)));
+typedef int64_t i64_vec __attribute__((vector_size(64)));
+typedef int64_t i64_mask __attribute__((vector_size(64)));
+
+/* BEATS(v, b): v takes the place of b; a NaN beats every number. */
+#define BEATS_MAX(v, b) (((v) > (b)) | ((v) != (v)))
+#define BEATS_MIN(v, b) (((v) < (b)) | ((v) != (v)))
+
+#define EXTREME(t, T, name, BEATS)                                                                       \
+	static void t##_cols_##name(T *value, int64_t *index, const T *x, int64_t L, int64_t stride, int64_t n) \
 	{                                                                                                \
-		const T *x = xp;                                                                         \
 		T best[ROWS_BLOCK];                                                                      \
 		int64_t at[ROWS_BLOCK];                                                                  \
 		for (int64_t j = 0; j < n; j++) {                                                        \
@@ -26,55 +35,70 @@ enum { LANES = 16 };
 			const T *row = x + k * stride;                                                   \
 			for (int64_t j = 0; j < n; j++) {                                                \
 				T v = row[j], b = best[j];                                               \
-				int take = (max ? v > b : v < b) | ((v != v) & (b == b));                \
+				int take = BEATS(v, b) & (b == b);                                       \
 				best[j] = take ? v : b;                                                  \
 				at[j] = take ? k : at[j];                                                \
 			}                                                                                \
 		}                                                                                        \
 		memcpy(index, at, (size_t)n * sizeof *at);                                               \
-		memcpy(vp, best, (size_t)n * sizeof *best);                                              \
-	}
-
-/* One dense row: the value by lanes first, then its first place. */
-#define EXTREME_ROW(t, T)                                                                                \
-	static void t##_extreme_row(T *value, int64_t *index, const T *x, int64_t L, int max)            \
-	{                                                                                                \
-		T lane[LANES], best;                                                                     \
-		int64_t i = 0;                                                                           \
-		for (int k = 0; k < LANES; k++)                                                          \
-			lane[k] = x[0];                                                                  \
-		for (; i + LANES <= L; i += LANES)                                                       \
-			for (int k = 0; k < LANES; k++) {                                                \
-				T v = x[i + k], b = lane[k];                                             \
-				lane[k] = (max ? v > b : v < b) | (v != v) ? v : b;                      \
-			}                                                                                \
-		for (int k = 0; i < L; i++, k++) {                                                       \
-			T v = x[i], b = lane[k];                                                         \
-			lane[k] = (max ? v > b : v < b) | (v != v) ? v : b;                              \
-		}                                                                                        \
-		best = lane[0];                                                                          \
-		for (int k = 1; k < LANES; k++)                                                          \
-			best = best == best && ((max ? lane[k] > best : lane[k] < best) | (lane[k] != lane[k])) ? lane[k] : best; \
-		for (i = 0; i < L && !(x[i] == best || (best != best && x[i] != x[i])); i++)             \
-			;                                                                                \
-		*value = best;                                                                           \
-		*index = i;                                                                              \
+		memcpy(value, best, (size_t)n * sizeof *best);                                           \
 	}                                                                                                \
-	static void t##_extreme_any(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride, \
-				    int64_t n, int max)                                                  \
+	/* One dense row, by lanes of vectors (a loop over an array of lanes stays scalar). */           \
+	static T t##_top_##name(const T *x, int64_t L)                                                   \
 	{                                                                                                \
-		if (n == 1 && stride == 1)                                                               \
-			t##_extreme_row(vp, index, xp, L, max);                                          \
-		else                                                                                     \
-			t##_extreme(vp, index, xp, L, stride, n, max);                                   \
+		t##_vec lane[2], v;                                                                      \
+		T best = x[0];                                                                           \
+		int64_t i = 0, w = (int64_t)(sizeof v / sizeof *x);                                      \
+		for (int64_t k = 0; k < 2 * w; k++)                                                      \
+			lane[k / w][k % w] = x[0];                                                       \
+		for (; i + 2 * w <= L; i += 2 * w)                                                       \
+			for (int h = 0; h < 2; h++) {                                                    \
+				memcpy(&v, x + i + h * w, sizeof v);                                     \
+				t##_mask m = BEATS(v, lane[h]);                                          \
+				lane[h] = (t##_vec)(((t##_mask)v & m) | ((t##_mask)lane[h] & ~m));       \
+			}                                                                                \
+		for (; i < L; i++)                                                                       \
+			best = (best == best) & BEATS(x[i], best) ? x[i] : best;                         \
+		for (int64_t k = 0; k < 2 * w; k++) {                                                    \
+			T c = lane[k / w][k % w];                                                        \
+			best = (best == best) & BEATS(c, best) ? c : best;                               \
+		}                                                                                        \
+		return best;                                                                             \
+	}                                                                                                \
+	/* The first place of `best` in a row that holds it. */                                          \
+	static int64_t t##_find_##name(const T *x, int64_t L, T best)                                    \
+	{                                                                                                \
+		int64_t i = 0, step = 64;                                                                \
+		for (; i + step <= L; i += step) {                                                       \
+			int any = 0;                                                                     \
+			for (int64_t k = 0; k < step; k++)                                               \
+				any |= (x[i + k] == best) | (x[i + k] != x[i + k]);                      \
+			if (any)                                                                         \
+				break;                                                                   \
+		}                                                                                        \
+		while (i < L - 1 && !(x[i] == best || (best != best && x[i] != x[i])))                   \
+			i++;                                                                             \
+		return i;                                                                                \
 	}
 
-EXTREME(f32, float)
-EXTREME(f64, double)
-EXTREME(i64, int64_t)
-EXTREME_ROW(f32, float)
-EXTREME_ROW(f64, double)
-EXTREME_ROW(i64, int64_t)
+#define EXTREME_ANY(t, T)                                                                                \
+	EXTREME(t, T, max, BEATS_MAX)                                                                    \
+	EXTREME(t, T, min, BEATS_MIN)                                                                    \
+	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride, int64_t n, int max) \
+	{                                                                                                \
+		const T *x = xp;                                                                         \
+		if (n != 1 || stride != 1) {                                                             \
+			(max ? t##_cols_max : t##_cols_min)(vp, index, x, L, stride, n);                 \
+			return;                                                                          \
+		}                                                                                        \
+		T best = max ? t##_top_max(x, L) : t##_top_min(x, L);                                    \
+		*(T *)vp = best;                                                                         \
+		*index = (max ? t##_find_max : t##_find_min)(x, L, best);                                \
+	}
+
+EXTREME_ANY(f32, float)
+EXTREME_ANY(f64, double)
+EXTREME_ANY(i64, int64_t)
 
 VM double f64_exp(double x) { return exp(x); }
 
@@ -84,8 +108,8 @@ VM double f64_exp(double x) { return exp(x); }
 	{                                                                                                \
 		double lane[LANES] = { 0 }, sum = 0;                                                     \
 		T top, shift, scale;                                                                     \
-		int64_t at, i = 0;                                                                       \
-		t##_extreme_row(&top, &at, x, L, 1);                                                     \
+		int64_t i = 0;                                                                           \
+		top = t##_top_max(x, L);                                                                 \
 		shift = top == -__builtin_inf() ? 0 : top;                                               \
 		for (int64_t k = 0; k < L; k++)                                                          \
 			y[k] = t##_exp(x[k] - shift);                                                    \
@@ -202,11 +226,11 @@ NORM(f64, double)
 
 const struct num_rows *SIMD_FN(num_rows)(enum dtype carrier)
 {
-	static const struct num_rows f32 = { .extreme = f32_extreme_any, .softmax = f32_softmax,
+	static const struct num_rows f32 = { .extreme = f32_extreme, .softmax = f32_softmax,
 					     .layer_norm = f32_layer_norm, .affine = f32_affine };
-	static const struct num_rows f64 = { .extreme = f64_extreme_any, .softmax = f64_softmax,
+	static const struct num_rows f64 = { .extreme = f64_extreme, .softmax = f64_softmax,
 					     .layer_norm = f64_layer_norm, .affine = f64_affine };
-	static const struct num_rows i64 = { .extreme = i64_extreme_any };
+	static const struct num_rows i64 = { .extreme = i64_extreme };
 
 	return carrier == DT_F32 ? &f32 : carrier == DT_F64 ? &f64 : &i64;
 }

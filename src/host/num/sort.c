@@ -92,6 +92,56 @@ static void sort_slice(struct slices *s, int64_t slice, int descending)
 	sort_keys(s->key, s->key + s->L, s->L, s->less, descending);
 }
 
+/* The n first of the order wanted, as a heap whose top is the last of them; then sorted. Ties go
+ * to the lower place. */
+static int comes_before(const struct slices *s, const struct key *a, const struct key *b, int descending)
+{
+	if (descending ? s->less(b, a) : s->less(a, b))
+		return 1;
+	if (descending ? s->less(a, b) : s->less(b, a))
+		return 0;
+	return a->at < b->at;
+}
+
+static void sift_down(const struct slices *s, struct key *h, int64_t n, int64_t i, int descending)
+{
+	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+		struct key t = h[i];
+
+		if (child + 1 < n && comes_before(s, &h[child], &h[child + 1], descending))
+			child++;
+		if (!comes_before(s, &h[i], &h[child], descending))
+			return;
+		h[i] = h[child];
+		h[child] = t;
+	}
+}
+
+static void select_first(struct slices *s, int64_t slice, int64_t n, int descending)
+{
+	const int64_t *x = (int64_t *)tensor_data(&s->x) + slice / s->inner * s->L * s->inner + slice % s->inner;
+	struct key *h = s->key;
+	int floats = s->x.dt == DT_F64;
+
+	for (int64_t k = 0; k < s->L && n; k++) {
+		struct key c = { .at = k };
+
+		memcpy(&c.v, &x[k * s->inner], sizeof c.v);
+		/* Most elements lose against the last of the best by a plain comparison. */
+		if (k >= n && floats && (descending ? c.v.f <= h[0].v.f : c.v.f >= h[0].v.f))
+			continue;
+		if (k < n) {
+			h[k] = c;
+			for (int64_t i = n / 2 - 1; k == n - 1 && i >= 0; i--)
+				sift_down(s, h, n, i, descending);
+		} else if (comes_before(s, &c, &h[0], descending)) {
+			h[0] = c;
+			sift_down(s, h, n, 0, descending);
+		}
+	}
+	sort_keys(h, h + s->L, n, s->less, descending);
+}
+
 /* Sorted slices' places [first, first + n) into results with n along dim. */
 static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
 		       int64_t first, int64_t n, int descending, struct err *e)
@@ -111,7 +161,10 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 	for (int64_t i = 0; i < s.outer * s.inner && n; i++) {
 		int64_t base = i / s.inner * n * s.inner + i % s.inner;
 
-		sort_slice(&s, i, descending);
+		if (first == 0 && n < s.L / 4)
+			select_first(&s, i, n, descending);
+		else
+			sort_slice(&s, i, descending);
 		for (int64_t k = 0; k < n; k++) {
 			memcpy((int64_t *)tensor_data(&v) + base + k * s.inner, &s.key[first + k].v, 8);
 			((int64_t *)tensor_data(&ix))[base + k * s.inner] = s.key[first + k].at;

@@ -171,6 +171,53 @@ VM float f32_erf(float x)
 	return a < 1.0f ? lo : hi;
 }
 
+/* sin(r + k pi/2) for |r| <= pi/4: the odd and the even polynomial, chosen by k. */
+VM float vm_quarter(float r, uint32_t k)
+{
+	float s = r * r, odd, even, y;
+
+	odd = 2.7182373e-06f;
+	odd = __builtin_fmaf(odd, s, -1.9839327e-04f);
+	odd = __builtin_fmaf(odd, s, 8.333329e-03f);
+	odd = __builtin_fmaf(odd, s, -1.6666667e-01f);
+	odd = __builtin_fmaf(odd * s, r, r);
+	even = 2.443773e-05f;
+	even = __builtin_fmaf(even, s, -1.3887362e-03f);
+	even = __builtin_fmaf(even, s, 4.1666646e-02f);
+	even = __builtin_fmaf(even, s, -0.5f);
+	even = __builtin_fmaf(even, s, 1.0f);
+	y = k & 1 ? even : odd;
+	return k & 2 ? -y : y;
+}
+
+/* x = n pi/2 + r, for |x| < VM_TURNS; beyond that callers use libm. */
+#define VM_TURNS 30000.0f
+VM float vm_turns(float x, uint32_t *k)
+{
+	float z = __builtin_fmaf(x, 0.636619772f, VM_MAGIC), n = z - VM_MAGIC, r;
+
+	*k = vm_bits(z) - vm_bits(VM_MAGIC);
+	r = __builtin_fmaf(n, -0x1.921fb6p+0f, x);
+	r = __builtin_fmaf(n, 0x1.777a5cp-25f, r);
+	return __builtin_fmaf(n, 0x1.ee59dap-50f, r);
+}
+
+VM float vm_sin(float x)
+{
+	uint32_t k;
+	float r = vm_turns(x, &k);
+
+	return vm_quarter(r, k);
+}
+
+VM float vm_cos(float x)
+{
+	uint32_t k;
+	float r = vm_turns(x, &k);
+
+	return vm_quarter(r, k + 1);
+}
+
 VM float f32_sigmoid(float x)
 {
 	return 1.0f / (1.0f + f32_exp(-x));
