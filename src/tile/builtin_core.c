@@ -40,7 +40,7 @@ struct val bi_full(struct front *f, const struct builtin *b, const struct val *a
 		if (ty_is_float(dtype))
 			return val_of(emit_float(f, t, val_as_double(&a[1]) == 0 ? 0.0 : val_as_double(&a[1])));
 		int one = ty_is_bool(dtype) && lang_truth(&a[1]);
-		return val_of(emit_int(f, t, one ? 1 : a[1].kind == V_FLOAT ? (int64_t)a[1].u.f : (int64_t)a[1].u.i));
+		return val_of(emit_int(f, t, one ? 1 : a[1].kind == V_FLOAT ? 0 : sem_int_bits(&a[1], dtype)));
 	}
 	return val_of(sem_splat(f, sem_make_scalar(f, a[1], dtype), rank, shape));
 }

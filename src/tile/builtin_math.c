@@ -82,7 +82,7 @@ struct val bi_math1_method(struct front *f, const struct builtin *b, const struc
 	size_t i = function_index(b->name);
 	struct tv x = sem_to_tensor(f, a[0]);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_fail_hint(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
 	return val_of(emit(f, functions[i].op, x.ty, 1, x.id));
 }
 
@@ -106,7 +106,7 @@ struct val bi_fdiv(struct front *f, const struct builtin *b, const struct val *a
 		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
 	sem_unify(f, val_of(x), val_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
-		front_fail(f, REASON_bad_types, "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+		front_late(f, REASON_bad_types, "convert one operand", "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
 	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
@@ -118,7 +118,7 @@ struct val bi_div_rn(struct front *f, const struct builtin *b, const struct val 
 	struct tv x, y;
 	sem_unify(f, val_of(sem_to_tensor(f, a[0])), val_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_fail(f, REASON_bad_dtype, "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
 	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
@@ -130,7 +130,7 @@ struct val bi_fma(struct front *f, const struct builtin *b, const struct val *a)
 	sem_unify(f, val_of(z), val_of(x), 0, &z, &x);
 	sem_unify(f, val_of(z), val_of(y), 0, &z, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_fail(f, REASON_bad_dtype, "fma of %s", front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s", front_ty(f, ty_scalar(x.ty)));
 	return val_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
 }
 

@@ -99,7 +99,9 @@ int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const str
 	} else {
 		g->scratch.trap = &f->trap;
 		walk(f, l, w ? w->types : NULL);
-		rc = finish(f, code, e);
+		if (f->late.reason != REASON_ok)
+			*d = f->late;
+		rc = f->late.reason != REASON_ok ? 1 : finish(f, code, e);
 	}
 	g->scratch.trap = NULL;
 	vec_free(&f->block_ptrs);

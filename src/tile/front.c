@@ -65,6 +65,17 @@ void front_unsupported(struct front *f, const char *fmt, ...)
 	va_end(ap);
 }
 
+void front_late(struct front *f, enum reason r, const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fail_at(f, &f->late, r, fmt, ap);
+	va_end(ap);
+	if (hint && !f->late.hint[0])
+		diag_hint(&f->late, "%s", hint);
+	front_unsupported(f, "refused by the verifier");
+}
+
 static const char *taken(struct front *f, struct buf *b)
 {
 	const char *s = arena_strndup(f->a, buf_cstr(b), b->n);

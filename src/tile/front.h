@@ -78,6 +78,7 @@ struct front {
 	int mute;                       /* above 0: nothing is emitted */
 	int unsupported;                /* emission has stopped for good; *du says why */
 	struct diag *du;
+	struct diag late;               /* see front_late */
 	int depth;                      /* open block, loop, if constructs */
 	int in_func;                    /* inside a combine or map function: no control flow */
 	int calls;                      /* inlining depth */
@@ -96,6 +97,9 @@ _Noreturn void front_fail(struct front *f, enum reason r, const char *fmt, ...) 
 /* The same with what to write instead. */
 _Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void front_unsupported(struct front *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* What only the verifier of Triton's IR refuses, after everything else was compiled: the first
+ * of these is the diagnostic if nothing else is wrong. Emission stops. */
+void front_late(struct front *f, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* Text in the arena, for messages: str() of a value, repr() of a type, and so on. */
 const char *front_str(struct front *f, const struct val *v);
 const char *front_repr(struct front *f, const struct val *v);

@@ -1,6 +1,7 @@
 /* What Triton checks before it compiles anything (runtime/jit.py, DependenciesFinder): every
  * attribute of a module that a function, or a helper it names, mentions must exist, even in a
- * branch that is never taken. Later versions look only at what they compile. */
+ * branch that is never taken. From 3.6 on triton.language itself is left out of that, from
+ * 3.8 on everything is. */
 #include "tile/engine.h"
 
 struct deps {
@@ -37,11 +38,19 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	if (n->kind != PY_Attribute)
 		return STR("");
 	struct str m = module_of(d, n->u.Attribute.value);
-	if (!m.n || str_is(m, "triton") || str_is(m, "math"))
+	if (!m.n || str_is(m, "math") || (d->f->version >= 306 && str_is(m, "triton.language")))
 		return STR("");
 	d->f->frame->cur = n;
 	struct val a = front_module_attr(d->f, m, n->u.Attribute.attr);
 	return a.kind == V_MODULE ? a.u.s : STR("");
+}
+
+/* Triton keeps target names in a set and stumbles over a tuple inside a tuple. */
+static void check_flat(struct deps *d, const struct py_list *targets)
+{
+	for (size_t i = 0; i < targets->n; i++)
+		if (targets->v[i]->kind == PY_Tuple)
+			front_fail_hint(d->f, REASON_unsupported_syntax, "unpack in two steps", "TypeError(\"unhashable type: 'list'\")");
 }
 
 static void check_node(void *ctx, struct py_node *n)
@@ -65,6 +74,9 @@ static void check_node(void *ctx, struct py_node *n)
 		return;
 	}
 	case PY_Assign:
+		d->f->frame->cur = n;
+		if (n->u.Assign.targets.n == 1 && n->u.Assign.targets.v[0]->kind == PY_Tuple)
+			check_flat(d, &n->u.Assign.targets.v[0]->u.Tuple.elts);
 		if (n->u.Assign.targets.n == 1)
 			add_local(d, n->u.Assign.targets.v[0]);
 		break;

@@ -158,18 +158,23 @@ int flow_same_type(const struct val *a, const struct val *b)
 	return 1;
 }
 
-struct val flow_copy(struct front *f, const struct val *v)
+struct val flow_alloc(struct front *f, const struct val *v)
 {
 	size_t n, at = 0;
 	struct part *p = parts_of(f, v, &n);
 	if (!n)
 		return *v;
 	tile_reg *regs = arena_array(f->a, n, sizeof *regs);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		regs[i] = emit_reg(f, p[i].ty);
-		emit_mov(f, regs[i], p[i].reg);
-	}
 	return flow_rebuild(f, v, regs, &at);
+}
+
+struct val flow_copy(struct front *f, const struct val *v)
+{
+	struct val r = flow_alloc(f, v);
+	flow_assign(f, &r, v);
+	return r;
 }
 
 void flow_assign(struct front *f, const struct val *dst, const struct val *src)

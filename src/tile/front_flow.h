@@ -20,6 +20,8 @@ int flow_same_type(const struct val *a, const struct val *b);
 int flow_is_triton(const struct val *v);
 /* New registers with the parts of v copied into them. */
 struct val flow_copy(struct front *f, const struct val *v);
+/* New registers of the parts' types, nothing in them yet. */
+struct val flow_alloc(struct front *f, const struct val *v);
 /* dst's registers take src's, all at once. */
 void flow_assign(struct front *f, const struct val *dst, const struct val *src);
 /* str() of a value's type for messages. */

@@ -24,13 +24,19 @@ static void scope_restore(struct front *f, const struct saved_scope *s)
 	memcpy(f->frame->vars, s->vars, f->frame->n_names * sizeof *s->vars);
 }
 
-/* Copies the candidates' values into registers of their own while still inside the branch. */
-static void copy_candidates(struct front *f, const unsigned char *candidate, struct val *home)
+/* Copies the candidates' values into registers of their own while still inside the branch.
+ * A branch that returned copies nothing, but the other side still needs the registers. */
+static void copy_candidates(struct front *f, const unsigned char *candidate, struct val *home, int mute_before)
 {
 	struct frame *fr = f->frame;
+	int mute = f->mute;
 	for (size_t i = 0; i < fr->n_names; i++)
-		if (candidate[i] && fr->vars[i].kind != V_UNBOUND && flow_count(f, &fr->vars[i]))
-			home[i] = flow_copy(f, &fr->vars[i]);
+		if (candidate[i] && fr->vars[i].kind != V_UNBOUND && flow_count(f, &fr->vars[i])) {
+			f->mute = f->unsupported ? mute : mute_before;
+			home[i] = flow_alloc(f, &fr->vars[i]);
+			f->mute = mute;
+			flow_assign(f, &home[i], &fr->vars[i]);
+		}
 }
 
 _Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct val *before, const char *block, const struct val *now)
@@ -97,7 +103,7 @@ static void visit_side(struct front *f, const struct py_list *body, struct branc
 	fr->regions++;
 	front_block(f, body);
 	if (!is_else) {
-		copy_candidates(f, b->candidate, b->home);
+		copy_candidates(f, b->candidate, b->home, mute);
 	} else {
 		for (size_t i = 0; i < fr->n_names; i++)
 			if (b->home[i].kind != V_UNBOUND && fr->vars[i].kind != V_UNBOUND && flow_same_type(&b->home[i], &fr->vars[i]))

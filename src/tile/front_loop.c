@@ -130,7 +130,7 @@ void flow_while(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_bad_condition, "loop on a comparison of run-time values",
 				"AttributeError(\"'%s' object has no attribute 'handle'\")", cond.wrapped ? "constexpr" : lang_type_name(&cond));
 	if (!ty_is_bool(cond.u.t.ty))
-		front_fail_hint(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0", "a while condition of type %s", front_ty(f, cond.u.t.ty));
+		front_late(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0", "a while condition of type %s", front_ty(f, cond.u.t.ty));
 	emit_br_if(f, emit(f, TOP_NOT, ty_sc(SC_INT1), 1, (tile_reg)cond.u.t.id).id, 1);
 	loop_body(f, &l, &n->u.While.body);
 	emit_br(f, 0);

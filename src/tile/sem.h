@@ -44,6 +44,10 @@ struct tv sem_cast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding);
 struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_bf16_to_fp32(struct front *f, struct tv x);
+/* The integer v as the low bits of the type. */
+int64_t sem_int_bits(const struct val *v, const struct ty *t);
+/* Refuses kinds of fp8 that the target does not have. */
+void sem_check_fp8(struct front *f, const struct ty *t);
 /* A constant or a scalar tensor as the given type. */
 struct tv sem_make_scalar(struct front *f, struct val v, const struct ty *dtype);
 

@@ -33,13 +33,18 @@ static const struct ty *literal_type(struct front *f, const struct val *v)
 	return v->kind == V_INT ? int_literal_type(f, v->u.i) : float_literal_type(v->u.f);
 }
 
+/* Triton's builder takes any 64-bit value of the type's sign and keeps its low bits. */
 static int int_fits(pyint i, const struct ty *t)
 {
-	int bits = ty_bits(t);
 	pyint one = 1;
-	if (ty_is_signed(t))
-		return i >= -(one << (bits - 1)) && i < one << (bits - 1);
-	return i >= 0 && i < one << bits;
+	return ty_is_signed(t) ? i >= -(one << 63) && i < one << 63 : i >= 0 && i < one << 64;
+}
+
+static int64_t low_bits(pyint i, const struct ty *t)
+{
+	int shift = 64 - ty_bits(t);
+	uint64_t up = (uint64_t)i << shift;
+	return ty_is_signed(t) ? (int64_t)up >> shift : (int64_t)(up >> shift);
 }
 
 _Noreturn static void bad_constant(struct front *f, const struct val *v, const struct ty *t)
@@ -51,7 +56,7 @@ _Noreturn static void bad_constant(struct front *f, const struct val *v, const s
 }
 
 /* fp8 kinds that the target lacks are refused wherever a value of them would be made. */
-static void check_fp8(struct front *f, const struct ty *t)
+void sem_check_fp8(struct front *f, const struct ty *t)
 {
 	if (!ty_is_fp8(t) || t->sc == SC_FP8E5 || t->sc == SC_FP8E4B15)
 		return;
@@ -65,7 +70,7 @@ struct tv sem_constant(struct front *f, const struct val *v, const struct ty *t)
 {
 	if (t->kind != TY_SCALAR || t->sc == SC_VOID)
 		bad_constant(f, v, t);
-	check_fp8(f, t);
+	sem_check_fp8(f, t);
 	int zero = v->kind == V_FLOAT ? v->u.f == 0 : v->u.i == 0;
 	if (ty_is_float(t)) {
 		if (ty_is_fp8(t) && !zero)
@@ -79,7 +84,12 @@ struct tv sem_constant(struct front *f, const struct val *v, const struct ty *t)
 		return emit_int(f, t, 1);
 	if (v->kind == V_FLOAT || !int_fits(v->u.i, t))
 		bad_constant(f, v, t);
-	return emit_int(f, t, (int64_t)v->u.i);
+	return emit_int(f, t, low_bits(v->u.i, t));
+}
+
+int64_t sem_int_bits(const struct val *v, const struct ty *t)
+{
+	return low_bits(v->u.i, t);
 }
 
 struct tv sem_to_tensor(struct front *f, struct val v)
@@ -151,8 +161,10 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 			front_fail(f, REASON_bad_cast, "fp_downcast_rounding should be set only for truncating fp conversions. "
 				   "Source scalar type is %s and destination type is %s", front_ty(f, from), front_ty(f, to));
 	}
-	check_fp8(f, to);
+	sem_check_fp8(f, to);
 	const struct ty *t = ty_with(f->a, x.ty, to);
+	if (ty_is(from, SC_FP8E4B15))       /* a conversion of its own, which knows two types only */
+		return emit(f, TOP_CAST, ty_with(f->a, x.ty, ty_sc(ty_is(to, SC_FP32) ? SC_FP32 : SC_FP16)), 1, x.id);
 	if (!castable(from, to) || ty_is_block_ptr(x.ty)) {
 		struct val v = val_of(x);
 		front_fail(f, REASON_bad_cast, "cannot cast %s to %s", front_str(f, &v), front_ty(f, t));

@@ -118,7 +118,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 			front_fail_hint(f, REASON_dot_rules, "the accumulator must have the type of out_dtype (fp32 by default)",
 					"AssertionError: accumulator of type %s with out_dtype %s", front_ty(f, acc.ty->elem), front_ty(f, d->out));
 		if (!ty_eq(acc.ty->elem, elem))
-			front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
+			front_late(f, REASON_dot_rules, "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
 	if (d->max_imprecise.kind == V_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i > a.ty->shape[a.ty->rank - 1])
 		front_fail(f, REASON_dot_rules, "max_num_imprecise_acc (%lld) must be <= K (%lld)", (long long)d->max_imprecise.u.i,

@@ -73,8 +73,8 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	const struct ty *elem = ty_scalar(ptr.ty)->elem;
 	if (has_other)
 		other = sem_cast(f, other, elem);
-	if (has_mask)
-		check_mask(f, mask.ty);
+	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
+		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
 	const struct ty *t = ty_with(f->a, ptr.ty, elem);
 	f->facts.n_loads++;
 	struct tv r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
@@ -170,7 +170,7 @@ static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name
 {
 	int bits = rmw == TILE_RMW_AND || rmw == TILE_RMW_OR || rmw == TILE_RMW_XOR;
 	if (bits && !ty_is_int(elem))
-		front_fail(f, REASON_bad_dtype, "atomic_%s does not support %s", name, front_ty(f, elem));
+		front_unsupported(f, "atomic_%s of %s", name, front_ty(f, elem));
 	if ((rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN) && ty_is_float(elem) && !ty_is(elem, SC_FP32) && !ty_is(elem, SC_FP64))
 		front_fail(f, REASON_bad_dtype, "atomic_%s not supported for dtype %s", name, front_ty(f, elem));
 }
@@ -194,12 +194,12 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 			mask = sem_broadcast_to(f, mask, ptr.ty->rank, ptr.ty->shape);
 		value = sem_broadcast_to(f, value, ptr.ty->rank, ptr.ty->shape);
 	} else if (ty_is_block(value.ty) || (has_mask && ty_is_block(mask.ty))) {
-		front_fail(f, REASON_bad_shape, "atomic_%s of a block through a scalar pointer", name);
+		front_late(f, REASON_bad_shape, "add offsets to the pointer", "atomic_%s of a block through a scalar pointer", name);
 	}
 	value = sem_cast(f, value, p->elem);
 	check_atomic_op(f, rmw, name, p->elem);
-	if (has_mask)
-		check_mask(f, mask.ty);
+	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
+		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
 	f->facts.n_atomics++;
 	sem_note_write(f, ptr);
 	const struct ty *t = ty_with(f->a, ptr.ty, p->elem);
@@ -221,12 +221,13 @@ struct tv sem_cas(struct front *f, struct val ptr_, struct tv cmp, struct tv val
 	const struct ty *t = ty_with(f->a, ptr.ty, p->elem);
 	if (ty_bits(ty_scalar(cmp.ty)) != bits || ty_bits(ty_scalar(value.ty)) != bits
 	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem) || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
-		front_fail_hint(f, REASON_bad_types, "convert cmp and val to the pointer's element type",
-				"atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
+		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type", "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
 	if (cmp.ty->rank != ptr.ty->rank || value.ty->rank != ptr.ty->rank)
-		front_fail(f, REASON_shape_mismatch, "atomic_cas: pointer, cmp and val must have one shape");
+		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape", "atomic_cas: pointer, cmp and val must have one shape");
 	f->facts.n_atomics++;
 	sem_note_write(f, ptr);
+	if (f->mute)
+		return (struct tv){ value.ty, 0 };
 	struct tv c = sem_cast(f, cmp, p->elem), v = sem_cast(f, value, p->elem);
 	struct tv r = emit(f, TOP_CAS, t, 3, ptr.id, c.id, v.id);
 	return (struct tv){ value.ty, sem_cast(f, r, ty_scalar(value.ty)).id };

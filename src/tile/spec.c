@@ -67,6 +67,8 @@ struct place { struct front *f; const struct spec_param *p; struct tile_param at
 static struct val new_param(struct place *pl, const struct ty *t)
 {
 	struct front *f = pl->f;
+	f->frame->cur = f->frame->fn->def;
+	sem_check_fp8(f, ty_is_ptr(t) ? t->elem : t);
 	struct tile_type m = emit_type(f, t);
 	tile_reg r = f->mute ? 0 : tile_build_param(f->b, m, &pl->at);
 	return val_of((struct tv){ t, r });
@@ -190,8 +192,10 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 		if (p.is_constexpr && p.no_specialize)
 			front_fail(f, REASON_bad_parameter, "%.*s marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
 				   "Remove constexpr designation to skip specialization.", STR_ARG(p.name));
-		if (types && types[i] && !p.is_constexpr)
+		if (types && types[i]) {
 			snprintf(p.type, sizeof p.type, "%s", types[i]);
+			p.is_constexpr = 0;
+		}
 		struct place pl = { .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
 		int slot = front_slot(fr, p.name.p);
 		fr->vars[slot] = value_param(&pl, &l->args[i]);
