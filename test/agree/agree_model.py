@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The model engine against transformers and PEFT: random models of each family.
 
-    agree_model.py TOOL [--full] [--only NAME]
+    agree_model.py [--full] [--only NAME]
 
 For each model: every logit (decoded token by token), log-probabilities of a prefill in odd
 chunks, loss and every gradient tensor of full fine-tuning and of LoRA over a pack of
 sequences, ten AdamW steps, PEFT adapters in both directions, merged export, greedy text.
-Prints one row per check; exit 1 if any is over its tolerance. TOOL is build/release/tool/model_tool.
+Prints one row per check; exit 1 if any is over its tolerance. Runs BUILD_DIR/tool/model_tool.
+--full adds a model of 500 M parameters.
 """
 import json, os, subprocess, sys, tempfile, time
 
@@ -151,12 +152,12 @@ def test_forward(t, name, cfg, m, d, n):
         ref = m(ids[None]).logits[0]
     t.run("logits", d, t.file("tokens"), t.file("logits"))
     ours = torch.from_numpy(np.fromfile(t.file("logits"), np.float32)).reshape(ref.shape)
-    check(name, "logits by decode, max error / max", rel(ours, ref), 2e-5)
+    check(name, "logits by decode, max error / max", rel(ours, ref), 1e-5)
     lp = torch.log_softmax(ours.double(), -1)[:-1].gather(1, ids[1:, None])[:, 0]
     t.run("prefill", d, t.file("tokens"), t.file("logp"))
     pre = torch.from_numpy(np.fromfile(t.file("logp"), np.float32))[1:]
-    check(name, "log-probabilities decode - prefill", (pre.double() - lp).abs().max().item(), 5e-6)
-    for store, limit in (("bf16", 0.03), ("i8", 0.06)):
+    check(name, "log-probabilities decode - prefill", (pre.double() - lp).abs().max().item(), 2e-6)
+    for store, limit in (("bf16", 0.03), ("fast", 0.05), ("i8", 0.07)):
         t.run("logits", d, t.file("tokens"), t.file("logits"), store)
         q = torch.from_numpy(np.fromfile(t.file("logits"), np.float32)).reshape(ref.shape)
         check(name, f"logits with {store} weights, rms / rms", ((q - ref).square().mean() / ref.square().mean()).sqrt().item(), limit)
@@ -169,8 +170,8 @@ def test_grads(t, name, cfg, m, d, lengths):
     loss = torch_loss(m, b)
     loss.backward()
     out = t.run("grads", d, t.file("batch"), t.file("grads.safetensors"))
-    check(name, "loss", abs(float(out.split()[0]) - loss.item()) / abs(loss.item()), 1e-5)
-    check(name, "every gradient tensor, full", grad_errors(m, load_file(t.file("grads.safetensors"))), 3e-4)
+    check(name, "loss", abs(float(out.split()[0]) - loss.item()) / abs(loss.item()), 2e-6)
+    check(name, "every gradient tensor, full", grad_errors(m, load_file(t.file("grads.safetensors"))), 5e-5)
     t.run("grads", d, t.file("batch"), t.file("again.safetensors"), env={"RECOMPUTE": "1"})
     a, c = load_file(t.file("grads.safetensors")), load_file(t.file("again.safetensors"))
     check(name, "gradients with recompute, bits differing", sum(int((a[k] != c[k]).sum()) for k in a), 0)
@@ -193,8 +194,8 @@ def test_lora(t, name, cfg, m, d, lengths, targets):
     loss.backward()
     out = t.run("grads", d, t.file("batch"), t.file("lora.safetensors"), t.file("peft"))
     tag = "LoRA " + ",".join(x.split("_")[0] for x in targets)
-    check(name, f"loss, {tag}", abs(float(out.split()[0]) - loss.item()) / abs(loss.item()), 1e-5)
-    check(name, "every gradient tensor, LoRA", grad_errors(p, load_file(t.file("lora.safetensors"))), 3e-4)
+    check(name, f"loss, {tag}", abs(float(out.split()[0]) - loss.item()) / abs(loss.item()), 2e-6)
+    check(name, "every gradient tensor, LoRA", grad_errors(p, load_file(t.file("lora.safetensors"))), 5e-5)
     return p
 
 
@@ -240,8 +241,8 @@ def test_train(t, name, cfg, d, lengths, steps=10):
         opt.step()
         worst_loss = max(worst_loss, abs(ours[s][0] - loss.item()) / loss.item())
         worst_norm = max(worst_norm, abs(ours[s][1] - norm.item()) / norm.item())
-    check(name, f"loss of {steps} AdamW steps", worst_loss, 2e-4)
-    check(name, f"gradient norm of {steps} AdamW steps", worst_norm, 2e-3)
+    check(name, f"loss of {steps} AdamW steps", worst_loss, 5e-5)
+    check(name, f"gradient norm of {steps} AdamW steps", worst_norm, 5e-4)
 
 
 def test_greedy(t, name, cfg, m, d, n=200):
@@ -274,7 +275,7 @@ def run(tool, name, cfg, size):
 
 
 def main():
-    tool = sys.argv[1]
+    tool = os.path.join(os.environ.get("BUILD_DIR", "build/release"), "tool", "model_tool")
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
     jobs = [(n, c, "small") for n, c in SMALL] + [(n, c, "large") for n, c in LARGE]
     if "--full" in sys.argv:
@@ -282,7 +283,7 @@ def main():
     for n, c, s in jobs:
         if not only or n == only:
             run(tool, n, c, s)
-    print(f"{len(rows)} checks, {failed} failed")
+    print(f"{len(rows) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

@@ -36,14 +36,19 @@ static struct buf slurp(const char *path)
 	return b;
 }
 
-static enum model_store store_of(const char *s)
+/* "f32", "bf16", "i8", or "fast": bf16 with bf16 products. */
+static struct model_opts store_of(const char *s)
 {
-	return !s || !strcmp(s, "f32") ? STORE_F32 : !strcmp(s, "bf16") ? STORE_BF16 : STORE_I8;
+	int fast = s && !strcmp(s, "fast");
+
+	return (struct model_opts){ .store = fast || (s && !strcmp(s, "bf16")) ? STORE_BF16 : s && !strcmp(s, "i8") ? STORE_I8 : STORE_F32,
+				    .fast = fast };
 }
 
 static int cmd_logits(struct dev *d, int argc, char **argv)
 {
-	struct model *m = model_open(d, argv[0], &(struct model_opts){ .store = store_of(argc > 3 ? argv[3] : NULL) }, &e);
+	struct model_opts o = store_of(argc > 3 ? argv[3] : NULL);
+	struct model *m = model_open(d, argv[0], &o, &e);
 	struct buf tokens = slurp(argv[1]), out = BUF_INIT;
 	const int32_t *t = (const int32_t *)(const void *)tokens.p;
 	int n = (int)(tokens.n / 4), slot = 0;
@@ -70,7 +75,8 @@ static int cmd_logits(struct dev *d, int argc, char **argv)
 
 static int cmd_prefill(struct dev *d, int argc, char **argv)
 {
-	struct model *m = model_open(d, argv[0], &(struct model_opts){ .store = store_of(argc > 3 ? argv[3] : NULL) }, &e);
+	struct model_opts o = store_of(argc > 3 ? argv[3] : NULL);
+	struct model *m = model_open(d, argv[0], &o, &e);
 	struct buf tokens = slurp(argv[1]);
 	int n = (int)(tokens.n / 4);
 	float *logp = mem_array((size_t)n, sizeof *logp);

@@ -180,6 +180,38 @@ static void same_bits(const struct model *m, const struct adapter *a)
 	mem_free(want), mem_free(got);
 }
 
+/* Samples of one prompt, forked and decoded together, then each alone: the same bits. */
+static void test_forks(void **state)
+{
+	enum { N = 140, SAMPLES = 9, STEPS = 70 };
+	struct model *m = new_model(&tiny[1], 0, STORE_F32);
+	struct model_session *s = session(m, NULL, SAMPLES + 1, 0);
+	float *got = mem_array(SAMPLES * 61, 4), want[61];
+	int32_t t[N], next[STEPS][SAMPLES];
+	int slots[SAMPLES];
+
+	(void)state;
+	tokens_of(t, N, 61, 3);
+	tokens_of(next[0], STEPS * SAMPLES, 61, 4);
+	OK(model_prefill(s, SAMPLES, t, N, NULL, NULL, e));
+	for (int i = 0; i < SAMPLES; i++) {
+		slots[i] = i;
+		OK(model_fork(s, SAMPLES, i, e));
+	}
+	for (int k = 0; k < STEPS; k++)       /* the last samples stop earlier: lengths differ */
+		OK(model_decode(s, next[k], slots, SAMPLES - k / 10, got, e));
+	for (int i = 0; i < SAMPLES - (STEPS - 1) / 10; i++) {
+		model_drop(s, SAMPLES);
+		OK(model_prefill(s, SAMPLES, t, N, NULL, NULL, e));
+		for (int k = 0; k < STEPS; k++)
+			OK(model_decode(s, &next[k][i], (const int[]){ SAMPLES }, 1, want, e));
+		assert_memory_equal(got + i * 61, want, sizeof want);
+	}
+	model_session_free(s);
+	model_free(m);
+	mem_free(got);
+}
+
 static struct adapter *random_adapter(const struct model *m, unsigned targets, float dropout)
 {
 	struct adapter *a;
@@ -427,7 +459,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goldens), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_train_against_sampling),
+		cmocka_unit_test(test_goldens), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_forks), cmocka_unit_test(test_train_against_sampling),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
 	};
 

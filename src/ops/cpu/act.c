@@ -55,41 +55,24 @@ void cpu_swiglu_grad(struct dev *d, float *dgu, const float *dh, const float *gu
 
 /* --- dropout --------------------------------------------------------------------------- */
 
-struct drop {
-	float *y;
-	const float *x;
-	uint32_t k0, k1, below;
-	float keep;
-	int add;
-};
-
-/* A 32-bit mixer (two rounds of multiply and shift) of the element's index under two keys:
- * the mask is a function of place, not of the order of drawing. */
-static inline uint32_t mix(uint32_t x)
-{
-	x ^= x >> 16;
-	x *= 0x7feb352du;
-	x ^= x >> 15;
-	x *= 0x846ca68bu;
-	return x ^ x >> 16;
-}
-
 static void drop_range(void *ctx, size_t begin, size_t end)
 {
-	const struct drop *o = ctx;
+	struct row_drop o = *(const struct row_drop *)ctx;
 
-	for (size_t i = begin; i < end; i++) {
-		uint32_t h = mix(mix((uint32_t)i ^ o->k0) + (o->k1 ^ (uint32_t)(i >> 32)));
-		float v = h < o->below ? 0.0f : o->x[i] * o->keep;
+	/* the kernel counts in 32 bits: the upper half of the index goes into its key */
+	while (begin < end) {
+		size_t stop = MIN(end, (begin | 0x7fffffffu) + 1);
 
-		o->y[i] = o->add ? o->y[i] + v : v;
+		o.k1 = ((const struct row_drop *)ctx)->k1 ^ (uint32_t)(begin >> 32);
+		row_cpu()->dropout(&o, begin, stop);
+		begin = stop;
 	}
 }
 
 static void drop_run(struct dev *d, float *y, const float *x, size_t n, const struct dropout *o, int add)
 {
 	uint64_t in[2] = { o->seed, o->place }, key = hash_xxh64(in, sizeof in, 0x64726f70);
-	struct drop c = { .y = y, .x = x, .k0 = (uint32_t)key, .k1 = (uint32_t)(key >> 32), .add = add,
+	struct row_drop c = { .y = y, .x = x, .k0 = (uint32_t)key, .k1 = (uint32_t)(key >> 32), .add = add,
 			  .below = (uint32_t)((double)o->p * 4294967296.0), .keep = 1.0f / (1.0f - o->p) };
 
 	pool_for(d->pool, n, GRAIN, drop_range, &c);

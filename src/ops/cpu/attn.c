@@ -89,21 +89,22 @@ static void tile_row(struct tile *t, int i, const float *q, int32_t seen)
 	memset(t->acc + (size_t)i * t->dp, 0, t->dp * sizeof(float));
 }
 
-/* One block of keys, the b-th of the sequence. */
-static void attend(struct tile *t, const struct gemm_kernels *g, const float *block, int b)
+/* Rows [i0, i0 + n) of the tile meet one block of keys, the b-th of their sequence. */
+static void attend(struct tile *t, const struct gemm_kernels *g, const float *block, int b, int i0, int n)
 {
 	int32_t valid[ATTN_ROWS];
-	size_t R = (size_t)t->R, nr = (size_t)g->nr, D = (size_t)t->D;
+	size_t R = (size_t)t->R, rows = (size_t)n, nr = (size_t)g->nr, D = (size_t)t->D;
+	float *s = t->s + (size_t)i0 * KV_BLOCK, *acc = t->acc + (size_t)i0 * t->dp;
 
-	for (int i = 0; i < t->R; i++)
-		valid[i] = t->seen[i] - b * KV_BLOCK;
-	attn_mul(g, &(struct attn_mul){ .k = D, .rows = R, .cols = KV_BLOCK, .a = t->qt, .as = R, .b = block, .bs = nr,
-					.panel = D * nr, .c = t->s, .ldc = KV_BLOCK });
-	attn_cpu()->softmax(t->s, t->R, valid, t->m, t->l, t->acc, (int)t->dp);
-	g->transpose(t->st, R, t->s, KV_BLOCK, t->R, KV_BLOCK);
-	attn_mul(g, &(struct attn_mul){ .k = KV_BLOCK, .rows = R, .cols = t->dp, .a = t->st, .as = R,
+	for (int i = 0; i < n; i++)
+		valid[i] = t->seen[i0 + i] - b * KV_BLOCK;
+	attn_mul(g, &(struct attn_mul){ .k = D, .rows = rows, .cols = KV_BLOCK, .a = t->qt + i0, .as = R, .b = block, .bs = nr,
+					.panel = D * nr, .c = s, .ldc = KV_BLOCK });
+	attn_cpu()->softmax(s, n, valid, t->m + i0, t->l + i0, acc, (int)t->dp);
+	g->transpose(t->st, rows, s, KV_BLOCK, n, KV_BLOCK);
+	attn_mul(g, &(struct attn_mul){ .k = KV_BLOCK, .rows = rows, .cols = t->dp, .a = t->st, .as = rows,
 					.b = block + KV_BLOCK * D, .bs = nr, .panel = KV_BLOCK * nr,
-					.c = t->acc, .ldc = t->dp, .load = 1 });
+					.c = acc, .ldc = t->dp, .load = 1 });
 }
 
 static void tile_out(const struct tile *t, int i, float *out)
@@ -161,7 +162,7 @@ static void pack_tile(const struct attention *a, struct tile *t, int first, int 
 	for (int i = 0; i < t->R; i++)
 		tile_row(t, i, a->qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
 	for (int b = 0; b * KV_BLOCK < q0 + t->R; b++)
-		attend(t, g, blocks + (size_t)b * attn_block(a->D), b);
+		attend(t, g, blocks + (size_t)b * attn_block(a->D), b, 0, t->R);
 	for (int i = 0; i < t->R; i++) {
 		size_t row = (size_t)(first + q0 + i);
 
@@ -205,6 +206,8 @@ void cpu_attention(struct dev *d, const struct attention *a)
 struct cached_job {
 	struct dev *d;
 	const struct attention_cached *a;
+	int32_t *first;        /* [bundles + 1] first run of each */
+	int bundles;
 	int tiles;             /* row tiles of the longest run */
 	_Atomic int next;
 };
@@ -228,21 +231,59 @@ static void append(const struct attention_cached *a, const struct kv_run *r, int
 	}
 }
 
-/* Rows [i0, i0 + n) of a run, all query heads of key head hk: n G rows. */
-static void cached_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int hk, int i0, int n)
+/* Where rows of a tile come from and go: position i of run r, head g of the group. */
+static void rows_in(const struct attention_cached *a, struct tile *t, int at, const struct kv_run *r, int hk, int i0, int n)
 {
-	int G = a->H / a->HKV, last = r->length + i0 + n;
+	int G = a->H / a->HKV;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const struct gemm_kernels *g = gemm_cpu();
+
+	for (int i = 0; i < n * G; i++)
+		tile_row(t, at + i, a->qkv + (size_t)(r->row + i0 + i / G) * ld + (size_t)(hk * G + i % G) * D,
+			 r->length + i0 + i / G + 1);
+}
+
+static void rows_out(const struct attention_cached *a, const struct tile *t, int at, const struct kv_run *r, int hk, int i0, int n)
+{
+	int G = a->H / a->HKV;
+
+	for (int i = 0; i < n * G; i++)
+		tile_out(t, at + i, a->out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * (size_t)a->D);
+}
+
+/* Rows [i0, i0 + n) of one run, all query heads of key head hk. */
+static void run_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int hk, int i0, int n)
+{
+	t->R = n * (a->H / a->HKV);
+	rows_in(a, t, 0, r, hk, i0, n);
+	for (int b = 0; b * KV_BLOCK < r->length + i0 + n; b++)
+		attend(t, gemm_cpu(), cached_block(a, r, b, hk), b, 0, t->R);
+	rows_out(a, t, 0, r, hk, i0, n);
+}
+
+/* Runs of one row each that begin with the same block: as long as their blocks are the same
+ * ones, all rows meet them together; from there on each run by itself. */
+static void bundle_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int n, int hk)
+{
+	int G = a->H / a->HKV, last = r->length, shared = 1;
 
 	t->R = n * G;
-	for (int i = 0; i < t->R; i++)
-		tile_row(t, i, a->qkv + (size_t)(r->row + i0 + i / G) * ld + (size_t)(hk * G + i % G) * D,
-			 r->length + i0 + i / G + 1);
-	for (int b = 0; b * KV_BLOCK < last; b++)
-		attend(t, g, cached_block(a, r, b, hk), b);
-	for (int i = 0; i < t->R; i++)
-		tile_out(t, i, a->out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * D);
+	for (int i = 0; i < n; i++) {
+		rows_in(a, t, i * G, &r[i], hk, 0, 1);
+		last = MAX(last, r[i].length);
+	}
+	for (int b = 0; b * KV_BLOCK <= last; b++) {
+		for (int i = 0; i < n && shared; i++)
+			shared = (b + 1) * KV_BLOCK <= r[i].length && r[i].block[b] == r[0].block[b];
+		if (shared) {
+			attend(t, gemm_cpu(), cached_block(a, r, b, hk), b, 0, t->R);
+			continue;
+		}
+		for (int i = 0; i < n; i++)
+			if (b * KV_BLOCK <= r[i].length)
+				attend(t, gemm_cpu(), cached_block(a, &r[i], b, hk), b, i * G, G);
+	}
+	for (int i = 0; i < n; i++)
+		rows_out(a, t, i * G, &r[i], hk, 0, 1);
 }
 
 static int tile_positions(const struct attention_cached *a)
@@ -250,26 +291,54 @@ static int tile_positions(const struct attention_cached *a)
 	return MAX(1, ATTN_ROWS / (a->H / a->HKV));
 }
 
+static void cached_task(const struct cached_job *j, struct tile *t, int bundle, int hk, int tile)
+{
+	const struct attention_cached *a = j->a;
+	const struct kv_run *r = &a->run[j->first[bundle]];
+	int n = j->first[bundle + 1] - j->first[bundle], step = tile_positions(a), i0 = tile * step;
+
+	if (n > 1 && tile == 0)
+		bundle_tile(a, t, r, n, hk);
+	else if (n == 1 && i0 < r->rows)
+		run_tile(a, t, r, hk, i0, MIN(step, r->rows - i0));
+}
+
 static void cached_worker(void *ctx, int me, int count)
 {
 	struct cached_job *j = ctx;
 	const struct attention_cached *a = j->a;
-	int pairs = a->runs * a->HKV, step = tile_positions(a), task;
 	size_t begin, end;
 	struct tile t;
+	int task;
 
-	cpu_cut((size_t)pairs, 1, me, count, &begin, &end);
+	cpu_cut((size_t)(a->runs * a->HKV), 1, me, count, &begin, &end);
 	for (size_t i = begin; i < end; i++)
 		append(a, &a->run[i / (size_t)a->HKV], (int)(i % (size_t)a->HKV));
 	pool_barrier(j->d->pool);
 	tile_carve(&t, a->D, dev_scratch(j->d, me, tile_floats(attn_dp(a->D)) * sizeof(float)));
-	while ((task = atomic_fetch_add(&j->next, 1)) < pairs * j->tiles) {
-		const struct kv_run *r = &a->run[task / j->tiles / a->HKV];
-		int i0 = task % j->tiles * step;
+	while ((task = atomic_fetch_add(&j->next, 1)) < j->bundles * a->HKV * j->tiles)
+		cached_task(j, &t, task / j->tiles / a->HKV, task / j->tiles % a->HKV, task % j->tiles);
+}
 
-		if (i0 < r->rows)
-			cached_tile(a, &t, r, task / j->tiles % a->HKV, i0, MIN(step, r->rows - i0));
+/* Neighbouring runs are bundled while they share their first block, but so that every thread
+ * has work. */
+static void make_bundles(struct cached_job *j)
+{
+	const struct attention_cached *a = j->a;
+	int most = MIN(tile_positions(a), MAX(1, a->runs * a->HKV / (2 * j->d->threads)));
+
+	j->first = dev_shared(j->d, ((size_t)a->runs + 1) * sizeof *j->first);
+	for (int i = 0; i < a->runs; j->bundles++) {
+		const struct kv_run *r = &a->run[i];
+		int n = 1;
+
+		while (i + n < a->runs && n < most && r->rows == 1 && r[n].rows == 1 && r->length >= KV_BLOCK &&
+		       r[n].length >= KV_BLOCK && r[n].block[0] == r->block[0])
+			n++;
+		j->first[j->bundles] = i;
+		i += n;
 	}
+	j->first[j->bundles] = a->runs;
 }
 
 /* Appends the rows' keys and values to their blocks, then attends. */
@@ -282,5 +351,6 @@ void cpu_attention_cached(struct dev *d, const struct attention_cached *a)
 		BUG("more than %d query heads for a key head", ATTN_ROWS);
 	for (int i = 0; i < a->runs; i++)
 		j.tiles = MAX(j.tiles, (a->run[i].rows + step - 1) / step);
+	make_bundles(&j);
 	pool_run(d->pool, cached_worker, &j);
 }

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "ops/cpu/cpu.h"
 #include "ops/cpu/gemm_job.h"
+#include "ops/cpu/row.h"
 
 enum { NARROW = 8 };   /* up to this many rows bf16 and int8 are widened in registers */
 
@@ -47,14 +48,9 @@ static void tail_row(const struct gemm_job *j, float *c, size_t m, size_t n0, si
 	if (!t)
 		return;
 	if (t->bias)
-		for (size_t i = 0; i < cols; i++)
-			c[i] += t->bias[n0 + i];
-	if (t->add) {
-		const float *add = t->add + m * t->ldadd + n0;
-
-		for (size_t i = 0; i < cols; i++)
-			c[i] += add[i];
-	}
+		row_cpu()->add(c, t->bias + n0, cols);
+	if (t->add)
+		row_cpu()->add(c, t->add + m * t->ldadd + n0, cols);
 }
 
 /* One B panel for this k block. */

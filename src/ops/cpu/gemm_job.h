@@ -22,7 +22,6 @@ struct gemm_job {
 	const struct linear *tail;   /* bias and add, or NULL */
 };
 
-
 size_t gemm_panel_bytes(const struct weight *w, int nr);
 /* Rows [k0, k0 + kc) of panel p of the weight, widened to floats: borrowed or in `tmp`. k0 is even. */
 const float *gemm_panel_f32(const struct gemm_job *j, int p, size_t k0, size_t kc, float *tmp);

@@ -186,6 +186,31 @@ static void xent_grad(float *x, int n, float lse, float coef)
 		vf_store_n(x + i, vf_exp(vf_load_n(x + i, left) - l) * k, left);
 }
 
+/* A 32-bit mixer, two multiplies and shifts: the mask is a function of place, not of the order
+ * of drawing. */
+static inline uint32_t mix(uint32_t x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+static void dropout(const struct row_drop *o, size_t begin, size_t end)
+{
+	const float *x = o->x + begin;
+	float *y = o->y + begin, keep = o->keep;
+	uint32_t k0 = o->k0, k1 = o->k1, below = o->below, at = (uint32_t)begin, n = (uint32_t)(end - begin);
+
+	if (o->add)
+		for (uint32_t i = 0; i < n; i++)
+			y[i] += mix(mix((at + i) ^ k0) + k1) < below ? 0.0f : x[i] * keep;
+	else
+		for (uint32_t i = 0; i < n; i++)
+			y[i] = mix(mix((at + i) ^ k0) + k1) < below ? 0.0f : x[i] * keep;
+}
+
 /* Sixteen partial sums at every level. */
 static double sumsq(const float *x, size_t n)
 {
@@ -236,7 +261,7 @@ const struct row_kernels *SIMD_FN(row_kernels)(void)
 	static const struct row_kernels k = {
 		.rms = rms, .rms_grad = rms_grad, .mul3_add = mul3_add, .add = add, .scale = scale,
 		.swiglu = swiglu, .swiglu_grad = swiglu_grad, .rotate = rotate, .exp_stats = exp_stats,
-		.xent_grad = xent_grad, .sumsq = sumsq, .adamw = adamw,
+		.xent_grad = xent_grad, .dropout = dropout, .sumsq = sumsq, .adamw = adamw,
 	};
 
 	return &k;
