@@ -184,13 +184,13 @@ static void import_from(struct check_env *env, const struct py_ImportFrom *im)
 	}
 }
 
-/* The call or name of a jit decorator among others; NULL: not a jit function. */
-static const struct py_node *jit_decorator(const struct py_list *decorators)
+/* The call or name of Triton's jit among the decorators; NULL: not a jit function. */
+static const struct py_node *jit_decorator(struct check_env *env, const struct py_list *decorators)
 {
 	for (size_t i = 0; i < decorators->n; i++) {
 		const struct py_node *d = decorators->v[i], *f = d->kind == PY_Call ? d->u.Call.func : d;
-		struct str name = f->kind == PY_Attribute ? f->u.Attribute.attr : f->kind == PY_Name ? f->u.Name.id : STR("");
-		if (str_is(name, "jit"))
+		struct tile_val v = eval(env, f);
+		if (v.kind == TILE_V_BUILTIN && (str_is(v.s, "triton.jit") || str_is(v.s, "triton.runtime.jit.jit")))
 			return d;
 	}
 	return NULL;
@@ -227,7 +227,7 @@ static void jit_options(struct check_env *env, struct tile_fn *fn, const struct 
 static void define(struct check_env *env, const struct py_node *n)
 {
 	const struct py_FunctionDef *def = &n->u.FunctionDef;
-	const struct py_node *jit = jit_decorator(&def->decorator_list);
+	const struct py_node *jit = jit_decorator(env, &def->decorator_list);
 	if (!jit) {
 		bind(env, def->name, other("function"));
 		return;

@@ -3,6 +3,7 @@
  * unless the kernel says otherwise; a Python float is fp32; annotations overrule. */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "tile/compile.h"
 
 /* --- annotations -------------------------------------------------------------------------------- */
@@ -238,7 +239,9 @@ static void key_value(const struct tile_val *v, int constant, struct buf *out)
 void spec_key(const struct tile_launch *l, struct buf *out)
 {
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
-	buf_addf(out, "%p/%p/%d/%d/", (const void *)l->fn, (const void *)l->fn->def, l->num_warps, l->num_stages);
+	/* addresses may be given out again after a source was freed: its text is part of the key */
+	uint64_t text = hash_xxh64(l->fn->module->source.p, l->fn->module->source.n, 0);
+	buf_addf(out, "%p/%p/%llx/%d/%d/", (const void *)l->fn, (const void *)l->fn->def, (unsigned long long)text, l->num_warps, l->num_stages);
 	for (size_t i = 0; i < l->n_args; i++) {
 		struct spec_param p = { 0 };
 		if (i < a->args.n)
