@@ -20,7 +20,7 @@ const struct ops *ops_of(const struct dev *d)
 int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 {
 	size_t each = MAX(gemm_scratch(), attention_scratch(s));
-	size_t shared = MAX(gemm_shared(s->widest), (size_t)1 << 20);
+	size_t shared = MAX(gemm_shared(s->widest), (size_t)1 << 23);
 
 	return dev_reserve(d, each, shared, e);
 }

@@ -95,14 +95,17 @@ static void attend(struct tile *t, const struct gemm_kernels *g, const float *bl
 	int32_t valid[ATTN_ROWS];
 	size_t R = (size_t)t->R, rows = (size_t)n, nr = (size_t)g->nr, D = (size_t)t->D;
 	float *s = t->s + (size_t)i0 * KV_BLOCK, *acc = t->acc + (size_t)i0 * t->dp;
+	int32_t keys = 0;      /* those behind the last one seen by any row are left out */
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		valid[i] = t->seen[i0 + i] - b * KV_BLOCK;
-	attn_mul(g, &(struct attn_mul){ .k = D, .rows = rows, .cols = KV_BLOCK, .a = t->qt + i0, .as = R, .b = block, .bs = nr,
+		keys = MAX(keys, MIN(valid[i], KV_BLOCK));
+	}
+	attn_mul(g, &(struct attn_mul){ .k = D, .rows = rows, .cols = (size_t)keys, .a = t->qt + i0, .as = R, .b = block, .bs = nr,
 					.panel = D * nr, .c = s, .ldc = KV_BLOCK });
 	attn_cpu()->softmax(s, n, valid, t->m + i0, t->l + i0, acc, (int)t->dp);
-	g->transpose(t->st, rows, s, KV_BLOCK, n, KV_BLOCK);
-	attn_mul(g, &(struct attn_mul){ .k = KV_BLOCK, .rows = rows, .cols = t->dp, .a = t->st, .as = rows,
+	g->transpose(t->st, rows, s, KV_BLOCK, n, (size_t)keys);
+	attn_mul(g, &(struct attn_mul){ .k = (size_t)keys, .rows = rows, .cols = t->dp, .a = t->st, .as = rows,
 					.b = block + KV_BLOCK * D, .bs = nr, .panel = KV_BLOCK * nr,
 					.c = acc, .ldc = t->dp, .load = 1 });
 }

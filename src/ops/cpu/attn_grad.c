@@ -104,8 +104,9 @@ static void step(struct work *w, const struct gemm_kernels *g, int q0, size_t b)
 {
 	size_t R = (size_t)w->R, D = (size_t)w->D, nr = (size_t)g->nr, dp = w->dp, key = b * KV_BLOCK;
 	int32_t valid[ATTN_ROWS];
-	struct attn_mul score = { .k = D, .rows = R, .cols = KV_BLOCK, .as = R, .bs = nr, .panel = D * nr, .ldc = KV_BLOCK };
-	struct attn_mul sum = { .k = R, .rows = KV_BLOCK, .cols = dp, .as = KV_BLOCK, .bs = dp, .panel = nr, .ldc = dp, .load = 1 };
+	size_t keys = MIN((size_t)KV_BLOCK, (size_t)q0 + R - key);   /* that any row sees */
+	struct attn_mul score = { .k = D, .rows = R, .cols = keys, .as = R, .bs = nr, .panel = D * nr, .ldc = KV_BLOCK };
+	struct attn_mul sum = { .k = R, .rows = keys, .cols = dp, .as = KV_BLOCK, .bs = dp, .panel = nr, .ldc = dp, .load = 1 };
 
 	for (int i = 0; i < w->R; i++)
 		valid[i] = q0 + i + 1 - (int32_t)key;
@@ -119,8 +120,8 @@ static void step(struct work *w, const struct gemm_kernels *g, int q0, size_t b)
 	attn_mul(g, &sum);
 	sum.a = w->ds, sum.b = w->qr, sum.c = w->dk + key * dp;
 	attn_mul(g, &sum);
-	g->transpose(w->dst, R, w->ds, KV_BLOCK, w->R, KV_BLOCK);
-	attn_mul(g, &(struct attn_mul){ .k = KV_BLOCK, .rows = R, .cols = dp, .a = w->dst, .as = R, .b = w->kr + key * dp,
+	g->transpose(w->dst, R, w->ds, KV_BLOCK, w->R, keys);
+	attn_mul(g, &(struct attn_mul){ .k = keys, .rows = R, .cols = dp, .a = w->dst, .as = R, .b = w->kr + key * dp,
 					.bs = dp, .panel = nr, .c = w->dq, .ldc = dp, .load = 1 });
 }
 
