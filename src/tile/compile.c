@@ -54,6 +54,7 @@ static void walk(struct front *f, const struct tile_launch *l, const char *const
 	front_frame_init(f, &fr, l->fn);
 	f->frame = &fr;
 	front_check_names(f, l->fn);
+	front_signature(f);
 	spec_bind(f, l, types);
 	int mute = f->mute;
 	front_kernel(f);
@@ -66,14 +67,9 @@ static int finish(struct front *f, struct tile_code **code, struct err *e)
 {
 	if (f->unsupported)
 		return 0;
-	struct front_facts *facts = arena_alloc(tile_build_arena(f->b), sizeof *facts);
 	struct err why = ERR_INIT;
 	if (tile_build_finish(f->b, code, &why))
 		return err_set(e, why.code, "tile code of a kernel is not well-formed: %s", why.text);
-	if (facts) {
-		*facts = f->facts;
-		(*code)->front = facts;
-	}
 	return 0;
 }
 

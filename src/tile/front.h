@@ -57,15 +57,6 @@ struct block_ptr {
 	enum tile_pad pad;              /* of a descriptor */
 };
 
-/* Facts for checks beyond Triton, kept with the code (tile_code.front). */
-struct front_facts {
-	int64_t shared_bytes;           /* largest estimate of what a CTA needs at once */
-	int64_t live_bytes;             /* largest sum of tile bytes alive in registers */
-	int n_dots, n_loads, n_stores, n_atomics;
-	int64_t written;                /* bit i: launch argument i may be written */
-	int num_stages;
-};
-
 struct front {
 	struct tile_engine *g;
 	struct arena *a;                /* scratch of this compilation */
@@ -80,11 +71,10 @@ struct front {
 	struct diag *du;
 	struct diag late;               /* see front_late */
 	int depth;                      /* open block, loop, if constructs */
-	int in_func;                    /* inside a combine or map function: no control flow */
+	int in_func;                    /* inside a combine or map function: branches become selects */
 	int calls;                      /* inlining depth */
 	int64_t nodes;                  /* visited so far */
 	struct { struct block_ptr *v; size_t n, cap; } block_ptrs;
-	struct front_facts facts;
 	struct tile_insn scratch;       /* takes what muted code would set */
 	const struct tile_launch *launch;
 	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);   /* tests: stores, dots */
@@ -147,6 +137,8 @@ struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct
 struct val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v);
 /* Compiles the body of the kernel; arguments are bound already. */
 void front_kernel(struct front *f);
+/* Visits the parameters' annotations. */
+void front_signature(struct front *f);
 void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *fn);
 void front_add_name(struct front *f, struct frame *fr, struct str id);
 void front_scan_names(struct front *f, struct frame *fr, const struct py_list *body);

@@ -26,6 +26,21 @@ void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *f
 	fr->defs = arena_zalloc(f->a, fr->n_names + 1);
 }
 
+/* Triton visits annotations and defaults like any expression of the function, before its
+ * body: `x: bool` names something that does not exist there. */
+void front_signature(struct front *f)
+{
+	struct frame *fr = f->frame;
+	const struct py_arguments *p = params_of(fr->fn);
+	for (size_t i = 0; i < p->args.n && !fr->in_prelude; i++) {
+		const struct py_node *a = p->args.v[i];
+		fr->cur = a;
+		if (a->u.arg.annotation)
+			front_expr(f, a->u.arg.annotation);
+	}
+	fr->cur = fr->fn->def;
+}
+
 /* --- return -------------------------------------------------------------------------------------- */
 
 static struct val decayed(struct front *f, struct val v)
@@ -88,8 +103,6 @@ void front_return(struct front *f, const struct py_node *n)
 	check_return_type(f, &v);
 	if (fr->loops)
 		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early", "AssertionError('We use SCF, so the loop body should only have one block')");
-	if (f->in_func && fr->regions)
-		front_unsupported(f, "a return inside a branch of a combine or map function");
 	if (fr->regions) {
 		leave_early(f, &v);
 	} else if (!fr->returned) {
@@ -203,7 +216,7 @@ static struct val run_body(struct front *f, struct frame *fr)
 	int mute = f->mute, unsupported = f->unsupported, block = 0;
 	for (size_t i = 0; i < body->n && !block; i++)
 		block = body->v[i]->kind != PY_Return && front_has_return(&(struct py_list){ .v = body->v + i, .n = 1 });
-	if (block && !f->in_func) {
+	if (block) {
 		emit_block(f);
 		fr->block_depth = f->depth;
 	}
@@ -245,6 +258,7 @@ struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct
 		fr.vars[front_slot(&fr, p->vararg->u.arg.arg.p)] = rest;
 	f->calls++;
 	f->frame = &fr;
+	front_signature(f);
 	struct val r = run_body(f, &fr);
 	f->frame = caller;
 	f->calls--;

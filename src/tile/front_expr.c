@@ -159,6 +159,12 @@ static struct val items(struct front *f, const struct py_list *l)
 	struct val *v = arena_array(f->a, l->n + 1, sizeof *v);
 	for (size_t i = 0; i < l->n; i++)
 		v[i] = front_expr(f, l->v[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		int typed = v[i].wrapped || val_is_number(&v[i]) || v[i].kind == V_TENSOR || v[i].kind == V_TUPLE || v[i].kind == V_DESC
+			|| v[i].kind == V_TYPE || v[i].kind == V_SLICE || v[i].kind == V_FN || v[i].kind == V_RANGE;
+		if (!typed)
+			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v[i]));
+	}
 	return val_tuple(v, l->n);
 }
 
@@ -338,8 +344,12 @@ struct val front_iterator(struct front *f, const struct py_node *call)
 	read_args(f, &call->u.Call, &args);
 	if (fn.kind != V_BUILTIN || fn.u.b->fn != bi_range)
 		return val_none();
-	if (!strcmp(fn.u.b->module, "builtins") && !args.n)
-		front_fail(f, REASON_bad_argument, "IndexError('list index out of range')");
+	if (!strcmp(fn.u.b->module, "builtins")) {
+		if (!args.n)
+			front_fail(f, REASON_bad_argument, "IndexError('list index out of range')");
+		args.n_kw = 0;          /* Triton looks at no keyword of Python's range, nor at a fourth argument */
+		args.n = MIN(args.n, 3);
+	}
 	return lang_builtin_call(f, fn.u.b, &args);
 }
 

@@ -163,7 +163,8 @@ static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 	join(f, &b);
 }
 
-/* In a combine or map function there is no control flow: both sides run, select joins. */
+/* A combine or map function without control flow runs over many lanes at once: both sides are
+ * computed, select joins. */
 static void selected_if(struct front *f, const struct py_node *n, struct tv cond)
 {
 	struct branch b;

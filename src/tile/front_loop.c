@@ -110,16 +110,9 @@ static void refuse_else(struct front *f, const struct py_list *orelse, const cha
 		front_fail(f, REASON_unsupported_syntax, "AssertionError('%s')", what);
 }
 
-static void need_control(struct front *f)
-{
-	if (f->in_func)
-		front_unsupported(f, "a loop inside a combine or map function is not run by this engine");
-}
-
 void flow_while(struct front *f, const struct py_node *n)
 {
 	struct loop l;
-	need_control(f);
 	loop_enter(f, &l, &n->u.While.body, -1);
 	emit_block(f);
 	emit_loop(f);
@@ -198,7 +191,6 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	struct bounds b = loop_bounds(f, r);
 	struct str target = n->u.For.target->u.Name.id;
 	int slot = front_slot(f->frame, target.p);
-	need_control(f);
 	/* after the loop its variable holds nothing */
 	front_set(f, target, val_of(emit(f, TOP_UNDEF, b.type, 0)));
 	struct loop l;

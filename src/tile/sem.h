@@ -107,8 +107,6 @@ void sem_desc_store(struct front *f, const struct val *desc, struct val offsets,
 void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct val *desc, struct val offsets, struct tv value);
 struct tv sem_desc_gather(struct front *f, const struct val *desc, struct tv rows, struct val col);
 void sem_desc_scatter(struct front *f, const struct val *desc, struct tv value, struct tv rows, struct val col);
-/* Notes that what `ptr` points into may be written. */
-void sem_note_write(struct front *f, struct tv ptr);
 /* Tells the test trace about a stored value or a dot operand. */
 void sem_trace(struct front *f, const char *what, const struct ty *ty);
 

@@ -203,7 +203,6 @@ static enum tile_pad padding_of(struct front *f, struct str s, const struct ty *
 static struct tv load_at(struct front *f, const struct block_ptr *p, unsigned checked, enum tile_pad pad)
 {
 	struct tv mask = { 0 }, ptr = addresses(f, p, checked, &mask);
-	f->facts.n_loads++;
 	struct tv r = mask.ty ? emit(f, TOP_LOAD, p->ty->elem, 2, ptr.id, mask.id) : emit(f, TOP_LOAD, p->ty->elem, 1, ptr.id);
 	emit_last(f)->attr[0] = pad;
 	return r;
@@ -212,8 +211,6 @@ static struct tv load_at(struct front *f, const struct block_ptr *p, unsigned ch
 static void store_at(struct front *f, const struct block_ptr *p, unsigned checked, struct tv value)
 {
 	struct tv mask = { 0 }, ptr = addresses(f, p, checked, &mask);
-	f->facts.n_stores++;
-	sem_note_write(f, ptr);
 	if (mask.ty)
 		emit_do(f, TOP_STORE, 3, ptr.id, value.id, mask.id);
 	else
@@ -371,8 +368,6 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct val *desc,
 	if (!ty_eq(value.ty->elem, elem))
 		front_fail(f, REASON_bad_types, "the value is %s, the descriptor holds %s", front_ty(f, value.ty->elem), front_ty(f, elem));
 	struct tv mask = { 0 }, ptr = addresses(f, &p, ALL_DIMS, &mask);
-	f->facts.n_atomics++;
-	sem_note_write(f, ptr);
 	emit(f, TOP_ATOMIC, value.ty, 3, ptr.id, value.id, mask.id);
 	emit_last(f)->attr[0] = rmw;
 }
@@ -408,7 +403,6 @@ struct tv sem_desc_gather(struct front *f, const struct val *desc, struct tv row
 {
 	const struct ty *block;
 	struct tv mask, ptr = row_addresses(f, desc, rows, col, "gather", &block, &mask);
-	f->facts.n_loads++;
 	struct tv r = emit(f, TOP_LOAD, block, 2, ptr.id, mask.id);
 	emit_last(f)->attr[0] = TILE_PAD_ZERO;
 	return r;
@@ -420,7 +414,5 @@ void sem_desc_scatter(struct front *f, const struct val *desc, struct tv value, 
 	struct tv mask, ptr = row_addresses(f, desc, rows, col, "scatter", &block, &mask);
 	if (!ty_eq(value.ty, block))
 		front_fail(f, REASON_shape_mismatch, "descriptor scatter of %s needs a value of %s", front_ty(f, value.ty), front_ty(f, block));
-	f->facts.n_stores++;
-	sem_note_write(f, ptr);
 	emit_do(f, TOP_STORE, 3, ptr.id, value.id, mask.id);
 }

@@ -125,7 +125,6 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 			   (long long)a.ty->shape[a.ty->rank - 1]);
 	sem_trace(f, "dot", a.ty);
 	sem_trace(f, "dot", b.ty);
-	f->facts.n_dots++;
 	struct tv r = acc.ty ? emit(f, TOP_DOT, t, 3, a.id, b.id, acc.id) : emit(f, TOP_DOT, t, 2, a.id, b.id);
 	emit_last(f)->attr[0] = ty_is(a.ty->elem, SC_FP32) ? prec : TILE_PREC_IEEE;
 	return rank >= 4 ? sem_reshape(f, r, rank, shape) : r;

@@ -76,7 +76,6 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
 	const struct ty *t = ty_with(f->a, ptr.ty, elem);
-	f->facts.n_loads++;
 	struct tv r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
 		: !has_other ? emit(f, TOP_LOAD, t, 2, ptr.id, mask.id)
 		: emit(f, TOP_LOAD, t, 3, ptr.id, mask.id, other.id);
@@ -134,18 +133,10 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 	if (has_mask)
 		check_mask(f, mask.ty);
 	sem_trace(f, "store", value.ty);
-	sem_note_write(f, ptr);
-	f->facts.n_stores++;
 	if (has_mask)
 		emit_do(f, TOP_STORE, 3, ptr.id, value.id, mask.id);
 	else
 		emit_do(f, TOP_STORE, 2, ptr.id, value.id);
-}
-
-void sem_note_write(struct front *f, struct tv ptr)
-{
-	(void)ptr;
-	f->facts.written = 1;
 }
 
 static void check_atomic_type(struct front *f, const struct ty *elem, const char *name)
@@ -200,8 +191,6 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	check_atomic_op(f, rmw, name, p->elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
-	f->facts.n_atomics++;
-	sem_note_write(f, ptr);
 	const struct ty *t = ty_with(f->a, ptr.ty, p->elem);
 	struct tv r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2, ptr.id, value.id);
 	emit_last(f)->attr[0] = rmw;
@@ -224,8 +213,6 @@ struct tv sem_cas(struct front *f, struct val ptr_, struct tv cmp, struct tv val
 		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type", "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
 	if (cmp.ty->rank != ptr.ty->rank || value.ty->rank != ptr.ty->rank)
 		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape", "atomic_cas: pointer, cmp and val must have one shape");
-	f->facts.n_atomics++;
-	sem_note_write(f, ptr);
 	if (f->mute)
 		return (struct tv){ value.ty, 0 };
 	struct tv c = sem_cast(f, cmp, p->elem), v = sem_cast(f, value, p->elem);

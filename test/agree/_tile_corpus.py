@@ -261,39 +261,42 @@ def guesses(fn, helpers, dtype):
             return
 
 
-def harvest(folder, tmp, check):
+def harvest(folder, tmp, check, most, rng):
     """Every jit function under `folder`, self-contained, in up to three dtypes, each under the
     first guessed signature that Triton accepts (or the first, where it accepts none)."""
     cases, lib = [], Library(folder)
     seen = set()
+    found = []
     for path in sorted(folder.rglob("*.py")):
         src = lib.source(path)
-        if src is None:
+        if src is not None:
+            found += [(path, src, fn) for fn in list(src.functions.values()) + src.nested]
+    if most and len(found) > most:
+        found = rng.sample(found, most)
+    for path, src, fn in found:
+        try:
+            text = flatten(lib, src, fn)
+            tree = ast.parse(text)
+        except (RecursionError, SyntaxError):
             continue
-        for fn in list(src.functions.values()) + src.nested:
-            try:
-                text = flatten(lib, src, fn)
-                tree = ast.parse(text)
-            except (RecursionError, SyntaxError):
-                continue
-            key = hashlib.sha1(text.encode()).hexdigest()[:16]
-            if key in seen:
-                continue
-            seen.add(key)
-            out = tmp / f"{path.stem}_{fn.name}_{key}.py"
-            out.write_text(text)
-            helpers = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-            me = [n for n in tree.body if isinstance(n, ast.FunctionDef)][-1]
-            best = None
-            for sig in itertools.islice(guesses(me, helpers, "fp32"), 3):
-                case = Case(str(out), fn.name, sig, origin=str(path.relative_to(folder)))
-                best = best or case
-                if check(case)["accept"]:
-                    best = case
-                    break
-            cases.append(best)
-            if "*fp32" in best.signature:
-                cases += [Case(best.path, best.kernel, best.signature.replace("*fp32", "*" + d), origin=best.origin) for d in ("fp16", "bf16")]
+        key = hashlib.sha1(text.encode()).hexdigest()[:16]
+        if key in seen:
+            continue
+        seen.add(key)
+        out = tmp / f"{path.stem}_{fn.name}_{key}.py"
+        out.write_text(text)
+        helpers = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+        me = [n for n in tree.body if isinstance(n, ast.FunctionDef)][-1]
+        best = None
+        for sig in itertools.islice(guesses(me, helpers, "fp32"), 3):
+            case = Case(str(out), fn.name, sig, origin=str(path.relative_to(folder)))
+            best = best or case
+            if check(case)["accept"]:
+                best = case
+                break
+        cases.append(best)
+        if "*fp32" in best.signature:
+            cases += [Case(best.path, best.kernel, best.signature.replace("*fp32", "*" + d), origin=best.origin) for d in ("fp16", "bf16")]
     return cases
 
 

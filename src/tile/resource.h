@@ -1,0 +1,39 @@
+/* What a launch needs of a GPU, estimated from tile code: the checks beyond Triton's own that
+ * a machine without a GPU can make before a run on one.
+ *
+ * Shared memory counts what Triton puts there in practice: operands of tl.dot, those loaded
+ * inside a loop once for each pipeline stage. It is within a few percent where a kernel is a
+ * loop around dots, and an underestimate elsewhere; a refusal is certain, a pass is not. */
+#ifndef TILE_RESOURCE_H
+#define TILE_RESOURCE_H
+
+#include "tile/ir.h"
+#include "tile/tile.h"
+
+struct gpu_limits {
+	const char *name;
+	int capability;
+	int64_t shared_bytes;       /* of one block */
+	int registers;              /* of one thread */
+};
+
+/* By name ("A100", "H100", "H200", "L40S"); NULL: unknown. */
+const struct gpu_limits *resource_gpu(struct str name);
+
+struct resources {
+	int64_t shared_bytes;
+	int64_t register_bytes;     /* tiles that live across a loop, and the largest one beside them */
+	int registers;              /* of one thread, for the launch's number of warps */
+};
+
+void resource_estimate(const struct tile_code *code, const struct tile_launch *l, int capability, struct resources *out);
+
+/* Grid and block within what CUDA allows, shared memory within the GPU's. 0, or 1 and *d. */
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct gpu_limits *gpu, struct diag *d);
+
+/* Which launch arguments a run may write and read through: bit i of words[i / 64] (two words,
+ * 128 arguments). A tensor that no launch writes was never computed. */
+struct touched { uint64_t written[2], read[2]; };
+int resource_touched(const struct tile_code *code, struct touched *out, struct err *e);
+
+#endif
