@@ -1,6 +1,6 @@
 /* Speed of the model engine: training, prefill and decode of a small and a 135 M model.
  *
- *   bench_model [small|large|all] [threads] [f32|bf16|fast|i8]
+ *   bench_model [small|large|all] [threads] [f32|bf16|fast|int8]
  *
  * One line per figure: name, tokens per second of wall time, tokens per second of CPU time
  * (which other work on the machine hardly changes). bench_model.py runs this beside
@@ -174,21 +174,20 @@ static void infer(struct dev *d, const struct model_config *c, const char *name,
 int main(int argc, char **argv)
 {
 	const char *which = argc > 1 ? argv[1] : "small", *st = argc > 3 ? argv[3] : "f32";
-	int fast = !strcmp(st, "fast"), i8 = !strcmp(st, "i8");
-	struct model_opts o = { .store = fast || !strcmp(st, "bf16") ? STORE_BF16 : i8 ? STORE_I8 : STORE_F32, .fast = fast };
 	struct dev *d = dev_open("cpu", argc > 2 ? atoi(argv[2]) : 0, &e);
+	struct model_opts o = { .store = STORE_F32 };
 
-	if (!d)
+	if (!d || model_store_parse(str_of(st), &o.store, &e))
 		die();
 	printf("threads %d %s\n", d->threads, st);
 	if (strcmp(which, "large")) {
-		if (!i8)
+		if (o.store != STORE_I8)
 			train(d, &small, "small", &o, 0, 8, 512, 4);
 		train(d, &small, "small", &o, 1, 8, 512, 4);
 		infer(d, &small, "small", &o, (const int[]){ 128, 128, 64 });
 	}
 	if (strcmp(which, "small")) {
-		if (!i8)
+		if (o.store != STORE_I8)
 			train(d, &large, "large", &o, 0, 1, 512, 1);
 		train(d, &large, "large", &o, 1, 1, 512, 1);
 		infer(d, &large, "large", &o, (const int[]){ 24, 8, 0 });

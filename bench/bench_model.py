@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench_model beside transformers and PEFT on the same sizes, in one run.
 
-    bench_model.py [small|large|all] [THREADS] [f32|bf16|fast|i8]      BUILD_DIR=build/release
+    bench_model.py [small|large|all] [THREADS] [f32|bf16|fast|int8]      BUILD_DIR=build/release
 
 Figures are tokens per second of wall time and of CPU time; on a machine that does other work
 compare the CPU columns with THREADS 1. transformers: fp32, eager steps as its users write

@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
 	OPT_STR(struct args, out, "out", "FILE", NULL, "write the result as JSON"),
 	OPT_CHOICE(struct args, device, "device", "auto|cpu", "auto", "where the model runs"),
-	OPT_CHOICE(struct args, weights, "weights", "f32|bf16|int8", "f32", "how weights are kept"),
+	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same samples"),
 	OPT_FLAG(struct args, json, "json", 0, "print the JSON instead of a table"),
@@ -87,7 +87,7 @@ static int check_folder(const char *dir, struct err *e)
 
 static int eval_one(struct bench *b, const char *model, const char *adapter, struct eval *ev, struct err *e)
 {
-	struct model_opts mo = { .store = !strcmp(b->a->weights, "bf16") ? STORE_BF16 : !strcmp(b->a->weights, "int8") ? STORE_I8 : STORE_F32 };
+	struct model_opts mo = { .store = STORE_F32 };
 	struct infer_opts io = { .slots = (int)b->a->sample.slots, .length = b->o.rollout.max_new_tokens + 1024 };
 	struct model *m = NULL;
 	struct adapter *ad = NULL;
@@ -96,7 +96,7 @@ static int eval_one(struct bench *b, const char *model, const char *adapter, str
 	int rc = -1;
 
 	b->o.model_path = adapter ? adapter : model;
-	if (check_folder(model, e) || (adapter && check_folder(adapter, e)))
+	if (model_store_parse(str_of(b->a->weights), &mo.store, e) || check_folder(model, e) || (adapter && check_folder(adapter, e)))
 		goto out;
 	if (!(tok = tok_open(model, e)) || !(m = model_open(b->dev, model, &mo, e)) || (adapter && !(ad = adapter_open(m, adapter, e))))
 		goto out;

@@ -39,7 +39,7 @@ static const struct opt table[] = {
 	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
 	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
 	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
-	OPT_CHOICE(struct args, store, "store", "f32|bf16|int8", "f32", "how weights are held in memory"),
+	OPT_CHOICE(struct args, store, "store", MODEL_STORE_CHOICES, "f32", "how weights are held in memory"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "auto or cpu"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
@@ -251,13 +251,9 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 	return rc;
 }
 
-static enum model_store store_of(const char *name)
-{
-	return !strcmp(name, "bf16") ? STORE_BF16 : !strcmp(name, "int8") ? STORE_I8 : STORE_F32;
-}
-
 static int generate(const struct args *a, struct output *o, struct err *e)
 {
+	struct model_opts mo = { .store = STORE_F32 };
 	struct dev *d = NULL;
 	struct model *m = NULL;
 	struct adapter *ad = NULL;
@@ -267,12 +263,14 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "--model is needed");
+	if (model_store_parse(str_of(a->store), &mo.store, e))
+		return -1;
 	o->tok = tok_open(a->model, e);
 	if (!o->tok || encode_prompt(a, o->tok, &prompt, e))
 		goto out;
 	o->prompt_tokens = (int)prompt.n;
 	d = dev_open(a->device, (int)a->threads, e);
-	m = d ? model_open(d, a->model, &(struct model_opts){ .store = store_of(a->store) }, e) : NULL;
+	m = d ? model_open(d, a->model, &mo, e) : NULL;
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;
 	x = infer_new(m, ad, o->tok, &(struct infer_opts) {

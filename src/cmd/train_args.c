@@ -17,7 +17,7 @@ const struct opt policy_args_table[] = {
 	OPT_REAL(struct policy_args, lr_floor, "lr-floor", 0, 1, 0, "share of the learning rate that is left at the end"),
 	OPT_REAL(struct policy_args, weight_decay, "weight-decay", 0, 10, 0, "decoupled decay of matrices"),
 	OPT_REAL(struct policy_args, clip, "clip", 0, 1e6, 1, "largest norm of the gradient; 0: none"),
-	OPT_CHOICE(struct policy_args, store, "weights", "f32|bf16|int8", "f32", "how frozen weights are kept"),
+	OPT_CHOICE(struct policy_args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept for computing"),
 	OPT_INT(struct policy_args, micro_tokens, "micro-tokens", 0, 1 << 24, 0, "tokens computed at a time; 0: one sequence of the greatest length"),
 	OPT_FLAG(struct policy_args, recompute, "recompute", 0, "keep only the input of each layer and compute the rest again"),
 	OPT_INT(struct policy_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
@@ -44,14 +44,14 @@ int policy_args_options(const struct policy_args *a, uint64_t seed, struct polic
 	*o = (struct policy_opts){ .model = a->model, .adapter = a->adapter, .init = a->init, .tokenizer = a->tokenizer, .full = a->full,
 				   .seed = seed };
 	o->lora = (struct adapter_opts){ .r = (int)a->lora_r, .alpha = (float)a->lora_alpha, .dropout = (float)a->lora_dropout, .seed = seed };
-	o->store = !strcmp(a->store, "bf16") ? STORE_BF16 : !strcmp(a->store, "int8") ? STORE_I8 : STORE_F32;
 	optim.lr = a->lr;
 	optim.decay = (float)a->weight_decay;
 	optim.clip = a->clip;
 	optim.warmup = a->warmup;
 	optim.floor = a->lr_floor;
 	o->trainer.tape = (struct tape_opts){ .max_tokens = (int)a->micro_tokens, .recompute = a->recompute, .seed = seed };
-	if (schedule_parse(str_of(a->schedule), &optim.schedule, e) || lora_targets_parse(str_of(a->lora_targets), &o->lora.targets, e))
+	if (model_store_parse(str_of(a->store), &o->store, e) || schedule_parse(str_of(a->schedule), &optim.schedule, e) ||
+	    lora_targets_parse(str_of(a->lora_targets), &o->lora.targets, e))
 		return -1;
 	o->trainer.optim = optim;
 	return 0;

@@ -132,7 +132,7 @@ int config_parse(struct model_config *c, const struct json *j, struct err *e)
 	bias = json_bool(json_get(j, "attention_bias"), 0);
 	c->qkv_bias = arches[c->arch].qkv_bias || bias;
 	c->o_bias = bias && !arches[c->arch].qkv_bias;
-	c->mlp_bias = json_bool(json_get(j, "mlp_bias"), 0);
+	c->mlp_bias = c->arch == ARCH_LLAMA && json_bool(json_get(j, "mlp_bias"), 0);
 	c->qk_norm = arches[c->arch].qk_norm;
 	c->bos = token_id(json_get(j, "bos_token_id"));
 	c->eos = token_id(json_get(j, "eos_token_id"));

@@ -113,7 +113,7 @@ static void part_grad(const struct pass *p, const struct raw *w, const struct ra
 {
 	const struct model *m = p->m;
 
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T, m->o.fast);
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T, m->head.fast);
 	if (bias->rows)
 		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
 }

@@ -95,9 +95,24 @@ static int copy_param(struct model *m, struct raw *r, struct err *e)
 
 /* --- packed form ------------------------------------------------------------------------ */
 
-static enum dtype packed_dtype(const struct model *m)
+static const struct {
+	const char *name;
+	enum dtype dt;
+	int fast;
+} stores[STORES] = {
+#define STORE(id, name, dt, fast) { name, dt, fast },
+#include "model/store.def"
+#undef STORE
+};
+
+int model_store_parse(struct str name, enum model_store *out, struct err *e)
 {
-	return m->o.store == STORE_F32 ? DT_F32 : m->o.store == STORE_BF16 ? DT_BF16 : DT_I8;
+	for (int i = 0; i < STORES; i++)
+		if (str_is(name, stores[i].name)) {
+			*out = (enum model_store)i;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE, "'%.*s' is not one of " MODEL_STORE_CHOICES, STR_ARG(name));
 }
 
 static struct weight_part part(const struct raw *r)
@@ -127,7 +142,8 @@ static void pack(struct model *m)
 static int alloc_packed(struct model *m, struct err *e)
 {
 	const struct model_config *c = &m->c;
-	enum dtype dt = packed_dtype(m);
+	enum dtype dt = stores[m->o.store].dt;
+	int fast = stores[m->o.store].fast;
 
 	for (int l = 0; l < c->L; l++) {
 		struct layer *y = &m->layer[l];
@@ -137,11 +153,11 @@ static int alloc_packed(struct model *m, struct err *e)
 		    weight_init(m->dev, &y->gu, dt, 2 * c->F, c->C, e) ||
 		    weight_init(m->dev, &y->down, dt, c->C, c->F, e))
 			return -1;
-		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = m->o.fast;
+		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = fast;
 	}
 	if (weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e))
 		return -1;
-	m->head.fast = m->o.fast;
+	m->head.fast = fast;
 	return 0;
 }
 
@@ -246,8 +262,6 @@ static int check_opts(const struct model_opts *o, struct err *e)
 {
 	if (o->trainable && o->store == STORE_I8)
 		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in int8");
-	if (o->fast && o->store != STORE_BF16)
-		return err_set(e, ERR_USAGE, "fast products need weights stored in bf16");
 	return 0;
 }
 

@@ -26,17 +26,22 @@ struct model_session;
 
 /* --- weights ------------------------------------------------------------------------ */
 
+/* f32: exact for fp32 files. bf16: two bytes a weight, fp32 arithmetic. fast: the same with
+ * the activations rounded to bf16 in products (sums in fp32), twice the speed where the CPU has
+ * the instruction and as bf16 elsewhere. int8: one byte, one scale per output channel; the head
+ * stays bf16. Norms, biases and the embedding are as in the file. */
 enum model_store {
-	STORE_F32,        /* exact for fp32 files */
-	STORE_BF16,       /* two bytes a weight, fp32 arithmetic */
-	STORE_I8          /* one byte, one scale per output channel; norms and embeddings wider */
+#define STORE(id, name, dt, fast) STORE_##id,
+#include "model/store.def"
+#undef STORE
+	STORES
 };
+#define MODEL_STORE_CHOICES "f32|bf16|fast|int8"
+int model_store_parse(struct str name, enum model_store *out, struct err *e);
 
 struct model_opts {
 	enum model_store store;    /* of the matrices; STORE_F32 unless told */
 	int trainable;             /* fp32 master copies in one slab (full fine-tuning); not with STORE_I8 */
-	int fast;                  /* STORE_BF16: products round the activations to bf16 too, sums in fp32:
-	                              twice the speed where the CPU has the instruction */
 	uint64_t seed;             /* model_new: of the initial weights */
 	float init_std;            /* model_new: 0 means 0.02 */
 };

@@ -17,14 +17,14 @@ static struct model *new_model(struct policy *p, const struct policy_opts *o, st
 	if (!j)
 		return NULL;
 	if (!config_parse(&c, j, e))
-		m = model_new(p->dev, &c, &(struct model_opts){ .trainable = 1, .seed = o->seed }, e);
+		m = model_new(p->dev, &c, &(struct model_opts){ .store = o->store, .trainable = 1, .seed = o->seed }, e);
 	json_free(j);
 	return m;
 }
 
 static int open_model(struct policy *p, const struct policy_opts *o, const char *resume, struct err *e)
 {
-	struct model_opts mo = { .store = o->full ? STORE_F32 : o->store, .trainable = o->full, .seed = o->seed };
+	struct model_opts mo = { .store = o->store, .trainable = o->full, .seed = o->seed };
 
 	if (o->full && resume)
 		p->model = model_open(p->dev, resume, &mo, e);

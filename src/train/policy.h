@@ -15,7 +15,7 @@ struct policy_opts {
 	const char *tokenizer;         /* folder of the tokenizer; NULL: the model's */
 	int full;
 	struct adapter_opts lora;
-	enum model_store store;        /* of frozen weights */
+	enum model_store store;        /* how weights are kept for computing */
 	struct trainer_opts trainer;
 	uint64_t seed;
 };

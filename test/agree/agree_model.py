@@ -157,7 +157,7 @@ def test_forward(t, name, cfg, m, d, n):
     t.run("prefill", d, t.file("tokens"), t.file("logp"))
     pre = torch.from_numpy(np.fromfile(t.file("logp"), np.float32))[1:]
     check(name, "log-probabilities decode - prefill", (pre.double() - lp).abs().max().item(), 2e-6)
-    for store, limit in (("bf16", 0.03), ("fast", 0.05), ("i8", 0.07)):
+    for store, limit in (("bf16", 0.03), ("fast", 0.05), ("int8", 0.07)):
         t.run("logits", d, t.file("tokens"), t.file("logits"), store)
         q = torch.from_numpy(np.fromfile(t.file("logits"), np.float32)).reshape(ref.shape)
         check(name, f"logits with {store} weights, rms / rms", ((q - ref).square().mean() / ref.square().mean()).sqrt().item(), limit)

@@ -36,13 +36,13 @@ static struct buf slurp(const char *path)
 	return b;
 }
 
-/* "f32", "bf16", "i8", or "fast": bf16 with bf16 products. */
 static struct model_opts store_of(const char *s)
 {
-	int fast = s && !strcmp(s, "fast");
+	struct model_opts o = { .store = STORE_F32 };
 
-	return (struct model_opts){ .store = fast || (s && !strcmp(s, "bf16")) ? STORE_BF16 : s && !strcmp(s, "i8") ? STORE_I8 : STORE_F32,
-				    .fast = fast };
+	if (s && model_store_parse(str_of(s), &o.store, &e))
+		die();
+	return o;
 }
 
 static int cmd_logits(struct dev *d, int argc, char **argv)

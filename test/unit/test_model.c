@@ -228,11 +228,27 @@ static struct adapter *random_adapter(const struct model *m, unsigned targets, f
 	return a;
 }
 
+static void test_store_names(void **state)
+{
+	struct str rest = STR(MODEL_STORE_CHOICES);
+	enum model_store s;
+	int n = 0;
+
+	(void)state;
+	for (; rest.n; n++) {
+		struct str name = str_cut(&rest, '|');
+
+		OK(model_store_parse(name, &s, e));
+		assert_int_equal(s, n);
+	}
+	assert_int_equal(n, STORES);
+}
+
 static void test_same_bits(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(tiny); i++)
-		for (int store = STORE_F32; store <= STORE_I8; store++) {
+		for (int store = 0; store < STORES; store++) {
 			struct model *m = new_model(&tiny[i], 0, (enum model_store)store);
 			struct adapter *a = random_adapter(m, LORA_ALL, 0);
 
@@ -459,7 +475,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goldens), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_forks), cmocka_unit_test(test_train_against_sampling),
+		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_forks), cmocka_unit_test(test_train_against_sampling),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
 	};
 
