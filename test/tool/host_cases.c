@@ -118,6 +118,7 @@ int main(int argc, char **argv)
 		val_drop(h, out);
 	}
 	host_free(h);
+	py_release(&m);
 	buf_release(&text);
 	return 0;
 }

@@ -1,10 +1,13 @@
-/* Convolutions as products: patches of a tile of output positions are laid out as a matrix
+/* Convolutions: shapes and checks, and the forward ones. In float they are mostly direct (see
+ * direct.h); else as products: patches of a tile of output positions are laid out as a matrix
  * that stays in the cache, and multiplied with the weights by BLAS.
  *
  *     y[n, o, q] = b[o] + sum over c, t of w[o, c, t] x[n, c, q * stride + t * dilation - pad]
  *
  * A kernel of one position needs no patches; a channel on its own (depthwise) no product. */
 #include "host/num/conv.h"
+
+#include "host/num/direct.h"
 
 #include <string.h>
 
@@ -268,7 +271,9 @@ int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, cons
 	if (conv_prepare(c, &j, x, w, b, p, 0, e))
 		goto out;
 	conv_fill_bias(&j);
-	if (j.g.Cg == 1) {
+	if (!is_pointwise(&j.g) && direct_fits(&j, 0)) {
+		direct_run(c, &j, 0);
+	} else if (j.g.Cg == 1) {
 		pool_for(c->pool, (size_t)(j.g.N * j.g.O), 1, depthwise_range, &j);
 	} else if (j.g.Cg && j.g.Q) {
 		pick_tile(&j);

@@ -5,6 +5,7 @@
  * The sum over c is a product (a tile of positions at a time), the addition a scatter. */
 #include "base/mem.h"
 #include "host/num/conv.h"
+#include "host/num/direct.h"
 
 enum { TILE_BYTES = 512 * 1024 };
 
@@ -63,7 +64,9 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 	conv_fill_bias(&j);
 	K = MAX(j.g.Og * j.g.taps, 1);
 	j.tile = MAX(MIN(TILE_BYTES / (K * j.size), j.g.P), MIN(64, j.g.P));
-	if (j.g.P && j.g.Og && j.g.Cg)
+	if (j.g.P && direct_fits(&j, 1))
+		direct_run(c, &j, 1);
+	else if (j.g.P && j.g.Og && j.g.Cg)
 		pool_for(c->pool, (size_t)(j.g.N * j.g.groups), 1, convt_range, &j);
 	rc = conv_finish(c, out, &j, x, p->nd, e);
 out:
