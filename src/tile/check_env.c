@@ -87,6 +87,14 @@ static struct tile_val module_member(struct check_env *env, struct str module, s
 	return other(path.p);
 }
 
+static struct str path_last(struct str dotted_name)
+{
+	size_t at = dotted_name.n;
+	while (at && dotted_name.p[at - 1] != '.')
+		at--;
+	return (struct str){ dotted_name.p + at, dotted_name.n - at };
+}
+
 static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 {
 	struct tile_val fn = eval(env, c->func);
@@ -94,6 +102,13 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		struct tile_val v = eval(env, c->args.v[0]);
 		v.is_constexpr = 1;
 		return v;
+	}
+	if (c->args.n == 1 && fn.kind == TILE_V_BUILTIN && str_is(fn.s, "triton.language.pointer_type")) {
+		struct tile_val v = eval(env, c->args.v[0]);
+		struct str name = v.kind == TILE_V_BUILTIN ? path_last(v.s) : STR("");
+		int sc = sc_by_module(name);
+		if (sc > SC_VOID)
+			return (struct tile_val){ .kind = TILE_V_DTYPE, .s = str_of(arena_printf(&env->mem, "*%s", sc_table[sc].sig)) };
 	}
 	if (c->args.n == 1 && c->func->kind == PY_Name && str_is(c->func->u.Name.id, "float")) {
 		struct tile_val v = eval(env, c->args.v[0]);
@@ -118,6 +133,10 @@ static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile
 	case PY_OP_Mult: r = x * y; if (ints && ck_mul64(a.i, b.i, &i)) return other("int"); break;
 	case PY_OP_Div: if (y == 0) return other("object"); ints = 0; r = x / y; break;
 	case PY_OP_Pow: r = pow(x, y); if (ints && (fabs(r) > 9e15 || b.i < 0)) return other("int"); i = ints ? (int64_t)r : 0; break;
+	case PY_OP_LShift: r = 0; if (!ints || b.i < 0 || b.i > 61 || a.i < 0 || a.i > (INT64_MAX >> b.i)) return other("int"); i = a.i << b.i; break;
+	case PY_OP_RShift: r = 0; if (!ints || b.i < 0 || b.i > 62) return other("int"); i = a.i >> b.i; break;
+	case PY_OP_FloorDiv: r = 0; if (!ints || b.i <= 0 || a.i < 0) return other("int"); i = a.i / b.i; break;
+	case PY_OP_Mod: r = 0; if (!ints || b.i <= 0 || a.i < 0) return other("int"); i = a.i % b.i; break;
 	default: return other("object");
 	}
 	if (ints)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tile/check_kernel.h"
+#include "tile/resource.h"
 
 #define HEAD "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n@triton.jit\n"
 
@@ -247,11 +248,105 @@ static void refuses(void **state)
 	}
 }
 
+static const char matmul[] = HEAD
+	"def mm(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):\n"
+	"    rm = tl.arange(0, M)\n"
+	"    rn = tl.arange(0, N)\n"
+	"    rk = tl.arange(0, BK)\n"
+	"    acc = tl.zeros((M, N), tl.float32)\n"
+	"    for k in range(0, K, BK):\n"
+	"        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :])\n"
+	"        y = tl.load(b + (k + rk)[:, None] * N + rn[None, :])\n"
+	"        acc = tl.dot(x, y, acc)\n"
+	"    tl.store(c + rm[:, None] * N + rn[None, :], acc)\n";
+
+/* What Triton 3.6 reported for the same loop ("shared" of its metadata). */
+static const struct { const char *signature; int stages, capability; int64_t shared; } measured[] = {
+	{ "a=*fp16, b=*fp16, c=*fp16, K=i32, M=128, N=256, BK=64", 3, 90, 147456 },
+	{ "a=*fp16, b=*fp16, c=*fp16, K=i32, M=128, N=256, BK=64", 3, 80, 98304 },
+	{ "a=*fp32, b=*fp32, c=*fp32, K=i32, M=128, N=128, BK=32", 4, 90, 131072 },
+	{ "a=*fp32, b=*fp32, c=*fp32, K=i32, M=64, N=64, BK=32", 2, 80, 16384 },
+	{ "a=*bf16, b=*bf16, c=*bf16, K=i32, M=128, N=128, BK=64", 5, 90, 163840 },
+	{ "a=*fp16, b=*fp16, c=*fp16, K=i32, M=64, N=64, BK=32", 1, 90, 8192 },
+};
+
+static void estimates_resources(void **state)
+{
+	(void)state;
+	struct fixture x;
+	open_source(&x, matmul);
+	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+		struct check_launch c;
+		struct tile_code *code;
+		struct diag unsupported;
+		struct resources r;
+		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], str_of(measured[i].signature), &x.e), 0);
+		struct compile_watch w = { .types = c.types };
+		c.l.num_stages = measured[i].stages;
+		assert_int_equal(compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e), 0);
+		resource_estimate(code, &c.l, measured[i].capability, &r);
+		assert_int_equal(r.shared_bytes, measured[i].shared);
+		struct touched t;
+		assert_int_equal(resource_touched(code, &t, &x.e), 0);
+		assert_int_equal(t.read[0], 3);
+		assert_int_equal(t.written[0], 4);
+		c.l.num_stages = 8;
+		struct diag d = { 0 };
+		int over = measured[i].shared / measured[i].stages * 8 > 232448;
+		if (measured[i].capability == 90)
+			assert_int_equal(resource_check(code, &c.l, resource_gpu(STR("H100")), &d), over);
+		c.l.grid[1] = 70000;
+		d = (struct diag){ 0 };
+		assert_int_equal(resource_check(code, &c.l, resource_gpu(STR("A100")), &d), 1);
+		assert_int_equal(d.reason, REASON_bad_grid);
+		tile_code_free(code);
+		check_launch_release(&c);
+	}
+	assert_null(resource_gpu(STR("Voodoo")));
+	close_source(&x);
+}
+
+static const struct { int version; const char *body; int refused; } history[] = {
+	{ 306, "    b = tl.make_block_ptr(p, (n,), (1,), (0,), (N,), (0,))\n    tl.store(b, tl.load(b))\n", 0 },
+	{ 308, "    b = tl.make_block_ptr(p, (n,), (1,), (0,), (N,), (0,))\n    tl.store(b, tl.load(b))\n", 1 },
+	{ 305, "    tl.store(p, (n > 1) or (n < 3) or (n == 7))\n", 1 },
+	{ 306, "    tl.store(p, (n > 1) or (n < 3) or (n == 7))\n", 0 },
+	{ 305, "    if N == 3:\n        tl.nowhere(n)\n", 1 },
+	{ 306, "    if N == 3:\n        tl.nowhere(n)\n", 0 },
+	{ 302, "    tl.store(p, tl.sum(tl.dot(tl.zeros((8, 16), tl.float16), tl.zeros((16, 8), tl.float16))))\n", 1 },
+	{ 306, "    tl.store(p, tl.sum(tl.dot(tl.zeros((8, 16), tl.float16), tl.zeros((16, 8), tl.float16))))\n", 0 },
+	{ 303, "    d = tl.make_tensor_descriptor(p, [n], [1], [N])\n", 1 },
+};
+
+static void follows_versions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof history / sizeof *history; i++) {
+		char source[1024];
+		struct fixture x;
+		snprintf(source, sizeof source, "%sdef k(p, n, N: tl.constexpr):\n%s", HEAD, history[i].body);
+		open_source(&x, source);
+		tile_engine_free(x.g);
+		x.g = tile_engine_new(&(struct tile_options){ .triton_version = history[i].version, .capability = 90 }, &x.e);
+		struct check_launch c;
+		struct tile_code *code;
+		struct diag unsupported;
+		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("p=*fp32, n=i32, N=16"), &x.e), 0);
+		int rc = compile_kernel(x.g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &x.d, &unsupported, &x.e);
+		if (rc != history[i].refused)
+			fail_msg("case %zu: %d %s%s", i, rc, x.d.text, x.e.text);
+		tile_code_free(code);
+		check_launch_release(&c);
+		close_source(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adds_vectors), cmocka_unit_test(loops_and_branches), cmocka_unit_test(reduces_and_dots),
-		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses),
+		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses), cmocka_unit_test(estimates_resources),
+		cmocka_unit_test(follows_versions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
