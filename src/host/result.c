@@ -147,9 +147,16 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 	return 0;
 }
 
+void host_forget(struct host *h, const struct tensor *t)
+{
+	if (h->o.track_undef && storage_track_undef(t->st, NULL))
+		host_fatal(h, REASON_out_of_memory, "out of memory");
+}
+
 int bind_self(struct bind *b)
 {
 	struct host *h = b->h;
+	tensor_mark_defined(&b->a[0].u.t->t);
 	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
 		jitter(h, &b->a[0].u.t->t);
 	if (h->call_grad && dtype_is_float(b->a[0].u.t->t.dt))

@@ -48,8 +48,10 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 
 static void mark_empty(struct bind *b, enum content what)
 {
-	if (what == EMPTY && b->out.kind == V_TENSOR)
-		b->out.u.t->made_empty = 1;
+	if (what != EMPTY || b->out.kind != V_TENSOR)
+		return;
+	b->out.u.t->made_empty = 1;
+	host_forget(b->h, &b->out.u.t->t);
 }
 
 /* *size, out=None, dtype=None, device=None, requires_grad=False, ... */

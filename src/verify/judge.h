@@ -24,7 +24,7 @@ struct judge_options {
 	int allow_tf32;               /* fp32 products may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
 	const char *gpu;              /* of the roofline model */
-	int64_t fuel;                 /* interpreter steps a run; kernels get 64 times as many tile operations */
+	int64_t fuel;                 /* interpreter steps a run */
 	size_t memory;                /* bytes a run */
 	int64_t elements;             /* input elements a trial may have; larger tasks are shrunk */
 	const char *dump;             /* folder for task.py and tensors.safetensors of each input, or NULL */

@@ -2,13 +2,11 @@
  * a run ended because a kernel was refused or because it faulted. */
 #include "verify/trial.h"
 
-enum { TILE_FUEL_FACTOR = 64 };
-
-int launch_open(struct launch_ctx *c, struct judge *j, struct err *e)
+int launch_open(struct launch_ctx *c, struct err *e)
 {
 	struct tile_options o = { .triton_version = 306, .capability = 90 };
 
-	*c = (struct launch_ctx){ .fuel_left = judge_options(j)->fuel * TILE_FUEL_FACTOR };
+	*c = (struct launch_ctx){ .fuel_left = 0 };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 	c->engine = tile_engine_new(&o, e);
 	return c->engine ? 0 : -1;

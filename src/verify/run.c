@@ -31,7 +31,7 @@ static double changed(enum trial_change what, double x, int64_t i)
 	case CHANGE_SCALE: return 2.0 * x;
 	case CHANGE_NEGATE: return -x;
 	case CHANGE_SHIFT: return x + 1.0;
-	case CHANGE_SPREAD: return i % 7 == 3 ? 64.0 * x : i % 11 == 5 ? x + 8.0 : x;
+	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
 	default: return x;
 	}
 }

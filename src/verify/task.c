@@ -178,13 +178,21 @@ static int64_t longest_sum(const struct trial *tr, const struct results *own)
 	return MAX(most, b * c * d * (own->n && own->r[0].n == 1 ? a : 1));
 }
 
-static int has_nan(const struct results *r)
+/* 0: all finite, 1: infinities, 2: NaN. */
+static int worst_value(const struct results *r)
 {
+	int worst = 0;
+
 	for (int i = 0; i < r->n; i++)
 		for (int64_t k = 0; k < r->r[i].n; k++)
-			if (isnan(r->r[i].v[k]))
-				return 1;
-	return 0;
+			worst = MAX(worst, isnan(r->r[i].v[k]) ? 2 : isinf(r->r[i].v[k]) ? 1 : 0);
+	return worst;
+}
+
+/* The sets a task cannot do without: as it makes them itself. */
+static int is_essential(const struct trial *tr)
+{
+	return !strcmp(tr->kind, "tiny") || !strcmp(tr->kind, "original");
 }
 
 /* The oracle's results under the dtypes of the own run. */
@@ -212,8 +220,8 @@ static int expect(struct task *t, struct trial *tr, struct err *e)
 		results_set_tolerance(&tr->expected, error, unit_of(tr->dt, judge_options(t->judge)->allow_tf32),
 				      longest_sum(tr, &own));
 		adopt_types(&tr->expected, &own);
-		if (has_nan(&tr->expected))
-			rc = note_problem(t, "the reference gives NaN on input set '%s'", tr->kind);
+		if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
+			rc = is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", tr->kind) : 1;
 		else if (!own.n || own.too_many)
 			rc = note_problem(t, "the reference returns %d tensors", own.n);
 		results_release(&noisy);

@@ -91,7 +91,7 @@ struct launch_ctx {
 struct host_lib *judge_lib(struct judge *j);
 /* The tile machine's engine lives as long as the candidate: its cache knows functions by
  * address. */
-int launch_open(struct launch_ctx *c, struct judge *j, struct err *e);
+int launch_open(struct launch_ctx *c, struct err *e);
 void launch_close(struct launch_ctx *c);
 int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
 
