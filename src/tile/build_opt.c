@@ -1,10 +1,11 @@
-/* Two passes over each function:
+/* Three passes over each function:
  *
  *   1. `t = op ..; ...; mov acc, t` becomes `acc = op ..` where nothing between looks at acc:
  *      accumulators are then updated in place instead of being copied each time round.
  *   2. Operations without effect whose results are never read go away.
+ *   3. Operations in a loop that do not depend on it go before it.
  *
- * Both only rewrite registers that exist; anything odd is left as it is. */
+ * The code was verified before and is verified again after. */
 #include "tile/build_opt.h"
 
 struct uses {
@@ -124,6 +125,64 @@ static void drop_unused(struct tile_func *f, struct uses *u, unsigned char *dead
 	}
 }
 
+/* --- loops ------------------------------------------------------------------------- */
+
+static int loop_end(const struct tile_func *f, int open)
+{
+	int depth = 0, i = open;
+	do {
+		int op = f->insns[i].op;
+		depth += (op == TOP_LOOP || op == TOP_IF || op == TOP_BLOCK) - (op == TOP_END);
+		i++;
+	} while (depth && i < f->n_insns);
+	return i;
+}
+
+/* `inside` has the registers written in the loop; those of moved instructions leave it. */
+static int may_leave(const struct tile_insn *in, const struct uses *u, const unsigned char *inside)
+{
+	if (!tile_op_is_pure(in->op) || in->n_dst != 1 || u->writes[tile_dst(in, 0)] != 1 || in->op == TOP_MOV)
+		return 0;
+	for (int k = 0; k < in->n_src; k++)
+		if (inside[tile_src(in, k)])
+			return 0;
+	return 1;
+}
+
+static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsigned char *inside, int n_regs, struct tile_insn *room)
+{
+	int end = loop_end(f, open), moved = 0, kept = 0, depth = 0, left = -1;
+	memset(inside, 0, (size_t)n_regs);
+	for (int i = open; i < end; i++)
+		for (int k = 0; k < f->insns[i].n_dst; k++)
+			inside[tile_dst(&f->insns[i], k)] = 1;
+	for (int i = open; i < end; i++) {
+		struct tile_insn *in = &f->insns[i];
+		/* Nothing is known to be assigned in code that is never reached. */
+		depth += in->op == TOP_LOOP || in->op == TOP_IF || in->op == TOP_BLOCK;
+		if ((in->op == TOP_END || in->op == TOP_ELSE) && depth == left)
+			left = -1;
+		depth -= in->op == TOP_END;
+		if ((in->op == TOP_BR || in->op == TOP_RET) && left < 0)
+			left = depth;
+		if (left >= 0 || !may_leave(in, u, inside)) {
+			room[kept++] = *in;
+			continue;
+		}
+		inside[tile_dst(in, 0)] = 0;
+		f->insns[open + moved++] = *in;         /* never past i */
+	}
+	memcpy(f->insns + open + moved, room, (size_t)kept * sizeof *room);
+}
+
+/* Inner loops first, so that what leaves one may leave the next. */
+static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char *inside, int n_regs, struct tile_insn *room)
+{
+	for (int i = f->n_insns - 1; i >= 0; i--)
+		if (f->insns[i].op == TOP_LOOP)
+			empty_loop(f, i, u, inside, n_regs, room);
+}
+
 static void compact(struct tile_func *f, const unsigned char *dead)
 {
 	int n = 0;
@@ -155,12 +214,19 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 			break;
 		fold_movs(c, &c->funcs[f], &u, dead);
 		memset(u.reads, 0, (size_t)c->n_regs * sizeof *u.reads);
+		memset(u.writes, 0, (size_t)c->n_regs * sizeof *u.writes);
 		compact(&c->funcs[f], dead);
 		memset(dead, 0, (size_t)c->funcs[f].n_insns);
 		if (count_uses(c, &u))
 			break;
 		drop_unused(&c->funcs[f], &u, dead);
 		compact(&c->funcs[f], dead);
+		struct tile_insn *room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);
+		unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1);
+		if (!room || !inside)
+			rc = err_nomem(e);
+		else
+			empty_loops(&c->funcs[f], &u, inside, c->n_regs, room);
 	}
 	arena_release(&tmp);
 	return rc;

@@ -13,6 +13,17 @@ const struct tile_op_info *tile_op_info(enum tile_op op)
 	return &op_table[op];
 }
 
+int tile_op_is_pure(enum tile_op op)
+{
+	switch (op) {
+	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS:
+	case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
+		return 1;
+	default:
+		return (op_table[op].flags & TOF_L) != 0;
+	}
+}
+
 int tile_op_by_name(struct str name)
 {
 	for (int i = 0; i < TILE_OPS; i++)

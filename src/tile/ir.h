@@ -37,6 +37,8 @@ struct tile_op_info {
 };
 
 const struct tile_op_info *tile_op_info(enum tile_op op);
+/* No effect, no fault, no look at memory or control: may be done earlier, or not at all. */
+int tile_op_is_pure(enum tile_op op);
 int tile_op_by_name(struct str name);   /* enum tile_op or -1 */
 
 /* ndim 0 is a scalar. A pointer has `ptr` set and `dt` is what it points to. */

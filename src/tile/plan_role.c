@@ -21,17 +21,6 @@ static void count(const struct tile_code *c, struct counts *n)
 		n->writes[c->params[i].reg]++;
 }
 
-static int movable(enum tile_op op)
-{
-	switch (op) {
-	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE:
-	case TOP_PERMUTE: case TOP_ADDPTR:
-		return 1;
-	default:
-		return tile_op_info(op)->flags & TOF_L;
-	}
-}
-
 /* In order, so that an instruction sees the fixed registers before it. */
 static void find_fixed(const struct tile_code *c, const struct counts *n, unsigned char *fixed, int *role)
 {
@@ -40,7 +29,7 @@ static void find_fixed(const struct tile_code *c, const struct counts *n, unsign
 		fixed[c->params[i].reg] = n->writes[c->params[i].reg] == 1;
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		int ok = movable(in->op) && in->n_dst == 1 && n->writes[tile_dst(in, 0)] == 1;
+		int ok = tile_op_is_pure(in->op) && in->op != TOP_PROGRAM_ID && in->n_dst == 1 && n->writes[tile_dst(in, 0)] == 1;
 		for (int k = 0; ok && k < in->n_src; k++)
 			ok = fixed[tile_src(in, k)];
 		if (!ok)

@@ -121,7 +121,8 @@ static void print_func(struct printer *p, int index)
 	}
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		buf_pad(p->out, ' ', (size_t)MAX(indent_of(in, &depth), 0) * 2);
+		int indent = indent_of(in, &depth);
+		buf_pad(p->out, ' ', (size_t)MAX(indent, 0) * 2);
 		print_regs(p, in->r, in->n_dst);
 		buf_addf(p->out, "%s%s", in->n_dst ? " = " : "", tile_op_info(in->op)->name);
 		if (in->n_src)

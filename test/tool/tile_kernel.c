@@ -5,7 +5,10 @@
  * A tensor is dtype:count[:zeros|ones|iota|undef|rand]; everything else is an integer, a float or
  * True/False. The line of a kernel that ends in `# BUG: reason` must be the one reported, for
  * that reason. A kernel without such a line must run clean in checked mode, in several orders
- * of programs, and give the same bits in fast mode. Exit 0: all as it says. */
+ * of programs, and give the same bits in fast mode. Exit 0: all as it says.
+ *
+ *     tile_kernel FILE...              runs
+ *     tile_kernel --print FILE...      the tile code of every launch instead */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +25,7 @@ struct source {
 	struct py_module m;
 	struct check_env env;
 	struct tile_engine *g;
-	int launches, failed;
+	int launches, failed, print;
 };
 
 struct call {
@@ -211,6 +214,13 @@ static int do_launch(struct source *s, struct call *c)
 		fprintf(stderr, "%s:%d: does not compile: line %d: %s%s\n", s->path, c->line, d.line, d.text, e.text);
 		return -1;
 	}
+	if (s->print) {
+		struct buf out = BUF_INIT;
+		tile_print(code, &out);
+		puts(buf_cstr(&out));
+		buf_release(&out);
+		return 0;
+	}
 	return c->bug.n ? must_fault(s, c, code) : must_run(s, c, code);
 }
 
@@ -261,9 +271,9 @@ static void each_launch(struct source *s)
 
 int main(int argc, char **argv)
 {
-	int launches = 0, failed = 0;
-	for (int i = 1; i < argc; i++) {
-		struct source s = { .path = argv[i] };
+	int launches = 0, failed = 0, print = argc > 1 && !strcmp(argv[1], "--print");
+	for (int i = 1 + print; i < argc; i++) {
+		struct source s = { .path = argv[i], .print = print };
 		struct err e = ERR_INIT;
 		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 		if (!s.g || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
@@ -279,6 +289,7 @@ int main(int argc, char **argv)
 		tile_engine_free(s.g);
 		buf_release(&s.text);
 	}
-	printf("%d launches, %d failed\n", launches, failed);
+	if (!print)
+		printf("%d launches, %d failed\n", launches, failed);
 	return failed != 0;
 }
