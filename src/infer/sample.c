@@ -89,13 +89,10 @@ static int32_t draw_row(const float *p, int n, double u)
 
 /* --- with something cut off ---------------------------------------------------------------- */
 
-static int by_probability(const void *pa, const void *pb)
+/* Whether a comes before b: the more probable first, the lower id of equals. */
+static int comes_before(const struct sample_candidate *a, const struct sample_candidate *b)
 {
-	const struct sample_candidate *a = pa, *b = pb;
-
-	if (a->p != b->p)
-		return a->p > b->p ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
+	return a->p != b->p ? a->p > b->p : a->id < b->id;
 }
 
 static void swap(float *a, float *b)
@@ -140,16 +137,59 @@ static float kth_largest(float *x, int n, int k)
 	return x[k - 1];
 }
 
-/* Tokens that may survive, most probable first, with probabilities among them that add up to 1
- * (up to what only top-p could have cut anyway). */
-static int gather(const struct sample_opts *o, const float *x, int n, struct sample_work *w)
+/* Moves what comes before c[lo + (hi - lo) / 2] to its left, the rest to its right, and gives
+ * its new place. */
+static int partition(struct sample_candidate *c, int lo, int hi)
+{
+	struct sample_candidate pivot = c[lo + (hi - lo) / 2], t;
+	int to = lo;
+
+	c[lo + (hi - lo) / 2] = c[hi - 1];
+	for (int i = lo; i < hi - 1; i++)
+		if (comes_before(&c[i], &pivot)) {
+			t = c[to];
+			c[to++] = c[i];
+			c[i] = t;
+		}
+	c[hi - 1] = c[to];
+	c[to] = pivot;
+	return to;
+}
+
+/* Moves the fewest candidates that together reach `mass` to the front and gives their number:
+ * quickselect by weight, so that a flat distribution costs no sort. */
+static int fewest_with(struct sample_candidate *c, int n, double mass)
+{
+	int lo = 0, hi = n;
+	double before = 0;             /* mass of c[0..lo) */
+
+	while (lo < hi) {
+		int at = partition(c, lo, hi);
+		double left = 0;
+
+		for (int i = lo; i < at; i++)
+			left += c[i].p;
+		if (before + left >= mass) {
+			hi = at;
+		} else if (before + left + c[at].p >= mass) {
+			return at + 1;
+		} else {
+			before += left + c[at].p;
+			lo = at + 1;
+		}
+	}
+	return lo;
+}
+
+/* Tokens that may survive, with probabilities among all, or among those that top-k left. */
+static int gather(const struct sample_opts *o, float *x, int n, struct sample_work *w)
 {
 	struct row_stats st = row_cpu()->exp_stats(x, n);
 	float least = -INFINITY, lse = st.max + logf(st.sum);
-	int k = 0;
+	int k = 0, top_k = o->top_k > 0 && o->top_k < n;
 	double total = 0;
 
-	if (o->top_k > 0 && o->top_k < n) {
+	if (top_k) {
 		float *copy = (float *)(void *)w->c;
 
 		memcpy(copy, x, (size_t)n * sizeof *copy);
@@ -159,41 +199,48 @@ static int gather(const struct sample_opts *o, const float *x, int n, struct sam
 		 * so top-p drops every one of them. */
 		least = lse + logf((1 - o->top_p) / (float)n);
 	}
-	if (o->min_p > 0)
-		least = MAX(least, st.max + logf(o->min_p));
 	for (int32_t i = 0; i < n; i++)
 		if (x[i] >= least)
-			w->c[k++] = (struct sample_candidate){ .p = x[i], .id = i };
+			w->c[k++].id = i;
+	row_cpu()->xent_grad(x, n, lse, -1);     /* x = exp(x - lse) */
 	for (int i = 0; i < k; i++)
-		w->c[i].p = expf(w->c[i].p - lse);
-	qsort(w->c, (size_t)k, sizeof *w->c, by_probability);
-	/* After top-k what is left is renormalised, before top-p looks at it. */
-	for (int i = 0; i < k; i++)
-		total += w->c[i].p;
-	for (int i = 0; i < k && o->top_k > 0 && o->top_k < n; i++)
+		total += w->c[i].p = x[w->c[i].id];
+	for (int i = 0; i < k && top_k; i++)     /* top-p looks at what top-k left as a whole */
 		w->c[i].p = (float)(w->c[i].p / total);
 	return k;
 }
 
-static int32_t draw_cut(const struct sample_opts *o, const float *x, int n, double u, struct sample_work *w)
+/* Drops what is less probable than min_p times the most probable. */
+static int drop_rare(struct sample_candidate *c, int n, float min_p)
 {
-	int k = gather(o, x, n, w), keep = k;
-	double sum = 0;
+	float most = 0;
+	int k = 0;
+
+	for (int i = 0; i < n; i++)
+		most = MAX(most, c[i].p);
+	for (int i = 0; i < n; i++)
+		if (c[i].p >= min_p * most)
+			c[k++] = c[i];
+	return k;
+}
+
+static int32_t draw_cut(const struct sample_opts *o, float *x, int n, double u, struct sample_work *w)
+{
+	int k = gather(o, x, n, w);
+	double sum = 0, at = 0;
 
 	if (o->top_p > 0 && o->top_p < 1)
-		for (keep = 0; keep < k && sum < o->top_p; keep++)
-			sum += w->c[keep].p;
-	sum = 0;
-	for (int i = 0; i < keep; i++)
+		k = fewest_with(w->c, k, (double)o->top_p);
+	if (o->min_p > 0)
+		k = drop_rare(w->c, k, o->min_p);
+	for (int i = 0; i < k; i++)
 		sum += w->c[i].p;
-	u *= sum;
-	sum = 0;
-	for (int i = 0; i < keep; i++) {
-		sum += w->c[i].p;
-		if (sum > u)
+	for (int i = 0; i < k; i++) {
+		at += w->c[i].p;
+		if (at > u * sum)
 			return w->c[i].id;
 	}
-	return w->c[MAX(keep - 1, 0)].id;
+	return w->c[MAX(k - 1, 0)].id;
 }
 
 int32_t sample_token(const struct sample_opts *o, const float *logits, const uint32_t *seen, double u,
