@@ -129,8 +129,7 @@ static int make_header(struct buf *b, const struct st_slot *s, size_t n, const c
 		at += s[i].bytes;
 	}
 	jw_end(&w, '}');
-	while (b->n % 8)
-		buf_addc(b, ' ');
+	buf_pad(b, ' ', -b->n % 8);
 	if (buf_check(b, e))
 		return -1;
 	len = b->n - 8;

@@ -83,18 +83,18 @@ static int longest_at(const struct added_set *s, struct str text, size_t i, stru
 }
 
 /* Whether a word character (Rust's \w) stands at i. Few tokens ask, so the pattern is compiled
- * when it is needed; without memory for it the answer is no. */
+ * when it is needed. -1: memory ended. */
 static int is_word_at(struct str text, size_t i)
 {
-	static const char word[] = "\\G[\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}"
-				   "\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}\\x{200C}\\x{200D}]";
-	int code, found = 0;
-	PCRE2_SIZE at;
-	pcre2_code *re = pcre2_compile((PCRE2_SPTR)word, sizeof word - 1, PCRE2_UTF, &code, &at, NULL);
-	pcre2_match_data *md = pcre2_match_data_create(1, NULL);
+	int code, found = -1;
+	pcre2_code *re = re_compile(STR("\\G[\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}"
+					"\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}\\x{200C}\\x{200D}]"), &code);
+	pcre2_match_data *md = re_match_data();
 
-	if (re && md)
-		found = pcre2_match(re, (PCRE2_SPTR)text.p, text.n, i, PCRE2_NO_UTF_CHECK, md, NULL) > 0;
+	if (re && md) {
+		code = pcre2_match(re, (PCRE2_SPTR)text.p, text.n, i, PCRE2_NO_UTF_CHECK, md, NULL);
+		found = code > 0 ? 1 : code == PCRE2_ERROR_NOMATCH ? 0 : -1;
+	}
 	pcre2_match_data_free(md);
 	pcre2_code_free(re);
 	return found;
@@ -113,10 +113,13 @@ static int is_space_at(struct str text, size_t i, size_t *k)
 	return uni_class(uni_at((const unsigned char *)text.p + i, k)) == UNI_SPACE;
 }
 
+/* 1: no word goes on at either side of the match. -1: memory ended. */
 static int borders_ok(struct str text, const struct added_match *m)
 {
-	return (!m->a || !is_word_at(text, char_before(text, m->a))) &&
-		(m->b == text.n || !is_word_at(text, m->b));
+	int left = m->a ? is_word_at(text, char_before(text, m->a)) : 0;
+	int right = m->b < text.n ? is_word_at(text, m->b) : 0;
+
+	return left < 0 || right < 0 ? -1 : !left && !right;
 }
 
 int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
@@ -134,8 +137,16 @@ int added_next(const struct added_set *s, struct str text, size_t from, size_t *
 		}
 		*scan = i = m->b;
 		t = &s->tokens[m->token];
-		if ((plain && t->special) || (t->single_word && !borders_ok(text, m)))
+		if (plain && t->special)
 			continue;
+		if (t->single_word) {
+			int ok = borders_ok(text, m);
+
+			if (ok < 0)
+				return -1;
+			if (!ok)
+				continue;
+		}
 		while (t->lstrip && m->a > from && is_space_at(text, char_before(text, m->a), &k))
 			m->a = char_before(text, m->a);
 		while (t->rstrip && m->b < text.n && is_space_at(text, m->b, &k))

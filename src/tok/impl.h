@@ -74,6 +74,10 @@ struct pre {
 	int byte_level;              /* seen */
 };
 
+/* Patterns: NULL where memory ended or (with PCRE2's code) the pattern is wrong. */
+pcre2_code *re_compile(struct str pattern, int *code);
+pcre2_match_data *re_match_data(void);
+
 struct json;
 int pre_parse(struct pre *p, const struct json *j, struct err *e);
 void pre_release(struct pre *p);
@@ -109,7 +113,7 @@ int added_set_add(struct added_set *s, struct str text, int32_t index);
 void added_set_release(struct added_set *s);
 struct added_match { size_t a, b; int32_t token; };   /* token: index in tokens */
 /* The next match at or after `from`; a..b include the white space a token swallows, never
- * before `from`. 0: none. With `plain`, special tokens are passed over. */
+ * before `from`. 0: none, -1: memory ended. With `plain`, special tokens are passed over. */
 int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
 	       struct added_match *m);
 

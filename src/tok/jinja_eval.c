@@ -543,7 +543,9 @@ void jinja_run(struct jinja *j, const struct jinja_node *list)
 		if (--j->fuel < 0)
 			jinja_fail(j, ERR_RANGE, "too many steps");
 		run_one(j, n);
-		if (j->out->failed || j->out->n > JINJA_OUT_MAX)
+		if (j->out->failed)
+			jinja_fail(j, ERR_NOMEM, "out of memory");
+		if (j->out->n > JINJA_OUT_MAX)
 			jinja_fail(j, ERR_RANGE, "too much text");
 	}
 	jinja_leave(j);

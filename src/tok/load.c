@@ -148,7 +148,9 @@ static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 		left = tok_find(t, a);
 		right = tok_find(t, b);
 		id = tok_find(t, buf_str(&joined));
-		if (left < 0 || right < 0 || id < 0)
+		if (joined.failed)
+			rc = err_nomem(e);
+		else if (left < 0 || right < 0 || id < 0)
 			rc = err_set(e, ERR_FORMAT, "merge %zu ('%.*s' '%.*s') names a token that is not in the vocabulary",
 				     i, STR_ARG(a), STR_ARG(b));
 		else

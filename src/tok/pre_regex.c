@@ -41,27 +41,65 @@ static void translate(struct str pattern, struct buf *out)
 	}
 }
 
+/* PCRE2's memory comes from where all memory comes from. */
+static void *re_alloc(PCRE2_SIZE n, void *ctx)
+{
+	(void)ctx;
+	return mem_alloc(n);
+}
+
+static void re_free(void *p, void *ctx)
+{
+	(void)ctx;
+	mem_free(p);
+}
+
+pcre2_match_data *re_match_data(void)
+{
+	pcre2_general_context *g = pcre2_general_context_create(re_alloc, re_free, NULL);
+	pcre2_match_data *md = g ? pcre2_match_data_create(1, g) : NULL;
+
+	pcre2_general_context_free(g);
+	return md;
+}
+
+pcre2_code *re_compile(struct str pattern, int *code)
+{
+	pcre2_general_context *g = pcre2_general_context_create(re_alloc, re_free, NULL);
+	pcre2_compile_context *c = g ? pcre2_compile_context_create(g) : NULL;
+	pcre2_code *re = NULL;
+	PCRE2_SIZE at;
+
+	*code = PCRE2_ERROR_NOMEMORY;
+	if (c)
+		re = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, code, &at, c);
+	if (re)
+		pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);   /* slower without, not wrong */
+	pcre2_compile_context_free(c);
+	pcre2_general_context_free(g);
+	return re;
+}
+
 static int compile(struct pre_stage *s, struct str pattern, struct err *e)
 {
+	enum { NO_HEAP = 121 };        /* PCRE2's "failed to allocate heap memory" */
 	struct buf b = BUF_INIT;
+	char text[128] = "";
 	int code;
-	PCRE2_SIZE at;
 
 	translate(pattern, &b);
 	if (buf_check(&b, e)) {
 		buf_release(&b);
 		return -1;
 	}
-	s->re = pcre2_compile((PCRE2_SPTR)b.p, b.n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+	s->re = re_compile(buf_str(&b), &code);
 	buf_release(&b);
-	if (!s->re) {
-		char text[128] = "";
-
-		pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
-		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer pattern '%.*s': %s", STR_ARG(pattern), text);
-	}
-	pcre2_jit_compile(s->re, PCRE2_JIT_COMPLETE);   /* slower without, not wrong */
-	return 0;
+	if (s->re)
+		return 0;
+	if (code == PCRE2_ERROR_NOMEMORY || code == NO_HEAP)
+		return err_nomem(e);
+	pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
+	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer pattern '%.*s': %s", STR_ARG(pattern), text);
 }
 
 /* The known pattern gets its own cutter; every text is matched whole by it, so behaviour
@@ -243,6 +281,8 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 
 		if (rc == PCRE2_ERROR_NOMATCH)
 			break;
+		if (rc == PCRE2_ERROR_NOMEMORY)
+			return err_nomem(e);
 		if (rc < 0)
 			return err_set(e, ERR_UNSUPPORTED, "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
 		bad = place(s, out, first, base + done, base + o[0], s->invert, &last) ||

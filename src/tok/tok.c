@@ -35,7 +35,7 @@ struct tok_enc *tok_enc_new(const struct tok *t, struct err *e)
 		goto fail;
 	x->t = t;
 	x->cache = mem_array((size_t)1 << CACHE_BITS, sizeof *x->cache);
-	x->md = pcre2_match_data_create(1, NULL);
+	x->md = re_match_data();
 	if (x->cache && x->md)
 		return x;
 fail:
@@ -169,8 +169,9 @@ static int encode_around(struct tok_enc *x, const struct added_set *set, struct 
 {
 	size_t from = 0, scan = 0;
 	struct added_match m;
+	int found;
 
-	while (added_next(set, text, from, &scan, plain, &m)) {
+	while ((found = added_next(set, text, from, &scan, plain, &m)) > 0) {
 		struct str gap = { .p = text.p + from, .n = m.a > from ? m.a - from : 0 };
 
 		if (rest(x, gap, plain, out, e))
@@ -179,6 +180,8 @@ static int encode_around(struct tok_enc *x, const struct added_set *set, struct 
 			return err_nomem(e);
 		from = m.b;
 	}
+	if (found < 0)
+		return err_nomem(e);
 	return rest(x, (struct str){ .p = text.p + from, .n = text.n - from }, plain, out, e);
 }
 

@@ -200,19 +200,21 @@ static int seen_in(struct candidate *c, uint32_t word)
 /* Moves the fresh candidates with their counts into the queue. */
 static int queue_fresh(struct trainer *t)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < t->fresh.n; i++) {
 		struct candidate *c = t->fresh.v[i];
 		int64_t *count = pair_count(t, c->a, c->b);
 
 		t->fresh.v[i] = NULL;
 		c->count = count ? *count : 0;
-		if (c->count <= 0)
-			candidate_free(c);
-		else if (heap_push(t, c))
-			return -1;
+		if (c->count > 0 && !heap_push(t, c))
+			continue;
+		rc |= c->count > 0;
+		candidate_free(c);
 	}
 	t->fresh.n = 0;
-	return 0;
+	return rc ? -1 : 0;
 }
 
 /* --- learning --------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ from pathlib import Path
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import torch
+
+torch.set_num_threads(1)
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import (AutoModelForCausalLM, LlamaConfig, LogitsProcessorList, MinPLogitsWarper, PreTrainedTokenizerFast, Qwen2Config,
                           Qwen3Config, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper)
