@@ -737,7 +737,9 @@ static int b_hash(struct bind *b)
 	uint64_t x;
 	if (val_hash(b->h, b->a[0], &x))
 		return -1;
-	b->out = b->a[0].kind == V_INT ? b->a[0] : val_int((int64_t)(x >> 1));
+	struct val v = b->a[0];
+	int whole = v.kind == V_FLOAT && fabs(v.u.f) < 9e18 && v.u.f == floor(v.u.f);
+	b->out = v.kind == V_INT || v.kind == V_BOOL ? val_int(v.u.i) : whole ? val_int((int64_t)v.u.f) : val_int((int64_t)(x >> 1));
 	return 0;
 }
 

@@ -96,6 +96,22 @@ static struct str param_name(const struct py_arguments *a, size_t i)
 	return a->kwonlyargs.v[i - a->args.n]->u.arg.arg;
 }
 
+/* f() got some positional-only arguments passed as keyword arguments: 'a, b' */
+static int positional_only(struct host *h, struct func_obj *fn, const struct call_args *args)
+{
+	const struct py_arguments *a = args_of(fn);
+	struct buf names = BUF_INIT;
+	for (size_t i = 0; i < a->posonlyargs.n; i++)
+		for (size_t k = 0; k < args->n_kw; k++)
+			if (str_eq(param_name(a, i), val_text(args->kw_names[k])))
+				buf_addf(&names, "%s%s", names.n ? ", " : "", args->kw_names[k].u.s->p);
+	int any = names.n > 0;
+	if (any)
+		host_raise(h, EXC_TypeError, "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
+	buf_release(&names);
+	return any ? -1 : 0;
+}
+
 static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, struct val name, struct val v, struct val kwargs)
 {
 	const struct py_arguments *a = args_of(fn);
@@ -182,6 +198,8 @@ static int bind_args(struct host *h, struct func_obj *fn, const struct call_args
 			return -1;
 		val_assign(h, &slots[at], kwargs);
 	}
+	if (a->posonlyargs.n && !a->kwarg && args->n_kw && positional_only(h, fn, args))
+		return -1;
 	for (size_t i = 0; i < args->n_kw; i++)
 		if (bind_keyword(h, fn, slots, args->kw_names[i], args->kw_vals[i], kwargs))
 			return -1;

@@ -157,10 +157,10 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	found = top ? 0 : get_module(h, dotted, out);
 	if (found)
 		return found;
+	if (m->trusted && !top && h->frame && h->frame->mod == m)      /* a prelude names another module, or a builtin */
+		return get_module(h, bare, out);
 	if (str_starts(dotted, "triton.language."))
 		return make_tl(h, dotted, out);
-	if (m->trusted && !top && h->frame && h->frame->mod == m)      /* a prelude names another module */
-		return get_module(h, bare, out);
 	return 0;
 }
 

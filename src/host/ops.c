@@ -157,6 +157,10 @@ static int refuse(struct host *h, enum py_op op, const char *suffix, struct val 
 	if (op == PY_OP_Add && (a.kind == V_LIST || a.kind == V_TUPLE))
 		return host_raise(h, EXC_TypeError, "can only concatenate %s (not \"%s\") to %s", val_type_name(h, a),
 				  val_type_name(h, b), val_type_name(h, a));
+	int a_seq = a.kind == V_STR || a.kind == V_LIST || a.kind == V_TUPLE || a.kind == V_BYTES;
+	int b_seq = b.kind == V_STR || b.kind == V_LIST || b.kind == V_TUPLE || b.kind == V_BYTES;
+	if (op == PY_OP_Mult && (a_seq || b_seq))
+		return host_raise(h, EXC_TypeError, "can't multiply sequence by non-int of type '%s'", val_type_name(h, a_seq ? b : a));
 	return host_raise(h, EXC_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'", text, suffix,
 			  val_type_name(h, a), val_type_name(h, b));
 }

@@ -122,7 +122,7 @@ static int int_pow(struct host *h, struct val va, struct val vb, struct val *out
 static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, struct val *out)
 {
 	if (b == 0)
-		return host_raise(h, EXC_ZeroDivisionError, "integer division or modulo by zero");
+		return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "integer modulo by zero" : "integer division or modulo by zero");
 	if (b == -1) {
 		if (op == PY_OP_Mod)
 			*out = val_int(0);
@@ -202,7 +202,9 @@ int pynum_compare(struct val a, struct val b, int *unordered)
 	*unordered = 0;
 	if (a.kind == V_FLOAT || b.kind == V_FLOAT) {
 		double x = val_as_double(a), y = val_as_double(b);
-		if (x == y && fabs(x) > 9007199254740992.0 && a.kind != b.kind && fabs(x) < 9.2e18) {
+		if (isinf(x) && isinf(y) && a.kind != b.kind)      /* an integer beyond every double against infinity */
+			return a.kind == V_FLOAT ? (x > 0 ? 1 : -1) : (y > 0 ? -1 : 1);
+		if (x == y && fabs(x) >= 9007199254740992.0 && a.kind != b.kind && fabs(x) < 9.2e18) {
 			int64_t i = a.kind == V_FLOAT ? (int64_t)x : a.u.i, k = b.kind == V_FLOAT ? (int64_t)y : b.u.i;
 			return i < k ? -1 : i > k;
 		}
