@@ -74,6 +74,41 @@ static int holds(const struct names *u, const char *p)
 	return 0;
 }
 
+/* The value of an integer expression of literals: 2048 * 2, 1 << 12. Nonzero: it is not one. */
+static int fold(const struct py_node *n, int64_t *out)
+{
+	int64_t a, b;
+
+	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT) {
+		*out = n->u.Constant.value.i;
+		return 0;
+	}
+	if (n->kind != PY_BinOp || fold(n->u.BinOp.left, &a) || fold(n->u.BinOp.right, &b))
+		return -1;
+	switch (n->u.BinOp.op) {
+	case PY_OP_Add: return ck_add64(a, b, out);
+	case PY_OP_Sub: return ck_sub64(a, b, out);
+	case PY_OP_Mult: return ck_mul64(a, b, out);
+	case PY_OP_FloorDiv:
+		if (a < 0 || b <= 0)
+			return -1;
+		*out = a / b;
+		return 0;
+	case PY_OP_LShift:
+		if (a < 0 || b < 0 || b > 40 || a > INT32_MAX / 1024)
+			return -1;
+		*out = a << b;
+		return 0;
+	case PY_OP_Pow:
+		*out = 1;
+		for (; b > 0; b--)
+			if (ck_mul64(*out, a, out))
+				return -1;
+		return b < 0;
+	default: return -1;
+	}
+}
+
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names inputs = { .n = 0 }, init = { .n = 0 };
@@ -84,14 +119,15 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
 		const struct py_node *s = m->root->u.Module.body.v[i], *t;
 
-		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || s->u.Assign.value->kind != PY_Constant ||
-		    s->u.Assign.value->u.Constant.value.kind != PY_C_INT)
+		int64_t value;
+
+		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || fold(s->u.Assign.value, &value))
 			continue;
 		t = s->u.Assign.targets.v[0];
 		if (t->kind != PY_Name || !holds(&inputs, t->u.Name.id.p) || holds(&init, t->u.Name.id.p))
 			continue;
 		if (n < cap)
-			out[n] = (struct shrink_const){ .name = t->u.Name.id, .value = s->u.Assign.value->u.Constant.value.i };
+			out[n] = (struct shrink_const){ .name = t->u.Name.id, .value = value };
 		n++;
 	}
 	return n;

@@ -1,0 +1,180 @@
+/* host_run TASK.py OUT.safetensors [SEED [NAME=VALUE...]]: builds the task's Model under SEED,
+ * draws its inputs, runs forward, and writes input.*, state.* and output.* for comparison with
+ * PyTorch. With "shrink" instead of assignments the sizes are chosen here: the smallest of a
+ * ladder at which the reference runs. One JSON line on stdout says what was done. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "host/host.h"
+#include "host/num/num.h"
+#include "host/shrink.h"
+#include "tensor/safetensors.h"
+
+enum { OVERRIDES = 32 };
+
+struct run {
+	struct py_module m;
+	struct host_lib *lib;
+	struct pool *pool;
+	struct host_override ov[OVERRIDES];
+	size_t n_ov;
+	uint64_t seed;
+	struct host *h;
+	struct val ns, model, inputs, out;
+	int64_t build_ns, forward_ns;
+};
+
+static int run_once(struct run *r, size_t memory, int64_t fuel, struct err *e)
+{
+	struct host_options o = { .lib = r->lib, .memory = memory, .fuel = fuel, .pool = r->pool };
+	host_free(r->h);
+	r->h = host_new(&o, e);
+	if (!r->h)
+		return -1;
+	int64_t t0 = clock_ns();
+	int rc = host_load(r->h, &r->m, r->ov, r->n_ov, &r->ns, e);
+	if (!rc)
+		rc = host_build(r->h, r->ns, r->ns, "Model", r->seed, &r->model, e);
+	if (!rc)
+		rc = host_eval_mode(r->h, r->model, e);
+	if (!rc)
+		rc = host_inputs(r->h, r->ns, r->seed, &r->inputs, e);
+	r->build_ns = clock_ns() - t0;
+	struct val copy;
+	if (!rc)
+		rc = host_copy(r->h, r->inputs, &copy, e);
+	t0 = clock_ns();
+	if (!rc)
+		rc = host_forward(r->h, r->model, copy, &r->out, e);
+	r->forward_ns = clock_ns() - t0;
+	return rc;
+}
+
+/* The smallest rung at which the reference runs; 0: at its own size. */
+static int shrink(struct run *r, struct err *e)
+{
+	static const int64_t rung[] = { 4, 8, 16, 32, 64, 128, 256, 512 };
+	struct shrink_const c[OVERRIDES];
+	size_t n = shrink_find(&r->m, c, OVERRIDES);
+	n = n < OVERRIDES ? n : OVERRIDES;
+	r->n_ov = n;
+	for (size_t k = 0; k < sizeof rung / sizeof *rung && n; k++) {
+		for (size_t i = 0; i < n; i++) {
+			int64_t want = str_find(c[i].name, STR("batch")) >= 0 ? 2 : rung[k] + (int64_t)i % 2;
+			r->ov[i] = (struct host_override){ .name = c[i].name, .value = want < c[i].value ? want : c[i].value };
+		}
+		int rc = run_once(r, (size_t)1 << 31, 20 * 1000 * 1000, e);
+		if (rc <= 0)
+			return rc;
+	}
+	r->n_ov = 0;
+	return run_once(r, (size_t)6 << 30, 0, e);
+}
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+struct collect {
+	struct { struct st_entry *v; size_t n, cap; } entries;
+	const char *prefix;
+};
+
+static int collect(void *ctx, struct str name, struct tensor_obj *t)
+{
+	struct collect *c = ctx;
+	struct tensor dense;
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	if (tensor_contiguous(&dense, &t->t, &e))
+		return -1;
+	buf_addf(&b, "%s%s%.*s", c->prefix, name.n ? "." : "", STR_ARG(name));
+	struct st_entry en = { .name = buf_take(&b), .dt = dense.dt, .ndim = dense.ndim, .data = tensor_data(&dense) };
+	for (int i = 0; i < dense.ndim; i++)
+		en.shape[i] = dense.shape[i];
+	return vec_push(&c->entries, en);
+}
+
+static int save(struct run *r, const char *path, struct err *e)
+{
+	struct collect c = { .prefix = "input" };
+	if (host_tensors(r->h, r->inputs, collect, &c))
+		return err_set(e, ERR_STATE, "collecting inputs");
+	c.prefix = "state";
+	if (host_state(r->h, r->model, collect, &c))
+		return err_set(e, ERR_STATE, "collecting state");
+	c.prefix = "output";
+	if (host_tensors(r->h, r->out, collect, &c))
+		return err_set(e, ERR_STATE, "collecting outputs");
+	struct st_write w = { .entries = c.entries.v, .n = c.entries.n };
+	return st_write_file(path, &w, e);
+}
+
+static void report(const struct run *r, int rc, const struct err *e)
+{
+	struct buf b = BUF_INIT;
+	struct jw w = { .out = &b };
+	jw_begin(&w, '{');
+	jw_key(&w, "status");
+	jw_cstr(&w, rc < 0 ? "error" : rc > 0 ? reason_code(host_diag(r->h)->reason) : "ok");
+	jw_key(&w, "text");
+	jw_cstr(&w, rc < 0 ? e->text : rc > 0 ? host_diag(r->h)->text : "");
+	jw_key(&w, "line");
+	jw_int(&w, rc > 0 ? host_diag(r->h)->line : 0);
+	jw_key(&w, "overrides");
+	jw_begin(&w, '{');
+	for (size_t i = 0; i < r->n_ov; i++) {
+		jw_keystr(&w, r->ov[i].name);
+		jw_int(&w, r->ov[i].value);
+	}
+	jw_end(&w, '}');
+	jw_key(&w, "build_ms");
+	jw_real(&w, (double)r->build_ns * 1e-6);
+	jw_key(&w, "forward_ms");
+	jw_real(&w, (double)r->forward_ns * 1e-6);
+	jw_end(&w, '}');
+	puts(buf_cstr(&b));
+	buf_release(&b);
+}
+
+static int parse_overrides(struct run *r, int argc, char **argv)
+{
+	for (int i = 4; i < argc && r->n_ov < OVERRIDES; i++) {
+		struct str value = str_of(argv[i]), name = str_cut(&value, '=');
+		if (str_to_i64(value, &r->ov[r->n_ov].value))
+			return -1;
+		r->ov[r->n_ov++].name = name;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	struct buf src = BUF_INIT;
+	struct run r = { .h = NULL };
+	if (argc < 3 || file_read(argv[1], 0, &src, &e) || py_parse(&r.m, buf_str(&src), argv[1], 0, &e)) {
+		fprintf(stderr, "usage: host_run TASK.py OUT [SEED [NAME=VALUE...|shrink]] %s\n", e.text);
+		return 2;
+	}
+	num_init();
+	r.seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+	r.lib = host_lib_new(&e);
+	r.pool = pool_new(1, &e);
+	int rc;
+	if (argc > 4 && str_is(str_of(argv[4]), "shrink"))
+		rc = shrink(&r, &e);
+	else
+		rc = parse_overrides(&r, argc, argv) ? -1 : run_once(&r, (size_t)8 << 30, 0, &e);
+	if (!rc && strcmp(argv[2], "-") != 0)
+		rc = save(&r, argv[2], &e);
+	report(&r, rc, &e);
+	fflush(stdout);
+	host_free(r.h);
+	host_lib_free(r.lib);
+	pool_free(r.pool);
+	py_release(&r.m);
+	buf_release(&src);
+	return rc ? 1 : 0;
+}
