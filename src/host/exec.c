@@ -68,14 +68,36 @@ int exec_assign(struct host *h, struct frame *f, const struct py_node *t, struct
 	}
 }
 
+/* A tuple of ints with its largest members replaced: an overridden shape. */
+static int resized(struct host *h, struct val *v, int64_t value)
+{
+	int64_t most = INT64_MIN;
+	struct val t;
+	for (size_t i = 0; i < v->u.seq->n; i++)
+		if (v->u.seq->v[i].kind == V_INT)
+			most = MAX(most, v->u.seq->v[i].u.i);
+	if ((v->kind == V_LIST ? val_list : val_tuple)(h, v->u.seq->v, v->u.seq->n, &t))
+		return -1;
+	for (size_t i = 0; i < t.u.seq->n; i++)
+		if (t.u.seq->v[i].kind == V_INT && t.u.seq->v[i].u.i == most)
+			t.u.seq->v[i] = val_int(value);
+	*v = t;
+	return 0;
+}
+
 /* While a module loads, an overridden NAME = expr gives NAME the other value. */
-static void apply_override(struct frame *f, const struct py_node *target, struct val *v)
+static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v)
 {
 	if (target->kind != PY_Name || f->names != f->mod->h.attrs)
-		return;
-	for (size_t i = 0; i < f->n_ov; i++)
-		if (str_eq(f->ov[i].name, target->u.Name.id))
-			*v = val_int(f->ov[i].value);
+		return 0;
+	for (size_t i = 0; i < f->n_ov; i++) {
+		if (!str_eq(f->ov[i].name, target->u.Name.id))
+			continue;
+		if (v->kind == V_TUPLE || v->kind == V_LIST)
+			return resized(h, v, f->ov[i].value);
+		*v = val_int(f->ov[i].value);
+	}
+	return 0;
 }
 
 static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct py_node *n)
@@ -85,9 +107,8 @@ static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct 
 		return FLOW_FAIL;
 	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
 		struct val x = v;
-		apply_override(f, n->u.Assign.targets.v[i], &x);
 		f->node = n;
-		if (exec_assign(h, f, n->u.Assign.targets.v[i], x))
+		if (apply_override(h, f, n->u.Assign.targets.v[i], &x) || exec_assign(h, f, n->u.Assign.targets.v[i], x))
 			return FLOW_FAIL;
 	}
 	return FLOW_NEXT;
@@ -110,8 +131,7 @@ static enum flow exec_annassign(struct host *h, struct frame *f, const struct py
 		return FLOW_NEXT;
 	if (eval(h, f, n->u.AnnAssign.value, &v))
 		return FLOW_FAIL;
-	apply_override(f, t, &v);
-	return exec_assign(h, f, t, v) ? FLOW_FAIL : FLOW_NEXT;
+	return apply_override(h, f, t, &v) || exec_assign(h, f, t, v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
 static enum flow exec_augassign(struct host *h, struct frame *f, const struct py_node *n)

@@ -52,7 +52,8 @@ const struct diag *host_diag(const struct host *h);
 /* --- modules ---------------------------------------------------------------------------- */
 
 /* A module-level constant replaced while loading: NAME = value keeps its place in the
- * source, its right side is evaluated and thrown away. */
+ * source, its right side is evaluated and thrown away. Of a tuple or list of ints the largest
+ * members are replaced. */
 struct host_override { struct str name; int64_t value; };
 
 /* Runs a module (the tree must outlive the host); *ns is its namespace. */

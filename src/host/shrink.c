@@ -109,6 +109,23 @@ static int fold(const struct py_node *n, int64_t *out)
 	}
 }
 
+/* The value that sizes a constant: an integer, or the largest member of a tuple of them. */
+static int size_of(const struct py_node *n, int64_t *out)
+{
+	const struct py_list *l = n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
+	int64_t v;
+
+	if (!l)
+		return fold(n, out);
+	*out = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		if (fold(l->v[i], &v))
+			return -1;
+		*out = MAX(*out, v);
+	}
+	return *out > 0 ? 0 : -1;
+}
+
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names inputs = { .n = 0 }, init = { .n = 0 };
@@ -121,7 +138,7 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 
 		int64_t value;
 
-		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || fold(s->u.Assign.value, &value))
+		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || size_of(s->u.Assign.value, &value))
 			continue;
 		t = s->u.Assign.targets.v[0];
 		if (t->kind != PY_Name || !holds(&inputs, t->u.Name.id.p) || holds(&init, t->u.Name.id.p))

@@ -1,7 +1,7 @@
-/* host_run TASK.py OUT.safetensors [SEED [NAME=VALUE...]]: builds the task's Model under SEED,
+/* host_run TASK.py OUT.safetensors [SEED [shrink] [NAME=VALUE...]]: builds the task's Model under SEED,
  * draws its inputs, runs forward, and writes input.*, state.* and output.* for comparison with
- * PyTorch. With "shrink" instead of assignments the sizes are chosen here: the smallest of a
- * ladder at which the reference runs. One JSON line on stdout says what was done. */
+ * PyTorch. With "shrink" as the first of them the sizes of the inputs are chosen
+ * here: the smallest of a ladder at which the reference runs. One JSON line on stdout says what was done. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,21 +57,29 @@ static int run_once(struct run *r, size_t memory, int64_t fuel, struct err *e)
 static int shrink(struct run *r, struct err *e)
 {
 	static const int64_t rung[] = { 4, 8, 16, 32, 64, 128, 256, 512 };
-	struct shrink_const c[OVERRIDES];
-	size_t n = shrink_find(&r->m, c, OVERRIDES);
-	n = n < OVERRIDES ? n : OVERRIDES;
-	r->n_ov = n;
-	for (size_t k = 0; k < sizeof rung / sizeof *rung && n; k++) {
+	struct shrink_const c[OVERRIDES], all[OVERRIDES];
+	size_t fixed = r->n_ov, found = shrink_find(&r->m, all, OVERRIDES), n = 0;
+	for (size_t i = 0; i < found && i < OVERRIDES && fixed + n < OVERRIDES; i++) {
+		int given = 0;
+		for (size_t k = 0; k < fixed; k++)
+			given |= str_eq(r->ov[k].name, all[i].name);
+		if (!given)
+			c[n++] = all[i];
+	}
+	r->n_ov = fixed + n;
+	for (size_t k = 0; k < 2 * (sizeof rung / sizeof *rung) && n; k++) {
 		for (size_t i = 0; i < n; i++) {
-			int64_t want = str_find(c[i].name, STR("batch")) >= 0 ? 2 : rung[k] + (int64_t)i % 2;
-			r->ov[i] = (struct host_override){ .name = c[i].name, .value = want < c[i].value ? want : c[i].value };
+			int64_t size = rung[k % (sizeof rung / sizeof *rung)];
+			int alike = k >= sizeof rung / sizeof *rung;      /* constants that must be equal */
+			int64_t want = alike ? size : str_find(c[i].name, STR("batch")) >= 0 ? 2 : size + (int64_t)i % 2;
+			r->ov[fixed + i] = (struct host_override){ .name = c[i].name, .value = want < c[i].value ? want : c[i].value };
 		}
 		int rc = run_once(r, (size_t)1 << 31, 20 * 1000 * 1000, e);
 		if (rc <= 0)
 			return rc;
 	}
-	r->n_ov = 0;
-	return run_once(r, (size_t)6 << 30, 0, e);
+	r->n_ov = fixed;
+	return run_once(r, (size_t)3 << 30, 0, e);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -141,6 +149,8 @@ static void report(const struct run *r, int rc, const struct err *e)
 static int parse_overrides(struct run *r, int argc, char **argv)
 {
 	for (int i = 4; i < argc && r->n_ov < OVERRIDES; i++) {
+		if (str_is(str_of(argv[i]), "shrink"))
+			continue;
 		struct str value = str_of(argv[i]), name = str_cut(&value, '=');
 		if (str_to_i64(value, &r->ov[r->n_ov].value))
 			return -1;
@@ -162,11 +172,11 @@ int main(int argc, char **argv)
 	r.seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	r.lib = host_lib_new(&e);
 	r.pool = pool_new(1, &e);
-	int rc;
-	if (argc > 4 && str_is(str_of(argv[4]), "shrink"))
+	int rc = parse_overrides(&r, argc, argv);
+	if (!rc && argc > 4 && str_is(str_of(argv[4]), "shrink"))
 		rc = shrink(&r, &e);
-	else
-		rc = parse_overrides(&r, argc, argv) ? -1 : run_once(&r, (size_t)8 << 30, 0, &e);
+	else if (!rc)
+		rc = run_once(&r, (size_t)8 << 30, 0, &e);
 	if (!rc && strcmp(argv[2], "-") != 0)
 		rc = save(&r, argv[2], &e);
 	report(&r, rc, &e);

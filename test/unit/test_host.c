@@ -1,0 +1,193 @@
+/* The host engine: values and limits through its own interface. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host/host.h"
+
+struct program { struct py_module m; struct host *h; struct val ns; int rc; struct err e; };
+
+static void load_with(struct program *p, const char *source, const struct host_options *o)
+{
+	*p = (struct program){ .e = ERR_INIT };
+	assert_int_equal(py_parse(&p->m, str_of(source), "test", 0, &p->e), 0);
+	p->h = host_new(o, &p->e);
+	assert_non_null(p->h);
+	p->rc = host_load(p->h, &p->m, NULL, 0, &p->ns, &p->e);
+}
+
+static void load(struct program *p, const char *source)
+{
+	struct host_options o = { .fuel = 10000000, .memory = (size_t)64 << 20 };
+	load_with(p, source, &o);
+}
+
+static void done(struct program *p)
+{
+	host_free(p->h);
+	py_release(&p->m);
+}
+
+static int64_t int_of(struct program *p, const char *name)
+{
+	struct val v;
+	assert_int_equal(host_get(p->h, p->ns, name, &v), 1);
+	assert_int_equal(v.kind, V_INT);
+	return v.u.i;
+}
+
+static void fails(const char *source, const char *reason, int line, const char *part)
+{
+	struct program p;
+	load(&p, source);
+	const struct diag *d = host_diag(p.h);
+	assert_int_equal(p.rc, 1);
+	assert_string_equal(reason_code(d->reason), reason);
+	if (line)
+		assert_int_equal(d->line, line);
+	if (!strstr(d->text, part))
+		fail_msg("'%s' is not in '%s'", part, d->text);
+	done(&p);
+}
+
+static void test_values(void **state)
+{
+	struct program p;
+	struct val f, out, args[2] = { val_int(20), val_int(22) };
+	(void)state;
+	load(&p, "x = 2 ** 10\ndef f(a, b):\n    return a + b\nprint(x, [1, 2])\n");
+	assert_int_equal(p.rc, 0);
+	assert_int_equal(int_of(&p, "x"), 1024);
+	assert_int_equal(host_get(p.h, p.ns, "f", &f), 1);
+	assert_int_equal(host_call(p.h, f, args, 2, &out, &p.e), 0);
+	assert_int_equal(out.u.i, 42);
+	assert_true(str_is(host_printed(p.h), "1024 [1, 2]\n"));
+	assert_int_equal(host_get(p.h, p.ns, "missing", &out), 0);
+	done(&p);
+}
+
+static void test_reasons(void **state)
+{
+	(void)state;
+	fails("x = 1\ny = zz\n", "name_error", 2, "name 'zz' is not defined");
+	fails("x = 1 + 'a'\n", "type_error", 1, "unsupported operand");
+	fails("x = [1][3]\n", "index_error", 1, "list index out of range");
+	fails("x = {}['k']\n", "key_error", 1, "'k'");
+	fails("x = (1).foo\n", "attribute_error", 1, "no attribute 'foo'");
+	fails("x = int('q')\n", "value_error", 1, "invalid literal");
+	fails("\nassert 1 == 2, 'no'\n", "assertion_failed", 2, "no");
+	fails("raise RuntimeError('boom')\n", "raised", 1, "boom");
+	fails("import os\n", "forbidden_name", 1, "os");
+	fails("x = 1\nopen('f')\n", "forbidden_name", 2, "open");
+	fails("def f():\n    return (lambda: 0).__globals__\nf()\n", "forbidden_name", 2, "__globals__");
+	fails("import nothing_like_this\n", "import_error", 1, "nothing_like_this");
+	fails("x = 3j\n", "unsupported", 1, "complex");
+	fails("import torch\ntorch.manual_seed = 1\n", "forbidden_name", 2, "cannot be replaced");
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	fails("while True: pass\n", "out_of_fuel", 1, "steps");
+	fails("x = [0] * 10 ** 12\n", "out_of_memory", 1, "");
+	fails("x = 'a' * 10 ** 12\n", "out_of_memory", 1, "");
+	fails("x = []\nwhile True: x.append('a' * 10000)\n", "out_of_memory", 2, "");
+	fails("x = 10 ** (10 ** 9)\n", "out_of_memory", 1, "");
+	fails("def f(n): return f(n + 1)\nf(0)\n", "recursion_limit", 1, "recursion");
+	fails("x = list(range(10 ** 12))\n", "out_of_fuel", 1, "");
+	fails("sum(range(10 ** 12))\n", "out_of_fuel", 1, "");
+	/* A limit cannot be caught. */
+	fails("try:\n    while True: pass\nexcept BaseException: pass\n", "out_of_fuel", 2, "");
+	fails("try:\n    import os\nexcept Exception: pass\n", "forbidden_name", 2, "");
+}
+
+/* Objects that hold themselves, deep nests, and values that die while they are used. */
+static void test_memory(void **state)
+{
+	struct program p;
+	(void)state;
+	load(&p, "a = []\na.append(a)\nb = {'self': None}\nb['self'] = b\n"
+		 "x = []\nfor i in range(20000): x = [x]\nx = None\n"
+		 "class C:\n    pass\nc = C()\nc.me = c\n"
+		 "y = [1, 2, 3]\ndef clear(v):\n    y.clear()\n    return v\nz = [clear(v) for v in y]\n"
+		 "d = {i: i for i in range(100)}\nok = 0\ntry:\n    for k in d: d[k + 1000] = 1\nexcept RuntimeError: ok = 1\n"
+		 "def g():\n    global w\n    w = None\n    return 'b'\nw = 'a' * 100\nv = w + g()\n");
+	assert_int_equal(p.rc, 0);
+	assert_int_equal(int_of(&p, "ok"), 1);
+	done(&p);
+}
+
+static void test_overrides(void **state)
+{
+	struct program p = { .e = ERR_INIT };
+	struct host_options o = { .fuel = 100000 };
+	struct host_override ov[] = { { STR("N"), 4 }, { STR("shape"), 7 } };
+	struct val v;
+	(void)state;
+	assert_int_equal(py_parse(&p.m, STR("N = 1024\nM = N * 2\nshape = (3, 64, 64)\ndef f():\n    N = 9\n    return N\nk = f()\n"), "t", 0, &p.e), 0);
+	p.h = host_new(&o, &p.e);
+	assert_int_equal(host_load(p.h, &p.m, ov, 2, &p.ns, &p.e), 0);
+	assert_int_equal(int_of(&p, "M"), 8);
+	assert_int_equal(int_of(&p, "k"), 9);
+	assert_int_equal(host_get(p.h, p.ns, "shape", &v), 1);
+	assert_int_equal(v.u.seq->v[0].u.i, 3);
+	assert_int_equal(v.u.seq->v[2].u.i, 7);
+	done(&p);
+}
+
+/* A launch reaches the callback with its arguments bound and its grid computed. */
+struct seen { int n; int64_t grid, block; int warps; char name[32]; };
+
+static int on_launch(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct seen *s = ctx;
+	(void)d, (void)e;
+	s->n++;
+	s->grid = l->grid[0];
+	s->block = l->args[2].i;
+	s->warps = l->num_warps;
+	snprintf(s->name, sizeof s->name, "%.*s", STR_ARG(l->fn->name));
+	struct tile_val v;
+	assert_int_equal(l->fn->lookup(l->fn->lookup_ctx, STR("K"), &v), 1);
+	assert_int_equal(v.i, 5);
+	assert_int_equal(v.is_constexpr, 1);
+	assert_int_equal(l->fn->lookup(l->fn->lookup_ctx, STR("nothing"), &v), 0);
+	return 0;
+}
+
+static void test_launch(void **state)
+{
+	struct program p;
+	struct seen s = { .n = 0 };
+	struct host_options o = { .fuel = 1000000, .launch = on_launch, .launch_ctx = &s };
+	(void)state;
+	load_with(&p, "import triton\nimport triton.language as tl\nK = tl.constexpr(5)\n"
+		      "@triton.autotune(configs=[triton.Config({'B': 64}, num_warps=8)], key=['n'])\n"
+		      "@triton.jit\ndef kernel(x, n, B: tl.constexpr):\n    pass\n"
+		      "kernel[lambda m: (triton.cdiv(m['n'], m['B']),)](None, 1000)\n", &o);
+	if (p.rc)
+		fail_msg("%s", host_diag(p.h)->text);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.grid, 16);
+	assert_int_equal(s.block, 64);
+	assert_int_equal(s.warps, 8);
+	assert_string_equal(s.name, "kernel");
+	assert_int_equal(host_launches(p.h).n, 1);
+	assert_int_equal(host_launches(p.h).v[0].line, 8);
+	done(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_launch),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
