@@ -1,0 +1,138 @@
+/* Runs one kernel on tensors from files, for comparing values with Triton's interpreter.
+ *
+ * Reads one JSON object a line: path, kernel, grid [x, y, z], args: a list of
+ *     {"name", "tensor": FILE, "dtype", "count", "offset"}   dense elements; written back after the run
+ *     {"name", "int" | "float" | "bool" | "str": value}, {"name", "none": true}, {"name", "dtype": "float32"}
+ * in the order of the parameters, constants marked "constexpr": true. Prints "ok", or one line
+ * that says why not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "tile/check_kernel.h"
+
+enum { MOST_ARGS = 64 };
+
+struct run {
+	struct tile_val v[MOST_ARGS];
+	struct tensor t[MOST_ARGS];
+	const char *file[MOST_ARGS];
+	size_t n;
+};
+
+static const char *text(const struct json *j, const char *key)
+{
+	struct str s = json_str(json_get(j, key), "");
+	return s.p;
+}
+
+static int read_tensor(struct run *r, const struct json *a, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	struct tensor *t = &r->t[r->n];
+	int dt = dtype_by_triton(json_str(json_get(a, "dtype"), ""));
+	int64_t count = json_int(json_get(a, "count"), 0), offset = json_int(json_get(a, "offset"), 0);
+	if (dt < 0)
+		return err_set(e, ERR_FORMAT, "no such dtype");
+	r->file[r->n] = text(a, "tensor");
+	if (file_read(r->file[r->n], 0, &b, e) || tensor_new(t, (enum dtype)dt, 1, &count, e))
+		return -1;
+	memcpy(t->st->data, b.p, MIN(b.n, t->st->bytes));
+	t->offset = offset;
+	t->shape[0] = count - offset;
+	r->v[r->n] = (struct tile_val){ .kind = TILE_V_TENSOR, .t = *t };
+	buf_release(&b);
+	return 0;
+}
+
+static int read_arg(struct run *r, const struct json *a, const struct check_env *env, struct err *e)
+{
+	struct tile_val *v = &r->v[r->n];
+	const struct json *x;
+	int rc = 0;
+	if (json_get(a, "tensor"))
+		rc = read_tensor(r, a, e);
+	else if ((x = json_get(a, "int")))
+		*v = (struct tile_val){ .kind = TILE_V_INT, .i = json_int(x, 0) };
+	else if ((x = json_get(a, "float")))
+		*v = (struct tile_val){ .kind = TILE_V_FLOAT, .f = json_real(x, 0) };
+	else if ((x = json_get(a, "bool")))
+		*v = (struct tile_val){ .kind = TILE_V_BOOL, .i = json_bool(x, 0) };
+	else if ((x = json_get(a, "str")))
+		*v = (struct tile_val){ .kind = TILE_V_STR, .s = json_str(x, "") };
+	else if ((x = json_get(a, "dtype")))
+		*v = (struct tile_val){ .kind = TILE_V_DTYPE, .s = json_str(x, "") };
+	else if ((x = json_get(a, "fn")))
+		*v = (struct tile_val){ .kind = TILE_V_FN, .fn = check_env_fn(env, json_str(x, "")) };
+	else
+		*v = (struct tile_val){ .kind = TILE_V_NONE };
+	v->is_constexpr = json_bool(json_get(a, "constexpr"), 0);
+	r->n++;
+	return rc;
+}
+
+static int write_back(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->file[i] && file_replace(r->file[i], (struct str){ r->t[i].st->data, r->t[i].st->bytes }, e))
+			return -1;
+	return 0;
+}
+
+static int execute(struct tile_engine *g, const struct json *j, const struct check_env *env, struct diag *d, struct err *e)
+{
+	struct run r = { .n = 0 };
+	const struct json *args = json_get(j, "args"), *grid = json_get(j, "grid");
+	for (size_t i = 0; i < json_count(args) && i < MOST_ARGS; i++)
+		if (read_arg(&r, json_at(args, i), env, e))
+			return -1;
+	struct tile_launch l = { .fn = check_env_fn(env, json_str(json_get(j, "kernel"), "")), .args = r.v, .n_args = r.n, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	for (size_t i = 0; i < 3; i++)
+		l.grid[i] = json_int(json_at(grid, i), 1);
+	const struct tile_code *code;
+	if (!l.fn)
+		return err_set(e, ERR_NOT_FOUND, "no such kernel");
+	int rc = tile_compile(g, &l, &code, d, e);
+	if (!rc)
+		rc = tile_run(g, code, &l, &(struct tile_run_options){ .mode = TILE_FAST }, &(struct tile_cost){ 0 }, d, e);
+	if (!rc)
+		rc = write_back(&r, e);
+	for (size_t i = 0; i < r.n; i++)
+		if (r.file[i])
+			tensor_release(&r.t[i]);
+	return rc;
+}
+
+static int one(struct tile_engine *g, const struct json *j, struct diag *d, struct err *e)
+{
+	struct buf src = BUF_INIT;
+	struct py_module m;
+	struct check_env env;
+	const char *path = text(j, "path");
+	if (file_read(path, 0, &src, e) || py_parse(&m, buf_str(&src), path, 0, e) || check_env_init(&env, &m, e))
+		return -1;
+	int rc = execute(g, j, &env, d, e);
+	check_env_release(&env);
+	py_release(&m);
+	buf_release(&src);
+	return rc;
+}
+
+int main(void)
+{
+	static char line[1 << 18];
+	struct err e = ERR_INIT;
+	struct tile_engine *g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
+	while (g && fgets(line, sizeof line, stdin)) {
+		struct diag d = { 0 };
+		err_clear(&e);
+		struct json *j = json_parse(str_of(line), &e);
+		int rc = j ? one(g, j, &d, &e) : -1;
+		printf("%s\n", rc < 0 ? e.text : rc ? d.text : "ok");
+		fflush(stdout);
+		json_free(j);
+	}
+	tile_engine_free(g);
+	return 0;
+}
