@@ -200,20 +200,18 @@ static struct val expr_Slice(struct front *f, const struct py_node *n)
 
 static struct val expr_JoinedStr(struct front *f, const struct py_node *n)
 {
-	struct buf b = BUF_INIT;
-	for (size_t i = 0; i < n->u.JoinedStr.values.n; i++) {
+	size_t count = n->u.JoinedStr.values.n;
+	struct val *v = arena_array(f->a, count + 1, sizeof *v);
+	for (size_t i = 0; i < count; i++) {
 		const struct py_node *p = n->u.JoinedStr.values.v[i];
-		if (p->kind == PY_Constant) {
-			buf_addstr(&b, p->u.Constant.value.s);
-			continue;
-		}
-		struct val v = front_expr(f, p->u.FormattedValue.value);
-		if (!v.wrapped && v.kind != V_TYPE && v.kind != V_NONE && v.kind != V_FN) {
-			buf_release(&b);
+		v[i] = p->kind == PY_Constant ? val_str(p->u.Constant.value.s) : front_expr(f, p->u.FormattedValue.value);
+		if (!v[i].wrapped && v[i].kind != V_TYPE && v[i].kind != V_NONE && v[i].kind != V_FN)
 			front_fail(f, REASON_not_constexpr, "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type <class '%s'>",
-				   lang_type_name(&v));
-		}
-		struct val bare = val_raw(v);
+				   lang_type_name(&v[i]));
+	}
+	struct buf b = BUF_INIT;        /* nothing below leaves by longjmp */
+	for (size_t i = 0; i < count; i++) {
+		struct val bare = val_raw(v[i]);
 		lang_str_to(&bare, &b);
 	}
 	struct val r = val_str((struct str){ arena_strndup(f->a, buf_cstr(&b), b.n), b.n });

@@ -126,6 +126,11 @@ int main(int argc, char **argv)
 			last[0] = 0;
 		buf_release(&out);
 	}
+	if (loaded) {
+		check_env_release(&env);
+		py_release(&m);
+	}
+	buf_release(&src);
 	tile_engine_free(g);
 	return 0;
 }
