@@ -1,5 +1,8 @@
 /* Attributes: of instances, classes, modules, functions and built-in values. */
+#include <stdio.h>
+
 #include "host/interp.h"
+#include "host/prelude.h"
 
 /* Doors into the interpreter itself: none of them exists here. */
 static const char *const forbidden[] = {
@@ -235,8 +238,24 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	return host_callv(h, host_hold(h, *hook), &args, out) ? -1 : 1;
 }
 
+/* Something that PyTorch has and this engine does not: not the program's mistake. */
+static int unsupported_attr(struct host *h, struct val v, struct str_obj *name)
+{
+	const char *owner = v.kind == V_MODULE ? v.u.mod->name->p : v.kind == V_TENSOR ? "torch.Tensor" : NULL;
+	char dotted[200];
+	if (!owner || (v.kind == V_MODULE && !v.u.mod->trusted))
+		return 0;
+	snprintf(dotted, sizeof dotted, "%s.%s", owner, name->p);
+	if (!prelude_knows(str_of(dotted)))
+		return 0;
+	host_fatal(h, REASON_unsupported, "%s is not supported here", dotted);
+	return 1;
+}
+
 static int no_attr(struct host *h, struct val v, struct str_obj *name)
 {
+	if (unsupported_attr(h, v, name))
+		return -1;
 	if (v.kind == V_MODULE)
 		return host_raise(h, EXC_AttributeError, "module '%s' has no attribute '%s'", v.u.mod->name->p, name->p);
 	if (v.kind == V_CLASS)

@@ -144,6 +144,19 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	struct val v = { .kind = V_UNSET };
 	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
 		v = CELL_VALUE(f->cells[var->index]);
+	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {        /* a member of a module that only the host knows */
+		size_t dot = name.n;
+		while (name.p[--dot] != '.')
+			;
+		struct val m;
+		struct str_obj *member = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - dot - 1 });
+		if (!member || import_module(h, (struct str){ .p = name.p, .n = dot }, &m) || m.kind != V_MODULE ||
+		    module_attr(h, m.u.mod, member, &v) <= 0) {
+			if (!h->fatal)
+				host_exc_clear(h);
+			return 0;
+		}
+	}
 	if (v.kind == V_UNSET) {
 		struct str_obj *s = host_intern(h, name);
 		struct val *g = s ? attrs_get(f->mod->h.attrs, s) : NULL;

@@ -252,6 +252,9 @@ static int import_from(struct host *h, struct frame *f, const struct py_node *n)
 		int found = name ? module_attr(h, m.u.mod, name, &v) : -1;
 		if (found < 0)
 			return -1;
+		if (!found && attr_load(h, m, name, &v) && h->fatal)
+			return -1;
+		host_exc_clear(h);
 		if (!found)
 			return host_raise(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'", STR_ARG(a->name), STR_ARG(im->module));
 		if (name_store(h, f, a->asname.p ? a->asname : a->name, v))

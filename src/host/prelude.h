@@ -8,4 +8,7 @@ struct prelude { const char *module, *file; struct str text; };
 size_t prelude_count(void);
 struct prelude prelude_get(size_t i);
 
+/* Does the real torch, triton or standard library have this dotted name? */
+int prelude_knows(struct str dotted);
+
 #endif

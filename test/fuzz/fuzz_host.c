@@ -9,7 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct py_module m;
 	struct err e = ERR_INIT;
 	struct val ns;
-	struct host_options o = { .fuel = 20000, .memory = (size_t)16 << 20, .recursion = 100 };
+	static struct host_lib *lib;
+	if (!lib)
+		lib = host_lib_new(&e);
+	struct host_options o = { .lib = lib, .fuel = 20000, .memory = (size_t)16 << 20, .recursion = 100 };
 	if (py_parse(&m, (struct str){ .p = (const char *)data, .n = size }, "fuzz", (size_t)16 << 20, &e))
 		return 0;
 	struct host *h = host_new(&o, &e);
