@@ -12,8 +12,12 @@ const struct target_info lora_target_info[LORA_TARGETS] = {
 #undef TARGET
 };
 
+/* The parameters are fp32; beside fast weights they are computed with in bf16, like those. */
 static int add_params(struct adapter *a, struct err *e)
 {
+	int fast = a->m->head.fast;
+	enum dtype dt = fast ? DT_BF16 : DT_F32;
+
 	for (int l = 0; l < a->m->c.L; l++)
 		for (int t = 0; t < LORA_TARGETS; t++) {
 			const struct raw *w = &a->m->layer[l].raw[lora_target_info[t].weight];
@@ -24,9 +28,10 @@ static int add_params(struct adapter *a, struct err *e)
 				continue;
 			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight", l, lora_target_info[t].module)) < 0 ||
 			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0 ||
-			    weight_init(a->m->dev, &o->a, DT_F32, a->o.r, w->cols, e) ||
-			    weight_init(a->m->dev, &o->b, DT_F32, w->rows, a->o.r, e))
+			    weight_init(a->m->dev, &o->a, dt, a->o.r, w->cols, e) ||
+			    weight_init(a->m->dev, &o->b, dt, w->rows, a->o.r, e))
 				return -1;
+			o->a.fast = o->b.fast = fast;
 		}
 	return slab_alloc(&a->params, e);
 }

@@ -125,10 +125,10 @@ static void lora_grad(const struct pass *p, const struct lora *a, const float *u
 	const struct model *m = p->m;
 	size_t r = (size_t)a->a.n, k = (size_t)a->a.k;
 
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pb), a->b.n, a->b.k, dy, lddy, u, r, p->T, 0);
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pb), a->b.n, a->b.k, dy, lddy, u, r, p->T, a->b.fast);
 	m->ops->linear_dx(m->dev, &a->b, &(struct linear){ .M = p->T, .x = dy, .ldx = lddy, .y = p->du, .ldy = r });
 	m->ops->scale(m->dev, p->du, (size_t)p->T * r, lora_scale(p->a));
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pa), a->a.n, a->a.k, p->du, r, xd, k, p->T, 0);
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pa), a->a.n, a->a.k, p->du, r, xd, k, p->T, a->a.fast);
 	if (dxd)
 		m->ops->linear_dx(m->dev, &a->a, &(struct linear){ .M = p->T, .x = p->du, .ldx = r, .y = dxd, .ldy = k, .accumulate = accumulate });
 }
