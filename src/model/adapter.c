@@ -15,7 +15,7 @@ const struct target_info lora_target_info[LORA_TARGETS] = {
 /* The parameters are fp32; beside fast weights they are computed with in bf16, like those. */
 static int add_params(struct adapter *a, struct err *e)
 {
-	int fast = a->m->head.fast;
+	int fast = a->m->fast;
 	enum dtype dt = fast ? DT_BF16 : DT_F32;
 
 	for (int l = 0; l < a->m->c.L; l++)

@@ -45,7 +45,7 @@ static void chunk_grad(const struct pass *p, struct head *h, int at, int n)
 	float *dw = head_grad(p);
 
 	if (dw)
-		m->ops->linear_dw(m->dev, dw, m->c.V, m->c.C, h->logits, V, h->x, C, n, m->head.fast);
+		m->ops->linear_dw(m->dev, dw, m->c.V, m->c.C, h->logits, V, h->x, C, n, m->fast);
 	m->ops->linear_dx(m->dev, &m->head, &(struct linear){ .M = n, .x = h->logits, .ldx = V, .y = h->x, .ldy = C });
 	for (int i = 0; i < n; i++)
 		memcpy(p->dxn + (size_t)h->row[at + i] * C, h->x + (size_t)i * C, C * sizeof(float));

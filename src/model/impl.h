@@ -39,6 +39,7 @@ struct model {
 	const struct ops *ops;
 	struct model_config c;
 	struct model_opts o;
+	int fast;                  /* products of bf16 operands */
 	struct st_file *file;      /* NULL when all weights are in params */
 	struct slab params;        /* empty unless trainable or new */
 	struct slab vectors;       /* norms and stacked biases in fp32 */

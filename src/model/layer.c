@@ -113,7 +113,7 @@ static void part_grad(const struct pass *p, const struct raw *w, const struct ra
 {
 	const struct model *m = p->m;
 
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T, m->head.fast);
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T, m->fast);
 	if (bias->rows)
 		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
 }
@@ -198,10 +198,10 @@ static void attend(const struct pass *p, int l, struct layer_buf *b)
 
 		a.qkv = b->qkv;
 		a.out = b->att;
-		a.kv += (size_t)l * kv_floats(c->HKV, c->D);
+		a.kv += (size_t)l * kv_floats(c->HKV, c->D, m->fast);
 		m->ops->attention_cached(m->dev, &a);
 	} else
-		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .sequences = p->sequences,
+		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .sequences = p->sequences,
 				.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
 }
 
@@ -249,7 +249,7 @@ void layer_backward(const struct pass *p, int l, struct layer_buf *b, int want_d
 
 	mlp_backward(p, l, b);
 	proj_backward(p, l, SITE_O, b->att, p->dx, p->datt, b);
-	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .sequences = p->sequences,
+	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .sequences = p->sequences,
 			.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse, .dout = p->datt, .dqkv = p->dwide });
 	m->ops->qk_rope_grad(m->dev, &qk, p->dwide);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->x, y->norm1, p->T, c->C, c->eps);

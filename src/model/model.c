@@ -143,7 +143,6 @@ static int alloc_packed(struct model *m, struct err *e)
 {
 	const struct model_config *c = &m->c;
 	enum dtype dt = stores[m->o.store].dt;
-	int fast = stores[m->o.store].fast;
 
 	for (int l = 0; l < c->L; l++) {
 		struct layer *y = &m->layer[l];
@@ -153,11 +152,11 @@ static int alloc_packed(struct model *m, struct err *e)
 		    weight_init(m->dev, &y->gu, dt, 2 * c->F, c->C, e) ||
 		    weight_init(m->dev, &y->down, dt, c->C, c->F, e))
 			return -1;
-		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = fast;
+		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = m->fast;
 	}
 	if (weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e))
 		return -1;
-	m->head.fast = fast;
+	m->head.fast = m->fast;
 	return 0;
 }
 
@@ -244,6 +243,7 @@ static struct model *start(struct dev *d, const struct model_config *c, const st
 	m->ops = ops_of(d);
 	m->c = *c;
 	m->o = *o;
+	m->fast = stores[o->store].fast;
 	slab_init(&m->params, d, "parameters");
 	slab_init(&m->vectors, d, "norms and biases");
 	describe(m);

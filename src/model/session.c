@@ -107,7 +107,7 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	s->blocks = (int32_t)blocks;
 	s->rows = MAX(o->chunk ? o->chunk : 256, o->slots);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
-	s->stride = (size_t)m->c.L * kv_floats(m->c.HKV, m->c.D);
+	s->stride = (size_t)m->c.L * kv_floats(m->c.HKV, m->c.D, m->fast);
 	slab_init(&s->slab, m->dev, "session");
 	s->slot = mem_array((size_t)o->slots, sizeof *s->slot);
 	s->run = mem_array((size_t)o->slots, sizeof *s->run);
@@ -259,7 +259,7 @@ static void run_rows(struct model_session *s, int rows, int runs)
 {
 	const struct model *m = s->m;
 	const struct raw *embed = &m->raw[MT_EMBED];
-	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .runs = runs, .run = s->run,
+	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .runs = runs, .run = s->run,
 				      .kv = s->kv, .stride = s->stride };
 	struct pass *p = &s->pass;
 

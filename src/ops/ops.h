@@ -56,6 +56,7 @@ struct linear {
  * Row t of sequence s sees rows start[s]..t. */
 struct attention {
 	int H, HKV, D;
+	int fast;                  /* products of bf16 operands, as a fast weight's */
 	int sequences;
 	const int32_t *start;      /* [sequences + 1] */
 	const float *qkv;          /* [T, (H + 2 HKV) D] */
@@ -75,6 +76,7 @@ struct kv_run {
 
 struct attention_cached {
 	int H, HKV, D;
+	int fast;                  /* blocks hold bf16 */
 	int runs;
 	const struct kv_run *run;
 	const float *qkv;
@@ -85,7 +87,7 @@ struct attention_cached {
 
 enum { KV_BLOCK = 64 };
 /* Floats that one layer of one block takes. */
-size_t kv_floats(int HKV, int D);
+size_t kv_floats(int HKV, int D, int fast);
 
 /* --- loss ----------------------------------------------------------------------------- */
 

@@ -184,13 +184,12 @@ static void same_bits(const struct model *m, const struct adapter *a)
 static void test_forks(void **state)
 {
 	enum { N = 140, SAMPLES = 9, STEPS = 70 };
-	struct model *m = new_model(&tiny[1], 0, STORE_F32);
+	struct model *m = new_model(&tiny[1], 0, *(const enum model_store *)*state);
 	struct model_session *s = session(m, NULL, SAMPLES + 1, 0);
 	float *got = mem_array(SAMPLES * 61, 4), want[61];
 	int32_t t[N], next[STEPS][SAMPLES];
 	int slots[SAMPLES];
 
-	(void)state;
 	tokens_of(t, N, 61, 3);
 	tokens_of(next[0], STEPS * SAMPLES, 61, 4);
 	OK(model_prefill(s, SAMPLES, t, N, NULL, NULL, e));
@@ -277,9 +276,8 @@ static struct model_batch pack_of(int32_t *tokens, int32_t *target, float *coef,
 /* Log-probabilities in a pack against those of sampling. */
 static void test_train_against_sampling(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(tiny); i++) {
-		struct model *m = new_model(&tiny[i], 1, STORE_F32);
+		struct model *m = new_model(&tiny[i], 1, *(const enum model_store *)*state);
 		struct model_session *s = session(m, NULL, 1, 16);
 		int32_t tokens[PACK], target[PACK];
 		float coef[PACK], logp[PACK], pre[PACK], entropy[PACK];
@@ -474,8 +472,10 @@ static int tear_down(void **state)
 
 int main(void)
 {
+	static enum model_store exact = STORE_F32, fast = STORE_FAST;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_forks), cmocka_unit_test(test_train_against_sampling),
+		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits), cmocka_unit_test_prestate(test_forks, &exact), cmocka_unit_test_prestate(test_forks, &fast), cmocka_unit_test_prestate(test_train_against_sampling, &exact),
+		cmocka_unit_test_prestate(test_train_against_sampling, &fast),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
 	};
 

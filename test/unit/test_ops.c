@@ -545,37 +545,54 @@ static void test_attention_grad(void **state)
 	(void)state;
 	for (size_t i = 0; i < q.n; i++)
 		x[i] *= 2;
-	ops->attention(dev, &a);
-	check_forward("attention", &q, x, y, 2e-6);
-	ops->attention_grad(dev, &a);
-	check_grad("attention_grad", &q, x, g, d, 2e-5);
+	for (a.fast = 0; a.fast < 2; a.fast++) {
+		ops->attention(dev, &a);
+		check_forward("attention", &q, x, y, a.fast ? 1e-2 : 2e-6);
+		ops->attention_grad(dev, &a);
+		check_grad("attention_grad", &q, x, g, d, a.fast ? 2e-2 : 2e-5);
+	}
 	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
 }
 
-/* Several key blocks and query tiles; and the cached form, in pieces, has the same bits. */
-static void test_attention_long(void **state)
+/* Several key blocks and query tiles; the cached form, in pieces, has the same bits; and the
+ * fast form's gradient is near the exact one's. */
+static void attention_long(int fast)
 {
 	enum { N = 205, H2 = 6, K2 = 2, W = 40, R = (H2 + 2 * K2) * W };
 	static const int32_t start[] = { 0, N };
 	static const int32_t blocks[] = { 3, 0, 2, 1 };
 	struct att_ctx c = { H2, K2, W, 1, start };
 	struct formula q = { .f = f_attention, .ctx = &c, .n = N * R, .m = N * H2 * W };
-	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *kv = mem_array(4 * kv_floats(K2, W), 4);
+	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *kv = mem_array(4 * kv_floats(K2, W, fast), 4), *lse = draw(N * H2), *d = draw(2 * q.n);
+	double *want = mem_array(q.n, 8);
+	struct attention a = { .H = H2, .HKV = K2, .D = W, .fast = fast, .sequences = 1, .start = start, .qkv = x, .out = y, .lse = lse, .dout = z, .dqkv = d };
 	static const int pieces[] = { 1, 1, 70, 60, 1, 72 };
 	int at = 0;
 
-	(void)state;
-	ops->attention(dev, &(struct attention){ .H = H2, .HKV = K2, .D = W, .sequences = 1, .start = start, .qkv = x, .out = y });
-	check_forward("attention", &q, x, y, 3e-6);
+	ops->attention(dev, &a);
+	check_forward("attention", &q, x, y, fast ? 1e-2 : 3e-6);
+	ops->attention_grad(dev, &a);
+	a.fast = 0, a.dqkv = d + q.n;
+	ops->attention_grad(dev, &a);
+	for (size_t i = 0; i < q.n; i++)
+		want[i] = (double)d[q.n + i];
+	near("attention_grad", d, want, q.n, fast ? 2e-2 : 0);
 	for (size_t i = 0; i < COUNT_OF(pieces); at += pieces[i++]) {
 		struct kv_run run = { .row = at, .rows = pieces[i], .length = at, .block = blocks };
 
-		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .runs = 1, .run = &run, .qkv = x, .out = z,
-				.kv = kv, .stride = kv_floats(K2, W) });
+		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .fast = fast, .runs = 1, .run = &run, .qkv = x, .out = z,
+				.kv = kv, .stride = kv_floats(K2, W, fast) });
 	}
 	assert_int_equal(at, N);
 	assert_memory_equal(y, z, q.m * 4);
-	mem_free(x), mem_free(y), mem_free(z), mem_free(kv);
+	mem_free(x), mem_free(y), mem_free(z), mem_free(kv), mem_free(lse), mem_free(d), mem_free(want);
+}
+
+static void test_attention_long(void **state)
+{
+	(void)state;
+	attention_long(0);
+	attention_long(1);
 }
 
 /* --- the list ---------------------------------------------------------------------------------------------- */

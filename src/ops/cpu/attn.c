@@ -15,107 +15,80 @@
 #include "base/mem.h"
 #include "ops/cpu/cpu.h"
 
-size_t kv_floats(int HKV, int D)
-{
-	return (size_t)HKV * attn_block(D);
-}
-
-void attn_put_k(float *block, int D, int i, const float *k)
-{
-	size_t nr = (size_t)gemm_cpu()->nr;
-	float *o = block + (size_t)i / nr * (size_t)D * nr + (size_t)i % nr;
-
-	for (int d = 0; d < D; d++)
-		o[(size_t)d * nr] = k[d];
-}
-
-void attn_put_v(float *block, int D, int i, const float *v)
-{
-	size_t nr = (size_t)gemm_cpu()->nr;
-	float *o = block + KV_BLOCK * (size_t)D + (size_t)i * nr;
-
-	for (size_t d = 0; d < (size_t)D; d++)
-		o[d / nr * nr * KV_BLOCK + d % nr] = v[d];
-}
-
-void attn_mul(const struct gemm_kernels *g, const struct attn_mul *x)
-{
-	size_t nr = (size_t)g->nr;
-
-	for (size_t n = 0; n < x->cols; n += nr)
-		for (size_t m = 0; m < x->rows; m += (size_t)g->mr) {
-			size_t h = MIN((size_t)g->mr, x->rows - m);
-
-			g->tile[h](x->k, x->a + m, x->as, x->b + n / nr * x->panel, x->bs,
-				   x->c + m * x->ldc + n, x->ldc, x->load);
-		}
-}
-
 /* A tile of query rows and its running softmax. */
 struct tile {
-	int R, D;
-	size_t dp;
-	float *qt;             /* [D][R], scaled */
+	struct attn_format f;
+	int R;
+	float *q;              /* [R][D], scaled */
+	float *left;           /* the left operand made of q */
 	float *acc;            /* [R][dp] */
-	float *s, *st;         /* [R][64], [64][R] */
+	float *s, *p;          /* scores [R][64], and as a left operand */
 	float m[ATTN_ROWS], l[ATTN_ROWS];
 	int32_t seen[ATTN_ROWS];   /* keys row i sees, from the start of its sequence */
 };
 
 static size_t tile_floats(size_t dp)
 {
-	return ATTN_ROWS * (2 * dp + 2 * KV_BLOCK);
+	return ATTN_ROWS * (3 * dp + 2 * KV_BLOCK);
 }
 
-static void tile_carve(struct tile *t, int D, float *scratch)
+static void tile_carve(struct tile *t, const struct attn_format *f, float *scratch)
 {
-	t->D = D;
-	t->dp = attn_dp(D);
-	t->qt = scratch;
-	t->acc = t->qt + ATTN_ROWS * t->dp;
-	t->s = t->acc + ATTN_ROWS * t->dp;
-	t->st = t->s + ATTN_ROWS * KV_BLOCK;
+	t->f = *f;
+	t->q = scratch;
+	t->left = t->q + ATTN_ROWS * f->dp;
+	t->acc = t->left + ATTN_ROWS * f->dp;
+	t->s = t->acc + ATTN_ROWS * f->dp;
+	t->p = t->s + ATTN_ROWS * KV_BLOCK;
 }
 
 static void tile_row(struct tile *t, int i, const float *q, int32_t seen)
 {
-	float scale = 1.0f / sqrtf((float)t->D);
+	int D = t->f.D;
+	float scale = 1.0f / sqrtf((float)D), *to = t->q + i * D;
 
-	for (int d = 0; d < t->D; d++)
-		t->qt[d * t->R + i] = q[d] * scale;
+	for (int d = 0; d < D; d++)
+		to[d] = q[d] * scale;
 	t->m[i] = -INFINITY;
 	t->l[i] = 0;
 	t->seen[i] = seen;
-	memset(t->acc + (size_t)i * t->dp, 0, t->dp * sizeof(float));
+	memset(t->acc + (size_t)i * t->f.dp, 0, t->f.dp * sizeof(float));
 }
 
-/* Rows [i0, i0 + n) of the tile meet one block of keys, the b-th of their sequence. */
-static void attend(struct tile *t, const struct gemm_kernels *g, const float *block, int b, int i0, int n)
+/* Makes the left operand of rows [i0, i0 + n). */
+static void tile_left(struct tile *t, int i0, int n)
 {
+	attn_left(&t->f, t->left, t->q + i0 * t->f.D, (size_t)t->f.D, (size_t)n, (size_t)t->f.D);
+}
+
+/* Rows [i0, i0 + n), whose left operand is ready, meet one block of keys, the b-th of their
+ * sequence. Keys behind the last one that any row sees are left out. */
+static void attend(struct tile *t, const float *block, int b, int i0, int n)
+{
+	const struct attn_format *f = &t->f;
+	size_t rows = (size_t)n, D = (size_t)f->D, keys = 0;
+	float *s = t->s + (size_t)i0 * KV_BLOCK, *acc = t->acc + (size_t)i0 * f->dp;
 	int32_t valid[ATTN_ROWS];
-	size_t R = (size_t)t->R, rows = (size_t)n, nr = (size_t)g->nr, D = (size_t)t->D;
-	float *s = t->s + (size_t)i0 * KV_BLOCK, *acc = t->acc + (size_t)i0 * t->dp;
-	int32_t keys = 0;      /* those behind the last one seen by any row are left out */
 
 	for (int i = 0; i < n; i++) {
 		valid[i] = t->seen[i0 + i] - b * KV_BLOCK;
-		keys = MAX(keys, MIN(valid[i], KV_BLOCK));
+		if (valid[i] > 0)
+			keys = MAX(keys, (size_t)MIN(valid[i], KV_BLOCK));
 	}
-	attn_mul(g, &(struct attn_mul){ .k = D, .rows = rows, .cols = (size_t)keys, .a = t->qt + i0, .as = R, .b = block, .bs = nr,
-					.panel = D * nr, .c = s, .ldc = KV_BLOCK });
-	attn_cpu()->softmax(s, n, valid, t->m + i0, t->l + i0, acc, (int)t->dp);
-	g->transpose(t->st, rows, s, KV_BLOCK, n, (size_t)keys);
-	attn_mul(g, &(struct attn_mul){ .k = (size_t)keys, .rows = rows, .cols = t->dp, .a = t->st, .as = rows,
-					.b = block + KV_BLOCK * D, .bs = nr, .panel = KV_BLOCK * nr,
-					.c = acc, .ldc = t->dp, .load = 1 });
+	attn_mul(f, &(struct attn_mul){ .k = D, .rows = rows, .cols = keys, .a = t->left, .as = rows, .b = block, .bs = f->nr,
+					.panel = attn_depth(f, D) * f->nr, .c = s, .ldc = KV_BLOCK });
+	attn_cpu()->softmax(s, n, valid, t->m + i0, t->l + i0, acc, (int)f->dp);
+	attn_left(f, t->p, s, KV_BLOCK, rows, keys);
+	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = rows, .cols = f->dp, .a = t->p, .as = rows, .b = block + attn_across(f), .bs = f->nr,
+					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = acc, .ldc = f->dp, .load = 1 });
 }
 
 static void tile_out(const struct tile *t, int i, float *out)
 {
 	float inv = 1.0f / t->l[i];
 
-	for (int d = 0; d < t->D; d++)
-		out[d] = t->acc[(size_t)i * t->dp + (size_t)d] * inv;
+	for (int d = 0; d < t->f.D; d++)
+		out[d] = t->acc[(size_t)i * t->f.dp + (size_t)d] * inv;
 }
 
 /* --- over a pack ------------------------------------------------------------------------ */
@@ -126,46 +99,40 @@ struct pack_job {
 	_Atomic int next;
 };
 
-static size_t pack_floats(int longest, int D)
+static size_t pack_floats(const struct attn_format *f, int longest)
 {
-	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(D);
+	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(f);
 }
 
 size_t attention_scratch(const struct ops_sizes *s)
 {
-	size_t dp = attn_dp(s->D), rows = ((size_t)s->longest + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
-	size_t forward = pack_floats(s->longest, s->D) + tile_floats(dp);
-	/* the gradient: K^T and V^T panels, K rows, dK, dV, and a tile's buffers */
-	size_t backward = rows * (2 * (size_t)s->D + 3 * dp) + ATTN_ROWS * (5 * dp + 3 * KV_BLOCK);
+	struct attn_format f = attn_format(s->D, 0);
+	size_t forward = (pack_floats(&f, s->longest) + tile_floats(f.dp)) * sizeof(float);
 
-	return MAX(forward, backward) * sizeof(float);
+	return MAX(forward, attention_grad_scratch(s->longest, s->D));
 }
 
 /* Keys and values of one key head of a sequence of n rows into blocks. */
-static void load_blocks(const struct attention *a, int first, int n, int hk, float *blocks)
+static void load_blocks(const struct attention *a, const struct attn_format *f, int first, int n, int hk, float *blocks)
 {
-	size_t ld = (size_t)(a->H + 2 * a->HKV) * (size_t)a->D, size = attn_block(a->D);
-	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * (size_t)a->D;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
 
-	for (int i = 0; i < n; i++, k += ld) {
-		float *b = blocks + (size_t)(i / KV_BLOCK) * size;
-
-		if (i % KV_BLOCK == 0)
-			memset(b, 0, size * sizeof *b);
-		attn_put_k(b, a->D, i % KV_BLOCK, k);
-		attn_put_v(b, a->D, i % KV_BLOCK, k + (size_t)a->HKV * (size_t)a->D);
+	for (int i = 0; i < n; i += KV_BLOCK, k += KV_BLOCK * ld, blocks += attn_block(f)) {
+		attn_load_across(f, blocks, k, ld, MIN(KV_BLOCK, n - i));
+		attn_load_along(f, blocks + attn_across(f), k + (size_t)a->HKV * D, ld, MIN(KV_BLOCK, n - i));
 	}
 }
 
 static void pack_tile(const struct attention *a, struct tile *t, int first, int q0, int h, const float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const struct gemm_kernels *g = gemm_cpu();
 
 	for (int i = 0; i < t->R; i++)
 		tile_row(t, i, a->qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
+	tile_left(t, 0, t->R);
 	for (int b = 0; b * KV_BLOCK < q0 + t->R; b++)
-		attend(t, g, blocks + (size_t)b * attn_block(a->D), b, 0, t->R);
+		attend(t, blocks + (size_t)b * attn_block(&t->f), b, 0, t->R);
 	for (int i = 0; i < t->R; i++) {
 		size_t row = (size_t)(first + q0 + i);
 
@@ -175,21 +142,23 @@ static void pack_tile(const struct attention *a, struct tile *t, int first, int 
 	}
 }
 
+/* A task is one query head of one sequence. */
 static void pack_worker(void *ctx, int me, int count)
 {
 	struct pack_job *j = ctx;
 	const struct attention *a = j->a;
+	struct attn_format f = attn_format(a->D, a->fast);
 	struct tile t;
 	int task;
 
 	(void)count;
 	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->H) {
 		int seq = task / a->H, h = task % a->H, first = a->start[seq], n = a->start[seq + 1] - first;
-		size_t blocks = pack_floats(n, a->D);
-		float *scratch = dev_scratch(j->d, me, (blocks + tile_floats(attn_dp(a->D))) * sizeof(float));
+		size_t blocks = pack_floats(&f, n);
+		float *scratch = dev_scratch(j->d, me, (blocks + tile_floats(f.dp)) * sizeof(float));
 
-		load_blocks(a, first, n, h / (a->H / a->HKV), scratch);
-		tile_carve(&t, a->D, scratch + blocks);
+		load_blocks(a, &f, first, n, h / (a->H / a->HKV), scratch);
+		tile_carve(&t, &f, scratch + blocks);
 		for (int q0 = 0; q0 < n; q0 += ATTN_ROWS) {
 			t.R = MIN(ATTN_ROWS, n - q0);
 			pack_tile(a, &t, first, q0, h, scratch);
@@ -215,22 +184,22 @@ struct cached_job {
 	_Atomic int next;
 };
 
-static float *cached_block(const struct attention_cached *a, const struct kv_run *r, int b, int hk)
+static float *cached_block(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int b, int hk)
 {
-	return a->kv + (size_t)r->block[b] * a->stride + (size_t)hk * attn_block(a->D);
+	return a->kv + (size_t)r->block[b] * a->stride + (size_t)hk * attn_block(f);
 }
 
-static void append(const struct attention_cached *a, const struct kv_run *r, int hk)
+static void append(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	const float *k = a->qkv + (size_t)r->row * ld + (size_t)(a->H + hk) * D;
 
 	for (int i = 0; i < r->rows; i++, k += ld) {
 		int at = r->length + i;
-		float *b = cached_block(a, r, at / KV_BLOCK, hk);
+		float *b = cached_block(a, f, r, at / KV_BLOCK, hk);
 
-		attn_put_k(b, a->D, at % KV_BLOCK, k);
-		attn_put_v(b, a->D, at % KV_BLOCK, k + (size_t)a->HKV * D);
+		attn_put_across(f, b, at % KV_BLOCK, k);
+		attn_put_along(f, b + attn_across(f), at % KV_BLOCK, k + (size_t)a->HKV * D);
 	}
 }
 
@@ -258,35 +227,41 @@ static void run_tile(const struct attention_cached *a, struct tile *t, const str
 {
 	t->R = n * (a->H / a->HKV);
 	rows_in(a, t, 0, r, hk, i0, n);
+	tile_left(t, 0, t->R);
 	for (int b = 0; b * KV_BLOCK < r->length + i0 + n; b++)
-		attend(t, gemm_cpu(), cached_block(a, r, b, hk), b, 0, t->R);
+		attend(t, cached_block(a, &t->f, r, b, hk), b, 0, t->R);
 	rows_out(a, t, 0, r, hk, i0, n);
 }
 
-/* Runs of one row each that begin with the same block: as long as their blocks are the same
- * ones, all rows meet them together; from there on each run by itself. */
+/* Full blocks from the start that all runs hold. */
+static int shared_blocks(const struct kv_run *r, int n)
+{
+	int b = 0;
+
+	for (;; b++)
+		for (int i = 0; i < n; i++)
+			if ((b + 1) * KV_BLOCK > r[i].length || r[i].block[b] != r[0].block[b])
+				return b;
+}
+
+/* Runs of one row each that begin with the same blocks: all rows meet those together; from
+ * there on each run goes by itself. */
 static void bundle_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int n, int hk)
 {
-	int G = a->H / a->HKV, last = r->length, shared = 1;
+	int G = a->H / a->HKV, shared = shared_blocks(r, n);
 
 	t->R = n * G;
-	for (int i = 0; i < n; i++) {
-		rows_in(a, t, i * G, &r[i], hk, 0, 1);
-		last = MAX(last, r[i].length);
-	}
-	for (int b = 0; b * KV_BLOCK <= last; b++) {
-		for (int i = 0; i < n && shared; i++)
-			shared = (b + 1) * KV_BLOCK <= r[i].length && r[i].block[b] == r[0].block[b];
-		if (shared) {
-			attend(t, gemm_cpu(), cached_block(a, r, b, hk), b, 0, t->R);
-			continue;
-		}
-		for (int i = 0; i < n; i++)
-			if (b * KV_BLOCK <= r[i].length)
-				attend(t, gemm_cpu(), cached_block(a, &r[i], b, hk), b, i * G, G);
-	}
 	for (int i = 0; i < n; i++)
+		rows_in(a, t, i * G, &r[i], hk, 0, 1);
+	tile_left(t, 0, t->R);
+	for (int b = 0; b < shared; b++)
+		attend(t, cached_block(a, &t->f, r, b, hk), b, 0, t->R);
+	for (int i = 0; i < n; i++) {
+		tile_left(t, i * G, G);
+		for (int b = shared; b * KV_BLOCK <= r[i].length; b++)
+			attend(t, cached_block(a, &t->f, &r[i], b, hk), b, i * G, G);
 		rows_out(a, t, i * G, &r[i], hk, 0, 1);
+	}
 }
 
 static int tile_positions(const struct attention_cached *a)
@@ -310,15 +285,16 @@ static void cached_worker(void *ctx, int me, int count)
 {
 	struct cached_job *j = ctx;
 	const struct attention_cached *a = j->a;
+	struct attn_format f = attn_format(a->D, a->fast);
 	size_t begin, end;
 	struct tile t;
 	int task;
 
 	cpu_cut((size_t)(a->runs * a->HKV), 1, me, count, &begin, &end);
 	for (size_t i = begin; i < end; i++)
-		append(a, &a->run[i / (size_t)a->HKV], (int)(i % (size_t)a->HKV));
+		append(a, &f, &a->run[i / (size_t)a->HKV], (int)(i % (size_t)a->HKV));
 	pool_barrier(j->d->pool);
-	tile_carve(&t, a->D, dev_scratch(j->d, me, tile_floats(attn_dp(a->D)) * sizeof(float)));
+	tile_carve(&t, &f, dev_scratch(j->d, me, tile_floats(f.dp) * sizeof(float)));
 	while ((task = atomic_fetch_add(&j->next, 1)) < j->bundles * a->HKV * j->tiles)
 		cached_task(j, &t, task / j->tiles / a->HKV, task / j->tiles % a->HKV, task % j->tiles);
 }

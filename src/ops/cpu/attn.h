@@ -1,4 +1,5 @@
-/* Attention on the CPU: blocks of 64 keys, and the vector loops over a tile of scores. */
+/* Attention on the CPU: blocks of 64 keys, products of tiles, and the vector loops over a tile
+ * of scores. */
 #ifndef OPS_CPU_ATTN_H
 #define OPS_CPU_ATTN_H
 
@@ -22,30 +23,54 @@ SIMD_DECLARE(const struct attn_kernels *, attn_kernels, (void))
 
 static inline const struct attn_kernels *attn_cpu(void) { return SIMD_PICK(attn_kernels)(); }
 
-/* A block holds, for one key head, K as panels [64 / nr][D][nr] (columns are keys) and V as
- * panels [dp / nr][64][nr] (columns are dimensions), dp being D rounded up to nr. */
-static inline size_t attn_dp(int D)
-{
-	size_t nr = (size_t)gemm_cpu()->nr;
+/* --- formats -------------------------------------------------------------------------- */
 
-	return ((size_t)D + nr - 1) / nr * nr;
-}
-static inline size_t attn_block(int D) { return KV_BLOCK * ((size_t)D + attn_dp(D)); }
-/* Puts one key or value [D] at place `i` of a block. */
-void attn_put_k(float *block, int D, int i, const float *k);
-void attn_put_v(float *block, int D, int i, const float *v);
+/* Operands of the tile products are 32-bit words: floats, or (fast) pairs of bf16 along the
+ * dimension that is summed over, half as many. */
+struct attn_format {
+	const struct gemm_kernels *g;
+	int D;
+	size_t nr, dp;             /* dp: D rounded up to nr */
+	int fast;
+};
 
-/* C[rows][dp] (+)= A B over tiles: A is [k][as] with `rows` columns, B [k][bs] with dp columns. */
+struct attn_format attn_format(int D, int fast);
+/* Words of n summed elements. */
+static inline size_t attn_depth(const struct attn_format *f, size_t n) { return f->fast ? (n + 1) / 2 : n; }
+
+/* A block of 64 rows in two forms: "across", the columns are rows of x and the sum runs over
+ * D (keys of q k^T): panels [64 / nr][depth(D)][nr]; "along", the columns are dimensions and the
+ * sum runs over the 64 rows (values of p v): panels [dp / nr][depth(64)][nr]. */
+static inline size_t attn_across(const struct attn_format *f) { return KV_BLOCK * attn_depth(f, (size_t)f->D); }
+static inline size_t attn_along(const struct attn_format *f) { return f->dp * attn_depth(f, KV_BLOCK); }
+static inline size_t attn_block(const struct attn_format *f) { return attn_across(f) + attn_along(f); }
+/* n <= 64 rows of x, the rest zero. */
+void attn_load_across(const struct attn_format *f, float *block, const float *x, size_t ld, int n);
+void attn_load_along(const struct attn_format *f, float *block, const float *x, size_t ld, int n);
+/* One row at place i. */
+void attn_put_across(const struct attn_format *f, float *block, int i, const float *x);
+void attn_put_along(const struct attn_format *f, float *block, int i, const float *x);
+
+/* --- products --------------------------------------------------------------------------- */
+
+/* The left operand from x[rows][n] (sum over n): floats [n][rows], or pairs by tiles of MR
+ * rows. And from lines x[n][rows] (sum over the lines), fast only: floats are used in place. */
+void attn_left(const struct attn_format *f, float *out, const float *x, size_t ld, size_t rows, size_t n);
+void attn_left_lines(const struct attn_format *f, float *out, const float *x, size_t ld, size_t rows, size_t n);
+/* The right operand from lines x[n][dp]: pairs in panels of nr, fast only. */
+void attn_right_lines(const struct attn_format *f, float *out, const float *x, size_t n);
+
+/* C[rows][cols] (+)= A B, summed over k. */
 struct attn_mul {
 	size_t k, rows, cols;
 	const float *a;
-	size_t as;
+	size_t as;                 /* floats: from one k to the next */
 	const float *b;
-	size_t bs, panel;          /* from a row to the next, from a panel to the next */
+	size_t bs, panel;          /* floats: from one k to the next; words from a panel to the next */
 	float *c;
 	size_t ldc;
 	int load;
 };
-void attn_mul(const struct gemm_kernels *g, const struct attn_mul *x);
+void attn_mul(const struct attn_format *f, const struct attn_mul *x);
 
 #endif

@@ -14,17 +14,32 @@
 #include "ops/cpu/cpu.h"
 
 struct work {
-	int n, D;              /* rows of the sequence, head width */
-	size_t dp, blocks;
-	float *kt, *vt;        /* [blocks][64 / nr][D][nr] */
-	float *kr;             /* [blocks * 64][dp] */
-	float *dk, *dv;        /* the same */
-	float *qt, *dot;       /* [D][R] */
-	float *qr, *dor, *dq;  /* [R][dp] */
-	float *s, *ds, *dst;   /* [R][64], [R][64], [64][R] */
+	struct attn_format f;
+	int n;                 /* rows of the sequence */
+	/* of the sequence, a block after the other */
+	float *kt, *vt;        /* keys and values across: for q k^T and do v^T */
+	float *ka;             /* keys along: for ds k */
+	float *dk, *dv;        /* [blocks * 64][dp] */
+	/* of the tile */
+	float *q, *dor;        /* rows [R][dp], q scaled */
+	float *ql, *dol;       /* the same as left operands */
+	float *qr, *dorr;      /* and as right operands; floats: q and dor themselves */
+	float *dq;             /* [R][dp] */
+	float *s, *ds;         /* [R][64]: probabilities, gradient of the scores */
+	float *left;           /* room for a left operand made of them */
 	float lse[ATTN_ROWS], delta[ATTN_ROWS];
 	int R;
 };
+
+enum { TILE_ROWS = 7, TILE_SCORES = 3 };   /* buffers of R x dp and of R x 64 */
+
+size_t attention_grad_scratch(int longest, int D)
+{
+	struct attn_format f = attn_format(D, 0);
+	size_t rows = ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
+
+	return (rows * (2 * (size_t)D + 3 * f.dp) + ATTN_ROWS * (TILE_ROWS * f.dp + TILE_SCORES * KV_BLOCK)) * sizeof(float);
+}
 
 static float *take(float **at, size_t n)
 {
@@ -34,116 +49,132 @@ static float *take(float **at, size_t n)
 	return p;
 }
 
-static void carve(struct work *w, int n, int D, float *at)
+static void carve(struct work *w, const struct attn_format *f, int n, float *at)
 {
-	size_t rows;
+	size_t blocks = ((size_t)n + KV_BLOCK - 1) / KV_BLOCK, tile = ATTN_ROWS * f->dp;
 
-	*w = (struct work){ .n = n, .D = D, .dp = attn_dp(D), .blocks = ((size_t)n + KV_BLOCK - 1) / KV_BLOCK };
-	rows = w->blocks * KV_BLOCK;
-	w->kt = take(&at, rows * (size_t)D);
-	w->vt = take(&at, rows * (size_t)D);
-	w->kr = take(&at, rows * w->dp);
-	w->dk = take(&at, rows * w->dp);
-	w->dv = take(&at, rows * w->dp);
-	memset(w->kt, 0, (size_t)(at - w->kt) * sizeof *at);
-	w->qt = take(&at, ATTN_ROWS * w->dp);
-	w->dot = take(&at, ATTN_ROWS * w->dp);
-	w->qr = take(&at, ATTN_ROWS * w->dp);
-	w->dor = take(&at, ATTN_ROWS * w->dp);
-	w->dq = take(&at, ATTN_ROWS * w->dp);
+	*w = (struct work){ .f = *f, .n = n };
+	w->kt = take(&at, blocks * attn_across(f));
+	w->vt = take(&at, blocks * attn_across(f));
+	w->ka = take(&at, blocks * attn_along(f));
+	w->dk = take(&at, blocks * KV_BLOCK * f->dp);
+	w->dv = take(&at, blocks * KV_BLOCK * f->dp);
+	memset(w->dk, 0, (size_t)(at - w->dk) * sizeof *at);
+	w->q = take(&at, tile);
+	w->dor = take(&at, tile);
+	w->dq = take(&at, tile);
+	memset(w->q, 0, (size_t)(at - w->q) * sizeof *at);
+	w->ql = take(&at, tile);
+	w->dol = take(&at, tile);
+	w->qr = f->fast ? take(&at, tile) : w->q;
+	w->dorr = f->fast ? take(&at, tile) : w->dor;
 	w->s = take(&at, ATTN_ROWS * KV_BLOCK);
 	w->ds = take(&at, ATTN_ROWS * KV_BLOCK);
-	w->dst = take(&at, ATTN_ROWS * KV_BLOCK);
-}
-
-static size_t work_bytes(int n, int D)
-{
-	size_t rows = ((size_t)n + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK, dp = attn_dp(D);
-
-	return (rows * (2 * (size_t)D + 3 * dp) + ATTN_ROWS * (5 * dp + 3 * KV_BLOCK)) * sizeof(float);
+	w->left = take(&at, ATTN_ROWS * KV_BLOCK);
 }
 
 static void load_keys(struct work *w, const struct attention *a, int first, int hk)
 {
-	size_t D = (size_t)w->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const struct attn_format *f = &w->f;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
 
-	for (int i = 0; i < w->n; i++, k += ld) {
-		size_t block = (size_t)(i / KV_BLOCK) * KV_BLOCK * D;
+	for (int i = 0, b = 0; i < w->n; i += KV_BLOCK, b++, k += KV_BLOCK * ld) {
+		int n = MIN(KV_BLOCK, w->n - i);
 
-		attn_put_k(w->kt + block, w->D, i % KV_BLOCK, k);
-		attn_put_k(w->vt + block, w->D, i % KV_BLOCK, k + (size_t)a->HKV * D);
-		memcpy(w->kr + (size_t)i * w->dp, k, D * sizeof *k);
+		attn_load_across(f, w->kt + (size_t)b * attn_across(f), k, ld, n);
+		attn_load_across(f, w->vt + (size_t)b * attn_across(f), k + (size_t)a->HKV * D, ld, n);
+		attn_load_along(f, w->ka + (size_t)b * attn_along(f), k, ld, n);
 	}
 }
 
 /* Rows [row, row + R) of query head h. */
 static void load_queries(struct work *w, const struct attention *a, size_t row, int h)
 {
-	size_t D = (size_t)w->D, ld = (size_t)(a->H + 2 * a->HKV) * D, R = (size_t)w->R, dp = w->dp;
-	float scale = 1.0f / sqrtf((float)w->D);
+	const struct attn_format *f = &w->f;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D, R = (size_t)w->R, dp = f->dp;
+	float scale = 1.0f / sqrtf((float)a->D);
 
-	memset(w->qr, 0, 3 * ATTN_ROWS * dp * sizeof(float));
+	memset(w->dq, 0, R * dp * sizeof(float));
 	for (size_t i = 0; i < R; i++) {
 		const float *q = a->qkv + (row + i) * ld + (size_t)h * D;
 		size_t at = ((row + i) * (size_t)a->H + (size_t)h) * D;
 		float delta = 0;
 
 		for (size_t d = 0; d < D; d++) {
-			w->qr[i * dp + d] = w->qt[d * R + i] = q[d] * scale;
-			w->dor[i * dp + d] = w->dot[d * R + i] = a->dout[at + d];
+			w->q[i * dp + d] = q[d] * scale;
+			w->dor[i * dp + d] = a->dout[at + d];
 			delta += a->dout[at + d] * a->out[at + d];
 		}
 		w->delta[i] = delta;
 		w->lse[i] = a->lse[(row + i) * (size_t)a->H + (size_t)h];
 	}
+	attn_left(f, w->ql, w->q, dp, R, D);
+	attn_left(f, w->dol, w->dor, dp, R, D);
+	if (f->fast) {
+		attn_right_lines(f, w->qr, w->q, R);
+		attn_right_lines(f, w->dorr, w->dor, R);
+	}
+}
+
+/* to[keys][dp] += x^T[keys][R] right[R][dp] */
+static void add_transposed(struct work *w, float *to, const float *x, const float *right, size_t keys)
+{
+	const struct attn_format *f = &w->f;
+	size_t R = (size_t)w->R;
+	struct attn_mul m = { .k = R, .rows = keys, .cols = f->dp, .a = x, .as = KV_BLOCK, .b = right, .bs = f->dp,
+			      .panel = f->fast ? attn_depth(f, R) * f->nr : f->nr, .c = to, .ldc = f->dp, .load = 1 };
+
+	if (f->fast) {
+		attn_left_lines(f, w->left, x, KV_BLOCK, keys, R);
+		m.a = w->left;
+	}
+	attn_mul(f, &m);
 }
 
 /* Key block b against the tile whose first row is at position q0. */
-static void step(struct work *w, const struct gemm_kernels *g, int q0, size_t b)
+static void step(struct work *w, int q0, size_t b)
 {
-	size_t R = (size_t)w->R, D = (size_t)w->D, nr = (size_t)g->nr, dp = w->dp, key = b * KV_BLOCK;
-	int32_t valid[ATTN_ROWS];
+	const struct attn_format *f = &w->f;
+	size_t R = (size_t)w->R, D = (size_t)f->D, key = b * KV_BLOCK;
 	size_t keys = MIN((size_t)KV_BLOCK, (size_t)q0 + R - key);   /* that any row sees */
-	struct attn_mul score = { .k = D, .rows = R, .cols = keys, .as = R, .bs = nr, .panel = D * nr, .ldc = KV_BLOCK };
-	struct attn_mul sum = { .k = R, .rows = keys, .cols = dp, .as = KV_BLOCK, .bs = dp, .panel = nr, .ldc = dp, .load = 1 };
+	int32_t valid[ATTN_ROWS];
+	struct attn_mul score = { .k = D, .rows = R, .cols = keys, .as = R, .bs = f->nr, .panel = attn_depth(f, D) * f->nr, .ldc = KV_BLOCK };
 
 	for (int i = 0; i < w->R; i++)
 		valid[i] = q0 + i + 1 - (int32_t)key;
-	score.a = w->qt, score.b = w->kt + key * D, score.c = w->s;
-	attn_mul(g, &score);
+	score.a = w->ql, score.b = w->kt + b * attn_across(f), score.c = w->s;
+	attn_mul(f, &score);
 	attn_cpu()->prob(w->s, w->R, valid, w->lse);
-	score.a = w->dot, score.b = w->vt + key * D, score.c = w->ds;
-	attn_mul(g, &score);
+	score.a = w->dol, score.b = w->vt + b * attn_across(f), score.c = w->ds;
+	attn_mul(f, &score);
 	attn_cpu()->dscore(w->ds, w->s, w->R, w->delta);
-	sum.a = w->s, sum.b = w->dor, sum.c = w->dv + key * dp;
-	attn_mul(g, &sum);
-	sum.a = w->ds, sum.b = w->qr, sum.c = w->dk + key * dp;
-	attn_mul(g, &sum);
-	g->transpose(w->dst, R, w->ds, KV_BLOCK, w->R, keys);
-	attn_mul(g, &(struct attn_mul){ .k = keys, .rows = R, .cols = dp, .a = w->dst, .as = R, .b = w->kr + key * dp,
-					.bs = dp, .panel = nr, .c = w->dq, .ldc = dp, .load = 1 });
+	add_transposed(w, w->dv + key * f->dp, w->s, w->dorr, keys);
+	add_transposed(w, w->dk + key * f->dp, w->ds, w->qr, keys);
+	attn_left(f, w->left, w->ds, KV_BLOCK, R, keys);
+	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = R, .cols = f->dp, .a = w->left, .as = R, .b = w->ka + b * attn_along(f), .bs = f->nr,
+					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp, .load = 1 });
 }
 
 static void store_dq(const struct work *w, const struct attention *a, size_t row, int h)
 {
-	size_t D = (size_t)w->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	float scale = 1.0f / sqrtf((float)w->D);
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	float scale = 1.0f / sqrtf((float)a->D);
 
 	for (size_t i = 0; i < (size_t)w->R; i++)
 		for (size_t d = 0; d < D; d++)
-			a->dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->dp + d] * scale;
+			a->dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->f.dp + d] * scale;
 }
 
 static void store_dkv(const struct work *w, const struct attention *a, int first, int hk)
 {
-	size_t D = (size_t)w->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 
 	for (int i = 0; i < w->n; i++) {
 		float *o = a->dqkv + (size_t)(first + i) * ld + (size_t)(a->H + hk) * D;
 
-		memcpy(o, w->dk + (size_t)i * w->dp, D * sizeof *o);
-		memcpy(o + (size_t)a->HKV * D, w->dv + (size_t)i * w->dp, D * sizeof *o);
+		memcpy(o, w->dk + (size_t)i * w->f.dp, D * sizeof *o);
+		memcpy(o + (size_t)a->HKV * D, w->dv + (size_t)i * w->f.dp, D * sizeof *o);
 	}
 }
 
@@ -157,7 +188,7 @@ static void grad_worker(void *ctx, int me, int count)
 {
 	struct grad_job *j = ctx;
 	const struct attention *a = j->a;
-	const struct gemm_kernels *g = gemm_cpu();
+	struct attn_format f = attn_format(a->D, a->fast);
 	struct work w;
 	int task, G = a->H / a->HKV;
 
@@ -165,14 +196,14 @@ static void grad_worker(void *ctx, int me, int count)
 	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->HKV) {
 		int seq = task / a->HKV, hk = task % a->HKV, first = a->start[seq], n = a->start[seq + 1] - first;
 
-		carve(&w, n, a->D, dev_scratch(j->d, me, work_bytes(n, a->D)));
+		carve(&w, &f, n, dev_scratch(j->d, me, attention_grad_scratch(n, a->D)));
 		load_keys(&w, a, first, hk);
 		for (int h = hk * G; h < (hk + 1) * G; h++)
 			for (int q0 = 0; q0 < n; q0 += ATTN_ROWS) {
 				w.R = MIN(ATTN_ROWS, n - q0);
 				load_queries(&w, a, (size_t)(first + q0), h);
 				for (size_t b = 0; (int)b * KV_BLOCK < q0 + w.R; b++)
-					step(&w, g, q0, b);
+					step(&w, q0, b);
 				store_dq(&w, a, (size_t)(first + q0), h);
 			}
 		store_dkv(&w, a, first, hk);

@@ -13,6 +13,7 @@
 size_t gemm_scratch(void);
 size_t gemm_shared(int columns);
 size_t attention_scratch(const struct ops_sizes *s);
+size_t attention_grad_scratch(int longest, int D);
 
 /* [begin, end) of [0, n) for thread `me` of `count`, cut at multiples of `unit`. */
 static inline void cpu_cut(size_t n, size_t unit, int me, int count, size_t *begin, size_t *end)

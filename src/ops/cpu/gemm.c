@@ -23,6 +23,11 @@ const struct gemm_kernels *gemm_cpu(void)
 	return SIMD_PICK(gemm_kernels)();
 }
 
+int gemm_has_fast(void)
+{
+	return cpu_info()->avx512_bf16 && gemm_cpu()->tiledp[1];
+}
+
 static size_t floats(size_t n) { return n * sizeof(float); }
 
 size_t gemm_scratch(void)
@@ -183,7 +188,7 @@ static void run_job(void *ctx, int me, int count)
 static void start_job(struct gemm_job *j)
 {
 	j->k = gemm_cpu();
-	j->fast = j->fast && cpu_info()->avx512_bf16 && j->k->tiledp[1];
+	j->fast = j->fast && gemm_has_fast();
 	if (j->M && j->N)
 		pool_run(j->d->pool, run_job, j);
 }

@@ -39,10 +39,11 @@ struct gemm_kernels {
 	gemm_tile16_fn *tile16[GEMM_MR_MAX + 1];
 	gemm_tile8_fn *tile8[GEMM_MR_MAX + 1];
 	gemm_tiledp_fn *tiledp[GEMM_MR_MAX + 1];   /* NULL: this level has no such instruction */
-	/* out[k/2][n] words, each of two lines k and k + 1 (n <= NR); a last odd line with zero. */
-	void (*pair_lines)(uint32_t *out, const float *in, size_t ldi, int n, size_t kc);
-	/* out[k/2][h] words from h rows of kc floats; the last of an odd kc is paired with zero. */
-	void (*pair_rows)(uint32_t *out, const float *in, size_t ldi, int h, size_t kc);
+	/* out[k/2][n] words (n <= NR, a line of them every ldo), each of two lines k and k + 1; a
+	 * last odd line is paired with zero. */
+	void (*pair_lines)(uint32_t *out, size_t ldo, const float *in, size_t ldi, int n, size_t kc);
+	/* out[k/2][h] words from h <= NR rows of kc floats; the last of an odd kc with zero. */
+	void (*pair_rows)(uint32_t *out, size_t ldo, const float *in, size_t ldi, int h, size_t kc);
 	/* out[k][nr] from k rows of a packed panel, widened. */
 	void (*widen16)(float *out, const uint16_t *panel, size_t k);
 	void (*widen8)(float *out, const int8_t *panel, size_t k);
@@ -52,7 +53,8 @@ struct gemm_kernels {
 
 SIMD_DECLARE(const struct gemm_kernels *, gemm_kernels, (void))
 
-/* The kernels of this machine. */
+/* The kernels of this machine; has it fast products? */
 const struct gemm_kernels *gemm_cpu(void);
+int gemm_has_fast(void);
 
 #endif

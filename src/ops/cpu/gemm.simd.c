@@ -151,11 +151,11 @@ INLINE void pair_line(uint32_t *out, const float *lo, const float *hi, int n)
 		vf_store_n((float *)(void *)(out + i), (vf)pair_vec(vf_load_n(lo + i, n - i), vf_load_n(hi + i, n - i)), n - i);
 }
 
-static void pair_lines(uint32_t *out, const float *in, size_t ldi, int n, size_t kc)
+static void pair_lines(uint32_t *out, size_t ldo, const float *in, size_t ldi, int n, size_t kc)
 {
 	static const float zero[2 * NR];
 
-	for (; kc >= 2; kc -= 2, in += 2 * ldi, out += n)
+	for (; kc >= 2; kc -= 2, in += 2 * ldi, out += ldo)
 		if (n == NR)
 			pair_line(out, in, in + ldi, NR);
 		else if (n == MR)
@@ -233,24 +233,43 @@ static void transpose(float *out, size_t ldo, const float *in, size_t ldi, int r
 			out[j * ldo + (size_t)i] = in[(size_t)i * ldi + j];
 }
 
+#if SIMD_LEVEL == 2
+DP static void pair_row(uint32_t *out, const float *r, size_t n)
+{
+	size_t j = 0;
+
+	for (; j + 2 * VW <= n; j += 2 * VW) {
+		__m512bh w = _mm512_cvtne2ps_pbh(vf_load(r + j + VW), vf_load(r + j));
+
+		memcpy(out + j / 2, &w, sizeof w);
+	}
+	for (; j + 1 < n; j += 2)
+		out[j / 2] = pair_one(r[j], r[j + 1]);
+	if (j < n)
+		out[j / 2] = pair_one(r[j], 0);
+}
+#else
+static void pair_row(uint32_t *out, const float *r, size_t n)
+{
+	for (size_t j = 0; j < n / 2; j++)
+		out[j] = pair_one(r[2 * j], r[2 * j + 1]);
+	if (n % 2)
+		out[n / 2] = pair_one(r[n - 1], 0);
+}
+#endif
+
 /* Rows are rounded to pairs first, then the words are transposed. */
-static void pair_rows(uint32_t *out, const float *in, size_t ldi, int h, size_t kc)
+static void pair_rows(uint32_t *out, size_t ldo, const float *in, size_t ldi, int h, size_t kc)
 {
 	enum { STEP = 256 };
-	uint32_t row[MR][STEP / 2];
+	uint32_t row[NR][STEP / 2];
 
 	for (size_t k = 0; k < kc; k += STEP) {
-		size_t n = kc - k < STEP ? kc - k : STEP, pairs = (n + 1) / 2;
+		size_t n = kc - k < STEP ? kc - k : STEP;
 
-		for (int i = 0; i < h; i++) {
-			const float *r = in + (size_t)i * ldi + k;
-
-			for (size_t j = 0; j < n / 2; j++)
-				row[i][j] = pair_one(r[2 * j], r[2 * j + 1]);
-			if (n % 2)
-				row[i][n / 2] = pair_one(r[n - 1], 0);
-		}
-		transpose((float *)(void *)(out + k / 2 * (size_t)h), (size_t)h, (const float *)(const void *)row, STEP / 2, h, pairs);
+		for (int i = 0; i < h; i++)
+			pair_row(row[i], in + (size_t)i * ldi + k, n);
+		transpose((float *)(void *)(out + k / 2 * ldo), ldo, (const float *)(const void *)row, STEP / 2, h, (n + 1) / 2);
 	}
 }
 

@@ -71,7 +71,7 @@ void gemm_pack_b(const struct gemm_job *j, int p, size_t k0, size_t kc, void *ou
 	float *wide = j->fast ? tmp + nr * nr : out;
 
 	if (j->rows && j->fast && ((size_t)p + 1) * nr <= (size_t)j->N) {
-		j->k->pair_lines(out, j->rows + k0 * j->ldrows + (size_t)p * nr, j->ldrows, (int)nr, kc);
+		j->k->pair_lines(out, nr, j->rows + k0 * j->ldrows + (size_t)p * nr, j->ldrows, (int)nr, kc);
 		return;
 	}
 	if (j->rows)
@@ -79,7 +79,7 @@ void gemm_pack_b(const struct gemm_job *j, int p, size_t k0, size_t kc, void *ou
 	else
 		pack_transposed(j, p, k0, kc, wide, tmp);
 	if (j->fast)
-		j->k->pair_lines(out, wide, nr, (int)nr, kc);
+		j->k->pair_lines(out, nr, wide, nr, (int)nr, kc);
 }
 
 /* --- A -------------------------------------------------------------------------------- */
@@ -98,9 +98,9 @@ static void tile_floats(const struct gemm_job *j, const float *src, size_t h, si
 static void tile_pairs(const struct gemm_job *j, const float *src, size_t h, size_t kc, uint32_t *out)
 {
 	if (j->a_k == 1)
-		j->k->pair_rows(out, src, j->a_m, (int)h, kc);
+		j->k->pair_rows(out, h, src, j->a_m, (int)h, kc);
 	else
-		j->k->pair_lines(out, src, j->a_k, (int)h, kc);
+		j->k->pair_lines(out, h, src, j->a_k, (int)h, kc);
 }
 
 void gemm_pack_a(const struct gemm_job *j, size_t m0, size_t rows, size_t k0, size_t kc, void *out)
