@@ -31,6 +31,8 @@ static const struct { const char *name; int since, until; } versions[] = {
 
 static struct val default_value(struct str s)
 {
+	if (str_is(s, "?"))
+		return (struct val){ .kind = V_UNBOUND };
 	if (str_is(s, "None"))
 		return val_none();
 	if (str_is(s, "True") || str_is(s, "False"))

@@ -154,14 +154,14 @@ struct val bi_range(struct front *f, const struct builtin *b, const struct val *
 	r->kind = !strcmp(b->name, "static_range") ? RANGE_STATIC : strcmp(b->module, "builtins") ? RANGE_TL : RANGE_PY;
 	if (r->kind == RANGE_STATIC) {
 		check_static(f, &a[0], "start");
-		if (a[2].kind != V_NONE)
+		if (a[2].kind != V_UNBOUND)
 			check_static(f, &a[2], "step");
-		if (a[1].kind != V_NONE)
+		if (a[1].kind != V_UNBOUND)
 			check_static(f, &a[1], "end");
 	}
-	r->step = a[2].kind == V_NONE ? val_int(1) : a[2];
-	r->start = a[1].kind == V_NONE ? val_int(0) : a[0];
-	r->end = a[1].kind == V_NONE ? a[0] : a[1];
+	r->step = a[2].kind == V_UNBOUND ? val_int(1) : a[2];
+	r->start = a[1].kind == V_UNBOUND ? val_int(0) : a[0];
+	r->end = a[1].kind == V_UNBOUND ? a[0] : a[1];
 	return (struct val){ .kind = V_RANGE, .u.r = r };
 }
 

@@ -55,6 +55,7 @@ struct block_ptr {
 	tile_reg base;
 	tile_reg shape[TILE_DIMS], stride[TILE_DIMS], offset[TILE_DIMS];
 	enum tile_pad pad;              /* of a descriptor */
+	int is_desc;                    /* offsets are given at each access */
 };
 
 struct front {

@@ -144,6 +144,8 @@ static int param_slot(const struct py_arguments *p, struct str name)
 static void bind(struct front *f, const struct tile_fn *fn, const struct call_args *args, struct val *out, struct val *rest)
 {
 	const struct py_arguments *p = params_of(fn);
+	if (p->vararg && f->version < 307)
+		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple", "AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)
 		front_fail(f, REASON_bad_argument, "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
 	for (size_t i = 0; i < args->n && i < p->args.n; i++)
@@ -179,10 +181,21 @@ static void fill_defaults(struct front *f, struct frame *fr, size_t n, struct va
 	fr->in_default = 0;
 }
 
-static struct val as_argument(struct val v)
+/* Numbers, None and types become constants; what has no type cannot be passed. */
+static struct val as_argument(struct front *f, struct val v)
 {
-	if (v.kind != V_TENSOR && v.kind != V_TUPLE && v.kind != V_DESC)
-		v.wrapped = 1;
+	if (v.kind == V_TENSOR || v.kind == V_DESC)
+		return v;
+	for (size_t i = 0; v.kind == V_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
+		if (val_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
+			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
+	if (v.kind == V_TUPLE)
+		return v;
+	int passable = v.wrapped || val_is_number(&v) || v.kind == V_NONE || v.kind == V_TYPE || v.kind == V_FN || v.kind == V_SLICE || v.kind == V_RANGE;
+	if (!passable)
+		front_fail_hint(f, REASON_bad_types, "pass a @triton.jit function, or the value", "AttributeError(\"'%s' object has no attribute 'type'\")",
+				lang_type_name(&v));
+	v.wrapped = 1;
 	return v;
 }
 
@@ -244,7 +257,7 @@ struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct
 	fill_defaults(f, &fr, p->args.n, v);
 	f->frame = caller;
 	for (size_t i = 0; i < p->args.n; i++)
-		v[i] = as_argument(v[i]);
+		v[i] = as_argument(f, v[i]);
 	check_noinline(f, fn, p->args.n, v);
 	check_recursion(f, fn, p->args.n, v);
 	fr.args = v;

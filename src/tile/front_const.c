@@ -115,6 +115,9 @@ static struct val tuple_add(struct front *f, const struct val *a, const struct v
 	struct val *v = arena_array(f->a, n ? n : 1, sizeof *v);
 	for (size_t i = 0; i < n; i++)
 		v[i] = i < a->u.tup.n ? a->u.tup.v[i] : b->u.tup.v[i - a->u.tup.n];
+	for (size_t i = a->u.tup.n; i < n; i++)         /* Triton unwraps the right side's constants */
+		if (v[i].kind != V_TENSOR)
+			v[i].wrapped = 0;
 	return val_tuple(v, n);
 }
 

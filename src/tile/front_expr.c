@@ -313,7 +313,7 @@ static void read_args(struct front *f, const struct py_Call *c, struct call_args
 			continue;
 		}
 		struct val star = front_expr(f, a->u.Starred.value);
-		if (star.kind != V_TUPLE)
+		if (star.kind != V_TUPLE || star.wrapped)
 			front_fail(f, REASON_bad_types, "AssertionError: only a tuple can be unpacked with *");
 		struct val *more = arena_array(f->a, cap += star.u.tup.n, sizeof *more);
 		memcpy(more, v, out->n * sizeof *v);

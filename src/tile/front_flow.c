@@ -3,7 +3,8 @@
 
 static size_t block_ptr_count(const struct front *f, int id)
 {
-	return 1 + 3 * (size_t)MIN(f->block_ptrs.v[id].ty->elem->rank, TILE_DIMS);
+	const struct block_ptr *p = &f->block_ptrs.v[id];
+	return 1 + (p->is_desc ? 2 : 3) * (size_t)MIN(p->ty->elem->rank, TILE_DIMS);
 }
 
 size_t flow_count(const struct front *f, const struct val *v)
@@ -31,7 +32,8 @@ static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 	for (int d = 0; d < p->ty->elem->rank && d < TILE_DIMS; d++) {
 		*out++ = (struct part){ i64, p->shape[d] };
 		*out++ = (struct part){ i64, p->stride[d] };
-		*out++ = (struct part){ i32, p->offset[d] };
+		if (!p->is_desc)
+			*out++ = (struct part){ i32, p->offset[d] };
 	}
 	return out;
 }
@@ -68,7 +70,8 @@ static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size
 	for (int d = 0; d < p.ty->elem->rank && d < TILE_DIMS; d++) {
 		p.shape[d] = regs[(*at)++];
 		p.stride[d] = regs[(*at)++];
-		p.offset[d] = regs[(*at)++];
+		if (!p.is_desc)
+			p.offset[d] = regs[(*at)++];
 	}
 	if (vec_push(&f->block_ptrs, p))
 		front_fail(f, REASON_out_of_memory, "out of memory");

@@ -286,7 +286,7 @@ struct val sem_make_desc(struct front *f, struct tv base, struct val shape_, str
 	size_t n = shape.n;
 	check_desc_last(f, &block.v[n - 1], &strides.v[n - 1], elem);
 	struct val *dims = arena_array(f->a, 2 * n, sizeof *dims);
-	struct block_ptr p = { .base = base.id };
+	struct block_ptr p = { .base = base.id, .is_desc = 1 };
 	int64_t bs[TY_MAX_RANK];
 	if (!f->mute) {
 		struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &base.id);

@@ -120,7 +120,7 @@ static struct val desc_param(struct place *pl, const struct tile_val *v)
 		shape[i] = v->items[i].i;
 	int sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
 	const struct ty *block = sem_block_ty(f, ty_sc((enum sc)sc), rank, shape);
-	struct block_ptr p = { .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO };
+	struct block_ptr p = { .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO, .is_desc = 1 };
 	struct val base = new_param(pl, ty_ptr(f->a, block->elem, 0));
 	p.base = (tile_reg)base.u.t.id;
 	struct val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
