@@ -198,6 +198,8 @@ static int gather(const struct sample_opts *o, float *x, int n, struct sample_wo
 		/* All tokens less probable than (1 - top_p) / n together weigh less than 1 - top_p,
 		 * so top-p drops every one of them. */
 		least = lse + logf((1 - o->top_p) / (float)n);
+	} else if (o->min_p > 0) {
+		least = st.max + logf(o->min_p) - 0.01f;      /* drop_rare decides on the rest */
 	}
 	for (int32_t i = 0; i < n; i++)
 		if (x[i] >= least)
