@@ -94,6 +94,23 @@ static int swap_lane(struct swap *s, int64_t lane, const struct row *r, char *at
 	return 0;
 }
 
+/* What an atomic returns in lanes that are off is nobody's value. */
+static int mark_off(struct swap *s)
+{
+	struct access again = s->a;
+	struct row r;
+	unsigned char *map = poison_room(s->a.m, s->d);
+	if (!map)
+		return -1;
+	memset(map, POISON_MASKED, (size_t)s->d->n);
+	while (access_next(&again, &r))
+		memset(map + r.lane, 0, (size_t)r.count);
+	s->d->pmap_on = 1;
+	s->d->poison = POISON_MASKED;
+	s->d->poison_at = s->a.in->loc;
+	return 0;
+}
+
 static int run_swap(struct swap *s)
 {
 	struct row r;
@@ -110,6 +127,8 @@ static int run_swap(struct swap *s)
 	char *out = val_result(s->d);
 	if (!access_full(&s->a))
 		memset(out, 0, (size_t)(s->d->n * s->a.esize));
+	if (m->check && !access_full(&s->a) && mark_off(s))
+		return -1;
 	while (access_next(&s->a, &r))
 		for (int64_t i = 0; i < r.count; i++)
 			if (swap_lane(s, r.lane + i, &r, r.addr + i * r.step, out + (r.lane + i) * s->a.esize))

@@ -8,10 +8,12 @@
  * of programs, and give the same bits in fast mode. Exit 0: all as it says.
  *
  *     tile_kernel FILE...              runs
- *     tile_kernel --print FILE...      the tile code of every launch instead */
+ *     tile_kernel --print FILE...      the tile code of every launch instead
+ *     tile_kernel --time FILE...       microseconds of every launch: compile, fast, checked */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/rng.h"
@@ -25,7 +27,7 @@ struct source {
 	struct py_module m;
 	struct check_env env;
 	struct tile_engine *g;
-	int launches, failed, print;
+	int launches, failed, print, time;
 };
 
 struct call {
@@ -204,6 +206,52 @@ static int must_run(struct source *s, struct call *c, const struct tile_code *co
 	return 0;
 }
 
+static double now_us(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* Best of several runs, in CPU time of this thread. */
+static double best_us(struct source *s, struct call *c, const struct tile_code *code, enum tile_mode mode)
+{
+	struct tile_run_options o = { .mode = mode };
+	double best = 1e18, stop = now_us() + 3e5;
+	do {
+		struct diag d = { .reason = REASON_ok };
+		struct err e = ERR_INIT;
+		if (reset(c, &e))
+			return -1;
+		double t = now_us();
+		if (tile_run(s->g, code, &c->l, &o, NULL, &d, &e))
+			return complain(s, c->line, d.text);
+		t = now_us() - t;
+		best = t < best ? t : best;
+	} while (now_us() < stop);
+	return best;
+}
+
+static int time_launch(struct source *s, struct call *c, const struct tile_code *code)
+{
+	struct err e = ERR_INIT;
+	struct diag d = { .reason = REASON_ok };
+	double compile = 1e18;
+	for (int i = 0; i < 20; i++) {
+		struct tile_engine *fresh = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
+		const struct tile_code *again;
+		double t = now_us();
+		if (!fresh || tile_compile(fresh, &c->l, &again, &d, &e))
+			return -1;
+		t = now_us() - t;
+		compile = t < compile ? t : compile;
+		tile_engine_free(fresh);
+	}
+	double fast = best_us(s, c, code, TILE_FAST), checked = best_us(s, c, code, TILE_CHECKED);
+	printf("%.*s compile %.1f fast %.1f checked %.1f\n", STR_ARG(c->l.fn->name), compile, fast, checked);
+	return fast < 0 || checked < 0;
+}
+
 static int do_launch(struct source *s, struct call *c)
 {
 	struct err e = ERR_INIT;
@@ -214,6 +262,8 @@ static int do_launch(struct source *s, struct call *c)
 		fprintf(stderr, "%s:%d: does not compile: line %d: %s%s\n", s->path, c->line, d.line, d.text, e.text);
 		return -1;
 	}
+	if (s->time)
+		return time_launch(s, c, code);
 	if (s->print) {
 		struct buf out = BUF_INIT;
 		tile_print(code, &out);
@@ -272,8 +322,9 @@ static void each_launch(struct source *s)
 int main(int argc, char **argv)
 {
 	int launches = 0, failed = 0, print = argc > 1 && !strcmp(argv[1], "--print");
-	for (int i = 1 + print; i < argc; i++) {
-		struct source s = { .path = argv[i], .print = print };
+	int timed = argc > 1 && !strcmp(argv[1], "--time");
+	for (int i = 1 + print + timed; i < argc; i++) {
+		struct source s = { .path = argv[i], .print = print, .time = timed };
 		struct err e = ERR_INIT;
 		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 		if (!s.g || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
@@ -289,7 +340,7 @@ int main(int argc, char **argv)
 		tile_engine_free(s.g);
 		buf_release(&s.text);
 	}
-	if (!print)
+	if (!print && !timed)
 		printf("%d launches, %d failed\n", launches, failed);
 	return failed != 0;
 }
