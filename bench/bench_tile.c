@@ -32,6 +32,7 @@ struct kernel {
 	size_t n;
 	struct tile_code *code;
 	int64_t grid;
+	struct shadow_pool shadows;
 };
 
 static void begin(struct kernel *k)
@@ -74,6 +75,7 @@ static void release(struct kernel *k)
 		if (k->args[i].kind == TILE_V_TENSOR)
 			tensor_release(&k->args[i].t);
 	tile_code_free(k->code);
+	shadow_pool_release(&k->shadows);
 }
 
 static void launch(struct kernel *k, enum tile_mode mode)
@@ -82,7 +84,8 @@ static void launch(struct kernel *k, enum tile_mode mode)
 	struct diag d = { .reason = REASON_ok };
 	struct tile_launch l = { .args = k->args, .n_args = k->n, .grid = { k->grid, 1, 1 } };
 	struct tile_run_options o = { .mode = mode };
-	if (tile_execute(NULL, k->code, &l, &o, NULL, NULL, &d, &e)) {
+	struct tile_runner runner = { .shadows = &k->shadows };
+	if (tile_execute(&runner, k->code, &l, &o, NULL, &d, &e)) {
 		fprintf(stderr, "%s%s\n", e.text, d.text);
 		exit(2);
 	}

@@ -11,12 +11,13 @@
 
 #include "tile/check_row.h"
 #include "tile/machine.h"
+#include "tile/run.h"
 
 /* One entry of each array per granule. */
 struct shadow {
 	struct storage *st;
 	int granule;                /* bytes */
-	uint32_t *writer, *reader;  /* program + 1, 0: none; SHADOW_FLAG: atomic / several readers */
+	uint32_t *writer, *reader;  /* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers */
 	uint16_t *wloc, *rloc;      /* places, 0 where there are too many to number */
 	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none */
 };
@@ -29,6 +30,7 @@ struct sync_log {
 struct checker {
 	struct shadow *shadows;
 	int n_shadows;
+	uint32_t base;
 	struct sync_log *sync;      /* by linear program id */
 	int64_t programs;
 	int64_t unique;             /* bytes touched at least once */
@@ -37,7 +39,8 @@ struct checker {
 	unsigned char *pending;     /* poison of the operation under way, largest tile */
 };
 
-int checker_init(struct checker *c, const struct tile_plan *plan, struct allocation *allocs, int n, int64_t programs, struct err *e);
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_plan *plan, struct allocation *allocs, int n,
+		 int64_t programs, struct err *e);
 void checker_release(struct checker *c);
 
 /* An instruction in checked mode: poison before, the operation, poison after. */

@@ -9,9 +9,9 @@
 #define SHADOW_FLAG 0x80000000u         /* writer: by an atomic; reader: several programs */
 
 struct check_row {
-	uint32_t *writer, *reader;      /* program + 1, 0: none */
+	uint32_t *writer, *reader;      /* program numbers; none if not above base */
 	uint16_t *wloc, *rloc;
-	uint32_t me;
+	uint32_t me, base;
 	uint16_t loc;
 };
 

@@ -6,18 +6,19 @@
  * again element by element. */
 int64_t SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
 {
+	const uint32_t me = c->me, base = c->base;
 	uint32_t bad = 0;
 	int64_t fresh = 0;
 	for (int64_t i = 0; i < n; i++) {
-		uint32_t w = c->writer[i];
-		bad |= (w != 0) & ((w & ~SHADOW_FLAG) != c->me);
+		uint32_t w = c->writer[i] & ~SHADOW_FLAG;
+		bad |= (w > base) & (w != me);
 	}
 	if (bad)
 		return -1;
 	for (int64_t i = 0; i < n; i++) {
-		uint32_t r = c->reader[i], mine = (r == 0) | ((r & ~SHADOW_FLAG) == c->me);
-		fresh += (r == 0) & (c->writer[i] == 0);
-		c->reader[i] = c->me | (mine ? r & SHADOW_FLAG : SHADOW_FLAG);
+		uint32_t r = c->reader[i], who = r & ~SHADOW_FLAG;
+		fresh += (who <= base) & ((c->writer[i] & ~SHADOW_FLAG) <= base);
+		c->reader[i] = me | (who <= base ? 0 : who == me ? r & SHADOW_FLAG : SHADOW_FLAG);
 		c->rloc[i] = c->loc;
 	}
 	return fresh;
@@ -25,17 +26,18 @@ int64_t SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
 
 int64_t SIMD_FN(check_row_write)(const struct check_row *c, int64_t n)
 {
+	const uint32_t me = c->me, base = c->base;
 	uint32_t bad = 0;
 	int64_t fresh = 0;
 	for (int64_t i = 0; i < n; i++) {
 		uint32_t w = c->writer[i], r = c->reader[i];
-		bad |= ((w != 0) & (w != c->me)) | ((r != 0) & (r != c->me));
+		bad |= (((w & ~SHADOW_FLAG) > base) & (w != me)) | (((r & ~SHADOW_FLAG) > base) & (r != me));
 	}
 	if (bad)
 		return -1;
 	for (int64_t i = 0; i < n; i++) {
-		fresh += (c->reader[i] == 0) & (c->writer[i] == 0);
-		c->writer[i] = c->me;
+		fresh += ((c->reader[i] & ~SHADOW_FLAG) <= base) & ((c->writer[i] & ~SHADOW_FLAG) <= base);
+		c->writer[i] = me;
 		c->wloc[i] = c->loc;
 	}
 	return fresh;

@@ -15,28 +15,50 @@ static int shadow_of(struct checker *c, const struct storage *st)
 	return -1;
 }
 
-static int shadow_alloc(struct shadow *s, int epochs)
+void shadow_pool_release(struct shadow_pool *p)
 {
-	size_t n = s->st->bytes / (size_t)s->granule + 1;
-	s->writer = mem_array(n, sizeof *s->writer);
-	s->reader = mem_array(n, sizeof *s->reader);
-	s->wloc = mem_array(n, sizeof *s->wloc);
-	s->rloc = mem_array(n, sizeof *s->rloc);
-	if (epochs) {
-		s->wepoch = mem_array(n, sizeof *s->wepoch);
-		s->repoch = mem_array(n, sizeof *s->repoch);
-	}
-	return !s->writer || !s->reader || !s->wloc || !s->rloc || (epochs && (!s->wepoch || !s->repoch));
+	mem_free(p->ids);
+	mem_free(p->locs);
+	mem_free(p->epochs);
+	*p = (struct shadow_pool){ .base = 0 };
 }
 
-int checker_init(struct checker *c, const struct tile_plan *plan, struct allocation *allocs, int n, int64_t programs, struct err *e)
+static int64_t cells_of(const struct shadow *s)
 {
-	*c = (struct checker){ .programs = programs };
-	c->shadows = mem_array((size_t)n + 1, sizeof *c->shadows);
-	c->sync = plan->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
-	c->pending = mem_alloc((size_t)plan->max_lanes + 1);
-	if (!c->shadows || (plan->has_atomics && !c->sync) || !c->pending)
+	return (int64_t)(s->st->bytes / (size_t)s->granule) + 1;
+}
+
+/* Room for n cells, and program numbers that no earlier run has used. */
+static int pool_reserve(struct shadow_pool *p, size_t n, int epochs, int64_t programs, struct err *e)
+{
+	if (p->n_ids < 2 * n) {
+		mem_free(p->ids);
+		p->ids = mem_array(2 * n, sizeof *p->ids);
+		p->n_ids = p->ids ? 2 * n : 0;
+		p->base = 0;
+	}
+	if (p->n_locs < 2 * n) {
+		mem_free(p->locs);
+		p->locs = mem_array(2 * n, sizeof *p->locs);
+		p->n_locs = p->locs ? 2 * n : 0;
+	}
+	if (epochs && p->n_epochs < 2 * n) {
+		mem_free(p->epochs);
+		p->epochs = mem_array(2 * n, sizeof *p->epochs);
+		p->n_epochs = p->epochs ? 2 * n : 0;
+	}
+	if (!p->ids || !p->locs || (epochs && !p->epochs))
 		return err_nomem(e);
+	if (p->base > SHADOW_FLAG - 2 - (uint64_t)programs) {
+		memset(p->ids, 0, p->n_ids * sizeof *p->ids);
+		p->base = 0;
+	}
+	return 0;
+}
+
+/* One shadow per storage, as fine as the smallest element that looks at it. */
+static void find_shadows(struct checker *c, struct allocation *allocs, int n)
+{
 	for (int i = 0; i < n; i++) {
 		if (!allocs[i].base)
 			continue;
@@ -49,29 +71,64 @@ int checker_init(struct checker *c, const struct tile_plan *plan, struct allocat
 		c->shadows[k].granule = MIN(c->shadows[k].granule, size);
 		allocs[i].shadow = k;
 	}
+}
+
+static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
+{
+	size_t at = 0;
+	for (int i = 0; i < c->n_shadows; i++) {
+		struct shadow *s = &c->shadows[i];
+		size_t n = (size_t)cells_of(s);
+		s->writer = p->ids + 2 * at;
+		s->reader = s->writer + n;
+		s->wloc = p->locs + 2 * at;
+		s->rloc = s->wloc + n;
+		s->wepoch = epochs ? p->epochs + 2 * at : NULL;
+		s->repoch = epochs ? s->wepoch + n : NULL;
+		at += n;
+	}
+}
+
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_plan *plan, struct allocation *allocs, int n,
+		 int64_t programs, struct err *e)
+{
+	size_t cells = 0;
+	*c = (struct checker){ .programs = programs };
+	c->shadows = mem_array((size_t)n + 1, sizeof *c->shadows);
+	c->sync = plan->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
+	c->pending = mem_alloc((size_t)plan->max_lanes + 1);
+	if (!c->shadows || (plan->has_atomics && !c->sync) || !c->pending)
+		return err_nomem(e);
+	find_shadows(c, allocs, n);
 	for (int i = 0; i < c->n_shadows; i++)
-		if (shadow_alloc(&c->shadows[i], plan->has_atomics))
-			return err_nomem(e);
+		cells += (size_t)cells_of(&c->shadows[i]);
+	if (pool_reserve(pool, cells + 1, plan->has_atomics, programs, e))
+		return -1;
+	hand_out(c, pool, plan->has_atomics);
+	c->base = pool->base;
+	pool->base += (uint32_t)programs;
 	return 0;
 }
 
 void checker_release(struct checker *c)
 {
-	for (int i = 0; i < c->n_shadows; i++) {
-		struct shadow *s = &c->shadows[i];
-		mem_free(s->writer);
-		mem_free(s->reader);
-		mem_free(s->wloc);
-		mem_free(s->rloc);
-		mem_free(s->wepoch);
-		mem_free(s->repoch);
-	}
 	for (int64_t i = 0; c->sync && i < c->programs; i++)
 		vec_free(&c->sync[i].addr);
 	mem_free(c->shadows);
 	mem_free(c->sync);
 	mem_free(c->pending);
 	arena_release(&c->mem);
+}
+
+/* The number in a cell, 0 if it is of an earlier run. */
+static uint32_t current(const struct machine *m, uint32_t id)
+{
+	return (id & ~SHADOW_FLAG) > m->check->base ? id : 0;
+}
+
+static int64_t program_of(const struct machine *m, uint32_t id)
+{
+	return (int64_t)((id & ~SHADOW_FLAG) - m->check->base) - 1;
 }
 
 /* --- order by atomics --------------------------------------------------------------------- */
@@ -81,13 +138,13 @@ static uint32_t epoch(const struct machine *m)
 	return m->check->sync ? (uint32_t)m->check->sync[m->linear].addr.n : 0;
 }
 
-/* Did `before` (a program + 1) do an atomic after that epoch on an address that this program
+/* Did `before` do an atomic after that epoch on an address that this program
  * has done one on since? */
 static int ordered(const struct machine *m, uint32_t before, const uint32_t *epochs, int64_t cell)
 {
 	if (!m->check->sync)
 		return 0;
-	const struct sync_log *a = &m->check->sync[(before & ~SHADOW_FLAG) - 1], *b = &m->check->sync[m->linear];
+	const struct sync_log *a = &m->check->sync[program_of(m, before)], *b = &m->check->sync[m->linear];
 	for (size_t i = epochs[cell]; i < a->addr.n; i++)
 		for (size_t j = 0; j < b->addr.n; j++)
 			if (a->addr.v[i] == b->addr.v[j])
@@ -102,13 +159,13 @@ struct touch {
 	int32_t loc;
 	const struct allocation *al;
 	struct shadow *s;
-	uint32_t me;                /* linear program + 1 */
+	uint32_t me;                /* this program's number */
 	uint16_t short_loc;
 };
 
 static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
 {
-	int64_t id = (int64_t)(p & ~SHADOW_FLAG) - 1;
+	int64_t id = program_of(m, p);
 	snprintf(out, n, "(%lld, %lld, %lld)", (long long)(id % m->grid[0]), (long long)(id / m->grid[0] % m->grid[1]),
 		(long long)(id / m->grid[0] / m->grid[1]));
 }
@@ -126,7 +183,8 @@ static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc
 
 static void count_first(const struct touch *t, int64_t cell)
 {
-	t->m->check->unique += !t->s->writer[cell] && !t->s->reader[cell] ? t->s->granule : 0;
+	int seen = current(t->m, t->s->writer[cell]) || current(t->m, t->s->reader[cell]);
+	t->m->check->unique += seen ? 0 : t->s->granule;
 }
 
 static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
@@ -143,7 +201,7 @@ static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
 static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
-	uint32_t w = s->writer[cell], r = s->reader[cell];
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
 		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc, w, s->wloc[cell],
@@ -160,7 +218,7 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
 {
 	struct shadow *s = t->s;
-	uint32_t w = s->writer[cell], r = s->reader[cell];
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
 		if (!same_bytes || (w & SHADOW_FLAG))
 			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
@@ -178,7 +236,7 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 static int rule_atomic(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
-	uint32_t w = s->writer[cell], r = s->reader[cell];
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && !(w & SHADOW_FLAG) && w != t->me && !ordered(t->m, w, s->wepoch, cell))
 		return report(t, off, REASON_race, t->loc, w, s->wloc[cell], "stores without an atomic");
 	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered(t->m, r, s->repoch, cell))
@@ -191,8 +249,8 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off)
 
 static struct touch touch_of(struct machine *m, int32_t loc, const struct allocation *al)
 {
-	return (struct touch){
-		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = (uint32_t)m->linear + 1,
+	return (struct touch) {
+		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = m->check->base + (uint32_t)m->linear + 1,
 		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0,
 	};
 }
@@ -212,7 +270,7 @@ static int whole_row(const struct touch *t, int64_t off, int64_t step, int64_t c
 		return 0;
 	struct check_row row = {
 		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
-		.me = t->me, .loc = t->short_loc,
+		.me = t->me, .base = t->m->check->base, .loc = t->short_loc,
 	};
 	int64_t fresh = write ? SIMD_PICK(check_row_write)(&row, count) : SIMD_PICK(check_row_read)(&row, count);
 	if (fresh < 0)

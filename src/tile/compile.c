@@ -37,6 +37,7 @@ void tile_engine_free(struct tile_engine *g)
 			tile_code_free(c->code);
 		mem_free(c);
 	}
+	shadow_pool_release(&g->shadows);
 	map_release(&g->cache);
 	map_release(&g->lib_by_name);
 	lang_builtin_release(&g->builtins);
@@ -140,5 +141,6 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {
-	return tile_execute(g->o.pool, code, l, o, cost, NULL, d, e);
+	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows };
+	return tile_execute(&runner, code, l, o, cost, d, e);
 }

@@ -4,6 +4,7 @@
 #define TILE_ENGINE_H
 
 #include "tile/builtin.h"
+#include "tile/run.h"
 #include "tile/tile.h"
 
 struct tile_engine {
@@ -17,6 +18,7 @@ struct tile_engine {
 	struct map cache;               /* specialisation -> struct compiled * */
 	struct arena mem;
 	struct arena scratch;           /* of the compilation under way */
+	struct shadow_pool shadows;     /* of runs in checked mode, one after another */
 };
 
 int lang_library_open(struct tile_engine *g, struct err *e);

@@ -298,10 +298,14 @@ static int finish(struct launch *w, struct pool *pool, struct tile_cost *cost, s
 	return rc;
 }
 
-int tile_execute(struct pool *pool, const struct tile_code *code, const struct tile_launch *l, const struct tile_run_options *o,
-		 struct tile_cost *cost, struct buf *prints, struct diag *d, struct err *e)
+int tile_execute(const struct tile_runner *runner, const struct tile_code *code, const struct tile_launch *l,
+		 const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {
-	struct launch w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->plan->has_prints ? prints : NULL };
+	struct tile_runner alone = { .pool = NULL };
+	struct shadow_pool own = { .base = 0 };
+	const struct tile_runner *r = runner ? runner : &alone;
+	struct pool *pool = r->pool;
+	struct launch w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->plan->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
 	int rc = -1, checked = o->mode == TILE_CHECKED;
 	if (count_programs(l, &w.programs, e))
@@ -317,7 +321,7 @@ int tile_execute(struct pool *pool, const struct tile_code *code, const struct t
 	for (int i = 0; i < code->n_params; i++)
 		if (bind_param(&w, i, e))
 			goto out;
-	if (checked && checker_init(&check, code->plan, w.allocs, code->n_params, w.programs, e))
+	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code->plan, w.allocs, code->n_params, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
 	if (checked && o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {
@@ -336,5 +340,6 @@ out:
 	mem_free(w.allocs);
 	mem_free(w.bound);
 	checker_release(&check);
+	shadow_pool_release(&own);
 	return rc;
 }

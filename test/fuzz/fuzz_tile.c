@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int mode = TILE_FAST; mode <= TILE_CHECKED; mode++) {
 			struct diag d = { .reason = REASON_ok };
 			struct tile_run_options o = { .mode = (enum tile_mode)mode, .fuel = 2000, .poison = 0xa5 };
-			tile_execute(NULL, code, &l, &o, NULL, NULL, &d, &e);
+			tile_execute(NULL, code, &l, &o, NULL, &d, &e);
 		}
 	}
 	for (int i = 0; args && i < ARGS; i++)

@@ -86,7 +86,7 @@ static void run_case(struct tile_engine *g, const struct check_env *env, struct 
 		str_to_i64(str_cut(&grid, ','), &c.l.grid[i]);
 	struct tile_run_options o = { .mode = TILE_CHECKED, .fuel = 1 << 22 };
 	if (!rc)
-		rc = tile_execute(NULL, code, &c.l, &o, NULL, NULL, &d, &e);
+		rc = tile_execute(NULL, code, &c.l, &o, NULL, &d, &e);
 	if (!rc)
 		rc = write_tensors(&c, out) ? -1 : 0;
 	if (rc)
@@ -110,7 +110,8 @@ int main(void)
 		return 2;
 	while (fgets(line, sizeof line, stdin)) {
 		line[strcspn(line, "\n")] = 0;
-		struct str rest = str_of(line), path = str_cut(&rest, '\t'), kernel = str_cut(&rest, '\t'), sig = str_cut(&rest, '\t'), grid = str_cut(&rest, '\t');
+		struct str rest = str_of(line), path = str_cut(&rest, '\t'), kernel = str_cut(&rest, '\t');
+		struct str sig = str_cut(&rest, '\t'), grid = str_cut(&rest, '\t');
 		char name[4096];
 		struct buf src = BUF_INIT;
 		struct py_module m;

@@ -231,7 +231,7 @@ static int run_file(const char *path, int print)
 	} else if (!each_directive(&t, buf_str(&text), 0)) {
 		t.l.args = t.args;
 		t.l.n_args = t.n;
-		rc = judge(&t, buf_str(&text), tile_execute(NULL, code, &t.l, &t.o, NULL, NULL, &d, &t.e), &d);
+		rc = judge(&t, buf_str(&text), tile_execute(NULL, code, &t.l, &t.o, NULL, &d, &t.e), &d);
 	}
 	for (size_t i = 0; i < t.n; i++)
 		if (t.args[i].kind == TILE_V_TENSOR)

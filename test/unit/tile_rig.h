@@ -105,7 +105,8 @@ static inline int rig_execute(struct rig *r)
 {
 	struct tile_launch l = { .args = r->args, .n_args = r->n };
 	memcpy(l.grid, r->grid, sizeof l.grid);
-	return tile_execute(r->pool, r->code, &l, &r->o, &r->cost, NULL, &r->d, &r->e);
+	struct tile_runner runner = { .pool = r->pool };
+	return tile_execute(&runner, r->code, &l, &r->o, &r->cost, &r->d, &r->e);
 }
 
 /* Builds and runs; fails the test on any error or fault. */
