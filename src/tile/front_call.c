@@ -53,7 +53,7 @@ static struct val decayed(struct front *f, struct val v)
 		t.u.tup.fields = v.u.tup.fields;
 		return t;
 	}
-	if (val_is_number(&v) || (v.wrapped && v.kind != V_NONE))
+	if (val_is_number(&v) || v.wrapped)
 		return val_of(sem_to_tensor(f, v));
 	return v;
 }
@@ -96,8 +96,8 @@ static void leave_early(struct front *f, const struct val *v)
 void front_return(struct front *f, const struct py_node *n)
 {
 	struct frame *fr = f->frame;
-	struct val v = n->u.Return.value ? front_expr(f, n->u.Return.value) : val_none();
-	v = decayed(f, v);
+	/* a constant decays to a tensor, so `return None` fails where a bare `return` does not */
+	struct val v = n->u.Return.value ? decayed(f, front_expr(f, n->u.Return.value)) : val_raw(val_none());
 	if (v.kind != V_NONE && !flow_is_triton(&v))
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);

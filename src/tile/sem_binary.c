@@ -335,5 +335,7 @@ struct tv sem_where(struct front *f, struct tv cond, struct val a, struct val b)
 	sem_unify(f, a, b, SEM_LHS_PTR | SEM_RHS_PTR, &x, &y);
 	sem_broadcast(f, &cond, &x);
 	sem_broadcast(f, &x, &y);
+	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
+		front_late(f, REASON_bad_types, "both sides must have one type", "where of %s and %s", front_ty(f, x.ty), front_ty(f, y.ty));
 	return emit(f, TOP_SELECT, x.ty, 3, cond.id, x.id, y.id);
 }

@@ -18,9 +18,8 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 	}
 	if (numel > TY_MAX_NUMEL)
 		front_fail(f, REASON_tile_too_large, "numel (%lld) exceeds triton maximum tensor numel (%d)", (long long)numel, TY_MAX_NUMEL);
-	for (int i = 0; i < rank; i++)
-		if (shape[i] < 1)
-			front_fail(f, REASON_bad_shape, "Shape element %d must be positive", i);
+	if (!numel)
+		front_unsupported(f, "a tile without elements");
 	return ty_block(f->a, elem, rank, shape);
 }
 
