@@ -126,6 +126,8 @@ enum name_id {
 	NAMES
 };
 
+struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random module */
+
 struct host {
 	struct host_options o;
 	struct host_lib *lib;
@@ -167,6 +169,7 @@ struct host {
 	enum dtype default_dtype;
 	uint64_t noise;
 	struct host_ext ext;
+	struct host_random random;
 	struct ptr_map jits;           /* function -> its struct jit (launch.c) */
 	struct arena jit_arena, launch_arena;
 	struct val kept;               /* list of values that callers hold */

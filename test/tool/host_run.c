@@ -1,7 +1,8 @@
-/* host_run TASK.py OUT.safetensors [SEED [shrink] [NAME=VALUE...]]: builds the task's Model under SEED,
+/* host_run TASK.py OUT.safetensors [SEED [shrink] [oracle] [NAME=VALUE...]]: builds the task's Model under SEED,
  * draws its inputs, runs forward, and writes input.*, state.* and output.* for comparison with
  * PyTorch. With "shrink" as the first of them the sizes of the inputs are chosen
- * here: the smallest of a ladder at which the reference runs. One JSON line on stdout says what was done. */
+ * here: the smallest of a ladder at which the reference runs. With "oracle" every float is
+ * kept in fp64. One JSON line on stdout says what was done. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,6 +23,7 @@ struct run {
 	struct host_override ov[OVERRIDES];
 	size_t n_ov;
 	uint64_t seed;
+	int oracle;
 	struct host *h;
 	struct val ns, model, inputs, out;
 	int64_t build_ns, forward_ns;
@@ -37,7 +39,7 @@ static int64_t cpu_ns(void)
 
 static int run_once(struct run *r, size_t memory, int64_t fuel, struct err *e)
 {
-	struct host_options o = { .lib = r->lib, .memory = memory, .fuel = fuel, .pool = r->pool };
+	struct host_options o = { .lib = r->lib, .memory = memory, .fuel = fuel, .pool = r->pool, .oracle = r->oracle };
 	host_free(r->h);
 	r->h = host_new(&o, e);
 	if (!r->h)
@@ -159,6 +161,10 @@ static int parse_overrides(struct run *r, int argc, char **argv)
 	for (int i = 4; i < argc && r->n_ov < OVERRIDES; i++) {
 		if (str_is(str_of(argv[i]), "shrink"))
 			continue;
+		if (str_is(str_of(argv[i]), "oracle")) {
+			r->oracle = 1;
+			continue;
+		}
 		struct str value = str_of(argv[i]), name = str_cut(&value, '=');
 		if (str_to_i64(value, &r->ov[r->n_ov].value))
 			return -1;

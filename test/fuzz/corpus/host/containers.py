@@ -1,1 +1,0 @@
-../../../host/containers.py

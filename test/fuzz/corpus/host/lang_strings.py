@@ -1,0 +1,1 @@
+../../../host/lang_strings.py
