@@ -227,6 +227,17 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row)
 
 /* --- the call ---------------------------------------------------------------------------------------- */
 
+/* Operations on tensors cost fuel by their work, so that a few large ones end, too. */
+static int burn_work(struct host *h, const struct bind_row *row, const struct val *a, size_t n, struct val out)
+{
+	struct host_op *op = host_record_op(h, row);
+	if (!op)
+		return h->fatal ? -1 : 0;
+	int64_t flops = op->flops, bytes = op->bytes;
+	host_count_work(op, a, n, out);
+	return host_burn(h, (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
+}
+
 static void adopt_class(struct val cls, struct val *out)
 {
 	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind && out->kind != V_CLASS &&
@@ -253,7 +264,7 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	if (!rc)
 		rc = row->fn(&b);
 	if (!rc && row->flags & tensors)
-		host_count_work(host_record_op(h, row), a, s->n, b.out);
+		rc = burn_work(h, row, a, s->n, b.out);
 	h->call = outer;
 	h->call_device = device;
 	h->call_grad = grad;

@@ -389,10 +389,11 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 	if (h->fatal || h->failed)
 		return -1;
 	int own_init = init && !where->native;
+	struct val start = init ? host_hold(h, *init) : val_none();      /* __new__ may change the class */
 	if (make_instance(h, c, args, own_init, out))
 		return -1;
 	if (own_init && class_is_sub(val_class(h, *out), c))
-		return init_instance(h, c, *out, host_hold(h, *init), args);
+		return init_instance(h, c, *out, start, args);
 	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where);
 	if (!own_init && (!maker || where == h->object_class) && !is_exc_class(h, c) && (args->n || args->n_kw))
 		return host_raise(h, EXC_TypeError, "%s() takes no arguments", c->name->p);
@@ -407,12 +408,13 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
 	if (of.kind == V_TUPLE || of.kind == V_LIST) {
-		for (size_t i = 0; i < of.u.seq->n; i++) {
-			int yes = issubclass_of(h, c, of.u.seq->v[i]);
-			if (yes)
-				return yes;
-		}
-		return 0;
+		int yes = 0;
+		if (host_enter(h))
+			return -1;
+		for (size_t i = 0; i < of.u.seq->n && !yes; i++)
+			yes = host_step(h) ? -1 : issubclass_of(h, c, of.u.seq->v[i]);
+		host_leave(h);
+		return yes;
 	}
 	if (of.kind == V_NONE)                   /* in a union: int | None */
 		return c.kind == V_CLASS && c.u.c == h->kind_class[V_NONE];

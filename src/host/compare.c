@@ -76,7 +76,7 @@ static int set_within(struct host *h, struct val a, struct val b)
 	for (size_t i = 0; i < a.u.d->n; i++) {
 		if (a.u.d->e[i].key.kind == V_UNSET)
 			continue;
-		int found = dict_get(h, b, a.u.d->e[i].key, &v);
+		int found = dict_get(h, b, host_hold(h, a.u.d->e[i].key), &v);
 		if (found <= 0)
 			return found;
 	}

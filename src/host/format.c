@@ -13,6 +13,14 @@ struct spec {
 	int64_t width, precision;      /* precision -1: none */
 };
 
+/* Text in the making must fit the program's memory, too. */
+int text_room(struct host *h, const struct buf *b)
+{
+	if (b->failed || b->n > h->o.memory || host_burn(h, 1))
+		return host_fatal(h, REASON_out_of_memory, "a text of more than memory holds");
+	return 0;
+}
+
 enum { WIDEST = 1 << 20 };
 
 static int spec_number(struct str *s, int64_t *out)
@@ -328,7 +336,7 @@ int eval_fstring(struct host *h, struct frame *f, const struct py_node *n, struc
 	int rc = 0;
 	if (n->kind == PY_JoinedStr)
 		for (size_t i = 0; i < n->u.JoinedStr.values.n && !rc; i++)
-			rc = fstring_part(h, f, n->u.JoinedStr.values.v[i], &b);
+			rc = fstring_part(h, f, n->u.JoinedStr.values.v[i], &b) || text_room(h, &b) ? -1 : 0;
 	else
 		rc = fstring_part(h, f, n, &b);
 	if (!rc)
@@ -426,7 +434,7 @@ int host_str_format(struct host *h, struct str fmt, const struct val *args, size
 			if (depth)
 				rc = host_raise(h, EXC_ValueError, "Single '{' encountered in format string");
 			else
-				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, &next, &b);
+				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, &next, &b) || text_room(h, &b) ? -1 : 0;
 		} else {
 			buf_addc(&b, c);
 		}
@@ -549,7 +557,7 @@ int host_percent(struct host *h, struct str fmt, struct val args, struct val *ou
 	for (size_t i = 0; i < fmt.n && !rc;) {
 		char c = fmt.p[i++];
 		if (c == '%')
-			rc = percent_item(&p, fmt, &i, &b);
+			rc = percent_item(&p, fmt, &i, &b) || text_room(h, &b) ? -1 : 0;
 		else
 			buf_addc(&b, c);
 	}

@@ -175,6 +175,36 @@ static int class_item(struct host *h, struct val v, struct val index, struct val
 	return host_raise(h, EXC_TypeError, "type '%s' is not subscriptable", v.u.c->name->p);
 }
 
+/* An index without program code behind it: converting it may change the sequence, so it is
+ * done before anything is looked at. */
+static int plain_index(struct host *h, struct val *index)
+{
+	int64_t i;
+	if (index->kind == V_SLICE) {
+		struct val part[3] = { index->u.slice->start, index->u.slice->stop, index->u.slice->step };
+		int changed = 0;
+		for (int k = 0; k < 3; k++)
+			if ((part[k].kind == V_OBJECT || part[k].kind == V_TENSOR) && has_special(h, part[k], NM___index__)) {
+				if (val_as_int(h, part[k], &i))
+					return -1;
+				part[k] = val_int(i);
+				changed = 1;
+			}
+		return changed ? val_slice(h, part[0], part[1], part[2], index) : 0;
+	}
+	if ((index->kind == V_OBJECT || index->kind == V_TENSOR) && has_special(h, *index, NM___index__)) {
+		if (val_as_int(h, *index, &i))
+			return -1;
+		*index = val_int(i);
+	}
+	return 0;
+}
+
+static int is_sequence(struct val v)
+{
+	return v.kind == V_TUPLE || v.kind == V_LIST || v.kind == V_STR || v.kind == V_BYTES || v.kind == V_RANGE;
+}
+
 static int own_item_method(struct host *h, struct val v, enum name_id name)
 {
 	struct class_obj *where = NULL;
@@ -183,7 +213,10 @@ static int own_item_method(struct host *h, struct val v, enum name_id name)
 
 int item_get(struct host *h, struct val v, struct val index, struct val *out)
 {
-	if (!own_item_method(h, v, NM___getitem__))
+	int own = own_item_method(h, v, NM___getitem__);
+	if (!own && is_sequence(v) && plain_index(h, &index))
+		return -1;
+	if (!own)
 		switch (v.kind) {
 		case V_TUPLE: case V_LIST: return seq_get(h, v, index, out);
 		case V_DICT: return dict_item(h, v, index, out);
@@ -233,6 +266,8 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 {
 	int64_t i;
 	struct val r, a[2] = { index, x };
+	if (v.kind == V_LIST && plain_index(h, &index))
+		return -1;
 	if (!own_item_method(h, v, NM___setitem__)) {
 		if (v.kind == V_DICT)
 			return dict_set(h, v, index, x);
@@ -282,6 +317,8 @@ static int list_del(struct host *h, struct val v, struct val index)
 int item_del(struct host *h, struct val v, struct val index)
 {
 	struct val r;
+	if (v.kind == V_LIST && plain_index(h, &index))
+		return -1;
 	if (!own_item_method(h, v, NM___delitem__)) {
 		if (v.kind == V_LIST)
 			return list_del(h, v, index);

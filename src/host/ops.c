@@ -86,6 +86,7 @@ static int set_binary(struct host *h, enum py_op op, struct val a, struct val b,
 			struct val key = from[side]->e[i].key;
 			if (key.kind == V_UNSET || (side && op != PY_OP_BitOr && op != PY_OP_BitXor))
 				continue;
+			host_hold(h, key);
 			int in = dict_get(h, side ? a : b, key, &x);
 			if (in < 0)
 				return -1;

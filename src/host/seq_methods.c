@@ -57,8 +57,8 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 		rc = merge_sort(h, v, v + n, n, reverse);
 	if (!rc && list.u.seq->n != n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");
-	for (size_t i = 0; i < n && !rc; i++)
-		list.u.seq->v[i] = v[i].val;
+	for (size_t i = 0; i < n && !rc; i++)         /* program code may have changed the list meanwhile */
+		val_assign(h, &list.u.seq->v[i], v[i].val);
 	host_release(h, v, bytes);
 	return rc;
 }
@@ -70,9 +70,10 @@ static int l_extend(struct bind *b) { return list_extend(b->h, b->a[0], b->a[1])
 
 static int l_insert(struct bind *b)
 {
-	int64_t i, n = (int64_t)b->a[0].u.seq->n;
+	int64_t i, n;
 	if (bind_int(b, 1, &i) || list_append(b->h, b->a[0], b->a[2]))
 		return -1;
+	n = (int64_t)b->a[0].u.seq->n - 1;
 	i = i < 0 ? MAX(i + n, 0) : MIN(i, n);
 	struct val *v = b->a[0].u.seq->v;
 	struct val last = v[n];

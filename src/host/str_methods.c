@@ -389,6 +389,10 @@ static int s_join(struct bind *b)
 		if (i)
 			buf_addstr(&t, self(b));
 		buf_addstr(&t, val_text(v));
+		if (text_room(b->h, &t)) {
+			buf_release(&t);
+			return -1;
+		}
 	}
 	return give(b, &t);
 }
