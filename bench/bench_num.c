@@ -19,7 +19,11 @@ static double now(void)
 
 typedef int bench_fn(struct num_ctx *c, struct tensor *out, const struct tensor *x, struct err *e);
 
-#define UNARY(name) static int b_##name(struct num_ctx *c, struct tensor *out, const struct tensor *x, struct err *e) { return num_op1(c, out, NUM_##name, x, e); }
+#define UNARY(name) \
+	static int b_##name(struct num_ctx *c, struct tensor *out, const struct tensor *x, struct err *e) \
+	{ \
+		return num_op1(c, out, NUM_##name, x, e); \
+	}
 UNARY(relu) UNARY(exp) UNARY(log) UNARY(tanh) UNARY(sigmoid) UNARY(gelu) UNARY(silu) UNARY(erf) UNARY(sin) UNARY(sqrt)
 
 static int b_add(struct num_ctx *c, struct tensor *out, const struct tensor *x, struct err *e)

@@ -192,7 +192,7 @@ int bind_num(struct bind *b, size_t i, struct bind_num *v)
 		return 0;
 	}
 	if (!val_is_number(x))
-		return wrong_type(b, i, "Tensor or Number");
+		return wrong_type(b, i, "Tensor");
 	if (x.kind == V_BIG)
 		return bind_raise(b, EXC_RuntimeError, "Overflow when unpacking long");
 	v->is_float = x.kind == V_FLOAT;

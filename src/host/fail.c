@@ -94,11 +94,15 @@ int host_raise_err(struct host *h, const struct err *e)
 	case ERR_NOMEM: return host_fatal(h, REASON_out_of_memory, "%s", e->text[0] ? e->text : "out of memory");
 	case ERR_UNSUPPORTED: return host_fatal(h, REASON_unsupported, "%s", e->text);
 	case ERR_RANGE:
-		if (strstr(e->text, "index") || strstr(e->text, "Dimension") || strstr(e->text, "out of range"))
+		if (strstr(e->text, "index") || strstr(e->text, "Dimension") || strstr(e->text, "out of "))
 			return raise_as(h, EXC_IndexError, REASON_ok, "%s", e->text);
 		break;
+	case ERR_FORMAT: return raise_as(h, EXC_ValueError, REASON_shape_error, "%s", e->text);
+	case ERR_USAGE: return raise_as(h, EXC_TypeError, REASON_ok, "%s", e->text);
 	default: break;
 	}
+	if (strstr(e->text, "\" not implemented for '"))
+		return raise_as(h, EXC_NotImplementedError, REASON_shape_error, "%s", e->text);
 	return raise_as(h, EXC_RuntimeError, REASON_shape_error, "%s", e->text);
 }
 

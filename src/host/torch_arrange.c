@@ -483,8 +483,11 @@ static int shuffle(struct bind *b, int inverse)
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
-	if (inverse ? H % r || W % r : C % (r * r))
-		return bind_shape_error(b, "pixel_shuffle expects its input's sizes to be divisible by the factor %lld, but got %s", (long long)r,
+	if (!inverse && C % (r * r))
+		return bind_shape_error(b, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)(r * r));
+	if (inverse && (H % r || W % r))
+		return bind_shape_error(b, "pixel_unshuffle expects its input's sizes to be divisible by the factor %lld, but got %s", (long long)r,
 					SHAPE_TEXT(t->ndim, t->shape));
 	for (int i = 0; i < n; i++) {
 		s[i] = out[i] = t->shape[i];

@@ -299,8 +299,8 @@ static int t_masked_fill(struct bind *b)
 	if (bind_tensor(b, 0, &self) || bind_tensor(b, 1, &mask) || torch_arg(b, 2, &value))
 		return -1;
 	if (mask->dt != DT_BOOL)
-		return bind_raise(b, EXC_RuntimeError, "masked_fill only supports boolean masks, but got mask with dtype %s",
-				  dtype_info(mask->dt)->torch);
+		return bind_raise(b, EXC_RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+				  num_c_name(mask->dt));
 	/* The value takes self's dtype, whatever its own. */
 	if (num_new(&c, &v, self->dt, 0, NULL, bind_e(b)))
 		return bind_fail(b);

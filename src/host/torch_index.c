@@ -20,6 +20,7 @@ struct subscript {
 	struct num_index ix;
 	struct tensor made[TENSOR_DIMS];        /* index tensors built from lists */
 	int n_made, advanced;
+	int selected;                           /* dimensions that integers took away */
 };
 
 static void subscript_release(struct subscript *s)
@@ -131,7 +132,12 @@ static int consumes(struct val v)
 static int apply_int(struct bind *b, struct subscript *s, int dim, int64_t i)
 {
 	struct tensor out;
+	int64_t n = dim < s->view.ndim ? s->view.shape[dim] : 0;
 
+	if (i < -n || i >= n)
+		return bind_raise(b, EXC_IndexError, "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
+				  dim + s->selected, (long long)n);
+	s->selected++;
 	if (tensor_select(&out, &s->view, dim, i, bind_e(b)))
 		return bind_fail(b);
 	take(s, &out);

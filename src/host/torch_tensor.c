@@ -111,11 +111,21 @@ static int t_bool(struct bind *b)
 	return 0;
 }
 
+/* float(x), int(x) word it otherwise than x.item(). */
+static int one_element(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (tensor_numel(&self(b)->t) == 1)
+		return 0;
+	return bind_raise(b, EXC_ValueError, "only one element tensors can be converted to Python scalars");
+}
+
 static int t_float(struct bind *b)
 {
 	struct val v;
 
-	if (is_tensor(b) || torch_item(b, &self(b)->t, &v))
+	if (one_element(b) || torch_item(b, &self(b)->t, &v))
 		return -1;
 	b->out = v.kind == V_FLOAT ? v : val_float((double)v.u.i);
 	return 0;
@@ -125,7 +135,7 @@ static int t_int(struct bind *b)
 {
 	struct val v;
 
-	if (is_tensor(b) || torch_item(b, &self(b)->t, &v))
+	if (one_element(b) || torch_item(b, &self(b)->t, &v))
 		return -1;
 	if (v.kind == V_FLOAT && !(fabs(v.u.f) < 9e18))
 		return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, "cannot convert float %s to integer",
@@ -427,7 +437,6 @@ static int f_broadcast_shapes(struct bind *b)
 #define DTYPE(id, t, tr, st, bytes, class) static int d_##id(struct bind *b) { b->out = val_dtype(DT_##id); return 0; }
 #include "tensor/dtype.def"
 #undef DTYPE
-
 
 #define P BIND_PROPERTY
 #define T "torch.Tensor."

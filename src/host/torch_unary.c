@@ -39,7 +39,7 @@ static int activation(struct bind *b, enum num_op op, int params, size_t inplace
 		if (bind_float(b, (size_t)i + 1, &p[i]))
 			return -1;
 	if (a.kind == NUM_TENSOR && (op == NUM_hardswish || op == NUM_hardsigmoid) && !dtype_is_float(a.t->dt))
-		return bind_raise(b, EXC_RuntimeError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
 				  num_type_name(a.t->dt));
 	return inplace < b->n ? torch_apply_maybe(b, op, &a, p, inplace) : torch_apply(b, op, &a, p);
 }

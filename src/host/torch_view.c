@@ -314,6 +314,13 @@ static int v_select(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &d) || bind_int(b, 2, &i))
 		return -1;
+	if (d >= -t->ndim && d < t->ndim) {
+		int64_t dim = d < 0 ? d + t->ndim : d;
+
+		if (i < -t->shape[dim] || i >= t->shape[dim])
+			return bind_raise(b, EXC_IndexError, "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
+					  SHAPE_TEXT(t->ndim, t->shape), (long long)d);
+	}
 	return viewed(b, tensor_select(&v, t, (int)d, i, bind_e(b)), &v);
 }
 
@@ -405,7 +412,8 @@ static int v_split(struct bind *b)
 		total += list[i] = sizes.u.seq->v[i].kind == V_INT ? sizes.u.seq->v[i].u.i : -1;
 	if (total != t->shape[dim])
 		rc = bind_shape_error(b, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %d), "
-					 "but got split_sizes of other sum", (long long)t->shape[dim], dim);
+					 "but got split_sizes=%s", (long long)t->shape[dim], dim,
+				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else
 		rc = parts(b, t, dim, list, (int64_t)sizes.u.seq->n);
 	mem_free(list);

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(__file__))
-import num_cases, rng_cases
+import error_cases, num_cases, rng_cases
 
 TOOL = os.environ.get("HOST_CASES", "build/release/tool/host_cases")
 torch.set_num_threads(1)
@@ -206,5 +206,44 @@ def main_random():
     return bad
 
 
+def words(text):
+    """A message without what PyTorch adds around it."""
+    text = text.split("\n")[0].strip()
+    text = re.sub(r"torch\.\w*Tensor", "Tensor", text)
+    return re.sub(r"[^a-z0-9 ]", "", text.lower())
+
+
+def main_errors():
+    text = script(error_cases.CASES)
+    ours = read_ours(run_ours(text))
+    env = {}
+    exec(text, env)
+    quiet = wrong_class = wrong_text = 0
+    for k, c in enumerate(error_cases.CASES):
+        try:
+            env[f"case_{k}"]()
+            print(f"NOTE PyTorch accepts {c}")
+            continue
+        except Exception as ex:
+            want = (type(ex).__name__, str(ex))
+        mine = ours.get(k)
+        if not isinstance(mine, str):
+            quiet += 1
+            print(f"FAIL {c}: no error here, PyTorch {want[0]}: {want[1][:150]}")
+            continue
+        m = re.match(r"case \d+ error (\w+): (?:(\w+): )?(.*)", mine, re.S)
+        got = (m[2] or m[1], m[3])
+        if got[0] != want[0]:
+            wrong_class += 1
+            print(f"CLASS {c}: {got[0]} ({got[1][:80]}), PyTorch {want[0]}: {want[1][:120]}")
+        a, b = words(got[1]), words(want[1])
+        if a != b and not (len(a) > 20 and (b.startswith(a) or a.startswith(b))):
+            wrong_text += 1
+            print(f"TEXT {c}:\n    {got[1][:200]}\n    {want[1].splitlines()[0][:200]}")
+    n = len(error_cases.CASES)
+    print(f"agree_errors: {n} mistakes, {quiet} not noticed, {wrong_class} with another class, {wrong_text} with another text")
+    return quiet
+
+
 if __name__ == "__main__":
-    sys.exit((main_values() + main_random()) != 0)
+    sys.exit((main_values() + main_random() + main_errors()) != 0)

@@ -147,8 +147,8 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
 		return err_set(e, ERR_STATE,
-			       "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 dimensional, but "
-			       "got query->dim(): %d, key->dim(): %d and value->dim(): %d instead.",
+			       "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d key.dim: %d and "
+			       "value.dim: %d instead.",
 			       q->ndim, k->ndim, v->ndim);
 	if (q->dt != k->dt || q->dt != v->dt)
 		return err_set(e, ERR_STATE,

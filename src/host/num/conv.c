@@ -9,6 +9,7 @@
 
 #include "host/num/direct.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -51,6 +52,12 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 	return 0;
 }
 
+static const char *groups_text(char *out, int64_t groups)
+{
+	snprintf(out, 40, "groups=%lld", (long long)groups);
+	return out;
+}
+
 static int check_channels(const struct tensor *x, const struct tensor *w, const struct tensor *b,
 			  const struct conv_geom *g, int transposed, struct err *e)
 {
@@ -62,8 +69,8 @@ static int check_channels(const struct tensor *x, const struct tensor *w, const 
 			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
 	if (g->C != in_per_weight || g->C % g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given %s%lld, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
-			       transposed ? "transposed=1, groups=" : "groups=", (long long)g->groups,
+			       "Given %s, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
+			       transposed ? "transposed=1" : groups_text((char[40]){ 0 }, g->groups),
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape), (long long)in_per_weight,
 			       (long long)g->C);
 	if (b && (b->ndim != 1 || b->shape[0] != g->O))
@@ -75,6 +82,31 @@ static int check_channels(const struct tensor *x, const struct tensor *w, const 
 	return 0;
 }
 
+/* "2 x 3 x 4", as PyTorch prints sizes of images. */
+static const char *by_text(char *out, size_t cap, int n, const int64_t *v, const char *sep)
+{
+	size_t at = 0;
+
+	out[0] = 0;
+	for (int i = 0; i < n && at < cap; i++)
+		at += (size_t)snprintf(out + at, cap - at, "%s%lld", i ? sep : "", (long long)v[i]);
+	return out;
+}
+
+static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p, const int64_t *hi, struct err *e)
+{
+	int64_t padded[3], reach[3];
+	int lead = 3 - p->nd;
+
+	for (int i = 0; i < 3; i++) {
+		padded[i] = g->in[i] + g->lo[i] + hi[i];
+		reach[i] = g->dil[i] * (g->k[i] - 1) + 1;
+	}
+	return err_set(e, ERR_STATE,
+		       "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size can't be greater than actual input size",
+		       by_text((char[80]){ 0 }, 80, p->nd, padded + lead, " x "), by_text((char[80]){ 0 }, 80, p->nd, reach + lead, " x "));
+}
+
 static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi, const int64_t *extra, int transposed,
 		     struct err *e)
 {
@@ -84,10 +116,7 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 		if (transposed)
 			g->out[i] = (g->in[i] - 1) * g->stride[i] - g->lo[i] - hi[i] + reach + extra[i];
 		else if (g->in[i] + g->lo[i] + hi[i] < reach)
-			return err_set(e, ERR_STATE,
-				       "Calculated padded input size per channel: (%lld). Kernel size: (%lld). Kernel size can't be "
-				       "greater than actual input size",
-				       (long long)(g->in[i] + g->lo[i] + hi[i]), (long long)reach);
+			return kernel_too_large(g, p, hi, e);
 		else
 			g->out[i] = (g->in[i] + g->lo[i] + hi[i] - reach) / g->stride[i] + 1;
 		if (g->out[i] <= 0)

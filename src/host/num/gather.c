@@ -19,7 +19,7 @@ static void copy_element(int size, char *d, const char *s)
 
 static int bad_index(struct err *e, int64_t v, int dim, int64_t size)
 {
-	return err_set(e, ERR_RANGE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, dim,
+	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, dim,
 		       (long long)size);
 }
 
@@ -184,6 +184,23 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 	return j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
 }
 
+/* Rows are looked up by places from 0 on only. */
+static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size, struct err *e)
+{
+	struct tensor ix;
+	int bad = 0;
+
+	if (num_as(c, &ix, index, DT_I64, e))
+		return -1;
+	for (int64_t i = 0; i < tensor_numel(&ix); i++) {
+		int64_t v = ((int64_t *)tensor_data(&ix))[i];
+
+		bad |= v < 0 || v >= size;
+	}
+	tensor_release(&ix);
+	return bad ? err_set(e, ERR_RANGE, "index out of range in self") : 0;
+}
+
 /* --- whole slices ------------------------------------------------------------------------------------ */
 
 int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index,
@@ -198,6 +215,8 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 	if (t->ndim == 0)
 		return num_clone(c, out, t, e);
 	ix.v[dim] = index;
+	if (check_in_range(c, index, t->shape[dim], e))
+		return -1;
 	if (index->ndim == 1)
 		return num_index(c, out, t, &ix, e);
 	else {
@@ -262,5 +281,7 @@ int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *we
 			       "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
 			       "got torch.%sTensor instead (while checking arguments for embedding)",
 			       num_type_name(index->dt));
+	if (check_in_range(c, index, weight->shape[0], e))
+		return -1;
 	return num_index(c, out, weight, &(struct num_index){ .v = { index }, .n = 1 }, e);
 }

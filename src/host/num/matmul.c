@@ -118,7 +118,7 @@ static int same_dtype(const struct tensor *a, const struct tensor *b, struct err
 	if (a->dt == b->dt)
 		return 0;
 	return err_set(e, ERR_STATE, "expected m1 and m2 to have the same dtype, but got: %s != %s",
-		       dtype_info(a->dt)->torch, dtype_info(b->dt)->torch);
+		       num_c_name(a->dt), num_c_name(b->dt));
 }
 
 static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int64_t batch,

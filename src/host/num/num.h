@@ -65,6 +65,7 @@ enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, 
 int num_can_cast(enum dtype from, enum dtype to);
 /* "Float", "Long", ...: scalar types as PyTorch's messages name them. */
 const char *num_type_name(enum dtype dt);
+const char *num_c_name(enum dtype dt);             /* "float", "c10::Half": other messages name them so */
 
 /* --- elementwise ---------------------------------------------------------------------------- */
 

@@ -76,9 +76,9 @@ static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum
 
 	if (mode == PAD_REFLECT && (lo >= n || hi >= n))
 		return err_set(e, ERR_STATE,
-			       "Padding size should be less than the corresponding input dimension, but got: padding (%lld, %lld) at "
-			       "dimension %d of input %s",
-			       (long long)lo, (long long)hi, d, SHAPE_TEXT(t->ndim, t->shape));
+			       "Argument #%d: Padding size should be less than the corresponding input dimension, but got: padding (%lld, "
+			       "%lld) at dimension %d of input %s",
+			       4 + 2 * (t->ndim - 1 - d), (long long)lo, (long long)hi, d, SHAPE_TEXT(t->ndim, t->shape));
 	if (mode == PAD_CIRCULAR && (lo > n || hi > n))
 		return err_set(e, ERR_STATE, "Padding value causes wrapping around more than once.");
 	if (n + lo + hi < 1 || n < 1)

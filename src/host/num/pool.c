@@ -65,7 +65,7 @@ static int pool_geometry(struct pool_job *j, const struct tensor *x, const struc
 		if (g->out[i] < 1)
 			return err_set(e, ERR_STATE,
 				       "Given input size: %s. Calculated output size: %s. Output size is too small",
-				       SHAPE_TEXT(p->nd + 1, x->shape + first - 1), SHAPE_TEXT(i - lead + 1, g->out + lead));
+				       SHAPE_TEXT(p->nd + 1, x->shape + first - 1), SHAPE_TEXT(p->nd, g->out + lead));
 	}
 	g->P = g->in[0] * g->in[1] * g->in[2];
 	g->Q = g->out[0] * g->out[1] * g->out[2];

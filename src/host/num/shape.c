@@ -54,7 +54,7 @@ int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t
 	int d = 0, ndim = 0, rc = 0;
 
 	if (n == 0)
-		return err_set(e, ERR_FORMAT, "expected a non-empty list of Tensors");
+		return err_set(e, ERR_FORMAT, "torch.cat(): expected a non-empty list of Tensors");
 	if (cat_shape(t, n, dim, &d, shape, &ndim, &dt, e) || num_new(c, out, dt, ndim, shape, e))
 		return -1;
 	for (int i = 0; i < n && !rc; i++) {
