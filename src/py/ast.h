@@ -64,6 +64,7 @@ struct py_oplist { enum py_op *v; size_t n; };
 #include "py/ast.def"
 #undef PY_NODE
 
+/* Allocated at the size of its kind, not of the union: never copied whole. */
 struct py_node {
 	enum py_kind kind;
 	int line, col;            /* as ast: line from 1, column from 0 in UTF-8 bytes */
