@@ -3,6 +3,7 @@
  * Sizes come from the task's own constants (host/shrink.h). The tiny trial takes the smallest
  * that the reference accepts; the original is shrunk only as far as the limit on elements
  * asks; the other shape is larger and odd. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -102,25 +103,48 @@ static int find_tiny(struct sizes *s)
 	return 0;
 }
 
-/* The product of what the constants were cut by must bring the elements under the limit.
- * Drawing the original inputs just to count them may take gigabytes: the tiny ones tell. */
+/* How the number of input elements grows with each constant: with its square where it stands
+ * for two axes. Found by doubling it; drawing the original inputs just to count them may take
+ * gigabytes. */
+static int find_degrees(struct sizes *s, const int64_t *tiny, double base, double *degree)
+{
+	int64_t v[TRIAL_OVERRIDES];
+
+	for (size_t i = 0; i < s->n; i++) {
+		int64_t got;
+
+		memcpy(v, tiny, sizeof v);
+		v[i] *= 2;
+		got = try_sizes(s, v, 0);
+		if (got == -2)
+			return -1;
+		degree[i] = got > 0 && base > 0 ? fmax(log2((double)got / base), 0.0) : 2.0;
+	}
+	return 0;
+}
+
+/* Halves the constant that is largest beside its tiny value until the elements fit. */
 static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 {
-	int64_t limit = judge_options(s->t->judge)->elements, got;
+	double limit = (double)judge_options(s->t->judge)->elements, base = (double)try_sizes(s, tiny, 0);
+	double degree[TRIAL_OVERRIDES];
 
+	if (base < 0 || find_degrees(s, tiny, base, degree))
+		return -1;
 	for (size_t i = 0; i < s->n; i++)
-		v[i] = s->c[i].value;
-	for (int tries = 0; tries < 80; tries++) {
+		v[i] = MAX(s->c[i].value, tiny[i]);
+	for (int tries = 0; tries < 200; tries++) {
 		size_t big = s->n;
-		double share = 1.0, elements = (double)try_sizes(s, tiny, 0);
+		double elements = base;
 
 		for (size_t i = 0; i < s->n; i++) {
-			share *= (double)v[i] / (double)tiny[i];
+			elements *= pow((double)v[i] / (double)tiny[i], degree[i]);
 			if (v[i] > tiny[i] && (big == s->n || v[i] * tiny[big] > v[big] * tiny[i]))
 				big = i;
 		}
-		if (elements * share <= (double)limit || big == s->n) {
-			got = try_sizes(s, v, 1);
+		if (elements <= limit || big == s->n) {
+			int64_t got = try_sizes(s, v, 1);
+
 			if (got >= 0 || big == s->n)
 				return got == -2 ? -1 : 0;
 		}
