@@ -56,7 +56,7 @@ static int make_requests(struct rolling *g, uint64_t step)
 	for (size_t i = 0; i < g->count && !rc; i++) {
 		g->requests[i] = (struct infer_request){ .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u, .number = g->which[i],
 							 .sample = g->o->sample, .max_new_tokens = g->o->max_new_tokens,
-							 .stop_tokens = stops, .nstop_tokens = n_stops };
+							 .stop_tokens = stops, .nstop_tokens = n_stops, .ctx = &g->requests[i] };
 		rc = encode_prompt(g, x, i);
 	}
 	tok_enc_free(x);
@@ -195,7 +195,8 @@ static void copy_verdicts(struct rolling *g)
 static void sample_done(void *ctx, const struct infer_result *res)
 {
 	struct rolling *g = ctx;
-	size_t index = (size_t)(res->request - g->requests) * (size_t)g->o->n + (size_t)(res->sample - res->request->first);
+	const struct infer_request *mine = res->request->ctx;     /* the engine has copies */
+	size_t index = (size_t)(mine - g->requests) * (size_t)g->o->n + (size_t)(res->sample - mine->first);
 	struct rolled *s = &g->r->samples.v[index];
 
 	g->sampled++;
