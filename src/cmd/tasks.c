@@ -22,7 +22,7 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_INT(struct args, count, "count", 1, 100000000, 100, "rows to write"),
-	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from: 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
+	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows"),
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution; - for standard output"),
@@ -51,7 +51,7 @@ struct row {
 struct maker {
 	const struct args *a;
 	struct rng rng;
-	int levels[3], n_levels;
+	int levels[16], n_levels;
 	int split;                 /* -1: all */
 	struct map seen;
 	struct judge_pool *pool;
@@ -68,7 +68,7 @@ static int parse_levels(struct maker *m)
 	for (size_t i = 0; i < m->a->level.n; i++) {
 		int64_t v;
 
-		if (str_to_i64(str_of(m->a->level.v[i]), &v) || v < 1 || v > 3 || m->n_levels == 3)
+		if (str_to_i64(str_of(m->a->level.v[i]), &v) || v < 1 || v > 3 || m->n_levels == 16)
 			return err_set(m->e, ERR_USAGE, "levels are 1, 2 and 3, not '%s'", m->a->level.v[i]);
 		m->levels[m->n_levels++] = (int)v;
 	}
