@@ -393,6 +393,22 @@ static int c_tensor(struct bind *b)
 	return made(b, &t, 1);
 }
 
+/* x.new_tensor(data): x's dtype unless another is named */
+static int c_new_tensor(struct bind *b)
+{
+	struct val all[] = { b->a[1], bind_given(b, 2) ? b->a[2] : val_dtype(host_nominal(b->h, b->a[0].u.t->t.dt)), b->a[3], b->a[4] };
+	struct bind inner = *b;
+
+	inner.a = all;
+	inner.n = 4;
+	if (c_tensor(&inner)) {
+		b->e = inner.e;
+		return -1;
+	}
+	b->out = inner.out;
+	return 0;
+}
+
 /* as_tensor, asarray: a tensor of the right dtype is itself */
 static int c_as_tensor(struct bind *b)
 {
@@ -449,6 +465,8 @@ const struct bind_row torch_make_rows[] = {
 	{ "torch.Tensor.new_zeros", "self, *size, " OPTS, c_new_zeros, BIND_ALLOC },
 	{ "torch.Tensor.new_ones", "self, *size, " OPTS, c_new_ones, BIND_ALLOC },
 	{ "torch.Tensor.new_full", "self, size, fill_value, *, " OPTS, c_new_full, BIND_ALLOC },
+	{ "torch.Tensor.new_tensor", "self, data, *, " OPTS, c_new_tensor, BIND_ALLOC },
+	{ "torch.Tensor.new", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
 	{ "torch.empty_strided", "size, stride, *, " OPTS, c_empty_strided, BIND_ALLOC },
 	{ "torch.full", "size, fill_value, *, " OPTS, c_full, BIND_ALLOC },
 	{ "torch.full_like", "input, fill_value, *, " OPTS, c_full_like, BIND_ALLOC },

@@ -181,6 +181,43 @@ static int t_tolist(struct bind *b)
 	return is_tensor(b) ? -1 : list_of(b, &self(b)->t, &b->out);
 }
 
+static int t_get_device(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	b->out = val_int(self(b)->device == HOST_CUDA ? 0 : -1);
+	return 0;
+}
+
+/* x.resize_(shape): the same elements seen anew where they suffice, else more of them. */
+static int t_resize_(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct bind_ints s;
+	struct tensor *t, made;
+	int64_t n = 1, have;
+
+	if (bind_tensor(b, 0, &t) || bind_shape(b, 1, &s))
+		return -1;
+	for (int i = 0; i < s.n; i++)
+		if (s.v[i] < 0 || ck_mul64(n, s.v[i], &n))
+			return bind_shape_error(b, "resize_: invalid shape %s", SHAPE_TEXT(s.n, s.v));
+	have = (int64_t)t->st->bytes / dtype_size(t->dt) - t->offset;
+	if (n > have) {
+		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
+			return bind_fail(b);
+		memset(made.st->data, 0, made.st->bytes);
+		memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
+		tensor_release(t);
+		*t = made;
+	}
+	t->ndim = s.n;
+	memcpy(t->shape, s.v, sizeof *t->shape * (size_t)s.n);
+	tensor_dense_strides(s.n, s.v, t->stride);
+	b->out = b->a[0];
+	return 0;
+}
+
 static int same(struct bind *b)
 {
 	if (is_tensor(b))
@@ -468,6 +505,8 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "__float__", "self", t_float, 0 },
 	{ T "__int__", "self", t_int, 0 },
 	{ T "__index__", "self", t_index, 0 },
+	{ T "get_device", "self", t_get_device, 0 },
+	{ T "resize_", "self, *sizes", t_resize_, BIND_ALLOC },
 	{ T "tolist", "self", t_tolist, 0 },
 	{ T "numpy", "self", same, BIND_VIEW },
 	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,

@@ -182,7 +182,8 @@ const struct bind_row torch_unary_rows[] = {
 #define UNARY(name, op)                                                                                    \
 	{ "torch." #name, "input, *, out=None", u_##name, BIND_COMPUTE },                                  \
 	{ "torch.Tensor." #name, "self", u_##name, BIND_COMPUTE },                                         \
-	{ "torch.Tensor." #name "_", "self", u_##name, BIND_COMPUTE | BIND_INPLACE },
+	{ "torch.Tensor." #name "_", "self", u_##name, BIND_COMPUTE | BIND_INPLACE },                      \
+	ALIAS("torch." #name "_", "torch.Tensor." #name "_"),
 #include "host/torch_unary.def"
 #undef UNARY
 	ALIAS("torch.Tensor.__neg__", "torch.Tensor.neg"),
@@ -198,7 +199,6 @@ const struct bind_row torch_unary_rows[] = {
 	ALIAS("torch.Tensor.logit", "torch.logit"),
 	ALIAS("torch.special.expit", "torch.sigmoid"),
 	ALIAS("torch.special.erf", "torch.erf"),
-	ALIAS("torch.relu_", "torch.Tensor.relu_"),
 #define ACT(name, op, sig, params, inplace) { "torch.nn.functional." #name, "input" sig, act_##name, BIND_COMPUTE },
 #include "host/torch_act.def"
 #undef ACT
@@ -209,7 +209,6 @@ const struct bind_row torch_unary_rows[] = {
 	ALIAS("torch.prelu", "torch.nn.functional.prelu"),
 	{ "torch.nn.functional.rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", rrelu,
 	  BIND_COMPUTE },
-	ALIAS("torch.selu_", "torch.Tensor.selu_"),
 	ALIAS("torch.celu", "torch.nn.functional.celu"),
 	ALIAS("torch.hardshrink", "torch.nn.functional.hardshrink"),
 	ALIAS("torch.threshold", "torch.nn.functional.threshold"),

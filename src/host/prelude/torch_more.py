@@ -1,0 +1,149 @@
+# torch functions made of others. Here max, min, sum, int are torch's own.
+
+
+def atleast_1d(input):
+    return input.reshape(1) if input.dim() == 0 else input
+
+
+def atleast_2d(input):
+    if input.dim() == 0:
+        return input.reshape(1, 1)
+    return input.unsqueeze(0) if input.dim() == 1 else input
+
+
+def atleast_3d(input):
+    if input.dim() == 0:
+        return input.reshape(1, 1, 1)
+    if input.dim() == 1:
+        return input.unsqueeze(0).unsqueeze(-1)
+    return input.unsqueeze(-1) if input.dim() == 2 else input
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    parts = [t for t in (prepend, input, append) if t is not None]
+    x = torch.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(n):
+        size = x.size(dim)
+        x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+    return x
+
+
+def kron(input, other):
+    n = input.dim() if input.dim() > other.dim() else other.dim()
+    a = input.reshape((1,) * (n - input.dim()) + tuple(input.shape))
+    b = other.reshape((1,) * (n - other.dim()) + tuple(other.shape))
+    shape = [a.size(i) * b.size(i) for i in range(n)]
+    for i in range(n):
+        a = a.unsqueeze(2 * i + 1)
+        b = b.unsqueeze(2 * i)
+    return (a * b).reshape(shape)
+
+
+def isin(elements, test_elements, assume_unique=False, invert=False):
+    test = torch.as_tensor(test_elements)
+    found = (elements.unsqueeze(-1) == test.flatten()).any(-1)
+    return ~found if invert else found
+
+
+def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
+    if interpolation != "linear":
+        raise NotImplementedError("quantile with interpolation other than linear")
+    q = torch.as_tensor(q, dtype=input.dtype)
+    x = input.flatten() if dim is None else input
+    d = 0 if dim is None else dim
+    x = torch.sort(x, d).values.movedim(d, 0)
+    rank = q.flatten() * (x.size(0) - 1)
+    low = rank.floor()
+    weight = (rank - low).reshape([-1] + [1] * (x.dim() - 1))
+    a = x[low.long()]
+    b = x[rank.ceil().long()]
+    out = torch.lerp(a, b, weight.expand_as(a))
+    if keepdim:
+        out = out.unsqueeze(1 + d % input.dim()) if dim is not None else out.reshape([-1] + [1] * input.dim())
+    return out[0] if q.dim() == 0 else out
+
+
+def cartesian_prod(*tensors):
+    if len(tensors) == 1:
+        return tensors[0]
+    return torch.stack([t.flatten() for t in torch.meshgrid(*tensors, indexing="ij")], dim=1)
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    size = input.size(dim)
+    if type(indices_or_sections) is type(0):
+        n = indices_or_sections
+        sizes = [size // n + (1 if i < size % n else 0) for i in range(n)]
+        return torch.split(input, sizes, dim)
+    edges = [0]
+    for i in indices_or_sections:
+        i = i + size if i < 0 else i
+        edges.append(0 if i < 0 else size if i > size else i)
+    edges.append(size)
+    return tuple([input.narrow(dim, a, b - a if b > a else 0) for a, b in zip(edges[:-1], edges[1:])])
+
+
+def select_scatter(input, src, dim, index):
+    out = input.clone()
+    out.select(dim, index).copy_(src)
+    return out
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    out = input.clone()
+    where = [slice(None)] * input.dim()
+    where[dim] = slice(start, end, step)
+    out[tuple(where)] = src
+    return out
+
+
+def addr(input, vec1, vec2, beta=1, alpha=1):
+    return beta * input + alpha * torch.outer(vec1, vec2)
+
+
+def vdot(input, other):
+    return torch.dot(input, other)
+
+
+def chain_matmul(*matrices):
+    out = matrices[0]
+    for m in matrices[1:]:
+        out = out @ m
+    return out
+
+
+def fill(input, value):
+    return torch.full_like(input, value)
+
+
+def tensordot(a, b, dims=2):
+    if type(dims) is type(0):
+        left = list(range(a.dim() - dims, a.dim()))
+        right = list(range(dims))
+    else:
+        left, right = [list(d) if isinstance(d, (list, tuple)) else [d] for d in dims]
+    left = [d % a.dim() for d in left]
+    right = [d % b.dim() for d in right]
+    keep_a = [d for d in range(a.dim()) if d not in left]
+    keep_b = [d for d in range(b.dim()) if d not in right]
+    n = 1
+    for d in left:
+        n *= a.size(d)
+    x = a.permute(keep_a + left).reshape(-1, n)
+    y = b.permute(right + keep_b).reshape(n, -1)
+    return (x @ y).reshape([a.size(d) for d in keep_a] + [b.size(d) for d in keep_b])
+
+
+def block_diag(*tensors):
+    parts = [torch.atleast_2d(t) for t in tensors]
+    rows = cols = 0
+    for t in parts:
+        rows += t.size(0)
+        cols += t.size(1)
+    out = torch.zeros(rows, cols, dtype=parts[0].dtype)
+    row = col = 0
+    for t in parts:
+        out[row : row + t.size(0), col : col + t.size(1)] = t
+        row += t.size(0)
+        col += t.size(1)
+    return out
