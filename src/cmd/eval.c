@@ -9,10 +9,11 @@
 #include "cmd/judge_args.h"
 #include "cmd/sample_args.h"
 #include "rl/eval.h"
+#include "store/store.h"
 #include "train/checkpoint.h"
 
 struct args {
-	const char *model, *adapter, *tasks, *out, *device, *weights;
+	const char *model, *adapter, *tasks, *out, *device, *weights, *run, *name;
 	struct opt_list compare, k;
 	int64_t seed, threads;
 	int json, per_op;
@@ -27,6 +28,8 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, or a folder of .py tasks"),
 	OPT_LIST(struct args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
 	OPT_STR(struct args, out, "out", "FILE", NULL, "write the result as JSON"),
+	OPT_STR(struct args, run, "run", "DIR", NULL, "keep the result in this run folder, for its report"),
+	OPT_STR(struct args, name, "name", "NAME", "eval", "under this name: outputs/eval_NAME.json"),
 	OPT_CHOICE(struct args, device, "device", "auto|cpu", "auto", "where the model runs"),
 	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
@@ -116,6 +119,30 @@ out:
 	return rc;
 }
 
+/* Into the run folder: outputs/eval_NAME.json and the store. */
+static int keep(const struct args *a, size_t number, struct str json, struct err *e)
+{
+	struct buf path = BUF_INIT, name = BUF_INIT;
+	struct store *s = NULL;
+	int rc;
+
+	buf_adds(&name, a->name);
+	if (number)
+		buf_addf(&name, "_%zu", number);
+	buf_addf(&path, "%s/outputs", a->run);
+	rc = file_mkdirs(buf_cstr(&path), e);
+	buf_addf(&path, "/eval_%s.json", buf_cstr(&name));
+	if (!rc)
+		rc = file_replace(buf_cstr(&path), json, e);
+	path_join(&path, a->run, "run.db");
+	if (!rc)
+		rc = store_open(&s, buf_cstr(&path), e) || store_put_eval(s, buf_cstr(&name), json, e) ? -1 : 0;
+	store_close(s);
+	buf_release(&path);
+	buf_release(&name);
+	return rc;
+}
+
 static int report(struct bench *b, const struct eval *ev, size_t number, struct err *e)
 {
 	struct buf text = BUF_INIT, path = BUF_INIT;
@@ -128,6 +155,8 @@ static int report(struct bench *b, const struct eval *ev, size_t number, struct 
 			buf_addf(&path, ".%zu", number);
 		rc = file_replace(buf_cstr(&path), buf_str(&text), e);
 	}
+	if (!rc && b->a->run)
+		rc = keep(b->a, number, buf_str(&text), e);
 	if (!b->a->json) {
 		buf_clear(&text);
 		buf_addf(&text, "%s\n", b->o.model_path);
