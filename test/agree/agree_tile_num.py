@@ -3,16 +3,22 @@
 lines) that runs clean is run again by Triton's interpreter on the same arguments (or, with
 --gpu, by Triton on the GPU), and every element of every tensor is compared.
 
-    agree_tile_num.py [--gpu] [--show N] [--folder FOLDER]...
+    agree_tile_num.py [--gpu] [--show N] [--folder FOLDER]... [--corpus FOLDER]... [--most N]
+
+--folder takes kernels with `# signature:` lines, --corpus any Python files with kernels, whose
+signatures are guessed.
 
 Dots of fp32 are tf32 here and fp32 in the interpreter: compared at tf32's precision. bf16 in the
 interpreter computes on bit patterns (a documented limitation): such cases are counted apart."""
 import argparse
 import os
+import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +30,9 @@ p = argparse.ArgumentParser()
 p.add_argument("--gpu", action="store_true")
 p.add_argument("--show", type=int, default=10)
 p.add_argument("--folder", action="append", default=[])
+p.add_argument("--corpus", action="append", default=[])
+p.add_argument("--most", type=int, default=0)
+p.add_argument("--seed", type=int, default=1)
 args = p.parse_args()
 if not args.gpu:
     os.environ["TRITON_INTERPRET"] = "1"
@@ -115,30 +124,51 @@ def ours(cases, folder):
     return out
 
 
+def accepted(case):
+    line = "%s\t%s\t%s\t1\t/dev/null\n" % (case.path, case.kernel, case.signature)
+    r = subprocess.run([TOOL], input=line, capture_output=True, text=True)
+    return {"accept": r.stdout.startswith(("ok", "fault"))}
+
+
+def too_long(*_):
+    raise TimeoutError
+
+
 def theirs(case):
+    signal.alarm(20)
     module = load(case.path)
     fn = getattr(module, case.kernel)
     kwargs, tensors = arguments(fn, module, case.signature)
     fn[GRID](**kwargs)
+    signal.alarm(0)
     return tensors
 
 
 def main():
     cases = []
-    for f in args.folder or [ROOT / "test/tile/kernels"]:
+    signal.signal(signal.SIGALRM, too_long)
+    for f in args.folder or ([] if args.corpus else [ROOT / "test/tile/kernels"]):
         cases += corpus.committed(Path(f))
+    scratch = tempfile.TemporaryDirectory()
+    for f in args.corpus:
+        cases += corpus.harvest(Path(f), Path(scratch.name), accepted, args.most, random.Random(args.seed))
+    why = Counter()
     same = differ = bf16 = cannot = unclean = 0
     with tempfile.TemporaryDirectory() as tmp:
         tmp = Path(tmp)
         for i, (case, status) in enumerate(zip(cases, ours(cases, tmp))):
             if status != "ok":
                 unclean += 1
+                why[" ".join(status.split()[:2 if status.startswith("fault") else 1])] += 1
+                if args.show > 20:
+                    print(case.kernel, case.signature, "->", status)
                 continue
             source = Path(case.path).read_text()
             body = source[source.index(f"def {case.kernel}("):].split("\n@triton.jit")[0]
             try:
                 tensors = theirs(case)
             except Exception as e:
+                signal.alarm(0)
                 cannot += 1
                 if args.show > 20:
                     print("cannot:", case.kernel, case.signature, repr(e)[:120])
@@ -158,6 +188,8 @@ def main():
                 differ += 1
                 if differ <= args.show:
                     print(f"{Path(case.path).name} {case.kernel} [{case.signature}]: {wrong}")
+    if why:
+        print("not run:", ", ".join(f"{k} {n}" for k, n in why.most_common()))
     print(f"agree_tile_num: {len(cases)} cases, {same} agree, {differ} differ, {bf16} differ in bf16 or fp8 (interpreter), "
           f"{cannot} the other side does not run, {unclean} refused or faulting here")
     return differ != 0
