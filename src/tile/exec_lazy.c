@@ -1,7 +1,7 @@
 /* Integer and pointer arithmetic on values that are not written out (UNIFORM, AFFINE, BOX).
  *
  * Invariant: an AFFINE value is exact in its type: no lane wraps around, and every lane is
- * within 2^61, so that sums of two of them never overflow 64 bits. Where that would not hold
+ * within 2^61, strides within 2^39, so that sums of two of them never overflow 64 bits. Where that would not hold
  * the short cut declines and the lanes are computed one by one. */
 #include "tile/machine.h"
 
@@ -10,14 +10,19 @@ struct affine {
 	int ndim;
 };
 
+/* Bounds that keep all arithmetic here inside 64 bits: 5 strides of 2^39 over 2^20 lanes and a
+ * base of 2^61 add up to less than 2^63. */
+#define MOST_BASE ((int64_t)1 << 61)
+#define MOST_STRIDE ((int64_t)1 << 39)
+
 static int load_affine(const struct val *v, struct affine *out)
 {
 	out->ndim = v->ndim;
 	if (v->kind == VAL_UNIFORM) {
 		for (int i = 0; i < v->ndim; i++)
 			out->stride[i] = 0;
-		out->base = val_int(v);
-		return (out->base > (int64_t)1 << 61 || out->base < -((int64_t)1 << 61)) ? -1 : 0;
+		out->base = v->ptr ? v->u.i : val_int(v);
+		return out->base > MOST_BASE || out->base < -MOST_BASE ? -1 : 0;
 	}
 	if (v->kind != VAL_AFFINE)
 		return -1;
@@ -27,31 +32,47 @@ static int load_affine(const struct val *v, struct affine *out)
 	return 0;
 }
 
-static void range_of(const struct affine *a, const struct val *shape, __int128 *lo, __int128 *hi)
+/* Least and greatest lane; -1 if they might not fit 64 bits. */
+static int range_of(const struct affine *a, const struct val *shape, int64_t *lo, int64_t *hi)
 {
-	*lo = *hi = a->base;
+	int64_t down = 0, up = 0;
 	for (int d = 0; d < shape->ndim; d++) {
-		__int128 reach = (__int128)a->stride[d] * (shape->shape[d] - 1);
-		*(reach < 0 ? lo : hi) += reach;
+		int64_t s = a->stride[d];
+		if (s > MOST_STRIDE || s < -MOST_STRIDE)
+			return -1;
+		int64_t reach = s * (shape->shape[d] - 1);
+		down += reach < 0 ? reach : 0;
+		up += reach > 0 ? reach : 0;
 	}
+	*lo = a->base + down;
+	*hi = a->base + up;
+	return a->base > MOST_BASE || a->base < -MOST_BASE ? -1 : 0;
 }
 
-static int fits(const struct val *v, __int128 lo, __int128 hi)
+static int fits(const struct val *v, int64_t lo, int64_t hi)
 {
-	const struct dtype_info *info = dtype_info((enum dtype)v->dt);
-	int bits = v->ptr ? 62 : info->class == DTC_BOOL ? 1 : MIN(info->bytes * 8, 62);
-	if (v->ptr || info->class == DTC_SINT)
-		return lo >= -((__int128)1 << (bits - 1)) && hi < (__int128)1 << (bits - 1);
-	return lo >= 0 && hi < (__int128)1 << MIN(bits, 61);
+	if (v->ptr)
+		return lo >= -MOST_BASE && hi <= MOST_BASE;
+	switch (v->dt) {
+	case DT_BOOL: return lo >= 0 && hi <= 1;
+	case DT_I8: return lo >= INT8_MIN && hi <= INT8_MAX;
+	case DT_I16: return lo >= INT16_MIN && hi <= INT16_MAX;
+	case DT_I32: return lo >= INT32_MIN && hi <= INT32_MAX;
+	case DT_I64: return lo >= -MOST_BASE && hi <= MOST_BASE;
+	case DT_U8: return lo >= 0 && hi <= UINT8_MAX;
+	case DT_U16: return lo >= 0 && hi <= UINT16_MAX;
+	case DT_U32: return lo >= 0 && hi <= UINT32_MAX;
+	case DT_U64: return lo >= 0 && hi <= MOST_BASE;
+	default: return 0;
+	}
 }
 
 /* d becomes `a` if that is exact in d's type. */
 static int put_affine(struct val *d, const struct affine *a)
 {
-	__int128 lo, hi;
+	int64_t lo, hi;
 	int flat = 1;
-	range_of(a, d, &lo, &hi);
-	if (!fits(d, lo, hi))
+	if (range_of(a, d, &lo, &hi) || !fits(d, lo, hi))
 		return 0;
 	for (int i = 0; i < d->ndim; i++)
 		flat &= a->stride[i] == 0;
@@ -86,14 +107,13 @@ static int add_affine(struct affine *a, const struct affine *b, int sign)
 /* a / c and a % c where the whole tile has one quotient. */
 static int one_quotient(struct val *d, struct affine *a, const struct val *b, int rem)
 {
-	__int128 lo, hi;
+	int64_t lo, hi;
 	if (b->kind != VAL_UNIFORM)
 		return 0;
 	int64_t c = val_int(b);
-	range_of(a, d, &lo, &hi);
-	if (c <= 0 || lo < 0 || lo / c != hi / c)
+	if (range_of(a, d, &lo, &hi) || c <= 0 || lo < 0 || lo / c != hi / c)
 		return 0;
-	int64_t q = (int64_t)(lo / c);
+	int64_t q = lo / c;
 	if (!rem)
 		*a = (struct affine){ .base = q, .ndim = a->ndim };
 	else
@@ -117,9 +137,10 @@ static int put_bool(struct val *d, int yes)
 /* diff < 0 lane by lane, as a box if only one dimension matters. */
 static int put_negative(struct val *d, const struct affine *diff)
 {
-	__int128 lo, hi;
+	int64_t lo, hi;
 	int along = -1;
-	range_of(diff, d, &lo, &hi);
+	if (range_of(diff, d, &lo, &hi))
+		return 0;
 	if (hi < 0 || lo >= 0)
 		return put_bool(d, hi < 0);
 	for (int i = 0; i < d->ndim; i++) {
@@ -155,8 +176,9 @@ static int compare(enum tile_op op, struct val *d, struct affine *a, const struc
 		a->base -= 1;
 	if (op != TOP_EQ && op != TOP_NE)
 		return put_negative(d, a);
-	__int128 lo, hi;
-	range_of(a, d, &lo, &hi);
+	int64_t lo, hi;
+	if (range_of(a, d, &lo, &hi))
+		return 0;
 	if (lo > 0 || hi < 0)
 		return put_bool(d, op == TOP_NE);
 	return lo == 0 && hi == 0 ? put_bool(d, op == TOP_EQ) : 0;
@@ -165,10 +187,9 @@ static int compare(enum tile_op op, struct val *d, struct affine *a, const struc
 static int pick_by_range(enum tile_op op, struct val *d, const struct affine *a, const struct affine *b)
 {
 	struct affine diff = *a;
-	__int128 lo, hi;
-	if (add_affine(&diff, b, -1))
+	int64_t lo, hi;
+	if (add_affine(&diff, b, -1) || range_of(&diff, d, &lo, &hi))
 		return 0;
-	range_of(&diff, d, &lo, &hi);
 	int max = op == TOP_MAX || op == TOP_MAX_NAN;
 	if (lo >= 0)
 		return put_affine(d, max ? a : b);
