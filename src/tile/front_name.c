@@ -119,7 +119,8 @@ static struct val module_attr(struct front *f, struct str module, struct str att
 		return language_attr(f, attr, 1);
 	if (str_is(module, "triton.language.standard") || str_is(module, "triton.language.random")) {
 		const struct tile_fn *fn = lang_library_get(f->g, attr, 0);
-		return fn ? of_fn(fn) : unbound();
+		const struct builtin *b = fn ? NULL : lang_builtin_get(&f->g->builtins, "lib", attr);
+		return fn ? of_fn(fn) : b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.math")) {
 		const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language.math", attr);
