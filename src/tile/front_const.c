@@ -194,6 +194,8 @@ struct val front_const_unary(struct front *f, enum py_op op, struct val a)
 	static const char *const method[PY_OPS] = {
 		[PY_OP_USub] = "__neg__", [PY_OP_UAdd] = "__pos__", [PY_OP_Invert] = "__invert__",
 	};
+	if (op == PY_OP_Not && a.kind == V_TUPLE && !a.wrapped)
+		front_fail(f, REASON_bad_types, "ValueError(\"'__not__' is not in list\")");
 	if (op == PY_OP_Not)
 		return val_bool(!lang_truth(&a));
 	if (a.kind == V_FLOAT && op != PY_OP_Invert)

@@ -95,7 +95,8 @@ static void find_candidates(struct front *f, struct branch *b, const struct py_n
 		b->candidate[i] = fr->vars[i].kind != V_UNBOUND ? in_then[i] || in_else[i] : in_then[i] && in_else[i];
 }
 
-static void visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out, int is_else)
+/* Nonzero: the side returned, its end is never reached. */
+static int visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out, int is_else)
 {
 	struct frame *fr = f->frame;
 	int mute = f->mute, unsupported = f->unsupported;
@@ -110,8 +111,10 @@ static void visit_side(struct front *f, const struct py_list *body, struct branc
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
-	f->mute = mute + (f->unsupported && !unsupported);
+	int live = mute + (f->unsupported && !unsupported), returned = f->mute > live;
+	f->mute = live;
 	*out = scope_save(f);
+	return returned;
 }
 
 /* The registers of a name that only the else side changed were made in the then side, from
@@ -125,8 +128,6 @@ static void join(struct front *f, struct branch *b)
 			joined[i] = (unsigned char)joins_livein(f, i, &b->before.vars[i], &b->then.vars[i], &b->otherwise.vars[i]);
 	for (size_t i = 0; i < fr->n_names; i++) {
 		if (joined[i] || !b->then.defs[i] || !b->otherwise.defs[i])
-			continue;
-		if (b->before.vars[i].kind != V_UNBOUND && flow_is_triton(&b->before.vars[i]) && flow_same(f, &b->then.vars[i], &b->otherwise.vars[i]))
 			continue;
 		check_both(f, i, &b->then.vars[i], &b->otherwise.vars[i]);
 		joined[i] = 1;
@@ -155,12 +156,14 @@ static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 	struct branch b;
 	branch_init(f, &b, n);
 	emit_if(f, cond.id);
-	visit_side(f, &n->u.If.body, &b, &b.then, 0);
+	int returned = visit_side(f, &n->u.If.body, &b, &b.then, 0);
 	emit_else(f);
 	scope_restore(f, &b.before);
-	visit_side(f, &n->u.If.orelse, &b, &b.otherwise, 1);
+	returned &= visit_side(f, &n->u.If.orelse, &b, &b.otherwise, 1);
 	emit_end(f);
 	join(f, &b);
+	if (returned)
+		f->mute++;      /* nobody comes here; the end of the region takes it back */
 }
 
 /* A combine or map function without control flow runs over many lanes at once: both sides are

@@ -142,6 +142,7 @@ static const char source[] =
 "    static_assert(at == last, \"only minor dimension is currently supported\")\n"
 "    n: constexpr = x.shape[at]\n"
 "    keep: constexpr = n if k is None else 2 ** _log2(k)\n"
+"    static_assert(keep <= n, \"k is larger than the dimension\")\n"
 "    if keep < n:\n"
 "        return _sorted(_widened(_promote_bfloat16_to_float32(x)), keep, descending)\n"
 "    else:\n"
