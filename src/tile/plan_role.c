@@ -99,6 +99,11 @@ int plan_may_borrow(const struct tile_code *c, int at, int first, int last)
 	struct tile_type t = c->regs[tile_dst(&f->insns[at], 0)];
 	if (first != at || !t.ndim || t.dt == DT_BOOL)
 		return 0;
+	/* What is assigned again would be written over in memory. */
+	for (int i = 0; i < f->n_insns; i++)
+		for (int k = 0; k < f->insns[i].n_dst; k++)
+			if (i != at && tile_dst(&f->insns[i], k) == tile_dst(&f->insns[at], 0))
+				return 0;
 	/* A fused store may write exactly over what it reads; any other effect ends the loan. */
 	for (int i = at + 1; i <= last && i < f->n_insns; i++)
 		if ((tile_op_info(f->insns[i].op)->flags & TOF_S) && !(i == last && f->insns[i].op == TOP_STORE))

@@ -98,6 +98,38 @@ static void test_overlap(void **state)
 		}
 }
 
+/* A loaded tile that is then accumulated into must not be the memory it came from. */
+static void test_accumulate(void **state)
+{
+	(void)state;
+	for (int mode = TILE_FAST; mode <= TILE_CHECKED; mode++) {
+		struct rig r;
+		int32_t *a, *o;
+		struct tile_type t = rig_tile(DT_I32, 64), i32 = tile_scalar(DT_I32);
+		rig_open(&r);
+		r.o.mode = (enum tile_mode)mode;
+		tile_reg acc = rig_input(&r, t, (void **)&a), k = tile_build_reg(&r.b, i32);
+		tile_build_mov(&r.b, k, tile_build_int(&r.b, i32, 0));
+		tile_build_block(&r.b);
+		tile_build_loop(&r.b);
+		tile_build_br_if(&r.b, tile_build(&r.b, TOP_GE, tile_scalar(DT_BOOL), 2, k, tile_build_int(&r.b, i32, 3)), 1);
+		tile_build_mov(&r.b, acc, op2(&r, TOP_ADD, acc, tile_build_int(&r.b, t, 100)));
+		tile_build_mov(&r.b, k, op2(&r, TOP_ADD, k, tile_build_int(&r.b, i32, 1)));
+		tile_build_br(&r.b, 0);
+		tile_build_end(&r.b);
+		tile_build_end(&r.b);
+		rig_output(&r, acc, (void **)&o);
+		for (int i = 0; i < 64; i++)
+			a[i] = i;
+		rig_run(&r);
+		for (int i = 0; i < 64; i++) {
+			assert_int_equal(a[i], i);
+			assert_int_equal(o[i], i + 300);
+		}
+		rig_close(&r);
+	}
+}
+
 /* --- bounds in fast mode ------------------------------------------------------------------- */
 
 static void test_fast_bounds(void **state)
@@ -306,7 +338,7 @@ static void test_roofline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap), cmocka_unit_test(test_accumulate), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_first_fault), cmocka_unit_test(test_grid_order), cmocka_unit_test(test_atomics), cmocka_unit_test(test_cas),
 		cmocka_unit_test(test_fuel), cmocka_unit_test(test_roofline),
 	};
