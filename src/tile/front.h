@@ -17,7 +17,7 @@
 #include "tile/build.h"
 #include "tile/lang.h"
 
-enum { FRONT_MAX_DEPTH = 64, FRONT_MAX_NODES = 4000000 };
+enum { FRONT_MAX_DEPTH = 64, FRONT_MAX_NODES = 1000000 };
 
 struct tile_engine;
 

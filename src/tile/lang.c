@@ -39,7 +39,7 @@ int lang_equal(const struct val *a, const struct val *b)
 		return 0;
 	switch (a->kind) {
 	case V_NONE: return 1;
-	case V_STR: case V_CLASS: case V_MODULE: return str_eq(a->u.s, b->u.s);
+	case V_STR: case V_CLASS: case V_MODULE: case V_OTHER: return str_eq(a->u.s, b->u.s);
 	case V_TYPE: return ty_eq(a->u.ty, b->u.ty);
 	case V_TUPLE: return tuples_equal(a, b);
 	case V_FN: return a->u.fn == b->u.fn;
