@@ -171,8 +171,42 @@ static int special_text(struct host *h, struct val v, enum name_id name, struct 
 	return 1;
 }
 
+/* tensor(0.5) and short rows of numbers; larger tensors by shape and type alone. */
+static int tensor_repr(struct host *h, struct val v, struct buf *out)
+{
+	const struct tensor *t = &v.u.t->t;
+	int64_t n = tensor_numel(t);
+	if (v.u.t->is_param)
+		buf_adds(out, "Parameter containing:\n");
+	buf_adds(out, "tensor(");
+	if (t->ndim > 1 || n > 16) {
+		buf_adds(out, "..., size=(");
+		for (int i = 0; i < t->ndim; i++)
+			buf_addf(out, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
+		buf_addf(out, "), dtype=torch.%s", dtype_info(host_nominal(h, t->dt))->torch);
+	} else {
+		buf_adds(out, t->ndim ? "[" : "");
+		for (int64_t i = 0; i < n; i++) {
+			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) * dtype_size(t->dt);
+			buf_adds(out, i ? ", " : "");
+			if (t->dt == DT_BOOL)
+				buf_adds(out, *p ? "True" : "False");
+			else if (!dtype_is_float(t->dt))
+				buf_addf(out, "%lld", (long long)dtype_load_int(t->dt, p));
+			else
+				buf_addf(out, dtype_load(t->dt, p) == floor(dtype_load(t->dt, p)) ? "%.0f." : "%.4f", dtype_load(t->dt, p));
+		}
+		buf_adds(out, t->ndim ? "]" : "");
+	}
+	buf_adds(out, v.u.t->device == HOST_CUDA ? ", device='cuda:0'" : "");
+	buf_adds(out, v.u.t->requires_grad ? ", requires_grad=True)" : ")");
+	return 0;
+}
+
 static int object_repr(struct host *h, struct val v, struct buf *out)
 {
+	if (v.kind == V_TENSOR)
+		return tensor_repr(h, v, out);
 	int found = special_text(h, v, NM___repr__, out);
 	if (found)
 		return found < 0 ? -1 : 0;
