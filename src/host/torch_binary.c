@@ -183,7 +183,8 @@ static int float_power(struct bind *b)
 
 /* --- clamp, where, lerp, addcmul --------------------------------------------------------------- */
 
-static int clamp_tensors(struct bind *b, size_t lo, size_t hi)
+/* Bounds that are tensors; has_lo, has_hi: which of them there are. */
+static int clamp_tensors(struct bind *b, size_t lo, size_t hi, int has_lo, int has_hi)
 {
 	struct num_arg a[3] = { { .kind = NUM_TENSOR } };
 	struct num_ctx c = torch_ctx(b);
@@ -192,10 +193,10 @@ static int clamp_tensors(struct bind *b, size_t lo, size_t hi)
 
 	if (torch_arg(b, 0, &a[0]))
 		return -1;
-	if (!bind_given(b, lo) || !bind_given(b, hi)) {
-		if (torch_arg(b, bind_given(b, lo) ? lo : hi, &a[1]))
+	if (!has_lo || !has_hi) {
+		if (torch_arg(b, has_lo ? lo : hi, &a[1]))
 			return -1;
-		return torch_apply(b, bind_given(b, lo) ? NUM_maximum : NUM_minimum, a, NULL);
+		return torch_apply(b, has_lo ? NUM_maximum : NUM_minimum, a, NULL);
 	}
 	if (torch_arg(b, lo, &a[1]) || torch_arg(b, hi, &a[2]))
 		return -1;
@@ -216,7 +217,7 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	if (!has_lo && !has_hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if ((has_lo && b->a[lo].kind == V_TENSOR) || (has_hi && b->a[hi].kind == V_TENSOR))
-		return clamp_tensors(b, has_lo ? lo : hi, has_hi ? hi : lo);
+		return clamp_tensors(b, lo, hi, has_lo, has_hi);
 	if (torch_arg(b, 0, &a) || (has_lo && torch_arg(b, lo, &l)) || (has_hi && torch_arg(b, hi, &h)))
 		return -1;
 	/* An integer tensor with a float bound gives floats. */
