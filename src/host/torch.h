@@ -42,6 +42,10 @@ int torch_give(struct bind *b, struct tensor *t);
 
 /* A Python number or 0-d tensor as a value. */
 int torch_item(struct bind *b, const struct tensor *t, struct val *out);
+/* Slot i as a tensor with its own reference; a number becomes a 0-d one of t's dtype. */
+int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out);
+/* One index tensor per dimension: torch.where(mask), nonzero(as_tuple=True). */
+int torch_nonzero_tuple(struct bind *b, const struct tensor *t);
 /* Passes the device= slot on to the tensor just made. */
 int torch_on_device(struct bind *b, size_t device);
 

@@ -247,8 +247,6 @@ static int t_clamp_max(struct bind *b)
 	return clamp(b, 9, 1);
 }
 
-int torch_nonzero_tuple(struct bind *b, const struct tensor *t);
-
 static int t_where(struct bind *b)
 {
 	struct num_arg a[3];
