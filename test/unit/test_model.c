@@ -474,7 +474,9 @@ int main(void)
 {
 	static enum model_store exact = STORE_F32, fast = STORE_FAST;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits), cmocka_unit_test_prestate(test_forks, &exact), cmocka_unit_test_prestate(test_forks, &fast), cmocka_unit_test_prestate(test_train_against_sampling, &exact),
+		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits),
+		cmocka_unit_test_prestate(test_forks, &exact), cmocka_unit_test_prestate(test_forks, &fast),
+		cmocka_unit_test_prestate(test_train_against_sampling, &exact),
 		cmocka_unit_test_prestate(test_train_against_sampling, &fast),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
 	};

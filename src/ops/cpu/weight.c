@@ -2,6 +2,7 @@
  *
  * int8: scale[n] = max |W[n, :]| / 127, q = round(W / scale), ties to even. */
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "ops/cpu/cpu.h"
@@ -46,68 +47,102 @@ static size_t place(const struct weight *w, size_t n, size_t k)
 	return (p * (size_t)w->k + k) * nr + i;
 }
 
-static float stored(const struct weight_part *p, size_t at)
-{
-	switch (p->dt) {
-	case DT_F32: return ((const float *)p->data)[at];
-	case DT_BF16: return bf16_to_f32(((const uint16_t *)p->data)[at]);
-	case DT_F16: return f16_to_f32(((const uint16_t *)p->data)[at]);
-	default: BUG("a stored weight of type %s", dtype_info(p->dt)->torch);
-	}
-}
-
-/* Row `r` of a part as row `n` of the weight. */
-static void pack_row(struct weight *w, const struct weight_part *p, size_t r, size_t n)
-{
-	size_t k = (size_t)w->k, nr = (size_t)gemm_cpu()->nr;
-	float top = 0;
-
-	if (w->dt == DT_F32) {
-		float *o = (float *)w->packed + place(w, n, 0);
-
-		for (size_t i = 0; i < k; i++)
-			o[i * nr] = stored(p, r * k + i);
-		return;
-	}
-	if (w->dt == DT_BF16) {
-		uint16_t *o = w->packed;
-
-		for (size_t i = 0; i < k; i++)
-			o[place(w, n, i)] = f32_to_bf16(stored(p, r * k + i));
-		return;
-	}
-	for (size_t i = 0; i < k; i++)
-		top = fmaxf(top, fabsf(stored(p, r * k + i)));
-	w->scale[n] = top / 127;
-	for (size_t i = 0; i < k; i++)
-		((int8_t *)w->packed)[place(w, n, i)] = top > 0 ? (int8_t)rintf(stored(p, r * k + i) / w->scale[n]) : 0;
-}
+enum { STEP = 256 };   /* columns packed at a time; even */
 
 struct pack_ctx {
 	struct weight *w;
 	const struct weight_part *parts;
 	int n;
+	const struct gemm_kernels *g;
 };
+
+/* Columns [k0, k0 + kc) of row n of the stacked parts. */
+static void stored_row(const struct pack_ctx *c, size_t n, size_t k0, size_t kc, float *out)
+{
+	const struct weight_part *p = c->parts;
+
+	for (; n >= (size_t)p->n; p++)
+		n -= (size_t)p->n;
+	dtype_convert(DT_F32, out, p->dt, (const char *)p->data + (n * (size_t)c->w->k + k0) * (size_t)dtype_size(p->dt), kc);
+}
+
+/* out[kc][nr]: columns [k0, k0 + kc) of the rows of panel p; rows past the end are zero. */
+static void stored_panel(const struct pack_ctx *c, size_t p, size_t k0, size_t kc, float *out)
+{
+	size_t nr = (size_t)c->g->nr;
+	float rows[GEMM_NR_MAX][STEP];
+
+	for (size_t i = 0; i < nr; i++)
+		if (p * nr + i < (size_t)c->w->n)
+			stored_row(c, p * nr + i, k0, kc, rows[i]);
+		else
+			memset(rows[i], 0, sizeof rows[i]);
+	c->g->transpose(out, nr, rows[0], STEP, (int)nr, kc);
+}
+
+static void find_scales(const struct pack_ctx *c, size_t p)
+{
+	size_t nr = (size_t)c->g->nr, k = (size_t)c->w->k;
+	float t[STEP * GEMM_NR_MAX], top[GEMM_NR_MAX] = { 0 };
+
+	for (size_t k0 = 0; k0 < k; k0 += STEP) {
+		size_t kc = MIN((size_t)STEP, k - k0);
+
+		stored_panel(c, p, k0, kc, t);
+		for (size_t i = 0; i < kc * nr; i++)
+			top[i % nr] = fmaxf(top[i % nr], fabsf(t[i]));
+	}
+	for (size_t i = 0; i < nr && p * nr + i < (size_t)c->w->n; i++)
+		c->w->scale[p * nr + i] = top[i] / 127;
+}
+
+static void quantise(const struct pack_ctx *c, size_t p, size_t kc, const float *t, int8_t *out)
+{
+	size_t nr = (size_t)c->g->nr;
+
+	for (size_t i = 0; i < kc * nr; i++) {
+		size_t n = p * nr + i % nr;
+		float s = n < (size_t)c->w->n ? c->w->scale[n] : 0;
+
+		out[i] = s > 0 ? (int8_t)rintf(t[i] / s) : 0;
+	}
+}
+
+static void pack_panel(const struct pack_ctx *c, size_t p)
+{
+	struct weight *w = c->w;
+	size_t nr = (size_t)c->g->nr, k = (size_t)w->k;
+	float t[STEP * GEMM_NR_MAX];
+
+	if (w->dt == DT_I8)
+		find_scales(c, p);
+	for (size_t k0 = 0; k0 < k; k0 += STEP) {
+		size_t kc = MIN((size_t)STEP, k - k0), at = place(w, p * nr, k0);
+
+		if (w->dt == DT_F32) {
+			stored_panel(c, p, k0, kc, (float *)w->packed + at);
+			continue;
+		}
+		stored_panel(c, p, k0, kc, t);
+		if (w->dt == DT_BF16)
+			c->g->pair_lines((uint32_t *)w->packed + at / 2, nr, t, nr, (int)nr, kc);
+		else
+			quantise(c, p, kc, t, (int8_t *)w->packed + at);
+	}
+}
 
 static void pack_range(void *ctx, size_t begin, size_t end)
 {
-	struct pack_ctx *c = ctx;
-	size_t at = 0;
-
-	for (int i = 0; i < c->n; i++) {
-		size_t rows = (size_t)c->parts[i].n;
-
-		for (size_t n = MAX(begin, at); n < MIN(end, at + rows); n++)
-			pack_row(c->w, &c->parts[i], n - at, n);
-		at += rows;
-	}
+	for (size_t p = begin; p < end; p++)
+		pack_panel(ctx, p);
 }
 
 void cpu_weight_pack(struct dev *d, struct weight *w, const struct weight_part *parts, int n)
 {
-	struct pack_ctx c = { .w = w, .parts = parts, .n = n };
+	struct pack_ctx c = { .w = w, .parts = parts, .n = n, .g = gemm_cpu() };
+	size_t nr = (size_t)c.g->nr;
 
-	pool_for(d->pool, (size_t)w->n, (size_t)gemm_cpu()->nr, pack_range, &c);
+	pool_for(d->pool, ((size_t)w->n + nr - 1) / nr, 1, pack_range, &c);
 }
 
 /* out[k] = W[row, :] as the products use it. */
