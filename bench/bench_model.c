@@ -28,7 +28,7 @@ static const struct model_config large = {
 	.eps = 1e-5f, .rope_theta = 10000, .rope_factor = 1, .tied = 1, .bos = -1, .eos = -1,
 };
 
-static void die(void)
+_Noreturn static void die(void)
 {
 	fprintf(stderr, "bench_model: %s\n", e.text);
 	exit(2);

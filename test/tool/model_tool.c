@@ -21,7 +21,7 @@
 
 static struct err e;
 
-static void die(void)
+_Noreturn static void die(void)
 {
 	fprintf(stderr, "model_tool: %s\n", e.text);
 	exit(2);
