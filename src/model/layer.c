@@ -88,24 +88,20 @@ static void proj_forward(const struct pass *p, int l, enum site s, const float *
 	const struct model *m = p->m;
 	struct proj j = proj_of(m, l, s);
 	size_t n = (size_t)j.w->n, k = (size_t)j.w->k, at = 0;
-	const float *xd;
+	struct lora_pass lp = { .M = p->T, .ldx = k, .ldy = n };
 
 	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n, .bias = j.bias, .add = add, .ldadd = n });
 	if (!has_lora(p, l, &j))
 		return;
-	xd = dropped(p, l, s, x, j.w->k);
 	for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n) {
 		const struct lora *a = lora_of(p, l, j.part[i].lora);
-		float *u = b->u[j.part[i].lora];
-		size_t r;
 
-		if (!a)
-			continue;
-		r = (size_t)a->a.n;
-		m->ops->linear(m->dev, &a->a, &(struct linear){ .M = p->T, .x = xd, .ldx = k, .y = u, .ldy = r });
-		m->ops->scale(m->dev, u, (size_t)p->T * r, lora_scale(p->a));
-		m->ops->linear(m->dev, &a->b, &(struct linear){ .M = p->T, .x = u, .ldx = r, .y = y + at, .ldy = n, .accumulate = 1 });
+		if (a)
+			lp.part[lp.parts++] = (struct lora_part){ .a = &a->a, .b = &a->b, .u = b->u[j.part[i].lora], .y = y + at };
 	}
+	lp.scale = lora_scale(p->a);
+	lp.x = dropped(p, l, s, x, j.w->k);
+	m->ops->lora(m->dev, &lp);
 }
 
 /* Gradients of one part of a projection trained whole. */

@@ -50,6 +50,20 @@ struct linear {
 	int accumulate;
 };
 
+/* y[M, n_i] += scale (x A_i^T) B_i^T for adapters that read the same rows; u_i = scale x A_i^T
+ * is left for the gradient. */
+enum { LORA_PARTS = 3 };
+struct lora_pass {
+	int M, parts;
+	const float *x;
+	size_t ldx, ldy;
+	float scale;
+	struct lora_part {
+		const struct weight *a, *b;   /* [r, k], [n, r] */
+		float *u, *y;                 /* [M, r] dense, [M, n] */
+	} part[LORA_PARTS];
+};
+
 /* --- attention ------------------------------------------------------------------------ */
 
 /* Block-causal attention over a pack: rows of qkv are [H + 2 HKV][D], keys rotated already.

@@ -253,6 +253,42 @@ static void test_levels(void **state)
 #endif
 }
 
+/* y += scale (x A^T) B^T for two adapters that write different columns. */
+static void test_lora(void **state)
+{
+	enum { M = 29, K = 300, RANK = 5, N0 = 40, N1 = 33, N = N0 + N1 };
+	float *x = draw(M * K), *y = draw(M * N), *u = draw(2 * M * RANK), *wa[2] = { draw(RANK * K), draw(RANK * K) };
+	float *wb[2] = { draw(N0 * RANK), draw(N1 * RANK) };
+	struct weight a[2], b[2];
+	double *want = mem_array(M * N, 8), *wu = mem_array(2 * M * RANK, 8);
+	struct lora_pass l = { .M = M, .parts = 2, .x = x, .ldx = K, .ldy = N, .scale = 1.5f };
+
+	(void)state;
+	for (int i = 0; i < M * N; i++)
+		want[i] = (double)y[i];
+	for (int p = 0; p < 2; p++) {
+		a[p] = pack(wa[p], DT_F32, RANK, K), b[p] = pack(wb[p], DT_F32, p ? N1 : N0, RANK);
+		l.part[p] = (struct lora_part){ .a = &a[p], .b = &b[p], .u = u + p * M * RANK, .y = y + p * N0 };
+		for (int m = 0; m < M; m++)
+			for (int r = 0; r < RANK; r++) {
+				double *v = &wu[(p * M + m) * RANK + r];
+
+				for (int k = 0; k < K; k++)
+					*v += 1.5 * (double)x[m * K + k] * (double)wa[p][r * K + k];
+				for (int n = 0; n < (p ? N1 : N0); n++)
+					want[m * N + p * N0 + n] += *v * (double)wb[p][n * RANK + r];
+			}
+	}
+	ops->lora(dev, &l);
+	near("lora u", u, wu, 2 * M * RANK, 3e-6);
+	near("lora y", y, want, M * N, 3e-6);
+	for (int p = 0; p < 2; p++) {
+		weight_release(dev, &a[p]), weight_release(dev, &b[p]);
+		mem_free(wa[p]), mem_free(wb[p]);
+	}
+	mem_free(x), mem_free(y), mem_free(u), mem_free(want), mem_free(wu);
+}
+
 /* --- norms, rope, embedding -------------------------------------------------------------------- */
 
 enum { T = 5, C = 37 };
@@ -600,7 +636,7 @@ static void test_attention_long(void **state)
 /* Which test covers which op. */
 static const struct { const char *op; CMUnitTestFunction test; } covered[] = {
 	{ "weight_pack", test_products }, { "weight_row", test_products }, { "linear", test_products },
-	{ "linear_dx", test_products }, { "linear_dw", test_products }, { "bias_grad", test_products },
+	{ "lora", test_lora }, { "linear_dx", test_products }, { "linear_dw", test_products }, { "bias_grad", test_products },
 	{ "embed", test_embed }, { "embed_grad", test_embed }, { "rmsnorm", test_rmsnorm }, { "rmsnorm_grad", test_rmsnorm },
 	{ "qk_rope", test_qk_rope }, { "qk_rope_grad", test_qk_rope }, { "swiglu", test_swiglu }, { "swiglu_grad", test_swiglu },
 	{ "attention", test_attention_grad }, { "attention_grad", test_attention_grad }, { "attention_cached", test_attention_long },
@@ -650,7 +686,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products),
+		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products), cmocka_unit_test(test_lora),
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
 		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),

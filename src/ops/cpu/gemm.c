@@ -161,10 +161,22 @@ static void pack_block(const struct gemm_job *j, size_t k0, size_t kc, struct ra
 		gemm_pack_b(j, (int)i, k0, kc, to + i * panel_words(j, kc), scratch + GEMM_MC * GEMM_KC);
 }
 
+static size_t panels_of(const struct gemm_job *j)
+{
+	return ((size_t)j->N + (size_t)j->k->nr - 1) / (size_t)j->k->nr;
+}
+
+/* Chooses the kernels. */
+static void ready(struct gemm_job *j)
+{
+	j->k = gemm_cpu();
+	j->fast = j->fast && gemm_has_fast();
+}
+
 static void run_job(void *ctx, int me, int count)
 {
 	const struct gemm_job *j = ctx;
-	size_t panels = ((size_t)j->N + (size_t)j->k->nr - 1) / (size_t)j->k->nr;
+	size_t panels = panels_of(j);
 	int packs = j->rows || j->transposed, by_rows = j->M >= 2 * j->k->mr * count || panels < (size_t)count;
 	struct range all = { 0, panels }, mine, m = { 0, (size_t)j->M };
 	float *scratch = dev_scratch(j->d, me, gemm_scratch());
@@ -187,8 +199,7 @@ static void run_job(void *ctx, int me, int count)
 
 static void start_job(struct gemm_job *j)
 {
-	j->k = gemm_cpu();
-	j->fast = j->fast && gemm_has_fast();
+	ready(j);
 	if (j->M && j->N)
 		pool_run(j->d->pool, run_job, j);
 }
@@ -206,6 +217,48 @@ void cpu_linear(struct dev *d, const struct weight *w, const struct linear *l)
 	if (l->bias || l->add)
 		j.tail = l;
 	start_job(&j);
+}
+
+/* --- adapters: each thread takes its rows through both products ---------------------------- */
+
+struct lora_job {
+	struct dev *d;
+	const struct lora_pass *l;
+};
+
+static void lora_rows(const struct lora_job *j, const struct lora_part *p, struct range m, float *scratch)
+{
+	const struct lora_pass *l = j->l;
+	size_t r = (size_t)p->a->n;
+	struct gemm_job down = { .d = j->d, .M = l->M, .N = p->a->n, .K = p->a->k, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = p->a,
+				 .c = p->u, .ldc = r, .fast = p->a->fast };
+	struct gemm_job up = { .d = j->d, .M = l->M, .N = p->b->n, .K = p->b->k, .a = p->u, .a_m = r, .a_k = 1, .w = p->b,
+			       .c = p->y, .ldc = l->ldy, .accumulate = 1, .fast = p->b->fast };
+
+	ready(&down);
+	ready(&up);
+	for (size_t k0 = 0; k0 < (size_t)down.K; k0 += GEMM_KC)
+		run_block(&down, k0, MIN((size_t)GEMM_KC, (size_t)down.K - k0), m, (struct range){ 0, panels_of(&down) }, scratch);
+	row_cpu()->scale(p->u + m.begin * r, (m.end - m.begin) * r, l->scale);
+	for (size_t k0 = 0; k0 < (size_t)up.K; k0 += GEMM_KC)
+		run_block(&up, k0, MIN((size_t)GEMM_KC, (size_t)up.K - k0), m, (struct range){ 0, panels_of(&up) }, scratch);
+}
+
+static void run_lora(void *ctx, int me, int count)
+{
+	const struct lora_job *j = ctx;
+	struct range m;
+
+	cpu_cut((size_t)j->l->M, 1, me, count, &m.begin, &m.end);
+	for (int i = 0; i < j->l->parts && m.begin < m.end; i++)
+		lora_rows(j, &j->l->part[i], m, dev_scratch(j->d, me, gemm_scratch()));
+}
+
+void cpu_lora(struct dev *d, const struct lora_pass *l)
+{
+	struct lora_job j = { .d = d, .l = l };
+
+	pool_run(d->pool, run_lora, &j);
 }
 
 /* With l->x as dy [M, n] and l->y as dx [M, k]: dx (+)= dy W. */
