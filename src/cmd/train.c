@@ -41,7 +41,8 @@ static const struct cmd_usage usage = {
 
 static int train_sft(const struct args *a, struct dev *dev, struct store *store, struct err *e)
 {
-	struct sft_opts o = { .data = a->sft.data.v, .n_data = a->sft.data.n, .out = a->out, .epochs = a->sft.epochs, .steps = a->sft.steps, .batch = (int)a->sft.batch,
+	struct sft_opts o = { .data = a->sft.data.v, .n_data = a->sft.data.n, .out = a->out, .epochs = a->sft.epochs,
+			      .steps = a->sft.steps, .batch = (int)a->sft.batch,
 			      .accumulate = (int)a->sft.accumulate, .max_length = (int)a->sft.max_length, .shuffle = a->sft.shuffle,
 			      .save_every = a->sft.save_every, .seed = (uint64_t)a->seed };
 	struct sft_result r;

@@ -37,7 +37,8 @@ static int is_tl_dtype(struct str dotted)
 		if (dotted.p[i] == '.')
 			name = (struct str){ .p = dotted.p + i + 1, .n = dotted.n - i - 1 };
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (str_starts(name, names[i]) && (i == 1 || i == 4 || (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' && name.p[strlen(names[i])] <= '9')))
+		if (str_starts(name, names[i]) &&
+		    (i == 1 || i == 4 || (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' && name.p[strlen(names[i])] <= '9')))
 			return 1;
 	return 0;
 }
