@@ -686,7 +686,8 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products), cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products), cmocka_unit_test(test_lora),
+		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products),
+		cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products), cmocka_unit_test(test_lora),
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
 		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),

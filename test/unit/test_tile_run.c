@@ -338,7 +338,8 @@ static void test_roofline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap), cmocka_unit_test(test_accumulate), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_accumulate), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_first_fault), cmocka_unit_test(test_grid_order), cmocka_unit_test(test_atomics), cmocka_unit_test(test_cas),
 		cmocka_unit_test(test_fuel), cmocka_unit_test(test_roofline),
 	};
