@@ -41,7 +41,8 @@ static int block(struct program *p, int depth, int count, int *first);
 
 static int arithmetic(struct program *p, struct st *s)
 {
-	static const enum tile_op ops[] = { TOP_ADD, TOP_SUB, TOP_MUL, TOP_AND, TOP_XOR, TOP_OR, TOP_MAX, TOP_MIN, TOP_LT, TOP_GE, TOP_EQ, TOP_SELECT, TOP_REM, TOP_DIV };
+	static const enum tile_op ops[] = { TOP_ADD, TOP_SUB, TOP_MUL, TOP_AND, TOP_XOR, TOP_OR, TOP_MAX, TOP_MIN, TOP_LT,
+		TOP_GE, TOP_EQ, TOP_SELECT, TOP_REM, TOP_DIV };
 	enum class c = (enum class)rng_below(&p->g, 2);
 	s->kind = ASSIGN;
 	s->op = ops[rng_below(&p->g, COUNT_OF(ops))];
