@@ -85,18 +85,17 @@ static int64_t bytes_of(const struct tile_code *code, tile_reg r)
 	return tile_numel(code->regs[r]) * tile_elem_size(code->regs[r]);
 }
 
-/* One operand of a dot: what it adds, unless it was counted before. */
+/* One operand of a dot: what it adds, unless it was counted before. What is loaded in the loop
+ * is there once for each buffer, what is loaded before it once; what is computed stays in
+ * registers where it can and adds nothing, so that a refusal is certain. */
 static int64_t operand_bytes(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted)
 {
 	int load = load_behind(w, r);
-	int mark = load >= 0 ? load : w->maker[r];
-	if (mark < 0 || counted[mark])
+	if (load < 0 || counted[load])
 		return 0;
-	counted[mark] = 1;
-	if (load < 0)
-		return bytes_of(w->code, r);
+	counted[load] = 1;
 	int64_t bytes = bytes_of(w->code, tile_dst(&w->f->insns[load], 0));
-	return w->loop[load] && w->loop[load] == w->loop[at] ? bytes * buffers : bytes;
+	return w->loop[load] && w->loop[load] == w->loop[at] ? buffers * bytes : bytes;
 }
 
 static int64_t shared_bytes(const struct walk *w, int stages, int capability)

@@ -270,6 +270,47 @@ static const struct { const char *signature; int stages, capability; int64_t sha
 	{ "a=*fp16, b=*fp16, c=*fp16, K=i32, M=64, N=64, BK=32", 1, 90, 8192 },
 };
 
+static const char attention[] = HEAD
+	"def attn(q, k, v, o, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):\n"
+	"    rm = tl.program_id(0) * BM + tl.arange(0, BM)\n"
+	"    rn = tl.arange(0, BN)\n"
+	"    rd = tl.arange(0, D)\n"
+	"    x = tl.load(q + rm[:, None] * D + rd[None, :])\n"
+	"    m = tl.full((BM,), -float('inf'), tl.float32)\n"
+	"    l = tl.zeros((BM,), tl.float32)\n"
+	"    acc = tl.zeros((BM, D), tl.float32)\n"
+	"    for s in range(0, n, BN):\n"
+	"        kk = tl.load(k + (s + rn)[None, :] * D + rd[:, None])\n"
+	"        qk = tl.dot(x, kk) * scale\n"
+	"        mn = tl.maximum(m, tl.max(qk, 1))\n"
+	"        p = tl.exp(qk - mn[:, None])\n"
+	"        a = tl.exp(m - mn)\n"
+	"        l = l * a + tl.sum(p, 1)\n"
+	"        vv = tl.load(v + (s + rn)[:, None] * D + rd[None, :])\n"
+	"        acc = acc * a[:, None] + tl.dot(p.to(vv.dtype), vv)\n"
+	"        m = mn\n"
+	"    tl.store(o + rm[:, None] * D + rd[None, :], acc / l[:, None])\n";
+
+static void estimates_attention(void **state)
+{
+	(void)state;
+	struct fixture x;
+	struct check_launch c;
+	struct tile_code *code;
+	struct diag unsupported;
+	struct resources r;
+	open_source(&x, attention);
+	assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("q=*fp16, k=*fp16, v=*fp16, o=*fp16, n=i32, scale=fp32, BM=128, BN=64, D=64"), &x.e), 0);
+	assert_int_equal(compile_kernel(x.g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &x.d, &unsupported, &x.e), 0);
+	resource_estimate(code, &c.l, 90, &r);
+	assert_int_equal(r.shared_bytes, 65536);
+	resource_estimate(code, &c.l, 80, &r);
+	assert_int_equal(r.shared_bytes, 49152);
+	tile_code_free(code);
+	check_launch_release(&c);
+	close_source(&x);
+}
+
 static void estimates_resources(void **state)
 {
 	(void)state;
@@ -346,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adds_vectors), cmocka_unit_test(loops_and_branches), cmocka_unit_test(reduces_and_dots),
 		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses), cmocka_unit_test(estimates_resources),
+		cmocka_unit_test(estimates_attention),
 		cmocka_unit_test(follows_versions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
