@@ -161,9 +161,10 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	if (v.kind == V_UNSET) {
 		struct str_obj *s = host_intern(h, name);
 		struct val *g = s ? attrs_get(f->mod->h.attrs, s) : NULL;
-		if (!g)
+		if (g)
+			v = *g;
+		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
 			return 0;
-		v = *g;
 	}
 	size_t mark = pool_mark(h);
 	int rc = to_tile(h, v, out, 0);

@@ -23,6 +23,7 @@ static int unknown_module(struct host *h, struct str name)
 static const struct { const char *prefix, *is; } aliases[] = {
 	{ "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
 	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
+	{ "torch._inductor.runtime.triton_helpers", "torch._inductor.triton_helpers" },
 	{ "torch._inductor.select_algorithm", "torch._inductor" }, { "torch._inductor.runtime", "torch._inductor" },
 	{ "torch._inductor.utils", "torch._inductor" }, { "torch._inductor.codegen", "torch._inductor" },
 	{ "torch._inductor.wrapper_benchmark", "torch._inductor" }, { "torch._inductor.hooks", "torch._inductor" },

@@ -171,6 +171,7 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.device.__enter__", "self", self_enter, 0 },
 	{ "torch.device.__exit__", "self, a, b, c", no_exit, 0 },
 	{ "torch.is_grad_enabled", "", grad_get, 0 },
+	{ "torch._C._cuda_getCurrentRawStream", "device=0", zero, 0 },
 	{ "torch._C._set_grad_enabled", "mode", grad_set, 0 },
 	{ "torch.contiguous_format", "", word, BIND_CONST },
 	{ "torch.channels_last", "", word, BIND_CONST },

@@ -138,7 +138,13 @@ static struct val module_attr(struct front *f, struct str module, struct str att
 		return triton_attr(f, attr);
 	if (str_is(module, "math"))
 		return python_math_attr(f, attr);
-	return (struct val){ .kind = V_OTHER, .u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr))) };
+	/* A module that only the host knows (inductor's helpers): asked for by its dotted name. */
+	struct str dotted = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr)));
+	const struct tile_fn *fn = f->frame->fn;
+	struct tile_val g;
+	if (fn->lookup && fn->lookup(fn->lookup_ctx, dotted, &g) && g.kind != TILE_V_OTHER)
+		return front_from_host(f, &g);
+	return (struct val){ .kind = V_OTHER, .u.s = dotted };
 }
 
 int front_module_has(struct front *f, struct str module, struct str attr)
