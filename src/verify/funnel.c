@@ -166,6 +166,11 @@ static void drop_pristine(struct pristine *k)
 		tensor_release(&k->copy[i]);
 }
 
+static int is_strict(const struct funnel *f)
+{
+	return f->o->track == TRACK_STRICT && !f->o->identity && !(f->o->rules_off >> RULE_compute & 1);
+}
+
 /* Calls forward on inputs that are watched: a candidate that writes to them fails. */
 static int call_watched(struct funnel *f, struct run *r, const struct trial *tr, struct outcome *out)
 {
@@ -176,8 +181,12 @@ static int call_watched(struct funnel *f, struct run *r, const struct trial *tr,
 	f->launch.cost = (struct tile_cost){ .launches = 0 };
 	host_launches_clear(r->h);
 	host_ops_clear(r->h);
-	if (!rc)
+	if (!rc) {
+		/* Only forward is watched: the task's own get_inputs may compute what it likes. */
+		host_set_compute(r->h, is_strict(f) ? refuse_compute : NULL, f);
 		rc = host_forward(r->h, r->model, r->inputs, &result, f->e);
+		host_set_compute(r->h, NULL, NULL);
+	}
 	if (rc > 0)
 		rc = run_failed(f, r, tr->stage);
 	else if (!rc)
@@ -208,8 +217,6 @@ static int run_trial(struct funnel *f, const struct trial *tr, struct outcome *o
 	rc = run_open(&r, f->j, &f->p, tr, RUN_OWN, &f->launch, f->e);
 	if (!rc)
 		rc = weights_put(&tr->weights, r.h, r.model, f->v->weights, f->e);
-	if (!rc && f->o->track == TRACK_STRICT && !f->o->identity && !(f->o->rules_off >> RULE_compute & 1))
-		host_set_compute(r.h, refuse_compute, f);
 	if (!rc && tr->repeat) {
 		struct outcome first;
 
