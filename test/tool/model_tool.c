@@ -9,7 +9,8 @@
  *   model_tool train DIR BATCHES COUNT STEPS OUT      AdamW on BATCHES0.., two a step
  *
  * TOKENS: int32 file. BATCH: int32 file: T, sequences, start[sequences + 1], tokens[T],
- * target[T], then float coef[T]. */
+ * target[T], then float coef[T]. MODEL_THREADS: how many threads; RECOMPUTE: activations
+ * are computed again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +270,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct dev *d = dev_open("cpu", 0, &e);
+	const char *threads = getenv("MODEL_THREADS");
+	struct dev *d = dev_open("cpu", threads ? atoi(threads) : 0, &e);
 
 	if (!d)
 		die();
