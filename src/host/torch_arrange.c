@@ -361,5 +361,5 @@ const struct bind_row torch_arrange_rows[] = {
 	BOTH("diag_embed", "", a_diag_embed),
 	{ "torch.trace", "input", a_trace, BIND_COMPUTE },
 	ALIAS("torch.Tensor.trace", "torch.trace"),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -436,5 +436,5 @@ const struct bind_row torch_binary_rows[] = {
 	ALIAS("torch.Tensor.isclose", "torch.isclose"),
 	{ "torch.equal", "input, other", t_equal, CMP },
 	ALIAS("torch.Tensor.equal", "torch.equal"),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

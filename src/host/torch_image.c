@@ -236,5 +236,5 @@ const struct bind_row torch_image_rows[] = {
 	ALIAS("torch.pixel_shuffle", "torch.nn.functional.pixel_shuffle"),
 	ALIAS("torch.pixel_unshuffle", "torch.nn.functional.pixel_unshuffle"),
 	ALIAS("torch.channel_shuffle", "torch.nn.functional.channel_shuffle"),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

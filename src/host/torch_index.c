@@ -298,5 +298,5 @@ const struct bind_row torch_index_rows[] = {
 	{ "torch.nn.functional.embedding",
 	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, BIND_COPY },
 	{ "torch.nn.functional.one_hot", "tensor, num_classes=-1", f_one_hot, BIND_COMPUTE },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

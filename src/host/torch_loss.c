@@ -378,5 +378,5 @@ const struct bind_row torch_loss_rows[] = {
 	  l_margin_ranking, BIND_COMPUTE },
 	{ F "multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'",
 	  l_multi_margin, BIND_COMPUTE },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -481,5 +481,5 @@ const struct bind_row torch_make_rows[] = {
 	{ "torch.as_tensor", "data, dtype=None, device=None", c_as_tensor, BIND_ALLOC },
 	ALIAS("torch.asarray", "torch.as_tensor"),
 	{ "torch.Tensor.__new__", "cls, *args", c_Tensor, BIND_ALLOC | BIND_STATIC },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

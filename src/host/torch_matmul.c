@@ -237,5 +237,5 @@ const struct bind_row torch_matmul_rows[] = {
 	BOTH("cross", "other, dim=None", m_cross),
 	ALIAS("torch.linalg.cross", "torch.cross"),
 	{ "torch.linalg.qr", "A, mode='reduced'", m_qr, BIND_COMPUTE },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

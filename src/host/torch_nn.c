@@ -397,5 +397,5 @@ const struct bind_row torch_nn_rows[] = {
 	ALIAS("torch.rms_norm", F "rms_norm"),
 	{ F "local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", f_local_response_norm, CMP },
 	{ F "normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", f_normalize, CMP },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -394,5 +394,5 @@ const struct bind_row torch_random_rows[] = {
 	{ "torch.nn.functional.dropout2d", "input, p=0.5, training=True, inplace=False", f_dropout_channels, BIND_COMPUTE | BIND_RANDOM },
 	{ "torch.nn.functional.dropout3d", "input, p=0.5, training=True, inplace=False", f_dropout_channels, BIND_COMPUTE | BIND_RANDOM },
 	{ "torch.dropout", "input, p, train, inplace=False", f_dropout, BIND_COMPUTE | BIND_RANDOM },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -489,5 +489,5 @@ const struct bind_row torch_reduce_rows[] = {
 	{ "torch.searchsorted", "sorted_sequence, input, right=False", r_searchsorted, BIND_COMPUTE },
 	{ "torch.bucketize", "input, boundaries, right=False", r_bucketize, BIND_COMPUTE },
 	BOTH("bincount", ", weights=None, minlength=0", r_bincount),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -270,5 +270,5 @@ static int t_setitem(struct bind *b)
 const struct bind_row torch_subscript_rows[] = {
 	{ "torch.Tensor.__getitem__", "self, index", t_getitem, BIND_VIEW },
 	{ "torch.Tensor.__setitem__", "self, index, value", t_setitem, BIND_COPY | BIND_INPLACE },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

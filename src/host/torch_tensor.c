@@ -545,5 +545,5 @@ const struct bind_row torch_tensor_rows[] = {
 	{ "torch.int", "", d_I32, BIND_CONST },
 	{ "torch.long", "", d_I64, BIND_CONST },
 	{ "torch.short", "", d_I16, BIND_CONST },
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -214,5 +214,5 @@ const struct bind_row torch_unary_rows[] = {
 	ALIAS("torch.threshold", "torch.nn.functional.threshold"),
 	ALIAS("torch.rrelu", "torch.nn.functional.rrelu"),
 	ALIAS("torch.Tensor.hardshrink", "torch.nn.functional.hardshrink"),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

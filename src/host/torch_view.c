@@ -536,5 +536,5 @@ const struct bind_row torch_view_rows[] = {
 	METHOD("unfold", ", dimension, size, step", v_unfold),
 	BOTH("diagonal", ", offset=0, dim1=0, dim2=1", v_diagonal),
 	BOTH("as_strided", ", size, stride, storage_offset=None", v_as_strided),
-	{ NULL }
+	{ NULL, NULL, NULL, 0 }
 };

@@ -51,13 +51,13 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 	{                                                                                                     \
 		if (s == 1)                                                                                   \
 			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = (x[i] > y[i]) | (x[i] != x[i]) ? x[i] : y[i];                          \
+				y[i] = ((x[i] > y[i]) | (x[i] != x[i])) ? x[i] : y[i];                          \
 		else if (s == 2)                                                                              \
 			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = (x[i * 2] > y[i]) | (x[i * 2] != x[i * 2]) ? x[i * 2] : y[i];          \
+				y[i] = ((x[i * 2] > y[i]) | (x[i * 2] != x[i * 2])) ? x[i * 2] : y[i];          \
 		else                                                                                          \
 			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = (x[i * s] > y[i]) | (x[i * s] != x[i * s]) ? x[i * s] : y[i];          \
+				y[i] = ((x[i * s] > y[i]) | (x[i * s] != x[i * s])) ? x[i * s] : y[i];          \
 	}                                                                                                     \
 	static void max_piece_##T(T *y, int64_t *at, const T *x, const struct pool_geom *g, int64_t od, int64_t oh, \
 				  int64_t w0, int64_t n)                                                      \

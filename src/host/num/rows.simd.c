@@ -58,10 +58,10 @@ typedef int64_t i64_mask __attribute__((vector_size(64)));
 				lane[h] = (t##_vec)(((t##_mask)v & m) | ((t##_mask)lane[h] & ~m));       \
 			}                                                                                \
 		for (; i < L; i++)                                                                       \
-			best = (best == best) & BEATS(x[i], best) ? x[i] : best;                         \
+			best = ((best == best) & BEATS(x[i], best)) ? x[i] : best;                         \
 		for (int64_t k = 0; k < 2 * w; k++) {                                                    \
 			T c = lane[k / w][k % w];                                                        \
-			best = (best == best) & BEATS(c, best) ? c : best;                               \
+			best = ((best == best) & BEATS(c, best)) ? c : best;                               \
 		}                                                                                        \
 		return best;                                                                             \
 	}                                                                                                \
@@ -145,7 +145,7 @@ VM double f64_exp(double x) { return exp(x); }
 		for (int64_t k = 1; k < L; k++)                                                          \
 			for (int64_t j = 0; j < n; j++) {                                                \
 				T v = x[k * stride + j];                                                 \
-				top[j] = (v > top[j]) | (v != v) ? v : top[j];                           \
+				top[j] = ((v > top[j]) | (v != v)) ? v : top[j];                           \
 			}                                                                                \
 		for (int64_t k = 0; k < L; k++) {                                                        \
 			const T *restrict xr = x + k * stride;                                           \
