@@ -37,7 +37,7 @@ unsigned char *combine_room(struct machine *m, size_t bytes)
 int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args, unsigned char *const *results)
 {
 	const struct tile_func *f = &m->code->funcs[func];
-	unsigned char *a[64], *r[64];
+	unsigned char *a[TILE_FUNC_PARAMS], *r[TILE_FUNC_PARAMS];
 	if (!m->plan->divergent[func])
 		return call_func(m, in, func, (int)n, args, results);
 	for (int64_t i = 0; i < n; i++) {
@@ -229,7 +229,7 @@ int exec_reduce(struct machine *m, const struct tile_insn *in, const struct plan
 
 int exec_map(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
 {
-	unsigned char *args[64], *results[64];
+	unsigned char *args[TILE_FUNC_PARAMS], *results[TILE_FUNC_PARAMS];
 	int64_t pack = in->attr[0], n = val_src(m, in, 0)->n / pack;
 	size_t used = m->combine_used;
 	const struct tile_func *f = &m->code->funcs[in->attr[1]];

@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "tensor/tensor.h"
 
-enum { TILE_DIMS = 5, TILE_ATTRS = 6, TILE_MAX_NUMEL = 1 << 20 };
+enum { TILE_DIMS = 5, TILE_ATTRS = 6, TILE_MAX_NUMEL = 1 << 20, TILE_FUNC_PARAMS = 64 };
 
 enum tile_op {
 #define TILEOP(id, name, rule, dst, src_min, src_max, cost, flags) TOP_##id,

@@ -432,6 +432,8 @@ static const char *rule_MAP(const struct ctx *c)
 		return "no such function";
 	const struct tile_func *f = &c->code->funcs[in->attr[1]];
 	int64_t pack = in->attr[0];
+	if (f->n_params > TILE_FUNC_PARAMS || f->n_results > TILE_FUNC_PARAMS)
+		return "function has too many parameters";
 	if (pack < 1 || pack > 16 || f->n_params != in->n_src * pack || f->n_results != in->n_dst * pack)
 		return "function does not fit";
 	if (tile_numel(src(c, 0)) % pack)

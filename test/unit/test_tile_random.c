@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 
-enum { LANES = 64, VARS = 6, TEMPS = 40, TENSOR = 256, TENSORS = 3, MOST = 400, ROUNDS = 300 };
+enum { LANES = 64, VARS = 6, TEMPS = 40, TENSOR = 256, TENSORS = 3, MOST = 400, ROUNDS = 3000 };
 
 /* Classes of registers: i32 and bool, each as 64 and as 8 x 8, and scalar i32. */
 enum class { FLAT, SQUARE, FLAT_BOOL, SQUARE_BOOL, SCALAR, CLASSES };
@@ -41,8 +41,9 @@ static int block(struct program *p, int depth, int count, int *first);
 
 static int arithmetic(struct program *p, struct st *s)
 {
-	static const enum tile_op ops[] = { TOP_ADD, TOP_SUB, TOP_MUL, TOP_AND, TOP_XOR, TOP_OR, TOP_MAX, TOP_MIN, TOP_LT,
-		TOP_GE, TOP_EQ, TOP_SELECT, TOP_REM, TOP_DIV };
+	static const enum tile_op ops[] = {
+		TOP_ADD, TOP_SUB, TOP_MUL, TOP_AND, TOP_XOR, TOP_OR, TOP_MAX, TOP_MIN, TOP_LT, TOP_GE, TOP_EQ, TOP_SELECT, TOP_REM, TOP_DIV,
+	};
 	enum class c = (enum class)rng_below(&p->g, 2);
 	s->kind = ASSIGN;
 	s->op = ops[rng_below(&p->g, COUNT_OF(ops))];

@@ -123,6 +123,29 @@ static void test_refused(void **state)
 	}
 }
 
+/* A map function may not have more parameters than the machine has room for. */
+static void test_many_parameters(void **state)
+{
+	struct rig r;
+	struct tile_type types[80];
+	tile_reg p[80], src[5];
+	(void)state;
+	rig_open(&r);
+	for (int i = 0; i < 80; i++)
+		types[i] = tile_scalar(DT_I32);
+	int fn = tile_build_func_begin(&r.b, STR("wide"), 80, types, p);
+	tile_build_func_end(&r.b, 16, p);
+	for (int i = 0; i < 5; i++)
+		src[i] = tile_build_int(&r.b, rig_tile(DT_I32, 16), i);
+	tile_reg d = tile_build_reg(&r.b, rig_tile(DT_I32, 16));
+	struct tile_insn *in = tile_build_insn(&r.b, TOP_MAP, 1, &d, 5, src);
+	in->attr[0] = 16;
+	in->attr[1] = fn;
+	assert_int_equal(rig_finish(&r), -1);
+	assert_non_null(strstr(r.e.text, "too many parameters"));
+	rig_close(&r);
+}
+
 /* libdevice by name: every row finds an operation that has a kernel. */
 static void test_libdevice(void **state)
 {
@@ -186,7 +209,7 @@ static void test_libdevice_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refused), cmocka_unit_test(test_libdevice),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refused), cmocka_unit_test(test_many_parameters), cmocka_unit_test(test_libdevice),
 		cmocka_unit_test(test_libdevice_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
