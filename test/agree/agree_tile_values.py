@@ -36,8 +36,8 @@ TORCH = {"fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64, "i
 COUNT, OFFSET = 8192, 64
 # What has no one answer: undefined values and lanes, divisions by zero, combines that are not
 # associative; and where the interpreter runs Python instead of Triton's rules (`and`, fp8, bf16).
-SKIP = re.compile(r"loop_variable_after|atomic_exchange|atomic_extremes|while_scalar|while_and|swizzles|logic_on_ints|combine_changes_type"
-                  r"|pointer_to_int|scaled|prints|asserts")
+SKIP = re.compile(r"loop_variable_after|atomic_exchange|atomic_extremes|while_scalar|while_and|swizzles|scaled|prints|asserts|"
+                  + "|".join(corpus.NO_ONE_VALUE))
 
 
 def split_items(text):
