@@ -46,7 +46,8 @@ LEVELS := base $(if $(filter x86_64,$(ARCH)),v3 v4)
 FLAGS_base := -DSIMD_SUFFIX=_base -DSIMD_LEVEL=0
 FLAGS_v3 := -march=x86-64-v3 -DSIMD_SUFFIX=_v3 -DSIMD_LEVEL=1
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DSIMD_SUFFIX=_v4 -DSIMD_LEVEL=2
-OBJ := $(PLAIN:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(SIMD:%.simd.c=$(B)/%.$(l).o))
+# The longest compilations first, so that none is left over at the end.
+OBJ := $(foreach l,$(LEVELS),$(SIMD:%.simd.c=$(B)/%.$(l).o)) $(PLAIN:%.c=$(B)/%.o)
 LIB := $(B)/libtritonrl.a
 
 # --- CUDA and MPI: shared objects of their own, loaded at run time; made where they can be ---
