@@ -13,7 +13,7 @@
 #include "data/extract.h"
 
 struct args {
-	const char *task, *jsonl, *out, *dump;
+	const char *task, *jsonl, *out;
 	int json, explain, identity, answers;
 	struct judge_args judge;
 };
@@ -22,7 +22,6 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, task, "task", "FILE", NULL, "the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
 	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL, "candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
 	OPT_STR(struct args, out, "out", "FILE", NULL, "append verdicts as JSON lines; candidates already in it are skipped"),
-	OPT_STR(struct args, dump, "dump", "DIR", NULL, "write task.py and tensors.safetensors of every input a candidate was run on"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
 	OPT_FLAG(struct args, explain, "explain", 0, "say which input, which element, expected and got"),
 	OPT_FLAG(struct args, identity, "identity", 0, "judge each task's own Model as its candidate"),
@@ -311,7 +310,6 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct se
 	if (check_usage(a, p, s->e) || judge_args_options(&a->judge, &o, &po, s->e))
 		return -1;
 	o.identity = a->identity;
-	o.dump = a->dump;
 	if (a->identity)
 		o.track = TRACK_HYBRID;
 	s->pool = judge_pool_open(&o, &po, s->e);

@@ -261,7 +261,7 @@ static int judge_results(struct funnel *f, const struct trial *tr, const struct 
 	if (c.reason == REASON_ok)
 		return 0;
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", tr->kind, tr->shape, c.text);
-	fail_with(f, tr->stage, strncmp(tr->kind, "meta.", 5) ? c.reason : REASON_metamorphic, "%s", c.text);
+	fail_with(f, tr->stage, c.reason, "%s", c.text);
 	if (c.reason == REASON_precision)
 		diag_hint(&f->v->diag, "tl.dot multiplies fp32 in tf32 by default: say input_precision=\"ieee\"");
 	return 1;
@@ -337,8 +337,6 @@ static int stage_tiny(struct funnel *f)
 
 static int wanted(const struct funnel *f, const struct trial *tr)
 {
-	if (!strncmp(tr->kind, "meta.", 5))
-		return ext_on(f, EXT_metamorphic);
 	if (tr->weight_seed && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
 	return !strcmp(tr->kind, "original") || ext_on(f, EXT_multi_input);

@@ -27,7 +27,6 @@ struct judge_options {
 	int64_t fuel;                 /* interpreter steps a run */
 	size_t memory;                /* bytes a run */
 	int64_t elements;             /* input elements a trial may have; larger tasks are shrunk */
-	const char *dump;             /* folder for task.py and tensors.safetensors of each input, or NULL */
 };
 
 #define JUDGE_DEFAULTS { .track = TRACK_STRICT, .last = STAGE_timing, .seed = 0x7472, .reward = REWARD_funnel, \
