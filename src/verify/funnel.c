@@ -251,11 +251,13 @@ static struct verdict_input *note_input(struct funnel *f, const struct trial *tr
 	return in;
 }
 
-/* 0: as expected. 1: not, the verdict says why. */
+/* 0: as expected. 1: not, the verdict says why. -1: we failed. */
 static int judge_results(struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct comparison c;
 
+	if (judge_seen(f->j, f->t, tr, got, f->e))
+		return -1;
 	results_compare(&tr->expected, got, &c);
 	note_input(f, tr, &c);
 	if (c.reason == REASON_ok)
@@ -315,6 +317,8 @@ static int stage_tiny(struct funnel *f)
 		f->launch.run = (struct tile_run_options){ .mode = ext_on(f, EXT_sanitize) ? TILE_CHECKED : TILE_FAST,
 							   .poison = passes[i].poison, .order_seed = passes[i].order };
 		rc = run_trial(f, tr, &o);
+		if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
+			rc = -1;
 		if (rc)
 			break;
 		f->v->stages[STAGE_compile].passed = 1;
@@ -371,6 +375,8 @@ static int stage_full(struct funnel *f)
 			rc = 0;
 			continue;
 		}
+		if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
+			rc = -1;
 		if (rc)
 			break;
 		if (!strcmp(tr->kind, "original")) {

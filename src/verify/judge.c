@@ -8,6 +8,8 @@
 struct judge {
 	struct judge_options o;
 	struct host_lib *lib;
+	judge_seen_fn *seen;
+	void *seen_ctx;
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
@@ -44,4 +46,15 @@ const struct judge_options *judge_options(const struct judge *j)
 struct host_lib *judge_lib(struct judge *j)
 {
 	return j->lib;
+}
+
+void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx)
+{
+	j->seen = fn;
+	j->seen_ctx = ctx;
+}
+
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+{
+	return j->seen ? j->seen(j->seen_ctx, t, tr, got, e) : 0;
 }

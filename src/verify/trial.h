@@ -44,6 +44,12 @@ struct trial {
 void trial_release(struct trial *t);
 void weights_release(struct weights *w);
 
+/* Who watches is told of each input set that a candidate was run on, with what it gave; NULL:
+ * it gave nothing. Nonzero: we failed. */
+typedef int judge_seen_fn(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
+void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx);
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
+
 /* How one run of a program is made. */
 enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY };
 
