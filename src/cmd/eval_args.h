@@ -1,0 +1,23 @@
+/* Options of evaluation and of the report, shared by eval, report, run and ablate. */
+#ifndef CMD_EVAL_ARGS_H
+#define CMD_EVAL_ARGS_H
+
+#include "base/opt.h"
+#include "rl/eval.h"
+
+struct eval_args {
+	const char *tasks;
+	struct opt_list k;
+	int per_op;
+};
+extern const struct opt eval_args_table[];
+/* `o->rollout` is set already: k is checked against its samples. */
+int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err *e);
+
+struct report_args {
+	const char *title;
+	int64_t candidates;
+};
+extern const struct opt report_args_table[];
+
+#endif
