@@ -85,12 +85,34 @@ static int resized(struct host *h, struct val *v, int64_t value)
 	return 0;
 }
 
+static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v);
+
+/* `a, b = 2, 3`: a tuple with the members of overridden names replaced. */
+static int override_members(struct host *h, struct frame *f, const struct py_list *targets, struct val *v)
+{
+	struct val t;
+	if ((v->kind != V_TUPLE && v->kind != V_LIST) || v->u.seq->n != targets->n)
+		return 0;                    /* the assignment says what is wrong */
+	if (val_tuple(h, v->u.seq->v, v->u.seq->n, &t))
+		return -1;
+	for (size_t i = 0; i < targets->n; i++) {
+		struct val x = t.u.seq->v[i];
+		if (apply_override(h, f, targets->v[i], &x))
+			return -1;
+		val_assign(h, &t.u.seq->v[i], x);
+	}
+	*v = t;
+	return 0;
+}
+
 /* While a module loads, an overridden NAME = expr gives NAME the other value. */
 static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v)
 {
-	if (target->kind != PY_Name || f->names != f->mod->h.attrs)
+	if (!f->n_ov || f->names != f->mod->h.attrs)
 		return 0;
-	for (size_t i = 0; i < f->n_ov; i++) {
+	if (target->kind == PY_Tuple)
+		return override_members(h, f, &target->u.Tuple.elts, v);
+	for (size_t i = 0; i < f->n_ov && target->kind == PY_Name; i++) {
 		if (!str_eq(f->ov[i].name, target->u.Name.id))
 			continue;
 		if (v->kind == V_TUPLE || v->kind == V_LIST)

@@ -30,26 +30,40 @@ static void collect(void *ctx, struct py_node *n)
 	py_children(n, collect, ctx);
 }
 
-/* `NAME = value` at module level: its value, else NULL. */
-static struct py_node *assigned(const struct py_node *s, struct str name)
+/* The i-th `NAME = value` of a module-level statement: of `a, b = 2, 3` there are two. Its
+ * name in *name and its value; NULL: there are no more. */
+static struct py_node *constant_at(const struct py_node *s, size_t i, struct str *name)
 {
 	const struct py_node *t;
+	struct py_node *v;
 
 	if (s->kind != PY_Assign || s->u.Assign.targets.n != 1)
 		return NULL;
 	t = s->u.Assign.targets.v[0];
-	return t->kind == PY_Name && str_eq(t->u.Name.id, name) ? s->u.Assign.value : NULL;
+	v = s->u.Assign.value;
+	if (t->kind == PY_Tuple && v->kind == PY_Tuple && t->u.Tuple.elts.n == v->u.Tuple.elts.n && i < v->u.Tuple.elts.n) {
+		t = t->u.Tuple.elts.v[i];
+		v = v->u.Tuple.elts.v[i];
+	} else if (i) {
+		return NULL;
+	}
+	if (t->kind != PY_Name)
+		return NULL;
+	*name = t->u.Name.id;
+	return v;
 }
 
 /* Adds the names that the module-level definition of `name` uses. */
 static void follow(const struct py_module *m, struct names *u, struct str name)
 {
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
-		struct py_node *s = m->root->u.Module.body.v[i], *v = assigned(s, name);
+		struct py_node *s = m->root->u.Module.body.v[i], *v;
+		struct str id;
 
-		if (v)
-			collect(u, v);
-		else if (s->kind == PY_FunctionDef && str_eq(s->u.FunctionDef.name, name))
+		for (size_t k = 0; (v = constant_at(s, k, &id)); k++)
+			if (str_eq(id, name))
+				collect(u, v);
+		if (s->kind == PY_FunctionDef && str_eq(s->u.FunctionDef.name, name))
 			collect(u, s);
 	}
 }
@@ -134,18 +148,16 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 	used_by(m, "get_inputs", &inputs);
 	used_by(m, "get_init_inputs", &init);
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
-		const struct py_node *s = m->root->u.Module.body.v[i], *t;
+		struct shrink_const c;
+		const struct py_node *v;
 
-		int64_t value;
-
-		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || size_of(s->u.Assign.value, &value))
-			continue;
-		t = s->u.Assign.targets.v[0];
-		if (t->kind != PY_Name || !holds(&inputs, t->u.Name.id.p) || holds(&init, t->u.Name.id.p))
-			continue;
-		if (n < cap)
-			out[n] = (struct shrink_const){ .name = t->u.Name.id, .value = value };
-		n++;
+		for (size_t k = 0; (v = constant_at(m->root->u.Module.body.v[i], k, &c.name)); k++) {
+			if (size_of(v, &c.value) || !holds(&inputs, c.name.p) || holds(&init, c.name.p))
+				continue;
+			if (n < cap)
+				out[n] = c;
+			n++;
+		}
 	}
 	return n;
 }

@@ -1,14 +1,19 @@
-/* host_run TASK.py OUT.safetensors [SEED [shrink] [oracle] [NAME=VALUE...]]: builds the task's Model under SEED,
- * draws its inputs, runs forward, and writes input.*, state.* and output.* for comparison with
- * PyTorch. With "shrink" as the first of them the sizes of the inputs are chosen
- * here: the smallest of a ladder at which the reference runs. With "oracle" every float is
- * kept in fp64. One JSON line on stdout says what was done. */
+/* host_run TASK.py OUT.safetensors SEED [WORD...]: builds the task's Model under SEED, draws its
+ * inputs, runs forward, and writes input.*, state.* and output.* for comparison with PyTorch ("-":
+ * nowhere). One JSON line on stdout says what was done. Words:
+ *   shrink[=N]   sizes of the inputs: the first rung of a ladder, from N, at which the reference runs
+ *   NAME=VALUE   a constant of the module replaced
+ *   memory=MB    limit of tensors and objects
+ *   threads=N    of the engine
+ *   oracle       every float is kept in fp64
+ *   time         forward again and again: forward_ms is the least time of a call */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "host/host.h"
 #include "host/num/num.h"
 #include "host/shrink.h"
@@ -23,28 +28,56 @@ struct run {
 	struct host_override ov[OVERRIDES];
 	size_t n_ov;
 	uint64_t seed;
-	int oracle;
+	int oracle, shrink, timing;
+	int64_t rung, memory, threads;
 	struct host *h;
 	struct val ns, model, inputs, out;
 	int64_t build_ns, forward_ns;
 };
 
-/* Processor time, because the machine may be shared. */
-static int64_t cpu_ns(void)
+/* Of one thread processor time, because the machine may be shared. */
+static int64_t now_ns(const struct run *r)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	clock_gettime(r->threads > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int run_once(struct run *r, size_t memory, int64_t fuel, struct err *e)
+static int forward(struct run *r, struct err *e)
 {
-	struct host_options o = { .lib = r->lib, .memory = memory, .fuel = fuel, .pool = r->pool, .oracle = r->oracle };
+	struct val copy;
+	int rc = host_copy(r->h, r->inputs, &copy, e);
+	int64_t t0 = now_ns(r);
+	if (!rc)
+		rc = host_forward(r->h, r->model, copy, &r->out, e);
+	t0 = now_ns(r) - t0;
+	r->forward_ns = r->forward_ns ? MIN(r->forward_ns, t0) : t0;
+	val_drop(r->h, copy);
+	return rc;
+}
+
+/* At least five calls and 300 ms of them, at most 3 s. */
+static int time_forward(struct run *r, struct err *e)
+{
+	int64_t begin = now_ns(r), spent = 0;
+	for (int i = 0; (i < 5 || spent < 300000000) && spent < (int64_t)3e9; i++) {
+		val_drop(r->h, r->out);
+		int rc = forward(r, e);
+		if (rc)
+			return rc;
+		spent = now_ns(r) - begin;
+	}
+	return 0;
+}
+
+static int run_once(struct run *r, struct err *e)
+{
+	struct host_options o = { .lib = r->lib, .memory = (size_t)r->memory << 20, .fuel = (int64_t)1 << 50, .pool = r->pool, .oracle = r->oracle };
 	host_free(r->h);
 	r->h = host_new(&o, e);
 	if (!r->h)
 		return -1;
-	int64_t t0 = cpu_ns();
+	int64_t t0 = now_ns(r);
 	int rc = host_load(r->h, &r->m, r->ov, r->n_ov, &r->ns, e);
 	if (!rc)
 		rc = host_build(r->h, r->ns, r->ns, "Model", r->seed, &r->model, e);
@@ -52,21 +85,16 @@ static int run_once(struct run *r, size_t memory, int64_t fuel, struct err *e)
 		rc = host_eval_mode(r->h, r->model, e);
 	if (!rc)
 		rc = host_inputs(r->h, r->ns, r->seed, &r->inputs, e);
-	r->build_ns = cpu_ns() - t0;
-	struct val copy;
-	if (!rc)
-		rc = host_copy(r->h, r->inputs, &copy, e);
-	t0 = cpu_ns();
-	if (!rc)
-		rc = host_forward(r->h, r->model, copy, &r->out, e);
-	r->forward_ns = cpu_ns() - t0;
-	return rc;
+	r->build_ns = now_ns(r) - t0;
+	r->forward_ns = 0;
+	return rc ? rc : forward(r, e);
 }
 
 /* The smallest rung at which the reference runs; 0: at its own size. */
 static int shrink(struct run *r, struct err *e)
 {
-	static const int64_t rung[] = { 4, 8, 16, 32, 64, 128, 256, 512 };
+	enum { RUNGS = 8 };
+	static const int64_t rung[RUNGS] = { 4, 8, 16, 32, 64, 128, 256, 512 };
 	struct shrink_const c[OVERRIDES], all[OVERRIDES];
 	size_t fixed = r->n_ov, found = shrink_find(&r->m, all, OVERRIDES), n = 0;
 	for (size_t i = 0; i < found && i < OVERRIDES && fixed + n < OVERRIDES; i++) {
@@ -77,19 +105,21 @@ static int shrink(struct run *r, struct err *e)
 			c[n++] = all[i];
 	}
 	r->n_ov = fixed + n;
-	for (size_t k = 0; k < 2 * (sizeof rung / sizeof *rung) && n; k++) {
+	for (size_t k = 0; k < 2 * RUNGS && n; k++) {
+		if (rung[k % RUNGS] < r->rung)
+			continue;
 		for (size_t i = 0; i < n; i++) {
-			int64_t size = rung[k % (sizeof rung / sizeof *rung)];
-			int alike = k >= sizeof rung / sizeof *rung;      /* constants that must be equal */
+			int64_t size = rung[k % RUNGS];
+			int alike = k >= RUNGS;      /* constants that must be equal */
 			int64_t want = alike ? size : str_find(c[i].name, STR("batch")) >= 0 ? 2 : size + (int64_t)i % 2;
-			r->ov[fixed + i] = (struct host_override){ .name = c[i].name, .value = want < c[i].value ? want : c[i].value };
+			r->ov[fixed + i] = (struct host_override){ .name = c[i].name, .value = MIN(want, c[i].value) };
 		}
-		int rc = run_once(r, (size_t)1 << 31, 20 * 1000 * 1000, e);
+		int rc = run_once(r, e);
 		if (rc <= 0)
 			return rc;
 	}
 	r->n_ov = fixed;
-	return run_once(r, (size_t)3 << 30, 0, e);
+	return run_once(r, e);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -156,19 +186,32 @@ static void report(const struct run *r, int rc, const struct err *e)
 	buf_release(&b);
 }
 
-static int parse_overrides(struct run *r, int argc, char **argv)
+static int parse_words(struct run *r, int argc, char **argv)
 {
+	struct { const char *name; int *flag; int64_t *value; } words[] = {
+		{ "shrink", &r->shrink, &r->rung }, { "oracle", &r->oracle, NULL }, { "time", &r->timing, NULL },
+		{ "memory", NULL, &r->memory }, { "threads", NULL, &r->threads },
+	};
 	for (int i = 4; i < argc && r->n_ov < OVERRIDES; i++) {
-		if (str_is(str_of(argv[i]), "shrink"))
-			continue;
-		if (str_is(str_of(argv[i]), "oracle")) {
-			r->oracle = 1;
-			continue;
-		}
 		struct str value = str_of(argv[i]), name = str_cut(&value, '=');
-		if (str_to_i64(value, &r->ov[r->n_ov].value))
+		struct host_override *ov = &r->ov[r->n_ov];
+		int64_t *into = NULL;
+		int known = 0;
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+			if (!str_is(name, words[k].name))
+				continue;
+			known = 1;
+			into = words[k].value;
+			if (words[k].flag)
+				*words[k].flag = 1;
+		}
+		if (!known) {
+			ov->name = name;
+			into = &ov->value;
+			r->n_ov++;
+		}
+		if (value.n && (!into || str_to_i64(value, into)))
 			return -1;
-		r->ov[r->n_ov++].name = name;
 	}
 	return 0;
 }
@@ -177,20 +220,18 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	struct buf src = BUF_INIT;
-	struct run r = { .h = NULL };
-	if (argc < 3 || file_read(argv[1], 0, &src, &e) || py_parse(&r.m, buf_str(&src), argv[1], 0, &e)) {
-		fprintf(stderr, "usage: host_run TASK.py OUT [SEED [NAME=VALUE...|shrink]] %s\n", e.text);
+	struct run r = { .h = NULL, .memory = 8192, .threads = 1 };
+	if (argc < 4 || parse_words(&r, argc, argv) || file_read(argv[1], 0, &src, &e) || py_parse(&r.m, buf_str(&src), argv[1], 0, &e)) {
+		fprintf(stderr, "usage: host_run TASK.py OUT SEED [shrink[=N]] [oracle] [time] [memory=MB] [threads=N] [NAME=VALUE...] %s\n", e.text);
 		return 2;
 	}
 	num_init();
-	r.seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+	r.seed = strtoull(argv[3], NULL, 10);
 	r.lib = host_lib_new(&e);
-	r.pool = pool_new(1, &e);
-	int rc = parse_overrides(&r, argc, argv);
-	if (!rc && argc > 4 && str_is(str_of(argv[4]), "shrink"))
-		rc = shrink(&r, &e);
-	else if (!rc)
-		rc = run_once(&r, (size_t)8 << 30, 0, &e);
+	r.pool = pool_new((int)r.threads, &e);
+	int rc = r.shrink ? shrink(&r, &e) : run_once(&r, &e);
+	if (!rc && r.timing)
+		rc = time_forward(&r, &e);
 	if (!rc && strcmp(argv[2], "-") != 0)
 		rc = save(&r, argv[2], &e);
 	report(&r, rc, &e);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "host/shrink.h"
 
 struct program { struct py_module m; struct host *h; struct val ns; int rc; struct err e; };
 
@@ -127,18 +128,38 @@ static void test_overrides(void **state)
 {
 	struct program p = { .e = ERR_INIT };
 	struct host_options o = { .fuel = 100000 };
-	struct host_override ov[] = { { STR("N"), 4 }, { STR("shape"), 7 } };
+	struct host_override ov[] = { { STR("N"), 4 }, { STR("shape"), 7 }, { STR("height"), 5 } };
 	struct val v;
 	(void)state;
-	assert_int_equal(py_parse(&p.m, STR("N = 1024\nM = N * 2\nshape = (3, 64, 64)\ndef f():\n    N = 9\n    return N\nk = f()\n"), "t", 0, &p.e), 0);
+	assert_int_equal(py_parse(&p.m, STR("N = 1024\nM = N * 2\nshape = (3, 64, 64)\ndepth, height = 16, 128\narea = depth * height\n"
+					    "def f():\n    N = 9\n    return N\nk = f()\n"), "t", 0, &p.e), 0);
 	p.h = host_new(&o, &p.e);
-	assert_int_equal(host_load(p.h, &p.m, ov, 2, &p.ns, &p.e), 0);
+	assert_int_equal(host_load(p.h, &p.m, ov, 3, &p.ns, &p.e), 0);
+	assert_int_equal(int_of(&p, "area"), 16 * 5);
 	assert_int_equal(int_of(&p, "M"), 8);
 	assert_int_equal(int_of(&p, "k"), 9);
 	assert_int_equal(host_get(p.h, p.ns, "shape", &v), 1);
 	assert_int_equal(v.u.seq->v[0].u.i, 3);
 	assert_int_equal(v.u.seq->v[2].u.i, 7);
 	done(&p);
+}
+
+/* Constants of get_inputs alone may be changed, those of unpacked assignments too. */
+static void test_shrinkable(void **state)
+{
+	static const char source[] = "batch = 8 * 2\nwidth, depth = 128, 32\nn = 64\nsize = (n, 4)\nunused = 3\n"
+				     "def get_inputs():\n    return make(width, batch, n)\ndef make(*a):\n    return depth\n"
+				     "def get_init_inputs():\n    return [size]\n";
+	struct err e = ERR_INIT;
+	struct py_module m;
+	struct shrink_const c[8];
+	(void)state;
+	assert_int_equal(py_parse(&m, STR(source), "t", 0, &e), 0);
+	assert_int_equal(shrink_find(&m, c, 8), 3);
+	assert_true(str_is(c[0].name, "batch") && c[0].value == 16);
+	assert_true(str_is(c[1].name, "width") && c[1].value == 128);
+	assert_true(str_is(c[2].name, "depth") && c[2].value == 32);
+	py_release(&m);
 }
 
 /* A launch reaches the callback with its arguments bound and its grid computed. */
@@ -187,7 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
