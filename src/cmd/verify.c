@@ -11,9 +11,10 @@
 #include "cmd/cmd.h"
 #include "cmd/judge_args.h"
 #include "data/extract.h"
+#include "verify/dump.h"
 
 struct args {
-	const char *task, *jsonl, *out;
+	const char *task, *jsonl, *out, *dump;
 	int json, explain, identity, answers;
 	struct judge_args judge;
 };
@@ -22,6 +23,7 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, task, "task", "FILE", NULL, "the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
 	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL, "candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
 	OPT_STR(struct args, out, "out", "FILE", NULL, "append verdicts as JSON lines; candidates already in it are skipped"),
+	OPT_STR(struct args, dump, "dump", "DIR", NULL, "for each candidate and input set write a folder DIR/CANDIDATE/INPUT with task.py, the task as it was run, and tensors.safetensors: input.N, state.NAME, expected.N, got.N"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
 	OPT_FLAG(struct args, explain, "explain", 0, "say which input, which element, expected and got"),
 	OPT_FLAG(struct args, identity, "identity", 0, "judge each task's own Model as its candidate"),
@@ -302,6 +304,13 @@ static int check_usage(const struct args *a, const struct opt_parsed *p, struct 
 	return 0;
 }
 
+static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e)
+{
+	struct session *s = ctx;
+
+	return dump_write(s->a->dump, s->items.v[id].id, kind, task_py, tensors, e);
+}
+
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct session *s)
 {
 	struct judge_options o;
@@ -312,6 +321,10 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct se
 	o.identity = a->identity;
 	if (a->identity)
 		o.track = TRACK_HYBRID;
+	if (a->dump) {
+		po.dump = write_dump;
+		po.dump_ctx = s;
+	}
 	s->pool = judge_pool_open(&o, &po, s->e);
 	if (!s->pool || load_done(s))
 		return -1;

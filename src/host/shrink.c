@@ -161,3 +161,63 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 	}
 	return n;
 }
+
+/* --- the source at other sizes ---------------------------------------------------------------- */
+
+/* Where a line and column of the tree are in the source. */
+static size_t place(struct str source, int line, int col)
+{
+	size_t at = 0;
+
+	for (int i = 1; i < line && at < source.n; at++)
+		i += source.p[at] == '\n';
+	return MIN(at + (size_t)col, source.n);
+}
+
+struct rewrite {
+	struct str source;
+	size_t done;          /* of the source, already in out */
+	struct buf *out;
+};
+
+static void write_value(struct rewrite *w, const struct py_node *n, int64_t value)
+{
+	size_t from = place(w->source, n->line, n->col);
+
+	buf_add(w->out, w->source.p + w->done, from - w->done);
+	buf_addf(w->out, "%lld", (long long)value);
+	w->done = place(w->source, n->end_line, n->end_col);
+}
+
+/* An integer, or the largest members of a tuple or list: as apply_override does it. */
+static void write_sizes(struct rewrite *w, const struct py_node *n, int64_t value)
+{
+	const struct py_list *l = n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
+	int64_t most, v;
+
+	if (!l) {
+		write_value(w, n, value);
+		return;
+	}
+	if (size_of(n, &most))
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		if (!fold(l->v[i], &v) && v == most)
+			write_value(w, l->v[i], value);
+}
+
+void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out)
+{
+	struct rewrite w = { .source = m->source, .out = out };
+
+	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
+		const struct py_node *s = m->root->u.Module.body.v[i], *v;
+		struct str name;
+
+		for (size_t k = 0; (v = constant_at(s, k, &name)); k++)
+			for (size_t o = 0; o < n_ov; o++)
+				if (str_eq(name, ov[o].name))
+					write_sizes(&w, v, ov[o].value);
+	}
+	buf_add(out, w.source.p + w.done, w.source.n - w.done);
+}

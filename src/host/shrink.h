@@ -5,6 +5,7 @@
 #ifndef HOST_SHRINK_H
 #define HOST_SHRINK_H
 
+#include "host/host.h"
 #include "py/ast.h"
 
 struct shrink_const {
@@ -14,5 +15,8 @@ struct shrink_const {
 
 /* Up to `cap` of them in source order; returns how many there are (0: none, say so). */
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap);
+
+/* Appends the source of the module with these constants written as host_load replaces them. */
+void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out);
 
 #endif

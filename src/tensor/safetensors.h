@@ -72,6 +72,8 @@ struct st_write {
 
 /* Tensors are laid out as Hugging Face's writer does: wider dtypes first, then by name. */
 int st_write_file(const char *path, const struct st_write *w, struct err *e);
+/* The same bytes appended to a buffer; every entry has its data. */
+int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e);
 /* model.safetensors, or model-0000i-of-0000n.safetensors and their index, written last. */
 int st_write_folder(const char *dir, const struct st_write *w, struct err *e);
 

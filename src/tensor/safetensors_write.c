@@ -194,6 +194,23 @@ int st_write_file(const char *path, const struct st_write *w, struct err *e)
 	return rc;
 }
 
+int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e)
+{
+	struct st_slot *s = make_slots(w, e);
+	struct buf head = BUF_INIT;
+	int rc;
+
+	if (!s)
+		return -1;
+	rc = make_header(&head, s, w->n, w->metadata, e);
+	buf_add(out, head.p, rc ? 0 : head.n);
+	for (size_t i = 0; i < w->n && !rc; i++)
+		buf_add(out, s[i].entry->data, s[i].bytes);
+	buf_release(&head);
+	mem_free(s);
+	return rc ? rc : buf_check(out, e);
+}
+
 /* --- a folder of shards -------------------------------------------------------------- */
 
 static int by_index(const void *a, const void *b)

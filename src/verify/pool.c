@@ -32,6 +32,8 @@ struct slot {
 	int64_t deadline_ns;
 	size_t got;               /* bytes of the reply so far */
 	struct reply_frame reply;
+	struct buf dump;          /* what follows a FRAME_DUMP */
+	size_t dump_n;            /* how much of it has come; less than dump.n: more is to come */
 };
 
 struct done {
@@ -64,6 +66,8 @@ static void slot_close(struct slot *s)
 	s->fd = s->pidfd = -1;
 	s->ready = 0;
 	s->got = 0;
+	buf_release(&s->dump);
+	s->dump_n = 0;
 }
 
 static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
@@ -278,6 +282,34 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);
 }
 
+static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	const struct reply_frame *r = &s->reply;
+	size_t n = (size_t)r->task_n + r->tensors_n;
+
+	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST || !n || !memchr(r->kind, 0, sizeof r->kind))
+		return worker_lost(p, s, REASON_worker_crashed, e);
+	buf_clear(&s->dump);
+	buf_pad(&s->dump, 0, n);
+	s->dump_n = 0;
+	return buf_check(&s->dump, e);
+}
+
+/* The time it takes to write a dump is not the candidate's. */
+static int take_dump(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	int64_t start = clock_ns();
+	size_t n = s->reply.tensors_n;
+	int rc = p->p.dump(p->p.dump_ctx, s->job->id, s->reply.kind, (struct str){ .p = s->dump.p + n, .n = s->dump.n - n },
+			   (struct str){ .p = s->dump.p, .n = n }, e);
+
+	buf_release(&s->dump);
+	s->dump_n = 0;
+	for (int i = 0; i < p->workers; i++)
+		p->slot[i].deadline_ns += clock_ns() - start;
+	return rc;
+}
+
 static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	struct job *j = s->job;
@@ -291,6 +323,8 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 		s->ready = 1;
 		return 0;
 	}
+	if (s->reply.magic == FRAME_DUMP)
+		return begin_dump(p, s, e);
 	if (!j || !reply_is_sane(&s->reply, j))
 		return worker_lost(p, s, REASON_worker_crashed, e);
 	s->job = NULL;
@@ -299,12 +333,18 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 
 static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 {
-	ssize_t k = recv(s->fd, (char *)&s->reply + s->got, sizeof s->reply - s->got, MSG_DONTWAIT);
+	int dumping = s->dump_n < s->dump.n;
+	ssize_t k = dumping ? recv(s->fd, s->dump.p + s->dump_n, s->dump.n - s->dump_n, MSG_DONTWAIT) :
+			      recv(s->fd, (char *)&s->reply + s->got, sizeof s->reply - s->got, MSG_DONTWAIT);
 
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (k <= 0)
 		return worker_lost(p, s, REASON_worker_crashed, e);
+	if (dumping) {
+		s->dump_n += (size_t)k;
+		return s->dump_n == s->dump.n ? take_dump(p, s, e) : 0;
+	}
 	s->got += (size_t)k;
 	return s->got == sizeof s->reply ? take_reply(p, s, e) : 0;
 }

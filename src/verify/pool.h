@@ -18,6 +18,10 @@ struct judge_pool_options {
 	double seconds;           /* wall clock a candidate may take */
 	size_t memory;            /* address space of a worker */
 	int no_sandbox;           /* told to go without: logged, and said in every report */
+	/* Gets what dump.h describes, for each input set that a job ran on; nonzero stops the pool.
+	 * The bytes are a worker's word, not checked. NULL: nothing is dumped. */
+	int (*dump)(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e);
+	void *dump_ctx;
 };
 
 #define JUDGE_POOL_DEFAULTS { .seconds = 20.0, .memory = (size_t)6 << 30 }

@@ -135,7 +135,13 @@ static int draw_inputs(struct run *r, struct val task_ns, const struct trial *t,
 		if (rc)
 			return rc;
 	}
-	return change_inputs(r, t, *inputs, e);
+	rc = change_inputs(r, t, *inputs, e);
+	if (!rc && r->opts.oracle && t->change != CHANGE_NONE) {
+		enum dtype dt = t->dt;
+
+		rc = host_tensors(r->h, *inputs, round_input, &dt);
+	}
+	return rc;
 }
 
 /* --- opening --------------------------------------------------------------------------------- */

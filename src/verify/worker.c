@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "verify/dump.h"
 #include "verify/sandbox.h"
 
 /* --- worker ------------------------------------------------------------------------------ */
@@ -27,6 +28,8 @@ struct worker {
 	struct judge *judge;
 	struct kept kept[TASKS_KEPT];
 	uint64_t clock;
+	int fd;
+	uint64_t job;             /* id of the one being judged */
 };
 
 /* The task of this source, made ready once and kept while it is used. */
@@ -61,24 +64,45 @@ static void judge_job(struct worker *w, struct str task, struct str candidate, s
 	}
 }
 
-static int serve(struct worker *w, int fd)
+/* Sends what an input set was, before the verdict. */
+static int send_dump(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+{
+	static struct reply_frame f;
+	struct worker *w = ctx;
+	struct buf task_py = BUF_INIT, tensors = BUF_INIT;
+	int rc = dump_make(t, tr, got, &task_py, &tensors, e);
+
+	if (!rc && (task_py.n > DUMP_MOST || tensors.n > DUMP_MOST))
+		rc = err_set(e, ERR_RANGE, "the tensors of input set '%s' are too large to dump: %zu bytes", tr->kind, tensors.n);
+	if (!rc) {
+		f = (struct reply_frame){ .magic = FRAME_DUMP, .id = w->job, .task_n = (uint32_t)task_py.n, .tensors_n = (uint32_t)tensors.n };
+		memcpy(f.kind, tr->kind, sizeof f.kind);
+		rc = file_write_all(w->fd, &f, sizeof f, e) || file_write_all(w->fd, tensors.p, tensors.n, e) ||
+		     file_write_all(w->fd, task_py.p, task_py.n, e) ? -1 : 0;
+	}
+	buf_release(&task_py);
+	buf_release(&tensors);
+	return rc;
+}
+
+static int serve(struct worker *w)
 {
 	struct job_frame job;
 	static struct reply_frame reply;
 	struct err e = ERR_INIT;
 	char *text;
 
-	if (file_read_all(fd, &job, sizeof job, &e) || job.magic != FRAME_JOB || job.task_n > FRAME_MOST || job.candidate_n > FRAME_MOST)
+	if (file_read_all(w->fd, &job, sizeof job, &e) || job.magic != FRAME_JOB || job.task_n > FRAME_MOST || job.candidate_n > FRAME_MOST)
 		return -1;
 	text = mem_alloc((size_t)job.task_n + job.candidate_n);
-	if (!text || file_read_all(fd, text, (size_t)job.task_n + job.candidate_n, &e))
+	if (!text || file_read_all(w->fd, text, (size_t)job.task_n + job.candidate_n, &e))
 		return -1;
 	memset(&reply, 0, sizeof reply);
 	reply.magic = FRAME_REPLY;
-	reply.id = job.id;
+	reply.id = w->job = job.id;
 	judge_job(w, (struct str){ .p = text, .n = job.task_n }, (struct str){ .p = text + job.task_n, .n = job.candidate_n }, &reply);
 	mem_free(text);
-	return file_write_all(fd, &reply, sizeof reply, &e);
+	return file_write_all(w->fd, &reply, sizeof reply, &e);
 }
 
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
@@ -87,13 +111,16 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	struct sandbox_options so = { .keep_fd = fd, .address_space = p->memory };
 	struct reply_frame ready = { .magic = FRAME_READY };
 
+	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
+	if (w.judge && p->dump)
+		judge_watch(w.judge, send_dump, &w);
 	ready.rc = w.judge ? 0 : -1;
 	if (w.judge && !p->no_sandbox)
 		ready.rc = sandbox_enter(&so, &ready.err);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);
-	while (!serve(&w, fd))
+	while (!serve(&w))
 		;
 	_exit(0);
 }

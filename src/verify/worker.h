@@ -4,17 +4,21 @@
 
 #include "verify/pool.h"
 
-enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_MOST = 4 << 20 };
+enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_DUMP = 0x444d5031,
+       FRAME_MOST = 4 << 20, DUMP_MOST = 1 << 30 };
 
 struct job_frame {
 	uint32_t magic, task_n, candidate_n, pad;
 	uint64_t id;
 };
 
+/* With FRAME_DUMP tensors_n and then task_n bytes follow, and the job goes on. */
 struct reply_frame {
 	uint32_t magic;
 	int32_t rc;
 	uint64_t id;
+	uint32_t task_n, tensors_n;
+	char kind[24];
 	struct verdict verdict;
 	struct err err;
 };
