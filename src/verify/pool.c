@@ -81,6 +81,7 @@ static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
 static int start_spawner(struct judge_pool *p, struct err *e)
 {
 	int pair[2];
+	pid_t self = getpid();
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, "socketpair");
@@ -92,7 +93,7 @@ static int start_spawner(struct judge_pool *p, struct err *e)
 	}
 	if (p->spawner_pid == 0) {
 		close(pair[0]);
-		spawner_main(pair[1], &p->o, &p->p);
+		spawner_main(pair[1], self, &p->o, &p->p);
 	}
 	close(pair[1]);
 	p->spawner = pair[0];

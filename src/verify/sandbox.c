@@ -2,7 +2,8 @@
  *
  * In this order, so that each step can still do what the next one needs: descriptors closed,
  * limits, another user where we are root, no new privileges, not dumpable, landlock with no
- * rule (no file system at all), seccomp with a short list of calls (everything else kills). */
+ * rule (no file system at all; no TCP and no signals to others where the kernel knows how),
+ * seccomp with a short list of calls (everything else kills). */
 #include "verify/sandbox.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 static int set_limits(const struct sandbox_options *o, struct err *e)
 {
 	if (set_limit(RLIMIT_CORE, 0, "core files", e) || set_limit(RLIMIT_FSIZE, 0, "file size", e) ||
-	    set_limit(RLIMIT_NOFILE, (rlim_t)o->keep_fd + 1, "open files", e) || set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
+	    set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
 		return -1;
 	return o->address_space ? set_limit(RLIMIT_AS, o->address_space, "memory", e) : 0;
 }
@@ -64,15 +65,27 @@ static int drop_privileges(struct err *e)
 	return 0;
 }
 
-/* Every file system right of ABI 1, and none granted back. */
+/* Of the kernel's landlock_ruleset_attr as of ABI 6; the header at hand may be older. */
+struct ruleset {
+	uint64_t files, net, scoped;
+};
+
+/* Every right that the kernel's ABI knows, and none granted back. */
 static int forbid_files(struct err *e)
 {
-	struct landlock_ruleset_attr attr = { .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1 };
-	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	static const uint64_t fs_bits[] = { 13, 14, 15, 15, 16 };      /* of ABI 1 to 5 */
+	struct ruleset r = { .files = 0 };
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION), fd;
 	int rc = 0;
 
-	if (fd < 0)
+	if (abi < 1)
 		return err_errno(e, "landlock is not available (Linux 5.13 or later, CONFIG_SECURITY_LANDLOCK)");
+	r.files = (1u << fs_bits[MIN(abi, (long)COUNT_OF(fs_bits)) - 1]) - 1;
+	r.net = abi >= 4 ? 3 : 0;             /* bind, connect */
+	r.scoped = abi >= 6 ? 3 : 0;          /* abstract sockets, signals */
+	fd = syscall(SYS_landlock_create_ruleset, &r, abi >= 6 ? sizeof r : abi >= 4 ? 16 : 8, 0);
+	if (fd < 0)
+		return err_errno(e, "cannot make a landlock ruleset");
 	if (syscall(SYS_landlock_restrict_self, fd, 0))
 		rc = err_errno(e, "cannot enter the landlock sandbox");
 	close((int)fd);
@@ -118,5 +131,5 @@ static int forbid_calls(struct err *e)
 int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
 	return close_others(o->keep_fd, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) ||
-	       forbid_files(e) || forbid_calls(e) ? -1 : 0;
+	       forbid_files(e) || set_limit(RLIMIT_NOFILE, (rlim_t)o->keep_fd + 1, "open files", e) || (!o->without_filter && forbid_calls(e)) ? -1 : 0;
 }

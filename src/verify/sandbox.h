@@ -11,6 +11,7 @@
 struct sandbox_options {
 	int keep_fd;               /* the one descriptor that stays open, beside standard error */
 	size_t address_space;      /* bytes; 0: no limit */
+	int without_filter;        /* no seccomp: for tests of what lies beneath it, never else */
 };
 
 int sandbox_enter(const struct sandbox_options *o, struct err *e);

@@ -142,10 +142,18 @@ static int send_fds(int to, const int fds[2])
 	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
+/* Ends with the parent, even with one that ended before this was called. */
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(2);
+}
+
 static void spawn_one(int fd, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	int pair[2], out[2];
-	pid_t pid;
+	pid_t pid, self = getpid();
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		_exit(2);
@@ -155,7 +163,7 @@ static void spawn_one(int fd, const struct judge_options *o, const struct judge_
 	if (pid == 0) {
 		close(pair[0]);
 		close(fd);
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		die_with(self);
 		worker_main(pair[1], o, p);
 	}
 	close(pair[1]);
@@ -167,11 +175,11 @@ static void spawn_one(int fd, const struct judge_options *o, const struct judge_
 	close(out[1]);
 }
 
-void spawner_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
+void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	char byte;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	die_with(parent);
 	signal(SIGCHLD, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);

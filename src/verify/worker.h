@@ -2,6 +2,8 @@
 #ifndef VERIFY_WORKER_H
 #define VERIFY_WORKER_H
 
+#include <sys/types.h>
+
 #include "verify/pool.h"
 
 enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_DUMP = 0x444d5031,
@@ -25,7 +27,7 @@ struct reply_frame {
 
 /* Both never return. */
 _Noreturn void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
-_Noreturn void spawner_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
+_Noreturn void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p);
 
 /* Asks the spawner for a worker: its socket and its pidfd. */
 int spawner_ask(int spawner, int *fd, int *pidfd, struct err *e);
