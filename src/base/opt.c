@@ -35,62 +35,29 @@ struct parser {
 	int help;
 };
 
-/* How visiting goes into a table: what to add to offsets and names. */
-struct place {
-	size_t base;
-	const char *group, *prefix;
-};
-
-enum { NAME_MOST = 96 };
-
-static int visit_row(const struct opt *o, const struct place *at, opt_visit_fn *fn, void *ctx)
-{
-	char name[NAME_MOST];
-	struct opt named = *o;
-	size_t n = at->prefix ? strlen(at->prefix) : 0;
-
-	if (!n || (!strncmp(o->name, at->prefix, n) && o->name[n] == '-'))
-		return fn(ctx, o, at->base, at->group);
-	BUG_ON((size_t)snprintf(name, sizeof name, "%s-%s", at->prefix, o->name) >= sizeof name);
-	named.name = name;
-	named.letter = 0;
-	return fn(ctx, &named, at->base, at->group);
-}
-
-static int visit(const struct opt *table, const struct place *at, opt_visit_fn *fn, void *ctx)
+static int visit(const struct opt *table, size_t base, const char *group, opt_visit_fn *fn, void *ctx)
 {
 	int rc = 0;
 
 	for (const struct opt *o = table; o->type != OPT_T_END && !rc; o++) {
-		struct place in = { .base = at->base, .group = o->group ? o->group : at->group,
-				    .prefix = o->prefix ? o->prefix : at->prefix };
+		const char *g = o->group ? o->group : group;
 
-		if (o->type == OPT_T_INCLUDE) {
-			in.base += o->offset;
-			rc = visit(o->include, &in, fn, ctx);
-		} else {
-			rc = visit_row(o, &in, fn, ctx);
-		}
+		rc = o->type == OPT_T_INCLUDE ? visit(o->include, base + o->offset, g, fn, ctx) : fn(ctx, o, base, g);
 	}
 	return rc;
 }
 
 int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
 {
-	return visit(table, &(struct place){ .base = 0 }, fn, ctx);
+	return visit(table, 0, NULL, fn, ctx);
 }
 
 static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct parser *p = ctx;
-	struct opt *copy = arena_alloc(p->a, sizeof *copy);
 
 	(void)group;
-	if (!copy)
-		return -1;
-	*copy = *o;
-	copy->name = arena_strdup(p->a, o->name);
-	return !copy->name || vec_push(&p->rows, ((struct row){ .o = copy, .base = base })) ? -1 : 0;
+	return vec_push(&p->rows, ((struct row){ .o = o, .base = base }));
 }
 
 static void *member(const struct parser *p, const struct row *r)

@@ -13,8 +13,7 @@
  * word with '-' is accepted, and a nested mapping stands for its keys joined: `lora: {r: 8}`
  * is `lora_r: 8`. Command line wins over file, file over default. Unknown names
  * are refused with the nearest one. Rows shared by several commands live in shared tables
- * reached through OPT_INCLUDE; OPT_SECTION reaches them under a prefix, so that a command made
- * of others has their options, each in its section: `sft: {lr: 1e-4}` is --sft-lr. */
+ * reached through OPT_INCLUDE. */
 #ifndef BASE_OPT_H
 #define BASE_OPT_H
 
@@ -47,7 +46,6 @@ struct opt {
 	int split_commas;
 	const struct opt *include;
 	const char *group;         /* heading in help */
-	const char *prefix;        /* of the names of an included table */
 };
 
 #define OPT_FLAG(T, m, nm, def, hlp) \
@@ -65,9 +63,6 @@ struct opt {
 /* Rows of another table over a struct that is a member of T. */
 #define OPT_INCLUDE(T, m, table, heading) \
 	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading }
-/* The same, each named PREFIX-NAME; a name that begins with PREFIX- already stays as it is. */
-#define OPT_SECTION(T, m, table, pre, heading) \
-	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading, .prefix = pre }
 #define OPT_END { .type = OPT_T_END }
 
 /* Members: flag int, int int64_t, real double, str and choice const char *, list struct opt_list. */
@@ -91,8 +86,8 @@ void opt_help(const struct opt *table, struct buf *out);
 void opt_man(const struct opt *table, struct buf *out);
 void opt_words(const struct opt *table, struct buf *out);
 
-/* Calls fn for every row, those of included tables too; `base` is to be added to offset. The row
- * and its name live during the call. Stops at and returns the first nonzero result. */
+/* Calls fn for every row, those of included tables too; `base` is to be added to offset.
+ * Stops at and returns the first nonzero result. */
 typedef int opt_visit_fn(void *ctx, const struct opt *row, size_t base, const char *group);
 int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx);
 

@@ -13,6 +13,7 @@ const struct opt rl_args_table[] = {
 	OPT_REAL(struct rl_args, lr, "rl-lr", 0, 10, 5e-6, "learning rate of the stage"),
 	OPT_REAL(struct rl_args, ratio_clip, "ratio-clip", 0, 10, 0.2, "reinforce, grpo: how far the probability ratio may move"),
 	OPT_REAL(struct rl_args, alpha, "alpha", 0, 100, 0.1, "grpo: weight of plan tokens"),
+	OPT_FLAG(struct rl_args, alpha_decay, "alpha-decay", 0, "grpo: alpha falls by a cosine to 0 at the last step"),
 	OPT_FLAG(struct rl_args, token_classes, "token-classes", 1, "grpo: plan tokens get speed, code tokens correctness"),
 	OPT_FLAG(struct rl_args, normalise, "normalise", 0, "grpo: divide by the group's standard deviation"),
 	OPT_REAL(struct rl_args, beta, "beta", -1, 1, -1, "uniform reward: beta correct + (1 - beta) speed; below 0: --reward"),
@@ -30,6 +31,7 @@ int rl_args_options(const struct rl_args *a, const struct sample_args *s, const 
 {
 	*o = (struct rl_opts){ .tasks = a->tasks, .steps = a->steps, .epochs = a->epochs, .tasks_per_step = (int)a->tasks_per_step,
 			       .inner = (int)a->inner, .clip = a->ratio_clip, .beta = a->beta, .rank_speed = a->rank_speed,
+			       .alpha_decay = a->alpha_decay,
 			       .curriculum = a->curriculum, .start = CURRICULUM_DEFAULTS, .slots = (int)s->slots, .seed = seed };
 	o->advantage = (struct advantage_opts){ .method = rl_method_by_name(str_of(a->method)), .keep = (int)a->keep,
 						.threshold = a->threshold, .alpha = a->alpha, .classes = a->token_classes,

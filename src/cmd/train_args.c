@@ -1,16 +1,12 @@
 /* Options of training: see train_args.h. */
 #include "cmd/train_args.h"
 
-const struct opt policy_args_model[] = {
+const struct opt policy_args_table[] = {
 	OPT_STR(struct policy_args, model, "model", "DIR", NULL, "Hugging Face folder: config.json, safetensors, tokenizer.json"),
 	OPT_STR(struct policy_args, adapter, "adapter", "DIR", NULL, "start from this LoRA adapter (PEFT's form)"),
 	OPT_STR(struct policy_args, init, "init", "CONFIG", NULL, "a config.json: train a new model from random weights (with --full)"),
 	OPT_STR(struct policy_args, tokenizer, "tokenizer", "DIR", NULL, "folder of the tokenizer; the model's own unless given"),
 	OPT_FLAG(struct policy_args, full, "full", 0, "train all parameters instead of an adapter"),
-	OPT_END
-};
-
-const struct opt policy_args_optim[] = {
 	OPT_INT(struct policy_args, lora_r, "lora-r", 1, 4096, 16, "rank of the adapter"),
 	OPT_REAL(struct policy_args, lora_alpha, "lora-alpha", 0, 1e6, 32, "scale of the adapter: alpha / r"),
 	OPT_REAL(struct policy_args, lora_dropout, "lora-dropout", 0, 0.99, 0.05, "dropout in front of the adapter"),
@@ -21,21 +17,10 @@ const struct opt policy_args_optim[] = {
 	OPT_REAL(struct policy_args, lr_floor, "lr-floor", 0, 1, 0, "share of the learning rate that is left at the end"),
 	OPT_REAL(struct policy_args, weight_decay, "weight-decay", 0, 10, 0, "decoupled decay of matrices"),
 	OPT_REAL(struct policy_args, clip, "clip", 0, 1e6, 1, "largest norm of the gradient; 0: none"),
-	OPT_END
-};
-
-const struct opt policy_args_machine[] = {
 	OPT_CHOICE(struct policy_args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept for computing"),
 	OPT_INT(struct policy_args, micro_tokens, "micro-tokens", 0, 1 << 24, 0, "tokens computed at a time; 0: one sequence of the greatest length"),
 	OPT_FLAG(struct policy_args, recompute, "recompute", 0, "keep only the input of each layer and compute the rest again"),
 	OPT_INT(struct policy_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
-	OPT_END
-};
-
-const struct opt policy_args_table[] = {
-	{ .type = OPT_T_INCLUDE, .include = policy_args_model },
-	{ .type = OPT_T_INCLUDE, .include = policy_args_optim },
-	{ .type = OPT_T_INCLUDE, .include = policy_args_machine },
 	OPT_END
 };
 

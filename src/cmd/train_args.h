@@ -12,10 +12,7 @@ struct policy_args {
 	double lora_alpha, lora_dropout, lr, weight_decay, clip, lr_floor;
 	int full, recompute;
 };
-extern const struct opt policy_args_model[];      /* which model */
-extern const struct opt policy_args_optim[];      /* adapter and optimiser */
-extern const struct opt policy_args_machine[];    /* what fits the machine, and changes no result beyond rounding */
-extern const struct opt policy_args_table[];      /* all of them */
+extern const struct opt policy_args_table[];
 int policy_args_options(const struct policy_args *a, uint64_t seed, struct policy_opts *o, struct err *e);
 
 /* Of the supervised stage alone. */

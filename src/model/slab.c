@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/safetensors.h"
 
@@ -79,6 +80,17 @@ int slab_find(const struct slab *s, struct str name)
 		if (str_is(name, s->v[i].name))
 			return (int)i;
 	return -1;
+}
+
+uint64_t slab_hash(const struct slab *s)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		h = hash_xxh64(s->v[i].name, strlen(s->v[i].name), h);
+		h = hash_xxh64(s->data + s->v[i].offset, s->v[i].bytes, h);
+	}
+	return h;
 }
 
 void slab_zero(struct slab *s)

@@ -50,6 +50,8 @@ void slab_zero(struct slab *s);
  * required with its shape, converted to its dtype. */
 int slab_save(const struct slab *s, const char *path, const char *prefix, struct err *e);
 int slab_load(struct slab *s, const char *path, const char *prefix, struct err *e);
+/* Of names and values: equal for equal bits. */
+uint64_t slab_hash(const struct slab *s);
 /* A row per slab: what, tensors, bytes. */
 void slab_table(struct buf *out, const struct slab *const *slabs, size_t n);
 

@@ -108,17 +108,32 @@ static int has_op(const char *ops, struct str op)
 	return 0;
 }
 
+/* Does a group of this name hold the task? */
+static int belongs(const struct task_row *t, const char *group)
+{
+	if (!strncmp(group, "level ", 6))
+		return t->level == group[6] - '0';
+	if (!strncmp(group, "op ", 3))
+		return has_op(t->ops, str_of(group + 3));
+	return 1;
+}
+
+static int add_named(struct eval *ev, const struct eval_opts *o, const char *name, struct member *m, double *work, struct err *e)
+{
+	m->n = 0;
+	for (size_t i = 0; i < ev->tasks->rows.n; i++)
+		if (belongs(&ev->tasks->rows.v[i], name))
+			m->v[m->n++] = i;
+	return m->n ? add_group(ev, o, name, m, work, e) : 0;
+}
+
 static int add_levels(struct eval *ev, const struct eval_opts *o, struct member *m, double *work, struct err *e)
 {
 	for (int level = 1; level <= 4; level++) {
 		char name[48];
 
-		m->n = 0;
-		for (size_t i = 0; i < ev->tasks->rows.n; i++)
-			if (ev->tasks->rows.v[i].level == level)
-				m->v[m->n++] = i;
 		snprintf(name, sizeof name, "level %d", level);
-		if (m->n && add_group(ev, o, name, m, work, e))
+		if (add_named(ev, o, name, m, work, e))
 			return -1;
 	}
 	return 0;
@@ -134,20 +149,14 @@ static int add_ops(struct eval *ev, const struct eval_opts *o, struct member *m,
 
 		while (rest.n && !rc) {
 			struct str op = str_cut(&rest, ',');
+			size_t before = seen.n;
 			char name[48];
 
-			if (map_get(&seen, op))
-				continue;
-			if (!map_put(&seen, op)) {
+			if (!map_put(&seen, op))
 				rc = err_nomem(e);
-				break;
-			}
-			m->n = 0;
-			for (size_t k = 0; k < ev->tasks->rows.n; k++)
-				if (has_op(ev->tasks->rows.v[k].ops, op))
-					m->v[m->n++] = k;
 			snprintf(name, sizeof name, "op %.*s", STR_ARG(op));
-			rc = add_group(ev, o, name, m, work, e);
+			if (!rc && seen.n > before)
+				rc = add_named(ev, o, name, m, work, e);
 		}
 	}
 	map_release(&seen);
@@ -157,14 +166,12 @@ static int add_ops(struct eval *ev, const struct eval_opts *o, struct member *m,
 static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e)
 {
 	size_t n = ev->tasks->rows.n;
-	struct member m = { .v = mem_array(n, sizeof *m.v), .n = n };
+	struct member m = { .v = mem_array(n, sizeof *m.v), .n = 0 };
 	double *work = mem_array(n, sizeof *work);
 	int rc = m.v && work ? 0 : err_nomem(e);
 
-	for (size_t i = 0; i < n && !rc; i++)
-		m.v[i] = i;
 	if (!rc)
-		rc = add_group(ev, o, "all", &m, work, e) || add_levels(ev, o, &m, work, e) || add_ops(ev, o, &m, work, e) ? -1 : 0;
+		rc = add_named(ev, o, "all", &m, work, e) || add_levels(ev, o, &m, work, e) || add_ops(ev, o, &m, work, e) ? -1 : 0;
 	mem_free(m.v);
 	mem_free(work);
 	return rc;
@@ -210,133 +217,38 @@ void eval_release(struct eval *ev)
 	ev->task = NULL;
 }
 
-/* --- reporting ------------------------------------------------------------------------------------------ */
+/* --- comparing -------------------------------------------------------------------------------------------- */
 
-static void json_rate(struct jw *w, const char *key, struct rate r)
+static double difference(const struct eval *a, const struct eval *b, size_t i)
 {
-	jw_key(w, key);
-	jw_real(w, r.value);
+	return measure(&b->task[i], WHAT_CORRECT, 0) - measure(&a->task[i], WHAT_CORRECT, 0);
 }
 
-static void json_interval(struct jw *w, const char *key, struct rate r)
+struct eval_difference eval_compare(const struct eval *a, const struct eval *b, const char *group)
 {
-	jw_key(w, key);
-	jw_begin(w, '[');
-	jw_real(w, r.low);
-	jw_real(w, r.high);
-	jw_end(w, ']');
-}
-
-static void json_group(struct jw *w, const struct eval_group *g, const struct eval_opts *o)
-{
-	char key[40];
-
-	jw_begin(w, '{');
-	jw_key(w, "name"), jw_cstr(w, g->name);
-	jw_key(w, "tasks"), jw_int(w, (int64_t)g->tasks);
-	json_rate(w, "valid_rate", g->valid);
-	json_rate(w, "compiled_rate", g->compiled);
-	json_rate(w, "correct_rate", g->correct);
-	json_interval(w, "correct_interval", g->correct);
-	json_rate(w, "reward", g->reward);
-	for (int i = 0; i < o->n_k; i++) {
-		snprintf(key, sizeof key, "pass@%d", o->k[i]);
-		json_rate(w, key, g->pass[i]);
-		snprintf(key, sizeof key, "pass@%d_interval", o->k[i]);
-		json_interval(w, key, g->pass[i]);
-	}
-	for (int i = 0; i < o->n_fast; i++) {
-		snprintf(key, sizeof key, "fast_%g", o->fast[i]);
-		json_rate(w, key, g->fast[i]);
-	}
-	jw_end(w, '}');
-}
-
-static void json_samples(struct jw *w, const struct eval *ev)
-{
-	jw_key(w, "detailed_results");
-	jw_begin(w, '[');
-	for (size_t i = 0; i < ev->rollout.samples.n; i++) {
-		const struct rolled *s = &ev->rollout.samples.v[i];
-
-		jw_begin(w, '{');
-		jw_key(w, "id"), jw_cstr(w, ev->tasks->rows.v[s->task].id);
-		jw_key(w, "sample"), jw_int(w, s->number);
-		jw_key(w, "stage"), jw_cstr(w, stage_name(s->verdict.stage));
-		jw_key(w, "reward"), jw_real(w, s->verdict.reward);
-		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
-		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));
-		jw_key(w, "speedup"), jw_real(w, s->verdict.speedup);
-		jw_end(w, '}');
-	}
-	jw_end(w, ']');
-}
-
-void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out)
-{
-	struct jw w = { .out = out, .indent = 1 };
-
-	jw_begin(&w, '{');
-	jw_key(&w, "model_path"), jw_cstr(&w, o->model_path);
-	jw_key(&w, "num_tasks"), jw_int(&w, (int64_t)ev->tasks->rows.n);
-	jw_key(&w, "samples_per_task"), jw_int(&w, o->rollout.n);
-	jw_key(&w, "track"), jw_cstr(&w, o->rollout.strict ? "strict" : "hybrid");
-	jw_key(&w, "timed"), jw_cstr(&w, "model");
-	jw_key(&w, "metrics");
-	json_group(&w, &ev->groups.v[0], o);
-	jw_key(&w, "groups");
-	jw_begin(&w, '[');
-	for (size_t i = 1; i < ev->groups.n; i++)
-		json_group(&w, &ev->groups.v[i], o);
-	jw_end(&w, ']');
-	json_samples(&w, ev);
-	jw_end(&w, '}');
-	buf_addc(out, '\n');
-}
-
-void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out)
-{
-	buf_addf(out, "%-24s %5s %7s %9s %8s %15s", "", "tasks", "valid", "compiled", "correct", "95% interval");
-	for (int i = 0; i < o->n_k; i++)
-		buf_addf(out, "  pass@%-3d", o->k[i]);
-	for (int i = 0; i < o->n_fast; i++)
-		buf_addf(out, "  fast_%-3g", o->fast[i]);
-	buf_addc(out, '\n');
-	for (size_t i = 0; i < ev->groups.n; i++) {
-		const struct eval_group *g = &ev->groups.v[i];
-
-		if (!per_op && str_starts(str_of(g->name), "op "))
-			continue;
-		buf_addf(out, "%-24s %5zu %6.1f%% %8.1f%% %7.1f%%  %5.1f to %5.1f", g->name, g->tasks, g->valid.value, g->compiled.value,
-			 g->correct.value, g->correct.low, g->correct.high);
-		for (int k = 0; k < o->n_k; k++)
-			buf_addf(out, "  %7.1f%%", g->pass[k].value);
-		for (int k = 0; k < o->n_fast; k++)
-			buf_addf(out, "  %7.1f%%", g->fast[k].value);
-		buf_addc(out, '\n');
-	}
-}
-
-void eval_compare(const struct eval *a, const struct eval *b, double *difference, double *p)
-{
+	struct eval_difference out = { .p = 1.0 };
 	size_t n = MIN(a->tasks->rows.n, b->tasks->rows.n);
 	double sum = 0.0;
 	int64_t as_far = 0;
 	struct rng r;
 
 	for (size_t i = 0; i < n; i++)
-		sum += measure(&b->task[i], WHAT_CORRECT, 0) - measure(&a->task[i], WHAT_CORRECT, 0);
+		if (belongs(&a->tasks->rows.v[i], group)) {
+			sum += difference(a, b, i);
+			out.tasks++;
+		}
 	rng_init(&r, n, "sign flips");
-	for (int f = 0; f < FLIPS; f++) {
+	for (int f = 0; f < FLIPS && out.tasks; f++) {
 		double s = 0.0;
 
-		for (size_t i = 0; i < n; i++) {
-			double d = measure(&b->task[i], WHAT_CORRECT, 0) - measure(&a->task[i], WHAT_CORRECT, 0);
-
-			s += rng_u32(&r) & 1 ? d : -d;
-		}
+		for (size_t i = 0; i < n; i++)
+			if (belongs(&a->tasks->rows.v[i], group))
+				s += rng_u32(&r) & 1 ? difference(a, b, i) : -difference(a, b, i);
 		as_far += fabs(s) >= fabs(sum) - 1e-12;
 	}
-	*difference = n ? 100.0 * sum / (double)n : 0.0;
-	*p = (double)(as_far + 1) / (double)(FLIPS + 1);
+	if (out.tasks) {
+		out.points = 100.0 * sum / (double)out.tasks;
+		out.p = (double)(as_far + 1) / (double)(FLIPS + 1);
+	}
+	return out;
 }

@@ -43,9 +43,12 @@ void eval_release(struct eval *ev);
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out);
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);
 
-/* Paired over tasks: difference of mean correctness (percent) and the two-sided p-value of a
- * sign-flip permutation test. */
-void eval_compare(const struct eval *a, const struct eval *b, double *difference, double *p);
+/* Paired over the tasks of a group (by its name; "all" for all): difference of mean correctness, b
+ * minus a, in percent, and the two-sided p-value of a sign-flip permutation test. */
+struct eval_difference { size_t tasks; double points, p; };
+struct eval_difference eval_compare(const struct eval *a, const struct eval *b, const char *group);
+/* A line for all tasks and one per level. */
+void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out);
 
 /* 1 - C(n - c, k) / C(n, k); k > n: as if k = n. */
 double pass_at_k(int n, int c, int k);

@@ -28,9 +28,10 @@ struct rl {
 	char *checkpoints;
 	struct curriculum curriculum;
 	int64_t step, total;
+	int64_t saved;                  /* step of the newest checkpoint; -1: none */
 	struct rl_result *r;
-	double recent_reward, recent_correct;
-	int64_t recent_n;
+	char shown[96];                 /* of the last step, while the next is sampled */
+	int64_t step_ns;
 };
 
 /* --- which tasks --------------------------------------------------------------------------------- */
@@ -85,53 +86,77 @@ static int pick_tasks(struct rl *s, size_t *which, size_t *count, struct err *e)
 
 /* --- from verdicts to advantages ------------------------------------------------------------------- */
 
-static struct rl_scored score(const struct rl *s, const struct verdict *v)
+static double uniform_or(const struct rl *s, const struct verdict *v)
 {
-	struct rl_scored x = { .reward = s->o->beta >= 0 ? reward_uniform(v, s->o->beta) : reward_of(v, s->o->judge.reward),
-			       .rank = reward_of(v, REWARD_rank) };
+	return s->o->beta >= 0 ? reward_uniform(v, s->o->beta) : reward_of(v, s->o->judge.reward);
+}
 
-	reward_classes(v, &x.plan, &x.code);
+/* With `rank` in [0, 1] that takes the place of the speedup: each form gets its share of the
+ * speedup at which it stops rising. */
+static struct rl_scored score(const struct rl *s, const struct verdict *v, const double *rank)
+{
+	struct rl_scored x = { .reward = 0 };
+	struct verdict w = *v;
+
+	if (rank)
+		w.speedup = *rank * (s->o->beta >= 0 ? 2.0 : reward_full_speed(s->o->judge.reward));
+	x.reward = uniform_or(s, &w);
+	if (rank)
+		w.speedup = *rank * reward_full_speed(REWARD_rank);
+	x.rank = reward_of(&w, REWARD_rank);
+	if (rank)
+		w.speedup = *rank * reward_full_speed(REWARD_speed);
+	reward_classes(&w, &x.plan, &x.code);
 	return x;
 }
 
-/* Speed by rank within the task, where asked for. */
-static void rank_group(const struct rl *s, const struct rolled *g, size_t n, struct rl_scored *x)
+static int score_group(const struct rl *s, const struct rolled *g, size_t n, struct rl_scored *x, struct err *e)
 {
-	const struct verdict *v[1024];
-	double rank[1024];
+	const struct verdict **v = mem_array(n, sizeof *v);
+	double *rank = mem_array(n, sizeof *rank);
+	int rc = v && rank ? 0 : err_nomem(e);
 
-	if (!s->o->rank_speed || n == 0 || n > 1024)
-		return;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !rc; i++)
 		v[i] = &g[i].verdict;
-	reward_rank_speed(v, n, 0.05, rank);
-	for (size_t i = 0; i < n; i++) {
-		x[i].plan = 2.0 * rank[i];
-		x[i].rank = g[i].verdict.correct ? 1.0 + 0.3 * rank[i] : 0.0;
-	}
+	if (!rc && s->o->rank_speed)
+		reward_rank_speed(v, n, 0.05, rank);
+	for (size_t i = 0; i < n && !rc; i++)
+		x[i] = score(s, v[i], s->o->rank_speed ? &rank[i] : NULL);
+	mem_free(v);
+	mem_free(rank);
+	return rc;
+}
+
+/* The options of this step: alpha may fall, and one reward for all tokens leaves no classes. */
+static struct advantage_opts advantage_now(const struct rl *s)
+{
+	struct advantage_opts a = s->o->advantage;
+
+	if (s->o->alpha_decay)
+		a.alpha *= 0.5 * (1.0 + cos(M_PI * (double)s->step / (double)s->total));
+	a.classes = a.classes && s->o->beta < 0;
+	return a;
 }
 
 static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, struct advantage *adv, struct err *e)
 {
 	size_t n = (size_t)s->o->rollout.n;
 	struct rl_scored *x = mem_array(n, sizeof *x);
+	struct advantage_opts a = advantage_now(s);
+	int rc = x ? 0 : err_nomem(e);
 
-	if (!x)
-		return err_nomem(e);
-	for (size_t g = 0; g < groups; g++) {
+	for (size_t g = 0; g < groups && !rc; g++) {
 		const struct rolled *first = &ro->samples.v[g * n];
 
-		for (size_t i = 0; i < n; i++) {
-			x[i] = score(s, &first[i].verdict);
+		for (size_t i = 0; i < n; i++)
 			curriculum_note(&s->curriculum, s->tasks.rows.v[first[i].task].level, first[i].verdict.correct);
-		}
-		rank_group(s, first, n, x);
+		rc = score_group(s, first, n, x, e);
 		s->r->groups++;
-		if (!advantages(&s->o->advantage, x, n, adv + g * n))
+		if (!rc && !advantages(&a, x, n, adv + g * n))
 			s->r->skipped_groups++;
 	}
 	mem_free(x);
-	return 0;
+	return rc;
 }
 
 /* --- the update --------------------------------------------------------------------------------------- */
@@ -183,8 +208,12 @@ static int apply_update(struct rl *s, const struct rollout *ro, const struct adv
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct rolled *x = &ro->samples.v[i];
 
-		if ((adv[i].plan == 0.0 && adv[i].code == 0.0) || x->n > s->o->max_length)
+		if (adv[i].plan == 0.0 && adv[i].code == 0.0)
 			continue;
+		if (x->n > s->o->max_length) {
+			s->r->too_long++;
+			continue;
+		}
 		u.sample[alive] = x;
 		u.adv[alive] = &adv[i];
 		u.norm += x->n - x->prompt_n;
@@ -209,7 +238,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, const struct adv
 
 /* --- one step -------------------------------------------------------------------------------------------- */
 
-static void measure(struct rl *s, const struct rollout *ro, struct metric *m)
+static void measure(struct rl *s, const struct rollout *ro, double loss, struct metric *m)
 {
 	double reached[STAGES] = { 0 }, reward = 0, correct = 0, speed = 0, n = (double)ro->samples.n;
 
@@ -229,18 +258,26 @@ static void measure(struct rl *s, const struct rollout *ro, struct metric *m)
 	m[4] = (struct metric){ "passed_compile", reached[STAGE_compile] };
 	m[5] = (struct metric){ "passed_tiny", reached[STAGE_tiny] };
 	m[6] = (struct metric){ "level2_share", s->curriculum.share };
-	if (s->step >= s->total - MAX((int64_t)1, s->total / 10)) {
-		s->recent_reward += reward;
-		s->recent_correct += correct;
-		s->recent_n++;
-	}
-	progress_note(&s->bar, "reward %.3f, correct %.0f%%, %.0f tok/s, %.0f candidates/s", reward, 100.0 * correct,
-		      (double)ro->stats.tokens / ro->seconds, n / ro->seconds);
+	snprintf(s->shown, sizeof s->shown, "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, reward,
+		 100.0 * reached[STAGE_ast], 100.0 * reached[STAGE_compile], 100.0 * reached[STAGE_tiny], 100.0 * correct);
+	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, (double)ro->stats.tokens / ro->seconds, n / ro->seconds);
+}
+
+/* While a step samples: how far it is. */
+static void tick(void *ctx, size_t sampled, size_t judged)
+{
+	struct rl *s = ctx;
+	double seconds = (double)(clock_ns() - s->step_ns) / 1e9;
+
+	progress_note(&s->bar, "%s%ssampled %zu, judged %zu of %zu, %.1f candidates/s", s->shown, s->shown[0] ? "; now " : "", sampled, judged,
+		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
 static int one_step(struct rl *s, struct err *e)
 {
-	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge };
+	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge,
+				   .pending = s->store, .stage = "rl", .policy = slab_hash(tape_params(trainer_tape(s->p.trainer))),
+				   .tick = tick, .tick_ctx = s };
 	struct rollout ro = { .seconds = 0 };
 	struct store_step row = { .stage = "rl", .step = s->step + 1 };
 	struct metric extra[7];
@@ -248,6 +285,7 @@ static int one_step(struct rl *s, struct err *e)
 	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0;
 	int rc = which ? pick_tasks(s, which, &count, e) : err_nomem(e);
 
+	s->step_ns = clock_ns();
 	if (!rc)
 		rc = infer_set_adapter(s->infer, s->p.adapter, e);
 	if (!rc)
@@ -257,7 +295,7 @@ static int one_step(struct rl *s, struct err *e)
 	if (!rc)
 		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, e) ? -1 : 0;
 	if (!rc) {
-		measure(s, &ro, extra);
+		measure(s, &ro, row.loss, extra);
 		rc = store_begin(s->store, e) || rollout_store(&ro, s->store, &s->tasks, "rl", s->step + 1, e) ||
 		     metrics_step(&s->m, &row, extra, COUNT_OF(extra), e) || store_commit(s->store, e) ? -1 : 0;
 		if (rc)
@@ -289,6 +327,8 @@ static int save(struct rl *s, const char *name, int exact, struct err *e)
 	jw_key(&w, "correct"), jw_int(&w, s->curriculum.correct);
 	jw_key(&w, "groups"), jw_int(&w, s->r->groups);
 	jw_key(&w, "skipped"), jw_int(&w, s->r->skipped_groups);
+	jw_key(&w, "too_long"), jw_int(&w, s->r->too_long);
+	jw_key(&w, "mismatch"), jw_real(&w, s->r->mismatch);
 	jw_end(&w, '}');
 	rc = buf_check(&state, e) ? -1 : policy_save(&s->p, s->checkpoints, name, exact, buf_str(&state), e);
 	buf_release(&state);
@@ -299,8 +339,13 @@ static int save_step(struct rl *s, struct err *e)
 {
 	char name[40];
 
+	if (s->saved == s->step)
+		return 0;
 	snprintf(name, sizeof name, "rl-%06lld", (long long)s->step);
-	return save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "rl", 2, e) ? -1 : 0;
+	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "rl", 2, e))
+		return -1;
+	s->saved = s->step;
+	return store_drop_pending(s->store, "rl", s->step - 1, e);
 }
 
 static int load_state(struct rl *s, const char *path, struct err *e)
@@ -317,6 +362,8 @@ static int load_state(struct rl *s, const char *path, struct err *e)
 		s->curriculum.correct = (int)json_int(json_get(j, "correct"), 0);
 		s->r->groups = json_int(json_get(j, "groups"), 0);
 		s->r->skipped_groups = json_int(json_get(j, "skipped"), 0);
+		s->r->too_long = json_int(json_get(j, "too_long"), 0);
+		s->r->mismatch = json_real(json_get(j, "mismatch"), 0.0);
 	}
 	json_free(j);
 	buf_release(&text);
@@ -336,6 +383,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	s->curriculum = o->start;
 	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "rl", &latest, e) : err_nomem(e);
 	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) || (found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
+	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {
 		s->total = o->steps ? o->steps : MAX((int64_t)1, o->epochs * (int64_t)s->tasks.rows.n / o->tasks_per_step);
 		po.trainer.optim.total = s->total * o->inner;
@@ -350,6 +398,19 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e);
 	buf_release(&latest);
 	return rc;
+}
+
+/* The result is read from the store, so that it does not depend on interruptions. */
+static int finish(struct rl *s, struct err *e)
+{
+	int64_t after = s->total - MAX((int64_t)1, s->total / 10);
+
+	if (s->r->too_long)
+		log_warn("rl: %lld samples were longer than %d tokens and had no say", (long long)s->r->too_long, s->o->max_length);
+	s->r->done = 1;
+	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||
+	       store_sync(s->store, e) || save(s, "rl_final", 0, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
+	       store_drop_pending(s->store, "rl", s->total, e) ? -1 : 0;
 }
 
 static int train(struct rl *s, struct err *e)
@@ -370,10 +431,7 @@ static int train(struct rl *s, struct err *e)
 			return -1;
 	}
 	progress_end(&s->bar);
-	s->r->done = 1;
-	s->r->reward = s->recent_n ? s->recent_reward / (double)s->recent_n : 0.0;
-	s->r->correct = s->recent_n ? s->recent_correct / (double)s->recent_n : 0.0;
-	return save(s, "rl_final", 0, e);
+	return finish(s, e);
 }
 
 int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct rl_result *r, struct err *e)

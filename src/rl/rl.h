@@ -20,6 +20,7 @@ struct rl_opts {
 	double clip;                    /* of the probability ratio, grpo */
 	double beta;                    /* weight of correctness in a uniform reward; < 0: `judge.reward` */
 	int rank_speed;                 /* speed by rank within the task */
+	int alpha_decay;                /* alpha falls by a cosine to 0 at the last step */
 	int curriculum;
 	struct curriculum start;
 	int max_length;
@@ -32,6 +33,7 @@ struct rl_result {
 	int64_t steps;
 	double reward, correct;         /* means over the last tenth of the steps */
 	int64_t skipped_groups, groups;
+	int64_t too_long;               /* samples with a say that were longer than a sequence may be */
 	double mismatch;                /* largest |log p trained - log p sampled| seen before an update */
 	int done;
 };

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "data/extract.h"
+#include "rl/pending.h"
 #include "train/dataset.h"
 
 enum { JUDGE_VERSION = 1 };
@@ -18,7 +19,10 @@ struct rolling {
 	const struct taskset *tasks;
 	const size_t *which;
 	const struct rollout_opts *o;
-	struct infer_request *requests;
+	uint64_t step;
+	struct infer_request *group;    /* one a task: all its samples */
+	struct infer_request *requests; /* those still to be drawn */
+	size_t n_requests;
 	int32_t **prompts;
 	size_t count, judged, sampled;
 	struct map first;               /* code of a task -> sample that is being judged for it */
@@ -38,29 +42,58 @@ static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
 		 tok_encode(x, buf_str(&text), 0, &ids, g->e) ? -1 : 0;
 
 	g->prompts[i] = ids.v;
-	g->requests[i].prompt = ids.v;
-	g->requests[i].prompt_n = (int)ids.n;
+	g->group[i].prompt = ids.v;
+	g->group[i].prompt_n = (int)ids.n;
 	buf_release(&sys_text);
 	buf_release(&user);
 	buf_release(&text);
 	return rc;
 }
 
-static int make_requests(struct rolling *g, uint64_t step)
+/* The samples of one task. The place in the step is in the seed, so that a task that comes twice is
+ * not answered twice in the same way. */
+static struct infer_request request_of(struct rolling *g, size_t i, uint64_t step)
+{
+	struct infer_request q = { .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u, .number = i, .sample = g->o->sample,
+				   .max_new_tokens = g->o->max_new_tokens, .ctx = &g->group[i] };
+
+	q.nstop_tokens = tok_stops(g->env->tok, &q.stop_tokens);
+	return q;
+}
+
+static int make_groups(struct rolling *g)
 {
 	struct tok_enc *x = tok_enc_new(g->env->tok, g->e);
-	const int32_t *stops;
-	size_t n_stops = tok_stops(g->env->tok, &stops);
 	int rc = x ? 0 : -1;
 
 	for (size_t i = 0; i < g->count && !rc; i++) {
-		g->requests[i] = (struct infer_request){ .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u, .number = g->which[i],
-							 .sample = g->o->sample, .max_new_tokens = g->o->max_new_tokens,
-							 .stop_tokens = stops, .nstop_tokens = n_stops, .ctx = &g->requests[i] };
+		g->group[i] = request_of(g, i, g->step);
 		rc = encode_prompt(g, x, i);
 	}
 	tok_enc_free(x);
 	return rc;
+}
+
+/* What is still to be drawn: runs of samples that no earlier run left behind. */
+static int make_requests(struct rolling *g)
+{
+	size_t n = (size_t)g->o->n;
+
+	for (size_t i = 0; i < g->r->samples.n; i++) {
+		struct infer_request *last = g->n_requests ? &g->requests[g->n_requests - 1] : NULL;
+		int number = (int)(i % n);
+
+		if (g->r->samples.v[i].tokens)
+			continue;
+		if (last && last->number == i / n && last->first + last->n == number) {
+			last->n++;
+			continue;
+		}
+		g->requests[g->n_requests] = g->group[i / n];
+		g->requests[g->n_requests].first = number;
+		g->requests[g->n_requests++].n = 1;
+	}
+	return 0;
 }
 
 /* --- one finished sample ----------------------------------------------------------------------------- */
@@ -192,17 +225,71 @@ static void copy_verdicts(struct rolling *g)
 	}
 }
 
+/* --- samples of an earlier run --------------------------------------------------------------------------- */
+
+static struct store_pending place_of(const struct rolling *g, size_t index)
+{
+	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step, .place = (int64_t)(index / (size_t)g->o->n),
+				       .number = (int64_t)(index % (size_t)g->o->n) };
+}
+
+static uint64_t key_of(const struct rolling *g, size_t index)
+{
+	const struct infer_request *q = &g->group[index / (size_t)g->o->n];
+
+	return pending_key(q, g->env->policy);
+}
+
+static int remember(struct rolling *g, size_t index, const struct infer_result *res)
+{
+	struct store_pending at = place_of(g, index);
+	struct buf blob = BUF_INIT;
+	int rc;
+
+	if (!g->env->pending)
+		return 0;
+	pending_pack(res, key_of(g, index), &blob);
+	rc = buf_check(&blob, g->e) || store_put_pending(g->env->pending, &at, buf_str(&blob), g->e) ? -1 : 0;
+	buf_release(&blob);
+	return rc;
+}
+
+static int recall(struct rolling *g)
+{
+	struct buf blob = BUF_INIT;
+	size_t found = 0;
+	int rc = 0;
+
+	for (size_t i = 0; g->env->pending && i < g->r->samples.n && rc >= 0; i++) {
+		struct store_pending at = place_of(g, i);
+		struct infer_result res = { .request = &g->group[i / (size_t)g->o->n] };
+
+		buf_clear(&blob);
+		rc = store_get_pending(g->env->pending, &at, &blob, g->e);
+		if (rc > 0 && pending_unpack(buf_str(&blob), key_of(g, i), &res)) {
+			rc = keep_sample(g, &g->r->samples.v[i], &res) || submit(g, i) ? -1 : 0;
+			found++;
+		}
+	}
+	g->sampled += found;
+	if (found && rc >= 0)
+		log_info("%zu of %zu samples of %s step %llu were drawn before", found, g->r->samples.n, g->env->stage,
+			 (unsigned long long)g->step + 1);
+	buf_release(&blob);
+	return rc < 0 ? -1 : 0;
+}
+
 static void sample_done(void *ctx, const struct infer_result *res)
 {
 	struct rolling *g = ctx;
-	const struct infer_request *mine = res->request->ctx;     /* the engine has copies */
-	size_t index = (size_t)(mine - g->requests) * (size_t)g->o->n + (size_t)(res->sample - mine->first);
+	const struct infer_request *mine = res->request->ctx;     /* of the task: the engine has copies */
+	size_t index = (size_t)(mine - g->group) * (size_t)g->o->n + (size_t)res->sample;
 	struct rolled *s = &g->r->samples.v[index];
 
 	g->sampled++;
 	if (g->failed || res->finish == INFER_INTERRUPTED)
 		return;
-	if (keep_sample(g, s, res) || submit(g, index) || drain(g, 0) < 0)
+	if (keep_sample(g, s, res) || remember(g, index, res) || submit(g, index) || drain(g, 0) < 0)
 		g->failed = 1;
 	if (g->env->tick)
 		g->env->tick(g->env->tick_ctx, g->sampled, g->judged);
@@ -215,33 +302,36 @@ static int should_stop(void *ctx)
 
 /* --- all of it ---------------------------------------------------------------------------------------------- */
 
-static int prepare(struct rolling *g, uint64_t step)
+static int prepare(struct rolling *g)
 {
-	g->requests = mem_array(g->count, sizeof *g->requests);
+	size_t n = g->count * (size_t)g->o->n;
+
+	g->group = mem_array(g->count, sizeof *g->group);
+	g->requests = mem_array(n, sizeof *g->requests);
 	g->prompts = mem_array(g->count, sizeof *g->prompts);
-	if (!g->requests || !g->prompts || vec_grow(&g->r->samples, g->count * (size_t)g->o->n))
+	if (!g->group || !g->requests || !g->prompts || vec_grow(&g->r->samples, n))
 		return err_nomem(g->e);
-	g->r->samples.n = g->count * (size_t)g->o->n;
-	memset(g->r->samples.v, 0, g->r->samples.n * sizeof *g->r->samples.v);
-	for (size_t i = 0; i < g->r->samples.n; i++) {
+	g->r->samples.n = n;
+	memset(g->r->samples.v, 0, n * sizeof *g->r->samples.v);
+	for (size_t i = 0; i < n; i++) {
 		g->r->samples.v[i].task = g->which[i / (size_t)g->o->n];
 		g->r->samples.v[i].number = (int)(i % (size_t)g->o->n);
 	}
-	return make_requests(g, step);
+	return make_groups(g) || recall(g) || make_requests(g) ? -1 : 0;
 }
 
 int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
 		uint64_t step, const struct rollout_opts *o, struct err *e)
 {
-	struct rolling g = { .r = r, .env = env, .tasks = tasks, .which = which, .o = o, .count = count, .e = e };
+	struct rolling g = { .r = r, .env = env, .tasks = tasks, .which = which, .o = o, .count = count, .step = step, .e = e };
 	struct infer_calls calls = { .done = sample_done, .stop = should_stop, .ctx = &g };
 	int64_t start = clock_ns();
 	int rc;
 
 	*r = (struct rollout){ .seconds = 0 };
-	rc = prepare(&g, step);
+	rc = prepare(&g);
 	if (!rc)
-		rc = infer_run_list(env->infer, g.requests, count, &calls, &r->stats, e) || g.failed ? -1 : 0;
+		rc = infer_run_list(env->infer, g.requests, g.n_requests, &calls, &r->stats, e) || g.failed ? -1 : 0;
 	if (!rc && drain(&g, 1) < 0)
 		rc = -1;
 	if (!rc && stop_requested())
@@ -253,6 +343,7 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 		mem_free(g.prompts[i]);
 	mem_free(g.prompts);
 	mem_free(g.requests);
+	mem_free(g.group);
 	map_release(&g.first);
 	if (rc)
 		rollout_release(r);

@@ -43,6 +43,11 @@ struct rollout_env {
 	struct judge_pool *pool;
 	struct store *cache;            /* verdicts by content, or NULL */
 	struct judge_options judge;     /* part of the cache's key */
+	/* Samples are kept here as they finish and are not drawn again by a run that continues;
+	 * NULL: not kept. `policy` stands for the weights they were drawn from. */
+	struct store *pending;
+	const char *stage;
+	uint64_t policy;
 	void (*tick)(void *ctx, size_t sampled, size_t judged);
 	void *tick_ctx;
 };

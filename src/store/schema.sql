@@ -43,6 +43,17 @@ CREATE TABLE IF NOT EXISTS sample (
 );
 CREATE INDEX IF NOT EXISTS sample_at ON sample (stage, step, task, number);
 
+-- Samples of a step that is not finished yet: what was drawn, so that a run that was stopped
+-- does not draw it again. Dropped when a checkpoint holds the step.
+CREATE TABLE IF NOT EXISTS pending (
+	stage TEXT NOT NULL,
+	step INTEGER NOT NULL,
+	place INTEGER NOT NULL,           -- of the task in the step
+	number INTEGER NOT NULL,
+	sample BLOB NOT NULL,
+	PRIMARY KEY (stage, step, place, number)
+) WITHOUT ROWID;
+
 -- One finished evaluation.
 CREATE TABLE IF NOT EXISTS eval (
 	name TEXT PRIMARY KEY,

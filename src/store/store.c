@@ -26,6 +26,9 @@ extern const char store_schema[];
 	S(put_eval, "INSERT OR REPLACE INTO eval VALUES (?, ?)") \
 	S(drop_steps, "DELETE FROM step WHERE stage = ? AND step > ?") \
 	S(drop_samples, "DELETE FROM sample WHERE stage = ? AND step > ?") \
+	S(put_pending, "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?)") \
+	S(get_pending, "SELECT sample FROM pending WHERE stage = ? AND step = ? AND place = ? AND number = ?") \
+	S(drop_pending, "DELETE FROM pending WHERE stage = ? AND step <= ?") \
 	S(get_cache, "SELECT verdict FROM cache WHERE key = ?") \
 	S(put_cache, "INSERT OR REPLACE INTO cache VALUES (?, ?)") \
 	S(all_steps, "SELECT stage, step, loss, lr, grad_norm, tokens, extra FROM step ORDER BY stage, step") \
@@ -265,6 +268,52 @@ static int drop_after(struct store *s, enum statement id, const char *stage, int
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e)
 {
 	return drop_after(s, ST_drop_steps, stage, step, e) || drop_after(s, ST_drop_samples, stage, step, e) ? -1 : 0;
+}
+
+static void bind_pending(sqlite3_stmt *st, const struct store_pending *at)
+{
+	bind_cstr(st, 1, at->stage);
+	sqlite3_bind_int64(st, 2, at->step);
+	sqlite3_bind_int64(st, 3, at->place);
+	sqlite3_bind_int64(st, 4, at->number);
+}
+
+int store_put_pending(struct store *s, const struct store_pending *at, struct str sample, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_put_pending, e);
+
+	if (!st)
+		return -1;
+	bind_pending(st, at);
+	sqlite3_bind_blob(st, 5, sample.p, (int)sample.n, SQLITE_STATIC);
+	return execute(s, st, e);
+}
+
+int store_get_pending(struct store *s, const struct store_pending *at, struct buf *out, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_get_pending, e);
+	int rc;
+
+	if (!st)
+		return -1;
+	bind_pending(st, at);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		buf_add(out, sqlite3_column_blob(st, 0), (size_t)sqlite3_column_bytes(st, 0));
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return db_error(s, e);
+	return buf_check(out, e) ? -1 : rc == SQLITE_ROW;
+}
+
+int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e)
+{
+	return drop_after(s, ST_drop_pending, stage, last_step, e);
+}
+
+int store_sync(struct store *s, struct err *e)
+{
+	return run_sql(s, "PRAGMA wal_checkpoint(PASSIVE)", e);
 }
 
 int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e)

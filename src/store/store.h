@@ -57,6 +57,15 @@ int store_put_eval(struct store *s, const char *name, struct str json, struct er
 /* Forgets steps and samples of `stage` after `step` (-1: all of it). */
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e);
 
+/* Samples of unfinished steps. get: 1 and appended to `out`, 0 absent. */
+struct store_pending { const char *stage; int64_t step, place, number; };
+int store_put_pending(struct store *s, const struct store_pending *at, struct str sample, struct err *e);
+int store_get_pending(struct store *s, const struct store_pending *at, struct buf *out, struct err *e);
+int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);   /* up to and with it */
+
+/* What was committed is on disk when this returns, whatever happens to the machine. */
+int store_sync(struct store *s, struct err *e);
+
 /* Verdict cache. get: 1 and *verdict filled (exactly n bytes), 0 absent. */
 int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e);
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e);

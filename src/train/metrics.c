@@ -133,3 +133,37 @@ int metrics_step(struct metrics *m, const struct store_step *t, const struct met
 	buf_release(&json);
 	return rc;
 }
+
+struct mean {
+	const char *stage, *name;
+	int64_t after, n;
+	double sum;
+};
+
+static int mean_row(void *ctx, const struct store_step *t)
+{
+	struct mean *m = ctx;
+	struct json *j;
+
+	if (strcmp(t->stage, m->stage) || t->step <= m->after)
+		return 0;
+	m->n++;
+	if (!strcmp(m->name, "loss")) {
+		m->sum += t->loss;
+		return 0;
+	}
+	j = json_parse(t->extra, NULL);
+	m->sum += j ? json_real(json_get(j, m->name), 0.0) : 0.0;
+	json_free(j);
+	return 0;
+}
+
+int metrics_mean(struct store *s, const char *stage, int64_t after, const char *name, double *mean, struct err *e)
+{
+	struct mean m = { .stage = stage, .name = name, .after = after };
+
+	if (store_each_step(s, mean_row, &m, e))
+		return -1;
+	*mean = m.n ? m.sum / (double)m.n : 0.0;
+	return 0;
+}

@@ -22,4 +22,8 @@ void metrics_close(struct metrics *m);
 /* The fixed fields of a step, then `extra` ones. */
 int metrics_step(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e);
 
+/* Mean of a value over the steps of `stage` after `after`, from the store: the same whether the run
+ * was interrupted or not. `name` is "loss" or an extra's. */
+int metrics_mean(struct store *s, const char *stage, int64_t after, const char *name, double *mean, struct err *e);
+
 #endif

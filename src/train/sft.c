@@ -22,10 +22,11 @@ struct sft {
 	uint32_t *order;
 	int64_t order_epoch;
 	int64_t step, total;
+	int64_t saved;                 /* step of the newest checkpoint; -1: none */
 	int per_step;
 	struct train_seq *seq;
-	double recent;
-	int64_t recent_n;
+	struct store *store;
+	int64_t tokens, started_ns;    /* of this process, for the rate shown */
 };
 
 /* Sequence number k of the whole run: its epoch's permutation. */
@@ -56,8 +57,13 @@ static int save_step(struct sft *s, struct err *e)
 {
 	char name[40];
 
+	if (s->saved == s->step)
+		return 0;
 	snprintf(name, sizeof name, "sft-%06lld", (long long)s->step);
-	return save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "sft", 2, e) ? -1 : 0;
+	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "sft", 2, e))
+		return -1;
+	s->saved = s->step;
+	return 0;
 }
 
 static int one_step(struct sft *s, struct sft_result *r, struct err *e)
@@ -74,11 +80,9 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	row = (struct store_step){ .stage = "sft", .step = s->step, .loss = rep.loss, .lr = rep.optim.lr,
 				   .grad_norm = rep.optim.grad_norm, .tokens = rep.tokens };
 	r->tokens += rep.tokens;
-	if (s->step > s->total - MAX(1, s->total / 10)) {
-		s->recent += rep.loss;
-		s->recent_n++;
-	}
-	progress_note(&s->bar, "loss %.4f, lr %.2e", rep.loss, rep.optim.lr);
+	s->tokens += rep.tokens;
+	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr,
+		      (double)s->tokens / MAX((double)(clock_ns() - s->started_ns) / 1e9, 1e-9));
 	progress_add(&s->bar, 1);
 	return metrics_step(&s->m, &row, NULL, 0, e);
 }
@@ -98,7 +102,7 @@ static int resume_step(const char *path, int64_t *step, struct err *e)
 }
 
 /* Opens everything, at the newest checkpoint if there is one. */
-static int open_all(struct sft *s, struct dev *dev, struct store *store, struct err *e)
+static int open_all(struct sft *s, struct dev *dev, struct err *e)
 {
 	const struct sft_opts *o = s->o;
 	struct policy_opts po = o->policy;
@@ -109,6 +113,7 @@ static int open_all(struct sft *s, struct dev *dev, struct store *store, struct 
 	s->checkpoints = buf_take(&path);
 	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "sft", &latest, e) : err_nomem(e);
 	rc = found < 0 || (found && resume_step(buf_cstr(&latest), &s->step, e)) ? -1 : 0;
+	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {
 		struct tok *t = tok_open(po.tokenizer ? po.tokenizer : po.model, e);
 
@@ -128,7 +133,7 @@ static int open_all(struct sft *s, struct dev *dev, struct store *store, struct 
 	if (!rc && found)
 		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
 	if (!rc)
-		rc = metrics_open(&s->m, o->out, store, "sft", s->step, e);
+		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);
 	buf_release(&latest);
 	return rc;
 }
@@ -153,6 +158,7 @@ static int train(struct sft *s, struct sft_result *r, struct err *e)
 	print_tables(s);
 	progress_begin(&s->bar, "sft", "steps", s->total);
 	s->bar.done = s->bar.done_at_start = s->step;
+	s->started_ns = clock_ns();
 	while (s->step < s->total) {
 		if (one_step(s, r, e))
 			return -1;
@@ -163,17 +169,17 @@ static int train(struct sft *s, struct sft_result *r, struct err *e)
 	}
 	progress_end(&s->bar);
 	r->done = 1;
-	r->loss = s->recent_n ? s->recent / (double)s->recent_n : 0.0;
-	return save(s, "sft_final", 0, e);
+	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) || store_sync(s->store, e) ||
+	       save(s, "sft_final", 0, e) || checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
 }
 
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e)
 {
-	struct sft s = { .o = o };
+	struct sft s = { .o = o, .store = store };
 	int rc;
 
 	*r = (struct sft_result){ .steps = 0 };
-	rc = file_mkdirs(o->out, e) || open_all(&s, dev, store, e) || train(&s, r, e) ? -1 : 0;
+	rc = file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, r, e) ? -1 : 0;
 	r->steps = s.step;
 	metrics_close(&s.m);
 	dataset_release(&s.d);

@@ -25,7 +25,7 @@ struct sft_result {
 	int done;                      /* 0: stopped on request, resumable */
 };
 
-/* `store` may be NULL. The finished policy is out/checkpoints/sft_final. */
+/* The finished policy is out/checkpoints/sft_final. */
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e);
 
 #endif

@@ -42,6 +42,11 @@ static double funnel_reward(const struct verdict *v)
 	return passed(v, STAGE_timing) ? 0.7 + 0.3 * clip(v->speedup / 2.0, 0.0, 1.0) : got;
 }
 
+double reward_full_speed(enum reward_form f)
+{
+	return f == REWARD_funnel || f == REWARD_speed ? 2.0 : 1.0;
+}
+
 double reward_of(const struct verdict *v, enum reward_form f)
 {
 	double valid = passed(v, STAGE_ast) ? 1.0 : 0.0, correct = v->correct ? 1.0 : 0.0;

@@ -21,6 +21,8 @@ enum reward_form {
 };
 
 const char *reward_name(enum reward_form f);
+/* The speedup at which a form stops rising. */
+double reward_full_speed(enum reward_form f);
 double reward_of(const struct verdict *v, enum reward_form f);
 /* The hierarchical decomposition: plan tokens get speed, code tokens get correctness. */
 void reward_classes(const struct verdict *v, double *plan, double *code);

@@ -216,36 +216,6 @@ static void test_resolved(void **state)
 	drop(path);
 }
 
-/* The same table twice, under two prefixes; a name that carries its prefix keeps its form. */
-static void test_sections(void **state)
-{
-	struct two { struct lora a, b; };
-	static const struct opt both[] = {
-		OPT_SECTION(struct two, a, lora_opts, "sft", "First"),
-		OPT_SECTION(struct two, b, lora_opts, "lora", "Second"),
-		OPT_END
-	};
-	char *words[] = { "--sft-lora-r", "4", "--lora-r", "5", "--lora-alpha=1" };
-	struct err e = ERR_INIT;
-	struct opt_parsed p;
-	struct two t;
-	struct buf b = BUF_INIT;
-
-	(void)state;
-	assert_int_equal(opt_parse(both, &t, 5, words, &p, &e), 0);
-	assert_int_equal(t.a.r, 4);
-	assert_int_equal(t.b.r, 5);
-	assert_true(t.a.alpha == 32 && t.b.alpha == 1);
-	assert_contains(p.resolved.p, "sft_lora_r: 4\n");
-	opt_release(&p);
-	opt_help(both, &b);
-	assert_contains(b.p, "--sft-lora-alpha X");
-	buf_release(&b);
-	words[0] = "--sft-r";
-	assert_int_equal(opt_parse(both, &t, 5, words, &p, &e), -1);
-	assert_contains(e.text, "unknown option '--sft-r'");
-}
-
 static void test_help(void **state)
 {
 	struct buf b = BUF_INIT;
@@ -280,7 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_command_line), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_resolved),
-		cmocka_unit_test(test_help), cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
