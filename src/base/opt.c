@@ -1,39 +1,13 @@
 /* Parsing of options: see opt.h. The table is flattened once; the command line is read into
  * a list of assignments, so that --config can be applied below them.
  * Invariant: a member is only ever set to a value inside its row's range or choices. */
-#include "base/opt.h"
+#include "base/opt_impl.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/yaml.h"
-
-enum source { FROM_DEFAULT, FROM_FILE, FROM_ARGV };
-
-struct row {
-	const struct opt *o;
-	size_t base;
-	enum source source;          /* of the value it holds now */
-};
-
-struct assignment {
-	struct row *row;
-	const char *value;           /* NULL: a flag without one */
-	int negated;
-};
-
-struct parser {
-	struct arena *a;
-	char *into;
-	struct { struct row *v; size_t n, cap; } rows;
-	struct { struct assignment *v; size_t n, cap; } given;
-	struct { const char **v; size_t n, cap; } args;
-	const char *config;
-	int help;
-};
 
 static int visit(const struct opt *table, size_t base, const char *group, opt_visit_fn *fn, void *ctx)
 {
@@ -54,13 +28,13 @@ int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
 
 static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
-	struct parser *p = ctx;
+	struct opt_parser *p = ctx;
 
 	(void)group;
-	return vec_push(&p->rows, ((struct row){ .o = o, .base = base }));
+	return vec_push(&p->rows, ((struct opt_row){ .o = o, .base = base }));
 }
 
-static void *member(const struct parser *p, const struct row *r)
+void *opt_member(const struct opt_parser *p, const struct opt_row *r)
 {
 	return p->into + r->base + r->o->offset;
 }
@@ -113,7 +87,7 @@ static int set_choice(const struct opt *o, const char *where, const char *value,
 	return err_set(e, ERR_USAGE, "%s: '%s' is not one of %s", where, value, o->choices);
 }
 
-static int list_push(struct parser *p, struct opt_list *l, struct str item, struct err *e)
+int opt_list_push(struct opt_parser *p, struct opt_list *l, struct str item, struct err *e)
 {
 	size_t cap = l->cap ? l->cap * 2 : 8;
 
@@ -131,27 +105,27 @@ static int list_push(struct parser *p, struct opt_list *l, struct str item, stru
 	return l->v[l->n] ? (l->n++, 0) : err_nomem(e);
 }
 
-static int set_list(struct parser *p, const struct opt *o, const char *value, struct opt_list *l, struct err *e)
+static int set_list(struct opt_parser *p, const struct opt *o, const char *value, struct opt_list *l, struct err *e)
 {
 	struct str rest = str_of(value);
 
 	if (!o->split_commas)
-		return list_push(p, l, rest, e);
+		return opt_list_push(p, l, rest, e);
 	while (rest.n) {
 		struct str one = str_trim(str_cut(&rest, ','));
 
-		if (one.n && list_push(p, l, one, e))
+		if (one.n && opt_list_push(p, l, one, e))
 			return -1;
 	}
 	return 0;
 }
 
 /* Sets the member of `r` from text; `where` names the option in messages. */
-static int set_value(struct parser *p, struct row *r, enum source from, const char *where, const char *value,
+int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const char *where, const char *value,
 		     struct err *e)
 {
 	const struct opt *o = r->o;
-	void *m = member(p, r);
+	void *m = opt_member(p, r);
 
 	if (o->type == OPT_T_LIST && r->source != from)
 		*(struct opt_list *)m = (struct opt_list){ .v = NULL };
@@ -169,9 +143,9 @@ static int set_value(struct parser *p, struct row *r, enum source from, const ch
 	BUG("option row '%s' has type %d", o->name, (int)o->type);
 }
 
-static int set_default(struct parser *p, struct row *r, struct err *e)
+int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e)
 {
-	void *m = member(p, r);
+	void *m = opt_member(p, r);
 
 	switch (r->o->type) {
 	case OPT_T_FLAG: *(int *)m = (int)r->o->def_int; break;
@@ -188,7 +162,7 @@ static int set_default(struct parser *p, struct row *r, struct err *e)
 /* --- names ----------------------------------------------------------------------------- */
 
 /* Names are compared with '_' and '-' equal: YAML keys use the first, options the second. */
-static int same_name(struct str given, const char *name)
+int opt_same_name(struct str given, const char *name)
 {
 	if (given.n != strlen(name))
 		return 0;
@@ -198,15 +172,15 @@ static int same_name(struct str given, const char *name)
 	return 1;
 }
 
-static struct row *find_row(struct parser *p, struct str name)
+struct opt_row *opt_find(struct opt_parser *p, struct str name)
 {
 	for (size_t i = 0; i < p->rows.n; i++)
-		if (same_name(name, p->rows.v[i].o->name))
+		if (opt_same_name(name, p->rows.v[i].o->name))
 			return &p->rows.v[i];
 	return NULL;
 }
 
-static int unknown(const struct parser *p, const char *what, struct str name, const char *dashes, struct err *e)
+int opt_unknown(const struct opt_parser *p, const char *what, struct str name, const char *dashes, struct err *e)
 {
 	const char *nearest = NULL;
 	size_t best = name.n / 3 + 2, d;
@@ -226,27 +200,27 @@ static int unknown(const struct parser *p, const char *what, struct str name, co
 
 /* --- the command line ------------------------------------------------------------------ */
 
-static int give(struct parser *p, struct row *row, const char *value, int negated, struct err *e)
+static int give(struct opt_parser *p, struct opt_row *row, const char *value, int negated, struct err *e)
 {
-	struct assignment a = { .row = row, .value = value, .negated = negated };
+	struct opt_given a = { .row = row, .value = value, .negated = negated };
 
 	return vec_push(&p->given, a) ? err_nomem(e) : 0;
 }
 
 /* --name, --name=value, --name value, --no-name; `next` is the word behind, or NULL.
  * Returns how many words were used, or -1. */
-static int read_long(struct parser *p, const char *word, const char *next, struct err *e)
+static int read_long(struct opt_parser *p, const char *word, const char *next, struct err *e)
 {
 	struct str name = str_of(word + 2);
 	const char *eq = strchr(word, '=');
-	struct row *r;
+	struct opt_row *r;
 	int negated = 0;
 
 	if (eq)
 		name.n = (size_t)(eq - name.p);
-	r = find_row(p, name);
+	r = opt_find(p, name);
 	if (!r && str_starts(name, "no-")) {
-		r = find_row(p, (struct str){ .p = name.p + 3, .n = name.n - 3 });
+		r = opt_find(p, (struct str){ .p = name.p + 3, .n = name.n - 3 });
 		negated = r && r->o->type == OPT_T_FLAG;
 		if (!negated)
 			r = NULL;
@@ -256,7 +230,7 @@ static int read_long(struct parser *p, const char *word, const char *next, struc
 		return 1;
 	}
 	if (!r && !str_is(name, "config"))
-		return unknown(p, "unknown option", name, "--", e);
+		return opt_unknown(p, "unknown option", name, "--", e);
 	if (negated && eq)
 		return err_set(e, ERR_USAGE, "'%s': takes no value", word);
 	if (r && r->o->type == OPT_T_FLAG)
@@ -270,9 +244,9 @@ static int read_long(struct parser *p, const char *word, const char *next, struc
 	return eq ? 1 : 2;
 }
 
-static int read_short(struct parser *p, const char *word, const char *next, struct err *e)
+static int read_short(struct opt_parser *p, const char *word, const char *next, struct err *e)
 {
-	struct row *r = NULL;
+	struct opt_row *r = NULL;
 
 	for (size_t i = 0; i < p->rows.n && !r; i++)
 		if (p->rows.v[i].o->letter == word[1])
@@ -293,7 +267,7 @@ static int read_short(struct parser *p, const char *word, const char *next, stru
 	return word[2] ? 1 : 2;
 }
 
-static int read_argv(struct parser *p, int argc, char *const *argv, struct err *e)
+static int read_argv(struct opt_parser *p, int argc, char *const *argv, struct err *e)
 {
 	for (int i = 0, only_args = 0; i < argc;) {
 		const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -314,95 +288,21 @@ static int read_argv(struct parser *p, int argc, char *const *argv, struct err *
 	return 0;
 }
 
-static int apply_argv(struct parser *p, struct err *e)
+static int apply_argv(struct opt_parser *p, struct err *e)
 {
 	for (size_t i = 0; i < p->given.n; i++) {
-		const struct assignment *g = &p->given.v[i];
+		const struct opt_given *g = &p->given.v[i];
 		char where[128];
 
 		snprintf(where, sizeof where, "--%s", g->row->o->name);
 		if (g->negated) {
-			*(int *)member(p, g->row) = 0;
+			*(int *)opt_member(p, g->row) = 0;
 			g->row->source = FROM_ARGV;
-		} else if (set_value(p, g->row, FROM_ARGV, where, g->value, e)) {
+		} else if (opt_set(p, g->row, FROM_ARGV, where, g->value, e)) {
 			return -1;
 		}
 	}
 	return 0;
-}
-
-/* --- the file -------------------------------------------------------------------------- */
-
-static int set_from_node(struct parser *p, struct row *r, const struct yaml *y, const char *where, struct err *e)
-{
-	if (y->kind == YAML_SCALAR && yaml_is_null(y))
-		return set_default(p, r, e);
-	if (y->kind == YAML_SCALAR)
-		return set_value(p, r, FROM_FILE, where, y->text.p, e);
-	if (r->o->type != OPT_T_LIST)
-		return err_set(e, ERR_USAGE, "%s: expected one value, not a list", where);
-	*(struct opt_list *)member(p, r) = (struct opt_list){ .v = NULL };
-	r->source = FROM_FILE;
-	for (const struct yaml *c = y->child; c; c = c->next) {
-		if (c->kind != YAML_SCALAR)
-			return err_set(e, ERR_USAGE, "%s: expected a list of plain values", where);
-		if (list_push(p, member(p, r), c->text, e))
-			return -1;
-	}
-	return 0;
-}
-
-static int apply_mapping(struct parser *p, const struct yaml *map, const char *prefix, struct err *e);
-
-static int apply_key(struct parser *p, const struct yaml *y, const char *prefix, struct err *e)
-{
-	char *name = arena_printf(p->a, "%s%s%s", prefix, *prefix ? "_" : "", y->key.p);
-	char where[200];
-	struct row *r;
-
-	if (!name)
-		return err_nomem(e);
-	if (y->kind == YAML_MAPPING)
-		return apply_mapping(p, y, name, e);
-	r = find_row(p, str_of(name));
-	snprintf(where, sizeof where, "line %d: %s", y->line, r ? name : "unknown key");
-	if (r ? set_from_node(p, r, y, where, e) : unknown(p, where, str_of(name), "", e)) {
-		if (e && !e->line) {
-			e->line = y->line;
-			e->column = y->column;
-		}
-		return -1;
-	}
-	return 0;
-}
-
-static int apply_mapping(struct parser *p, const struct yaml *map, const char *prefix, struct err *e)
-{
-	for (const struct yaml *y = map->child; y; y = y->next)
-		if (apply_key(p, y, prefix, e))
-			return -1;
-	return 0;
-}
-
-static int apply_config(struct parser *p, struct err *e)
-{
-	enum { CONFIG_MOST = 1 << 20 };
-	struct buf text = BUF_INIT;
-	struct yaml *root;
-	int rc = -1;
-
-	if (file_read(p->config, CONFIG_MOST, &text, e))
-		goto out;
-	root = yaml_parse(buf_str(&text), p->a, e);
-	if (root && root->kind != YAML_MAPPING)
-		err_set(e, ERR_FORMAT, "a configuration is a mapping of options to values");
-	else if (root)
-		rc = apply_mapping(p, root, "", e);
-	if (rc)
-		err_wrap(e, "'%s'", p->config);
-out:
-	buf_release(&text);
-	return rc;
 }
 
 /* --- the result ------------------------------------------------------------------------ */
@@ -440,20 +340,20 @@ static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
 	}
 }
 
-static void write_resolved(const struct parser *p, struct buf *b)
+static void write_resolved(const struct opt_parser *p, struct buf *b)
 {
 	for (size_t i = 0; i < p->rows.n; i++) {
-		const struct row *r = &p->rows.v[i];
+		const struct opt_row *r = &p->rows.v[i];
 
 		for (const char *c = r->o->name; *c; c++)
 			buf_addc(b, *c == '-' ? '_' : *c);
 		buf_adds(b, ": ");
-		add_yaml_value(b, r->o, member(p, r));
+		add_yaml_value(b, r->o, opt_member(p, r));
 		buf_addc(b, '\n');
 	}
 }
 
-static int finish(struct parser *p, struct opt_parsed *out, struct err *e)
+static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 {
 	out->help = p->help;
 	out->n = p->args.n;
@@ -469,7 +369,13 @@ static int finish(struct parser *p, struct opt_parsed *out, struct err *e)
 int opt_parse(const struct opt *table, void *into, int argc, char *const *argv, struct opt_parsed *out,
 	      struct err *e)
 {
-	struct parser p = { .into = into };
+	return opt_parse_in(table, NULL, into, argc, argv, out, e);
+}
+
+int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
+		 struct opt_parsed *out, struct err *e)
+{
+	struct opt_parser p = { .into = into, .scope = scope };
 	int rc = -1;
 
 	*out = (struct opt_parsed){ .owned = mem_zalloc(sizeof (struct arena)) };
@@ -479,9 +385,9 @@ int opt_parse(const struct opt *table, void *into, int argc, char *const *argv, 
 		goto out;
 	}
 	for (size_t i = 0; i < p.rows.n; i++)
-		if (set_default(&p, &p.rows.v[i], e))
+		if (opt_set_default(&p, &p.rows.v[i], e))
 			goto out;
-	if (read_argv(&p, argc, argv, e) || (p.config && !p.help && apply_config(&p, e)) ||
+	if (read_argv(&p, argc, argv, e) || (p.config && !p.help && opt_apply_config(&p, e)) ||
 	    apply_argv(&p, e) || finish(&p, out, e))
 		goto out;
 	rc = 0;

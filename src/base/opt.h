@@ -13,7 +13,12 @@
  * word with '-' is accepted, and a nested mapping stands for its keys joined: `lora: {r: 8}`
  * is `lora_r: 8`. Command line wins over file, file over default. Unknown names
  * are refused with the nearest one. Rows shared by several commands live in shared tables
- * reached through OPT_INCLUDE. */
+ * reached through OPT_INCLUDE.
+ *
+ * A file may serve several commands (struct opt_scope): common keys at the top, and a section
+ * for each stage, `sft: {lr: 1e-5}`. A command takes the common keys it has, then its own
+ * sections over them. Every other name in the file must be an option of the section it stands
+ * in, or of some section where it is common: a wrong word is refused by whoever reads it. */
 #ifndef BASE_OPT_H
 #define BASE_OPT_H
 
@@ -78,6 +83,19 @@ struct opt_parsed {
 /* Fills `into` with defaults, then --config, then argv. `argv` starts after the command. */
 int opt_parse(const struct opt *table, void *into, int argc, char *const *argv,
 	      struct opt_parsed *out, struct err *e);
+/* The same for a file with sections. In a section, a key is first looked for behind the
+ * section's name: `rl: {lr: 1}` is --rl-lr where the table has that, else --lr. */
+struct opt_section {
+	const char *name;            /* NULL ends a list */
+	const struct opt *table;
+};
+struct opt_scope {
+	const char *own;             /* sections this command reads: "sft|rl" */
+	const char *select;          /* a choice option that names the one to read; other values: all. Or NULL */
+	const struct opt_section *all;
+};
+int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
+		 struct opt_parsed *out, struct err *e);
 void opt_release(struct opt_parsed *p);
 /* The text of help for a table, wrapped at 80 columns. */
 void opt_help(const struct opt *table, struct buf *out);

@@ -11,6 +11,7 @@ static const struct cmd_usage usage = {
 	.about = "Evaluate a model: share of valid, compiled, correct and fast answers, pass@k with confidence intervals, per level and "
 		 "operator. With --compare the same for other models or adapters, with a paired test.",
 	.opts = eval_opts,
+	.sections = "eval",
 };
 
 struct session {

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "cmd/config.h"
 
 int cmd_fail(const char *name, const struct err *e)
 {
@@ -71,6 +72,7 @@ static const struct {
 
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p)
 {
+	struct opt_scope scope = { .own = u->sections, .select = u->select, .all = config_sections };
 	struct err e = ERR_INIT;
 
 	for (size_t i = 0; argc == 2 && i < COUNT_OF(forms); i++)
@@ -78,7 +80,7 @@ int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, stru
 			forms[i].print(u, argv[0]);
 			return CMD_OK;
 		}
-	if (opt_parse(u->opts, into, argc - 1, argv + 1, p, &e)) {
+	if (opt_parse_in(u->opts, u->sections ? &scope : NULL, into, argc - 1, argv + 1, p, &e)) {
 		cmd_fail(argv[0], &e);
 		fprintf(stderr, "see 'tritonrl help %s'\n", argv[0]);
 		return CMD_FAILED;

@@ -10,6 +10,7 @@ static const struct cmd_usage usage = {
 	.about = "Write one HTML page about a run folder: tables, learning curves, the funnel, every candidate with its source and verdict. "
 		 "It opens without a network.",
 	.opts = report_opts,
+	.sections = "report",
 };
 
 static int run(const struct report_cmd_args *a, const struct opt_parsed *p, struct err *e)

@@ -8,7 +8,8 @@ const struct opt sample_args_table[] = {
 	OPT_REAL(struct sample_args, top_p, "top-p", 0, 1, 1, "sample from the smallest set of tokens with this probability"),
 	OPT_INT(struct sample_args, max_new_tokens, "max-new-tokens", 1, 1 << 20, 2048, "longest answer"),
 	OPT_INT(struct sample_args, slots, "slots", 0, 65536, 0, "samples at a time; 0: chosen"),
-	OPT_CHOICE(struct sample_args, prompt, "prompt-style", "full|compact", "full", "full explains the job; compact is the task alone"),
+	OPT_CHOICE(struct sample_args, prompt, "prompt-style", "full|instruct|compact", "full",
+		   "full explains the job with an example; instruct without; compact is the task alone"),
 	OPT_END
 };
 
@@ -18,5 +19,5 @@ void sample_args_options(const struct sample_args *a, int strict, uint64_t seed,
 	o->sample.temperature = (float)a->temperature;
 	o->sample.top_k = (int)a->top_k;
 	o->sample.top_p = (float)a->top_p;
-	o->style = strcmp(a->prompt, "compact") ? PROMPT_FULL : PROMPT_COMPACT;
+	o->style = prompt_style_by_name(str_of(a->prompt));
 }

@@ -9,6 +9,8 @@ static const struct cmd_usage usage = {
 	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; killed at any moment, the same "
 		 "command continues and ends with the same bits.",
 	.opts = train_opts,
+	.sections = "sft|rl",
+	.select = "stage",
 };
 
 static int train_stages(const struct train_args *a, const struct stage_env *v, struct err *e)

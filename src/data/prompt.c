@@ -1,6 +1,8 @@
 /* Prompts: see prompt.h. */
 #include "data/prompt.h"
 
+#include "base/mem.h"
+
 static const char system_text[] =
 	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct and fast.";
 
@@ -60,9 +62,27 @@ static const char strict_rule[] =
 static const char hybrid_rule[] =
 	"You may keep PyTorch operators where a kernel of your own would not help, but the result must depend on your kernels.\n";
 
+static const char instruction[] =
+	"Rewrite the PyTorch module below with Triton kernels. Call the new module ModelNew; it takes the arguments that Model "
+	"takes and returns what Model returns. Plan first, in a few sentences, then give the complete code in one Python block.\n";
+
+static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct", [PROMPT_FULL] = "full" };
+
 int prompt_style_by_name(struct str name)
 {
-	return str_is(name, "compact") ? PROMPT_COMPACT : str_is(name, "full") ? PROMPT_FULL : -1;
+	for (size_t i = 0; i < COUNT_OF(style_names); i++)
+		if (str_is(name, style_names[i]))
+			return (int)i;
+	return -1;
+}
+
+static void add_source(struct buf *out, struct str task)
+{
+	buf_adds(out, "\n```python\n");
+	buf_addstr(out, task);
+	if (task.n && task.p[task.n - 1] != '\n')
+		buf_addc(out, '\n');
+	buf_adds(out, "```\n");
 }
 
 int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e)
@@ -72,6 +92,11 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 		return buf_check(user, e);
 	}
 	buf_adds(system, system_text);
+	if (style == PROMPT_INSTRUCT) {
+		buf_addf(user, "%s%s", instruction, strict ? strict_rule : hybrid_rule);
+		add_source(user, task);
+		return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
+	}
 	buf_addf(user,
 		 "Below is a PyTorch module called Model. Write a module called ModelNew that computes the same thing with Triton "
 		 "kernels. ModelNew takes the same constructor and forward arguments and keeps the names of the parameters.\n"
@@ -80,11 +105,8 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 		 "Handle sizes that are not multiples of your block sizes.\n"
 		 "\nAn example. For this module:\n\n```python\n%s```\n\na good answer is:\n\n%s"
 		 "\nNow do the same for this module. First describe your plan in a few sentences, then give the complete code in one "
-		 "Python block.\n\n```python\n", strict ? strict_rule : hybrid_rule, example_task, example_answer);
-	buf_addstr(user, task);
-	if (task.n && task.p[task.n - 1] != '\n')
-		buf_addc(user, '\n');
-	buf_adds(user, "```\n");
+		 "Python block.\n", strict ? strict_rule : hybrid_rule, example_task, example_answer);
+	add_source(user, task);
 	return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
 }
 

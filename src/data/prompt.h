@@ -1,7 +1,8 @@
 /* Prompts: what a model is asked, and the form of the answer it is trained to give.
  *
  * `full` explains the job, gives one worked example and the rules of the track: for models
- * that were trained on many things. `compact` is the task's source and nothing else: for
+ * that were trained on many things. `instruct` says the job in a few sentences, for models that
+ * have been or are being taught it. `compact` is the task's source and nothing else: for
  * small models that do only this. The answer is a plan in words, then one fenced block. */
 #ifndef DATA_PROMPT_H
 #define DATA_PROMPT_H
@@ -9,7 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum prompt_style { PROMPT_COMPACT, PROMPT_FULL };
+enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL };
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 

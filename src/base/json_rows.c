@@ -1,0 +1,188 @@
+/* Rows of a large JSON file: see json_rows.h. The buffer holds the row being cut out and what
+ * was read behind it. Invariant: buf[0, at) has been handed out or skipped. */
+#include "base/json_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/sys.h"
+
+enum { ROW_MOST = 256 << 20, PIECE = 1 << 18 };
+
+int json_rows_open(struct json_rows *r, const char *path, size_t most, struct err *e)
+{
+	struct stat st;
+
+	*r = (struct json_rows){ .fd = sys.open(path, O_RDONLY | O_CLOEXEC, 0), .most = most ? most : ROW_MOST };
+	if (r->fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	r->size = sys.fstat(r->fd, &st) ? 0 : (int64_t)st.st_size;
+	return 0;
+}
+
+void json_rows_close(struct json_rows *r)
+{
+	if (r->fd >= 0)
+		sys.close(r->fd);
+	buf_release(&r->buf);
+	r->fd = -1;
+}
+
+/* Reads more behind what is there: 1, or 0 at the end of the file. */
+static int fill(struct json_rows *r, struct err *e)
+{
+	ssize_t k;
+
+	if (r->eof)
+		return 0;
+	if (r->at > PIECE) {
+		memmove(r->buf.p, r->buf.p + r->at, r->buf.n - r->at);
+		r->buf.n -= r->at;
+		r->offset += (int64_t)r->at;
+		r->at = 0;
+	}
+	if (buf_reserve(&r->buf, PIECE))
+		return err_nomem(e);
+	do
+		k = sys.read(r->fd, r->buf.p + r->buf.n, PIECE);
+	while (k < 0 && errno == EINTR);
+	if (k < 0)
+		return err_errno(e, "read");
+	r->eof = k == 0;
+	r->buf.n += (size_t)k;
+	return k > 0;
+}
+
+/* The next character that is not white space, not taken: 1, 0 at the end, -1. */
+static int peek(struct json_rows *r, char *c, struct err *e)
+{
+	for (;;) {
+		while (r->at < r->buf.n && strchr(" \t\r\n", r->buf.p[r->at]) && r->buf.p[r->at])
+			r->at++;
+		if (r->at < r->buf.n) {
+			*c = r->buf.p[r->at];
+			return 1;
+		}
+		int rc = fill(r, e);
+
+		if (rc <= 0)
+			return rc;
+	}
+}
+
+static int wrong(const struct json_rows *r, const char *what, struct err *e)
+{
+	return err_set(e, ERR_FORMAT, "byte %lld: %s", (long long)json_rows_offset(r), what);
+}
+
+static int begin(struct json_rows *r, struct err *e)
+{
+	char c;
+	int rc = peek(r, &c, e);
+
+	r->begun = 1;
+	if (rc > 0 && c == '\xef') {                 /* a byte order mark */
+		while (r->buf.n - r->at < 3 && (rc = fill(r, e)) > 0)
+			;
+		if (rc >= 0 && r->buf.n - r->at >= 3 && !memcmp(r->buf.p + r->at, "\xef\xbb\xbf", 3))
+			r->at += 3;
+		rc = rc < 0 ? rc : peek(r, &c, e);
+	}
+	if (rc > 0 && c == '[') {
+		r->array = 1;
+		r->at++;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+struct extent {
+	size_t n;                    /* bytes looked at */
+	int depth, in_string, escaped;
+};
+
+/* Looks at more of the row: 1 when it is complete, x->n its length. */
+static int scan(const char *p, size_t n, struct extent *x)
+{
+	size_t i = x->n;
+
+	for (; i < n; i++) {
+		char c = p[i];
+
+		if (x->escaped) {
+			x->escaped = 0;
+		} else if (x->in_string) {
+			while (i < n && (c = p[i]) != '"' && c != '\\')
+				i++;
+			if (i == n)
+				break;
+			x->in_string = c != '"';
+			x->escaped = c == '\\';
+		} else if (c == '"') {
+			x->in_string = 1;
+		} else if (c == '{' || c == '[') {
+			x->depth++;
+		} else if ((c == '}' || c == ']') && --x->depth == 0) {
+			x->n = i + 1;
+			return 1;
+		}
+	}
+	x->n = i;
+	return 0;
+}
+
+static int cut(struct json_rows *r, struct str *row, struct err *e)
+{
+	struct extent x = { .n = 0 };
+
+	while (!scan(r->buf.p + r->at, r->buf.n - r->at, &x)) {
+		int rc;
+
+		if (x.n > r->most)
+			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes", (long long)json_rows_offset(r), r->most);
+		rc = fill(r, e);
+		if (rc <= 0)
+			return rc ? -1 : wrong(r, "the file ends inside this row", e);
+	}
+	*row = (struct str){ .p = r->buf.p + r->at, .n = x.n };
+	r->at += x.n;
+	r->number++;
+	return 1;
+}
+
+/* Takes what stands between rows: 1 when a row follows, 0 at the end. */
+static int between(struct json_rows *r, struct err *e)
+{
+	char c;
+	int rc = peek(r, &c, e);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : r->array ? wrong(r, "the file ends inside its array", e) : 0;
+	if (r->array && c == ']') {
+		r->at++;
+		r->ended = 1;
+		rc = peek(r, &c, e);
+		return rc > 0 ? wrong(r, "text behind the array", e) : rc;
+	}
+	if (r->array && r->number) {
+		if (c != ',')
+			return wrong(r, "expected ',' or ']' between rows", e);
+		r->at++;
+		rc = peek(r, &c, e);
+		if (rc <= 0)
+			return rc ? -1 : wrong(r, "the file ends inside its array", e);
+	}
+	return c == '{' ? 1 : wrong(r, "expected a row: '{'", e);
+}
+
+int json_rows_next(struct json_rows *r, struct str *row, struct err *e)
+{
+	int rc;
+
+	if (!r->begun && begin(r, e))
+		return -1;
+	if (r->ended)
+		return 0;
+	rc = between(r, e);
+	return rc > 0 ? cut(r, row, e) : rc;
+}

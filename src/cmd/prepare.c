@@ -1,0 +1,40 @@
+/* tritonrl prepare: data in (built-in, KernelBook, KernelBench, JSON lines), labelled and split
+ * data out. */
+#include <stdio.h>
+
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "cmd/prepare_args.h"
+
+static const struct cmd_usage usage = {
+	.args = "",
+	.about = "Read, clean, deduplicate, label and split data, keep evaluation tasks out of it, and write what train and eval take. "
+		 "Files of any size are read in constant memory.",
+	.opts = prepare_opts,
+	.sections = "prepare",
+};
+
+int cmd_prepare(int argc, char **argv)
+{
+	struct opt_parsed p;
+	struct prepare_args a;
+	struct prep_report r;
+	struct buf table = BUF_INIT;
+	struct err e = ERR_INIT;
+	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	stop_install();
+	if (a.quiet)
+		progress_set_mode(PROGRESS_QUIET);
+	rc = prepare_args_run(&a, &r, &e);
+	if (!rc && !a.quiet) {
+		prep_table(&r, &table);
+		fputs(buf_cstr(&table), stdout);
+	}
+	buf_release(&table);
+	opt_release(&p);
+	return rc ? cmd_fail("prepare", &e) : CMD_OK;
+}

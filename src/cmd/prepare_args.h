@@ -1,0 +1,23 @@
+/* Options of prepare, shared by prepare, run and ablate. */
+#ifndef CMD_PREPARE_ARGS_H
+#define CMD_PREPARE_ARGS_H
+
+#include "base/opt.h"
+#include "cmd/judge_args.h"
+#include "data/prep.h"
+
+struct prepare_args {
+	const char *out, *model, *tokenizer, *prompt;
+	struct opt_list source, input, level, rl_level, decontaminate;
+	int64_t limit, count, rl_count, max_length, max_bytes, seed, threads;
+	double validation, test, near, near_eval;
+	int verify, quiet;
+	struct judge_args judge;
+};
+
+extern const struct opt prepare_opts[];
+
+/* Prepares; with a judge where --verify asks for one. Sets no progress mode. */
+int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct err *e);
+
+#endif

@@ -1,0 +1,311 @@
+/* Difficulty: see difficulty.h. The walk follows the text, not a run: a branch counts as if
+ * taken, a loop's body once. Depth and work are bounded, so that any program gets a label. */
+#include "data/difficulty.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "data/module.h"
+
+enum op_class { OP_NONE, OP_ANCHOR, OP_NETWORK, OP_CALL, OP_FREE };
+
+static const struct { const char *name; enum op_class class; } ops[] = {
+#define OP(name, class) { #name, OP_##class },
+#include "data/torch_op.def"
+#undef OP
+};
+
+enum { DEPTH_MOST = 12, WORK_MOST = 20000 };
+
+struct study {
+	struct difficulty *d;
+	const struct py_module *m;
+	const struct py_node *class;        /* whose method is being read */
+	int depth, work;
+	size_t used;                        /* of d->names */
+};
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Lower case, no '_', at most 39 characters. */
+static size_t plain_name(struct str s, char out[40])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n && n < 39; i++)
+		if (s.p[i] != '_')
+			out[n++] = (char)tolower((unsigned char)s.p[i]);
+	out[n] = 0;
+	return n;
+}
+
+static enum op_class class_of(const char *plain)
+{
+	for (size_t i = 0; i < COUNT_OF(ops); i++)
+		if (!strcmp(ops[i].name, plain))
+			return ops[i].class;
+	return OP_NONE;
+}
+
+static void add_name(struct study *s, const char *name)
+{
+	size_t n = strlen(name), room = sizeof s->d->names - s->used;
+
+	if (room < 8)
+		return;
+	if (n + 8 > room)
+		name = "...";
+	s->used += (size_t)snprintf(s->d->names + s->used, room, "%s%s", s->used ? "," : "", name);
+	if (n + 8 > room)
+		s->used = sizeof s->d->names;
+}
+
+static enum op_class add_op(struct study *s, struct str name)
+{
+	char plain[40];
+	enum op_class c;
+
+	plain_name(name, plain);
+	c = class_of(plain);
+	s->d->anchors += c == OP_ANCHOR;
+	s->d->networks += c == OP_NETWORK;
+	s->d->calls += c == OP_CALL;
+	if (c != OP_NONE && c != OP_FREE)
+		add_name(s, plain);
+	return c;
+}
+
+static int is_self(const struct py_node *n)
+{
+	return n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name && str_is(n->u.Attribute.value->u.Name.id, "self");
+}
+
+/* What __init__ puts into self.NAME, or NULL. */
+static const struct py_node *member_in(const struct py_list *body, struct str name, int depth)
+{
+	const struct py_node *found = NULL;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *n = body->v[i], *in = NULL;
+
+		if (n->kind == PY_Assign && is_self(n->u.Assign.targets.v[0]) &&
+		    str_eq(n->u.Assign.targets.v[0]->u.Attribute.attr, name))
+			found = n->u.Assign.value;
+		if (n->kind == PY_If && depth < DEPTH_MOST) {
+			in = member_in(&n->u.If.body, name, depth + 1);
+			in = in ? in : member_in(&n->u.If.orelse, name, depth + 1);
+		}
+		found = in ? in : found;
+	}
+	return found;
+}
+
+static const struct py_node *find_member(const struct study *s, struct str name)
+{
+	const struct py_node *init = s->class ? class_method(s->m, s->class, STR("__init__")) : NULL;
+
+	return init ? member_in(&init->u.FunctionDef.body, name, 0) : NULL;
+}
+
+/* --- what is applied ------------------------------------------------------------------------- */
+
+static void read_node(void *ctx, struct py_node *n);
+
+static void read_body(struct study *s, const struct py_list *body)
+{
+	for (size_t i = 0; i < body->n; i++)
+		read_node(s, body->v[i]);
+}
+
+static void read_class(struct study *s, const struct py_node *class)
+{
+	const struct py_node *before = s->class, *f = class_method(s->m, class, STR("forward"));
+
+	if (!f || s->depth == DEPTH_MOST)
+		return;
+	s->depth++;
+	s->class = class;
+	read_body(s, &f->u.FunctionDef.body);
+	s->class = before;
+	s->depth--;
+}
+
+/* A module that is called: the expression that made it. */
+static void apply_module(struct study *s, const struct py_node *made)
+{
+	const struct py_node *class;
+	struct str name;
+
+	if (++s->work > WORK_MOST || s->depth == DEPTH_MOST)
+		return;
+	if (made->kind == PY_ListComp || made->kind == PY_GeneratorExp) {
+		s->d->loops++;
+		apply_module(s, made->kind == PY_ListComp ? made->u.ListComp.elt : made->u.GeneratorExp.elt);
+		return;
+	}
+	if (made->kind == PY_List) {
+		for (size_t i = 0; i < made->u.List.elts.n; i++)
+			apply_module(s, made->u.List.elts.v[i]);
+		return;
+	}
+	if (made->kind == PY_Starred)
+		made = made->u.Starred.value;
+	if (made->kind == PY_IfExp)
+		made = made->u.IfExp.body;
+	if (made->kind != PY_Call)
+		return;
+	name = node_last_name(made->u.Call.func);
+	class = module_class(s->m, name);
+	s->depth++;
+	if (class) {
+		s->d->blocks++;
+		read_class(s, class);
+	} else if (str_is(name, "Sequential") || str_is(name, "ModuleList")) {
+		s->d->loops += str_is(name, "ModuleList");
+		for (size_t i = 0; i < made->u.Call.args.n; i++)
+			apply_module(s, made->u.Call.args.v[i]);
+	} else {
+		add_op(s, name);
+	}
+	s->depth--;
+}
+
+/* self.NAME(...): a member module, or a method. 1: it was one. */
+static int apply_member(struct study *s, struct str name)
+{
+	const struct py_node *made = find_member(s, name), *f;
+
+	if (made) {
+		apply_module(s, made);
+		return 1;
+	}
+	f = s->class ? class_method(s->m, s->class, name) : NULL;
+	if (f && s->depth < DEPTH_MOST) {
+		s->depth++;
+		read_body(s, &f->u.FunctionDef.body);
+		s->depth--;
+	}
+	return f != NULL;
+}
+
+static void read_call(struct study *s, struct py_node *n)
+{
+	const struct py_Call *c = &n->u.Call;
+	struct str name = node_last_name(c->func);
+	const struct py_node *f = c->func->kind == PY_Name ? module_function(s->m, name) : NULL;
+	enum op_class class = OP_NONE;
+
+	if (f && s->depth < DEPTH_MOST) {
+		s->depth++;
+		read_body(s, &f->u.FunctionDef.body);
+		s->depth--;
+	} else if (is_self(c->func) ? !apply_member(s, name) : 1) {
+		class = add_op(s, name);
+	}
+	if (c->func->kind == PY_Attribute)
+		read_node(s, c->func->u.Attribute.value);
+	else if (c->func->kind == PY_Call)
+		apply_module(s, c->func);
+	for (size_t i = 0; i < c->args.n; i++)
+		if (class != OP_FREE || c->args.v[i]->kind != PY_BinOp)     /* sizes are computed there */
+			read_node(s, c->args.v[i]);
+}
+
+static int is_number(const struct py_node *n)
+{
+	return n->kind == PY_Constant || (n->kind == PY_UnaryOp && n->u.UnaryOp.operand->kind == PY_Constant);
+}
+
+static void count_arithmetic(struct study *s, enum py_op op)
+{
+	if (op == PY_OP_MatMult) {
+		s->d->anchors++;
+		add_name(s, "matmul");
+	} else if (op == PY_OP_Add || op == PY_OP_Sub || op == PY_OP_Mult || op == PY_OP_Div || op == PY_OP_Pow) {
+		s->d->arithmetic++;
+	}
+}
+
+static void read_for(struct study *s, struct py_node *n)
+{
+	struct py_node *over = n->u.For.iter;
+
+	if (is_self(over))
+		apply_member(s, over->u.Attribute.attr);
+	else
+		read_node(s, over);
+	s->d->loops++;
+	read_body(s, &n->u.For.body);
+}
+
+static void read_node(void *ctx, struct py_node *n)
+{
+	struct study *s = ctx;
+
+	if (++s->work > WORK_MOST)
+		return;
+	switch (n->kind) {
+	case PY_Call: read_call(s, n); return;
+	case PY_For: read_for(s, n); return;
+	case PY_Subscript: read_node(s, n->u.Subscript.value); return;
+	case PY_Assert:
+	case PY_Raise: return;
+	case PY_BinOp:
+		if (!is_number(n->u.BinOp.left) || !is_number(n->u.BinOp.right))
+			count_arithmetic(s, n->u.BinOp.op);
+		break;
+	case PY_AugAssign: count_arithmetic(s, n->u.AugAssign.op); break;
+	default: break;
+	}
+	py_children(n, read_node, s);
+}
+
+/* --- labels ------------------------------------------------------------------------------------ */
+
+static int level_of(const struct difficulty *d)
+{
+	int named = d->anchors + d->calls;
+
+	if (d->networks || d->anchors > 3 || (d->anchors > 1 && (d->blocks || d->loops)) || named > 14)
+		return 3;
+	if (!d->anchors)
+		return d->calls + (d->calls == 1 && d->arithmetic > 8) <= 1 ? 1 : 2;
+	return d->anchors == 1 && !d->calls && !d->arithmetic ? 1 : 2;
+}
+
+static int has_word(struct str text, const char *word)
+{
+	return str_find(text, str_of(word)) >= 0;
+}
+
+/* Word counting, as it was done before programs were parsed. */
+static void heuristic(struct str text, struct difficulty *d)
+{
+	static const char *const words[] = { "Conv", "Linear", "matmul", "Norm", "elu", "igmoid", "anh", "oftmax", "Pool", "ropout", "sum", "mean" };
+	int space = 1;
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		d->heuristic.mix += has_word(text, words[i]);
+	d->heuristic.fused = has_word(text, "fused") || has_word(text, "fusion") || has_word(text, "ombined");
+	for (size_t i = 0; i < text.n; i++) {
+		int s = isspace((unsigned char)text.p[i]) != 0;
+
+		d->heuristic.words += space && !s;
+		space = s;
+	}
+	d->heuristic.level = d->heuristic.mix > 5 ? 3 : d->heuristic.fused || (d->heuristic.mix > 1 && d->heuristic.words > 50) ? 2 : 1;
+}
+
+void difficulty_of(const struct py_module *m, struct str model, struct difficulty *d)
+{
+	struct study s = { .d = d, .m = m };
+	const struct py_node *class;
+
+	*d = (struct difficulty){ .level = 0 };
+	class = module_class(m, model);
+	if (class)
+		read_class(&s, class);
+	d->level = level_of(d);
+	heuristic(m->source, d);
+}

@@ -1,0 +1,60 @@
+/* Looking things up in a parsed module: see module.h. */
+#include "data/module.h"
+
+static const struct py_node *find(const struct py_list *body, enum py_kind kind, struct str name)
+{
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *n = body->v[i];
+
+		if (n->kind == kind && str_eq(kind == PY_ClassDef ? n->u.ClassDef.name : n->u.FunctionDef.name, name))
+			return n;
+	}
+	return NULL;
+}
+
+const struct py_node *module_class(const struct py_module *m, struct str name)
+{
+	return find(&m->root->u.Module.body, PY_ClassDef, name);
+}
+
+const struct py_node *module_function(const struct py_module *m, struct str name)
+{
+	return find(&m->root->u.Module.body, PY_FunctionDef, name);
+}
+
+struct str node_last_name(const struct py_node *n)
+{
+	return n->kind == PY_Attribute ? n->u.Attribute.attr : n->kind == PY_Name ? n->u.Name.id : STR("");
+}
+
+const struct py_node *class_method(const struct py_module *m, const struct py_node *class, struct str name)
+{
+	for (int depth = 0; class && depth < 16; depth++) {
+		const struct py_node *f = find(&class->u.ClassDef.body, PY_FunctionDef, name);
+
+		if (f)
+			return f;
+		class = class->u.ClassDef.bases.n ? module_class(m, node_last_name(class->u.ClassDef.bases.v[0])) : NULL;
+	}
+	return NULL;
+}
+
+int module_kernels(const struct py_module *m)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+	int count = 0;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_list *d = &body->v[i]->u.FunctionDef.decorator_list;
+
+		for (size_t k = 0; body->v[i]->kind == PY_FunctionDef && k < d->n; k++) {
+			const struct py_node *f = d->v[k]->kind == PY_Call ? d->v[k]->u.Call.func : d->v[k];
+
+			if (str_is(node_last_name(f), "jit")) {
+				count++;
+				break;
+			}
+		}
+	}
+	return count;
+}

@@ -1,0 +1,393 @@
+/* Prepare: see prep.h. Rows go through in batches: read in order, worked on by all threads,
+ * settled in order. Only settling looks at other rows, so the result does not depend on the
+ * threads. What is remembered of a row that has passed is its hash and its sketch. */
+#include "data/prep.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "data/prep_impl.h"
+
+enum { BATCH = 256, BATCH_BYTES = 8 << 20 };
+
+struct prep {
+	const struct prep_opts *o;
+	struct prep_report *r;
+	struct pool *pool;
+	struct tok *tok;
+	struct prep_work *work;          /* [threads] */
+	struct err *work_err;            /* [threads] */
+	struct sketch_index eval;        /* kept out of training */
+	struct sketch_index seen;
+	struct map texts;                /* hashes of what was read */
+	struct prep_out *out;
+	struct prep_row *row;            /* [BATCH] */
+	size_t n;                        /* rows of this batch */
+	struct prep_source source;
+	struct prep_count *count;
+	struct progress bar;
+	_Atomic size_t next;
+	int (*step)(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e);
+};
+
+static const char *const drop_names[] = {
+	"kept",
+#define DROP(id, text) #id,
+#include "data/prep_drop.def"
+#undef DROP
+};
+
+static const char *const drop_texts[] = {
+	"",
+#define DROP(id, text) text,
+#include "data/prep_drop.def"
+#undef DROP
+};
+
+const char *prep_drop_name(enum prep_drop d)
+{
+	return drop_names[d];
+}
+
+const char *prep_drop_text(enum prep_drop d)
+{
+	return drop_texts[d];
+}
+
+/* --- all threads -------------------------------------------------------------------------------- */
+
+static void each(void *ctx, int me, int count)
+{
+	struct prep *p = ctx;
+	size_t i;
+
+	(void)count;
+	while ((i = atomic_fetch_add(&p->next, 1)) < p->n && !p->work_err[me].code)
+		p->step(p, &p->work[me], &p->row[i], &p->work_err[me]);
+}
+
+static int for_rows(struct prep *p, int (*step)(struct prep *, struct prep_work *, struct prep_row *, struct err *), struct err *e)
+{
+	p->step = step;
+	atomic_store(&p->next, 0);
+	pool_run(p->pool, each, p);
+	for (int i = 0; i < pool_size(p->pool); i++)
+		if (p->work_err[i].code)
+			return err_set(e, p->work_err[i].code, "%s", p->work_err[i].text);
+	return 0;
+}
+
+static int decode(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	(void)p;
+	return prep_decode(w, row, e);
+}
+
+static int examine(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	return prep_examine(w, row, &p->eval, e);
+}
+
+/* --- in order ------------------------------------------------------------------------------------- */
+
+static int fill(struct prep *p, struct err *e)
+{
+	size_t bytes = 0;
+	int rc = 1;
+
+	for (p->n = 0; p->n < BATCH && bytes < BATCH_BYTES && rc > 0; p->n += rc > 0) {
+		rc = prep_source_next(&p->source, &p->row[p->n], e);
+		bytes += rc > 0 ? p->row[p->n].raw.n : 0;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* Evaluation tasks are not compared with training rows here: decontamination does that. */
+static int drop_equal(struct prep *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct prep_row *row = &p->row[i];
+		size_t before = p->texts.n;
+
+		if (row->drop != PREP_KEPT)
+			continue;
+		row->text_hash = hash_xxh64(row->task.p, row->task.n, row->role == PREP_EVAL);
+		if (!map_put(&p->texts, (struct str){ .p = (char *)&row->text_hash, .n = sizeof row->text_hash }))
+			return err_nomem(e);
+		if (p->texts.n == before)
+			row->drop = PREP_DROP_duplicate;
+	}
+	return 0;
+}
+
+/* The generator's variety in constants is meant; files are held to one of a kind. */
+static int drop_near(struct prep *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct prep_row *row = &p->row[i];
+
+		if (row->drop != PREP_KEPT || row->role == PREP_EVAL || row->kind == PREP_builtin || p->o->near <= 0.0)
+			continue;
+		if (sketch_index_nearest(&p->seen, &row->sketch, p->o->near) >= p->o->near)
+			row->drop = PREP_DROP_near_duplicate;
+		else if (sketch_index_add(&p->seen, &row->sketch, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int collect(struct prep *p, struct err *e)
+{
+	struct judged j;
+	int rc;
+
+	while ((rc = judge_pool_next(p->o->judge, 1, &j, e)) > 0) {
+		struct prep_row *row = &p->row[j.id];
+
+		if (j.rc)
+			log_debug("%s: could not be judged: %s", row->id, j.err.text);
+		else if (!j.verdict.correct)
+			log_debug("%s: %s: %s", row->id, reason_code(j.verdict.diag.reason), j.verdict.diag.text);
+		if (j.rc || !j.verdict.correct)
+			row->drop = PREP_DROP_not_correct;
+	}
+	return rc;
+}
+
+static int judge(struct prep *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n && p->o->judge; i++) {
+		const struct prep_row *row = &p->row[i];
+
+		if (row->drop == PREP_KEPT && row->messages.n && judge_pool_submit(p->o->judge, i, row->task, row->solution, e))
+			return -1;
+	}
+	return p->o->judge ? collect(p, e) : 0;
+}
+
+/* Rows of files go by the hash of the program, so that programs that differ only in names and
+ * constants are never on two sides. */
+static void choose_split(struct prep *p, struct prep_row *row)
+{
+	uint64_t h = hash_xxh64(&row->sketch.whole, sizeof row->sketch.whole, p->o->seed);
+	double u = (double)(h >> 11) * 0x1p-53;
+
+	if (row->kind == PREP_builtin || row->role == PREP_EVAL)
+		return;
+	row->split = u < p->o->test ? GEN_TEST : u < p->o->test + p->o->validation ? GEN_VALIDATION : GEN_TRAIN;
+}
+
+static int is_limited(const struct prep *p)
+{
+	int file = p->source.kind == PREP_kernelbook || p->source.kind == PREP_jsonl;
+
+	return file && p->o->limit && p->count->kept >= p->o->limit;
+}
+
+static int write_rows(struct prep *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n && !is_limited(p); i++) {
+		struct prep_row *row = &p->row[i];
+
+		p->count->read++;
+		if (row->drop != PREP_KEPT) {
+			p->count->drop[row->drop]++;
+			continue;
+		}
+		choose_split(p, row);
+		p->count->kept++;
+		if (prep_out_row(p->out, row, p->r, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int run_batch(struct prep *p, struct err *e)
+{
+	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e) || judge(p, e) || write_rows(p, e))
+		return -1;
+	progress_note(&p->bar, "%lld kept", (long long)p->count->kept);
+	return 0;
+}
+
+static int run_source(struct prep *p, struct err *e)
+{
+	int bytes = p->source.rows.fd >= 0;
+	int64_t shown = 0, unit = bytes ? 1000000 : 1;
+	int rc = 0;
+
+	progress_begin(&p->bar, prep_kind_name(p->source.kind), bytes ? "MB" : "rows", p->source.total / unit);
+	do {
+		rc = fill(p, e) || run_batch(p, e) ? -1 : 0;
+		progress_add(&p->bar, prep_source_done(&p->source) / unit - shown);
+		shown = prep_source_done(&p->source) / unit;
+		if (!rc && stop_requested())
+			rc = err_set(e, ERR_INTERRUPTED, "stopped; nothing was written");
+	} while (!rc && p->n && !is_limited(p));
+	progress_end(&p->bar);
+	return rc;
+}
+
+/* --- set-up ----------------------------------------------------------------------------------------- */
+
+static int parse_sources(const struct prep_opts *o, struct prep_report *r, struct err *e)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < o->source.n; i++) {
+		int k = 0;
+
+		while (k < PREP_KINDS && strcmp(o->source.v[i], prep_kind_name(k)))
+			k++;
+		if (k == PREP_KINDS)
+			return err_set(e, ERR_USAGE, "--source: '%s' is not one of " PREP_SOURCE_CHOICES, o->source.v[i]);
+		if (r->n == PREP_SOURCES_MOST)
+			return err_set(e, ERR_USAGE, "more than %d sources", PREP_SOURCES_MOST);
+		if (k != PREP_builtin && used == o->input.n)
+			return err_set(e, ERR_USAGE, "--source %s needs an --input", o->source.v[i]);
+		r->source[r->n++] = (struct prep_count){ .kind = k, .input = k == PREP_builtin ? NULL : o->input.v[used++] };
+	}
+	return used == o->input.n ? 0 : err_set(e, ERR_USAGE, "--input '%s' belongs to no --source", o->input.v[used]);
+}
+
+static int keep_out(struct prep *p, const char *path, struct err *e)
+{
+	struct taskset t;
+	struct sketch s;
+	int rc = taskset_open(&t, path, e), unread = 0;
+
+	for (size_t i = 0; !rc && i < t.rows.n; i++) {
+		if (prep_sketch_text(str_of(t.rows.v[i].source), &s))
+			rc = sketch_index_add(&p->eval, &s, e);
+		else
+			unread++;
+	}
+	if (!rc && unread)
+		log_warn("%d tasks of '%s' do not parse and are not kept out", unread, path);
+	if (!rc)
+		taskset_close(&t);
+	return rc;
+}
+
+static int load_eval(struct prep *p, struct err *e)
+{
+	for (size_t i = 0; i < p->o->decontaminate.n; i++)
+		if (keep_out(p, p->o->decontaminate.v[i], e))
+			return -1;
+	for (size_t i = 0; i < p->r->n; i++)
+		if (p->r->source[i].kind == PREP_kernelbench && keep_out(p, p->r->source[i].input, e))
+			return -1;
+	return 0;
+}
+
+static int open_all(struct prep *p, struct err *e)
+{
+	const struct prep_opts *o = p->o;
+	int threads;
+
+	if (o->validation + o->test > 0.95)
+		return err_set(e, ERR_USAGE, "--validation and --test leave nothing to train on");
+	if (parse_sources(o, p->r, e) || !(p->pool = pool_new(o->threads, e)))
+		return -1;
+	threads = pool_size(p->pool);
+	p->work = mem_array((size_t)threads, sizeof *p->work);
+	p->work_err = mem_array((size_t)threads, sizeof *p->work_err);
+	p->row = mem_array(BATCH, sizeof *p->row);
+	if (!p->work || !p->work_err || !p->row)
+		return err_nomem(e);
+	if (o->tokenizer && !(p->tok = tok_open(o->tokenizer, e)))
+		return -1;
+	for (int i = 0; i < threads; i++) {
+		p->work[i] = (struct prep_work){ .o = o, .tok = p->tok };
+		if (p->tok && !(p->work[i].enc = tok_enc_new(p->tok, e)))
+			return -1;
+	}
+	return load_eval(p, e) || !(p->out = prep_out_open(o->out, e)) ? -1 : 0;
+}
+
+static void close_all(struct prep *p)
+{
+	for (int i = 0; p->work && p->pool && i < pool_size(p->pool); i++) {
+		tok_enc_free(p->work[i].enc);
+		vec_free(&p->work[i].ids);
+		buf_release(&p->work[i].a);
+		buf_release(&p->work[i].b);
+		buf_release(&p->work[i].c);
+	}
+	for (size_t i = 0; p->row && i < BATCH; i++)
+		arena_release(&p->row[i].arena);
+	prep_out_free(p->out);
+	sketch_index_release(&p->eval);
+	sketch_index_release(&p->seen);
+	map_release(&p->texts);
+	tok_free(p->tok);
+	pool_free(p->pool);
+	mem_free(p->work);
+	mem_free(p->work_err);
+	mem_free(p->row);
+}
+
+int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
+{
+	struct prep p = { .o = o, .r = r };
+	int64_t start = clock_ns();
+	int rc;
+
+	*r = (struct prep_report){ .n = 0 };
+	rc = open_all(&p, e);
+	for (size_t i = 0; i < r->n && !rc; i++) {
+		p.count = &r->source[i];
+		rc = prep_source_open(&p.source, p.count->kind, p.count->input, o, e);
+		rc = rc ? rc : run_source(&p, e);
+		prep_source_close(&p.source);
+	}
+	if (!rc)
+		rc = prep_out_commit(p.out, o, r, e);
+	close_all(&p);
+	r->seconds = (double)(clock_ns() - start) * 1e-9;
+	return rc;
+}
+
+/* --- the table ------------------------------------------------------------------------------------- */
+
+static void table_levels(struct buf *out, const char *what, const int64_t *level)
+{
+	buf_addf(out, "  %-22s level 1 %8lld   level 2 %8lld   level 3 %8lld\n", what, (long long)level[1], (long long)level[2],
+		 (long long)level[3]);
+}
+
+void prep_table(const struct prep_report *r, struct buf *out)
+{
+	int64_t kept = 0;
+
+	buf_addf(out, "%-12s %10s %10s %10s  %s\n", "source", "read", "kept", "dropped", "input");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct prep_count *c = &r->source[i];
+
+		kept += c->kept;
+		buf_addf(out, "%-12s %10lld %10lld %10lld  %s\n", prep_kind_name(c->kind), (long long)c->read, (long long)c->kept,
+			 (long long)(c->read - c->kept), c->input ? c->input : "-");
+	}
+	buf_adds(out, "\ndropped\n");
+	for (int d = 1; d < PREP_DROPS; d++) {
+		int64_t n = 0;
+
+		for (size_t i = 0; i < r->n; i++)
+			n += r->source[i].drop[d];
+		if (n)
+			buf_addf(out, "  %-22s %8lld   %s\n", prep_drop_name(d), (long long)n, prep_drop_text(d));
+	}
+	buf_adds(out, "\nwritten\n");
+	for (int f = 0; f < PREP_OUTS; f++)
+		buf_addf(out, "  %-24s %8lld rows\n", prep_file_name(f), (long long)r->rows[f]);
+	buf_adds(out, "\ndifficulty\n");
+	table_levels(out, "from the program", r->level);
+	table_levels(out, "by word counting", r->heuristic);
+	buf_addf(out, "  the two agree on %.1f %%\n", kept ? 100.0 * (double)r->same_label / (double)kept : 0.0);
+	if (r->tokens)
+		buf_addf(out, "\n%lld tokens to train on, the longest row has %lld\n", (long long)r->tokens, (long long)r->longest);
+	buf_addf(out, "\n%.1f seconds\n", r->seconds);
+}

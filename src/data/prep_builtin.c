@@ -1,0 +1,99 @@
+/* The built-in generator as a source: training pairs, validation and test compositions, and
+ * further tasks for reinforcement. Splits are the generator's own: they differ in composition.
+ * Order: training, validation, test, reinforcement; no text comes twice. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "data/prep_impl.h"
+
+enum { RL_PART = GEN_SPLITS };
+
+static int parse_levels(const struct prep_words *w, int *levels, int *n, struct err *e)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		int64_t v;
+
+		if (str_to_i64(str_of(w->v[i]), &v) || v < 1 || v > 3 || *n == 16)
+			return err_set(e, ERR_USAGE, "levels are 1, 2 and 3, at most 16 of them, not '%s'", w->v[i]);
+		levels[(*n)++] = (int)v;
+	}
+	return 0;
+}
+
+int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e)
+{
+	rng_init(&s->rng, o->seed, "prepare");
+	s->want[GEN_TRAIN] = o->count;
+	s->want[GEN_VALIDATION] = (int64_t)ceil((double)o->count * o->validation);
+	s->want[GEN_TEST] = (int64_t)ceil((double)o->count * o->test);
+	s->want[RL_PART] = o->rl_count;
+	for (int i = 0; i <= RL_PART; i++)
+		s->total += s->want[i];
+	if (parse_levels(&o->level, s->levels[0], &s->n_levels[0], e))
+		return -1;
+	if (!s->n_levels[0]) {
+		s->levels[0][0] = 1;
+		s->levels[0][1] = 2;
+		s->n_levels[0] = 2;
+	}
+	if (parse_levels(&o->rl_level, s->levels[1], &s->n_levels[1], e))
+		return -1;
+	if (!s->n_levels[1]) {
+		memcpy(s->levels[1], s->levels[0], sizeof s->levels[0]);
+		s->n_levels[1] = s->n_levels[0];
+	}
+	return 0;
+}
+
+static int is_new(struct prep_source *s)
+{
+	uint64_t h = hash_xxh64(s->text.task.p, s->text.task.n, 0);
+	size_t before = s->seen.n;
+
+	return map_put(&s->seen, (struct str){ .p = (char *)&h, .n = sizeof h }) && s->seen.n > before;
+}
+
+static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_split split, struct err *e)
+{
+	for (int tries = 0; tries < 100000; tries++) {
+		gen_plan_draw(p, level, &s->rng);
+		if (gen_plan_split(p) != split)
+			continue;
+		gen_texts_clear(&s->text);
+		if (gen_emit(p, &s->text, e))
+			return -1;
+		if (is_new(s))
+			return 0;
+	}
+	return err_set(e, ERR_RANGE, "the generator has no more new tasks of level %d for %s", level, gen_split_name(split));
+}
+
+static struct str keep(struct prep_row *row, const struct buf *b)
+{
+	return (struct str){ .p = arena_strndup(&row->arena, buf_cstr(b), b->n), .n = b->n };
+}
+
+int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e)
+{
+	struct gen_plan plan;
+	int part = 0, rl;
+
+	while (part <= RL_PART && s->made[part] == s->want[part])
+		part++;
+	if (part > RL_PART)
+		return 0;
+	rl = part == RL_PART;
+	row->split = rl ? GEN_TRAIN : (enum gen_split)part;
+	row->level = s->levels[rl][s->made[part] % s->n_levels[rl]];
+	row->role = rl ? PREP_RL_ONLY : s->want[RL_PART] && part == GEN_TRAIN ? PREP_SFT_ONLY : PREP_BOTH;
+	if (draw(s, &plan, row->level, row->split, e))
+		return -1;
+	s->made[part]++;
+	row->task = keep(row, &s->text.task);
+	row->solution = keep(row, &s->text.solution);
+	row->plan = keep(row, &s->text.plan);
+	row->ops = keep(row, &s->text.ops);
+	row->id = arena_printf(&row->arena, "l%d-%016llx", row->level, (unsigned long long)hash_xxh64(row->task.p, row->task.n, 1));
+	return row->id && row->task.p && row->solution.p && row->plan.p && row->ops.p ? 1 : err_nomem(e);
+}

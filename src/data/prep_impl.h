@@ -1,0 +1,90 @@
+/* Inside prepare: a row on its way, sources, outputs. */
+#ifndef DATA_PREP_IMPL_H
+#define DATA_PREP_IMPL_H
+
+#include "base/json_rows.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/thread.h"
+#include "data/difficulty.h"
+#include "data/gen.h"
+#include "data/prep.h"
+#include "data/sketch.h"
+#include "data/taskset.h"
+#include "tok/tok.h"
+
+enum prep_role { PREP_BOTH, PREP_SFT_ONLY, PREP_RL_ONLY, PREP_EVAL };
+
+/* A row on its way from source to output. Strings live in its arena. */
+struct prep_row {
+	struct arena arena;
+	enum prep_kind kind;
+	enum prep_role role;
+	int64_t number;                /* in its source, from 1 */
+	struct str raw;                /* JSON as read; decoded by prep_decode */
+	char *id;
+	struct str entry;              /* class names other than Model / ModelNew: KernelBook's */
+	struct str task, solution, plan, ops;
+	struct str origin;             /* licences, repository and so on: members of a JSON object */
+	int level;                     /* as the source says; 0: it does not */
+	enum gen_split split;
+	enum prep_drop drop;
+	uint64_t text_hash;
+	struct sketch sketch;
+	struct difficulty difficulty;
+	int tokens;                    /* of the training row; 0: not measured */
+	struct str messages;           /* JSON list; empty: no solution */
+};
+
+/* --- sources: the next row, in order --------------------------------------------------------- */
+
+struct prep_source {
+	enum prep_kind kind;
+	const char *input;
+	int64_t number, total;         /* rows or bytes, for progress */
+	struct json_rows rows;
+	struct taskset tasks;
+	struct rng rng;                /* built-in */
+	struct map seen;
+	struct gen_texts text;
+	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
+	int levels[2][16], n_levels[2];
+};
+
+int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o, struct err *e);
+/* 1: a row (cleared first), 0: end, -1. */
+int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e);
+int64_t prep_source_done(const struct prep_source *s);   /* of total */
+void prep_source_close(struct prep_source *s);
+/* The built-in generator's part of the above. */
+int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e);
+int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e);
+
+/* --- what happens to a row, on any thread ------------------------------------------------------ */
+
+/* Of one thread. */
+struct prep_work {
+	const struct prep_opts *o;
+	const struct tok *tok;         /* or NULL */
+	struct tok_enc *enc;
+	struct tok_ids ids;
+	struct buf a, b, c;
+};
+
+/* JSON to members. The row may be dropped; -1 only when memory ended. */
+int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e);
+/* Parses, converts, labels, sketches, writes the messages, counts tokens. */
+int prep_examine(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e);
+/* The sketch of a task's text; 0 when it does not parse. */
+int prep_sketch_text(struct str task, struct sketch *out);
+
+/* --- outputs ------------------------------------------------------------------------------------ */
+
+struct prep_out;
+struct prep_out *prep_out_open(const char *dir, struct err *e);
+/* Adds the row to every file it belongs to, and counts. */
+int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e);
+int prep_out_commit(struct prep_out *x, const struct prep_opts *o, const struct prep_report *r, struct err *e);
+void prep_out_free(struct prep_out *x);           /* what was not committed is gone */
+
+#endif

@@ -1,0 +1,273 @@
+/* What happens to one row: see prep_impl.h. Nothing here knows other rows, so rows are worked
+ * on by any thread. */
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "data/kernelbook.h"
+#include "data/module.h"
+#include "data/prep_impl.h"
+
+enum { TREE_MOST = 256 << 20 };     /* bytes of a syntax tree */
+
+static struct str copy(struct prep_row *row, struct str s)
+{
+	return (struct str){ .p = arena_strndup(&row->arena, s.p, s.n), .n = s.n };
+}
+
+/* --- decoding ----------------------------------------------------------------------------------- */
+
+static struct str text_of(const struct json *j, const char *key)
+{
+	return json_str(json_get(j, key), "");
+}
+
+/* What says where a row came from, as it stood there. */
+static void keep_origin(struct prep_work *w, struct prep_row *row, const struct json *j)
+{
+	static const char *const keys[] = { "licenses", "repo_name", "repo_link", "module_name", "sha", "stars", "synthetic", "uuid", "entry_point" };
+	struct jw out = { .out = &w->a };
+
+	buf_clear(&w->a);
+	jw_begin(&out, '{');
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		if (json_get(j, keys[i])) {
+			jw_key(&out, keys[i]);
+			jw_json(&out, json_get(j, keys[i]));
+		}
+	jw_end(&out, '}');
+	row->origin = copy(row, buf_str(&w->a));
+}
+
+static void decode_object(struct prep_work *w, struct prep_row *row, const struct json *j)
+{
+	struct str id = text_of(j, "id");
+	int book = json_get(j, "python_code") != NULL;
+
+	row->task = copy(row, text_of(j, book ? "python_code" : "task"));
+	row->solution = copy(row, text_of(j, book ? "triton_code" : "solution"));
+	row->entry = copy(row, text_of(j, "entry_point"));
+	row->plan = copy(row, text_of(j, "plan"));
+	row->ops = copy(row, text_of(j, "ops"));
+	row->level = (int)json_int(json_get(j, "level"), 0);
+	row->id = id.n ? arena_strndup(&row->arena, id.p, id.n) :
+			 arena_printf(&row->arena, "%s-%06lld", prep_kind_name(row->kind), (long long)row->number);
+	keep_origin(w, row, j);
+	if (!row->task.n || (row->kind == PREP_kernelbook && (!book || !row->solution.n || !row->entry.n)))
+		row->drop = PREP_DROP_broken_row;
+}
+
+int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct json *j;
+
+	if (!row->raw.p)
+		return 0;
+	j = json_parse(row->raw, &why);
+	if (j)
+		decode_object(w, row, j);
+	else
+		row->drop = PREP_DROP_broken_row;
+	json_free(j);
+	return why.code == ERR_NOMEM || (j && (!row->id || !row->task.p || !row->solution.p || !row->origin.p)) ? err_nomem(e) : 0;
+}
+
+/* --- the program --------------------------------------------------------------------------------- */
+
+/* 1: parsed, 0: dropped for `why`, -1. */
+static int parse(struct prep_row *row, struct str text, struct py_module *m, enum prep_drop why, struct err *e)
+{
+	struct err bad = ERR_INIT;
+
+	if (!py_parse(m, text, row->id, TREE_MOST, &bad))
+		return 1;
+	row->drop = why;
+	return bad.code == ERR_NOMEM && text.n < TREE_MOST / 1000 ? err_nomem(e) : 0;
+}
+
+static int parses(struct str text)
+{
+	struct py_module m;
+
+	if (py_parse(&m, text, "", TREE_MOST, NULL))
+		return 0;
+	py_release(&m);
+	return 1;
+}
+
+/* The text in KernelBench's form; what an edit broke is a bug that shows here. */
+static int convert(struct prep_work *w, struct prep_row *row, const struct py_module *m, int solution, struct err *e)
+{
+	struct str *text = solution ? &row->solution : &row->task;
+
+	if (!row->entry.n)
+		return 0;
+	buf_clear(&w->a);
+	if (solution ? kernelbook_solution(m, row->entry, &w->a, &row->drop, e) : kernelbook_task(m, row->entry, &w->a, &row->drop, e))
+		return -1;
+	if (row->drop != PREP_KEPT)
+		return 0;
+	if (!parses(buf_str(&w->a)))
+		return err_set(e, ERR_STATE, "row %lld: renaming '%.*s' broke the text", (long long)row->number, STR_ARG(row->entry));
+	*text = copy(row, buf_str(&w->a));
+	return text->p ? 0 : err_nomem(e);
+}
+
+static void check_task(struct prep_row *row, const struct py_module *m, struct str model)
+{
+	const struct py_node *class = module_class(m, model);
+
+	if (!class || !class_method(m, class, STR("forward")))
+		row->drop = PREP_DROP_no_entry;
+	else if (!module_function(m, STR("get_inputs")) || !module_function(m, STR("get_init_inputs")))
+		row->drop = PREP_DROP_no_inputs;
+}
+
+static void check_contamination(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval)
+{
+	double near = row->role == PREP_EVAL ? 0.0 : sketch_index_nearest(eval, &row->sketch, 1.0);
+
+	if (near >= 1.0)
+		row->drop = PREP_DROP_contaminated;
+	else if (w->o->near_eval > 0.0 && near >= w->o->near_eval)
+		row->drop = PREP_DROP_contaminated_near;
+}
+
+static int examine_task(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e)
+{
+	struct str model = row->entry.n ? row->entry : STR("Model");
+	struct py_module m;
+	int rc = parse(row, row->task, &m, PREP_DROP_task_syntax, e);
+
+	if (rc <= 0)
+		return rc;
+	check_task(row, &m, model);
+	if (row->drop == PREP_KEPT) {
+		sketch_module(&m, &row->sketch);
+		difficulty_of(&m, model, &row->difficulty);
+		check_contamination(w, row, eval);
+	}
+	rc = row->drop == PREP_KEPT ? convert(w, row, &m, 0, e) : 0;
+	py_release(&m);
+	if (!row->ops.n)
+		row->ops = str_of(row->difficulty.names);
+	return rc;
+}
+
+/* For solutions that came without words: what is applied, and by how many kernels. */
+static void make_plan(struct prep_work *w, struct prep_row *row, const struct py_module *m)
+{
+	int kernels = module_kernels(m);
+
+	buf_clear(&w->a);
+	buf_addf(&w->a, "The module applies %.*s. ", STR_ARG(row->ops));
+	buf_addf(&w->a, "%d Triton kernel%s compute%s it", kernels, kernels == 1 ? "" : "s", kernels == 1 ? "s" : "");
+	buf_adds(&w->a, str_find(row->solution, STR("extern_kernels")) >= 0 ? "; library calls do the products.\n" : ".\n");
+	row->plan = copy(row, buf_str(&w->a));
+}
+
+static int examine_solution(struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	struct py_module m;
+	int rc = parse(row, row->solution, &m, PREP_DROP_solution_syntax, e);
+
+	if (rc <= 0)
+		return rc;
+	if (!row->entry.n)
+		row->drop = !module_class(&m, STR("ModelNew")) ? PREP_DROP_no_solution : !module_kernels(&m) ? PREP_DROP_no_kernel : PREP_KEPT;
+	rc = row->drop == PREP_KEPT ? convert(w, row, &m, 1, e) : 0;
+	if (!rc && row->drop == PREP_KEPT && !row->plan.n && row->ops.n && w->o->style != PROMPT_COMPACT)
+		make_plan(w, row, &m);
+	py_release(&m);
+	return rc;
+}
+
+/* --- the training row ----------------------------------------------------------------------------- */
+
+static void add_message(struct jw *w, const char *role, struct str content)
+{
+	jw_begin(w, '{');
+	jw_key(w, "role"), jw_cstr(w, role);
+	jw_key(w, "content"), jw_str(w, content);
+	jw_end(w, '}');
+}
+
+static int write_messages(struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	struct buf *system = &w->a, *user = &w->b, *answer = &w->c;
+	struct buf text = BUF_INIT;
+	struct jw out = { .out = &text };
+	int rc;
+
+	buf_clear(system), buf_clear(user), buf_clear(answer);
+	rc = prompt_task(w->o->style, w->o->strict, row->task, system, user, e) || prompt_answer(row->plan, row->solution, answer, e);
+	jw_begin(&out, '[');
+	if (system->n)
+		add_message(&out, "system", buf_str(system));
+	add_message(&out, "user", buf_str(user));
+	add_message(&out, "assistant", buf_str(answer));
+	jw_end(&out, ']');
+	row->messages = copy(row, buf_str(&text));
+	rc = rc || buf_check(&text, e) ? -1 : row->messages.p ? 0 : err_nomem(e);
+	buf_release(&text);
+	return rc;
+}
+
+static int render(struct prep_work *w, struct prep_row *row, struct buf *out, struct err *e)
+{
+	struct json *j;
+	int rc;
+
+	buf_clear(out);
+	if (!tok_has_template(w->tok)) {
+		buf_addstr(out, buf_str(&w->b));
+		buf_addstr(out, buf_str(&w->c));
+		return buf_check(out, e);
+	}
+	j = json_parse(row->messages, e);
+	rc = j ? tok_render_chat(w->tok, &(struct tok_chat){ .messages = j }, out, e) : -1;
+	json_free(j);
+	return rc;
+}
+
+static int count_tokens(struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	if (!w->tok)
+		return 0;
+	w->ids.n = 0;
+	if (render(w, row, &w->a, e) || tok_encode(w->enc, buf_str(&w->a), 0, &w->ids, e))
+		return -1;
+	row->tokens = (int)w->ids.n;
+	if (w->o->max_length && row->tokens > w->o->max_length)
+		row->drop = PREP_DROP_too_long;
+	return 0;
+}
+
+int prep_examine(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e)
+{
+	if (row->drop != PREP_KEPT)
+		return 0;
+	if ((int64_t)row->task.n > w->o->max_bytes || (int64_t)row->solution.n > w->o->max_bytes) {
+		row->drop = PREP_DROP_too_large;
+		return 0;
+	}
+	if (examine_task(w, row, eval, e))
+		return -1;
+	if (row->drop != PREP_KEPT || row->role == PREP_EVAL || !row->solution.n)
+		return 0;
+	if (examine_solution(w, row, e))
+		return -1;
+	return row->drop != PREP_KEPT ? 0 : write_messages(w, row, e) || count_tokens(w, row, e) ? -1 : 0;
+}
+
+int prep_sketch_text(struct str task, struct sketch *out)
+{
+	struct py_module m;
+
+	if (py_parse(&m, task, "", TREE_MOST, NULL))
+		return 0;
+	sketch_module(&m, out);
+	py_release(&m);
+	return 1;
+}
