@@ -201,6 +201,27 @@ int file_append(const char *path, struct str data, int sync, struct err *e)
 	return write_synced(path, O_APPEND, data, sync, e);
 }
 
+int file_cut_line(const char *path, struct err *e)
+{
+	struct file_map m;
+	size_t n, all;
+	int fd, rc;
+
+	if (file_map_open(&m, path, e))
+		return -1;
+	for (n = all = m.n; n && m.p[n - 1] != '\n'; n--)
+		;
+	file_map_close(&m);
+	if (n == all)
+		return 0;
+	fd = sys.open(path, O_WRONLY, 0);
+	if (fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	rc = sys.ftruncate(fd, (off_t)n) || sys.fsync(fd) ? err_errno(e, "cannot cut '%s'", path) : 0;
+	sys.close(fd);
+	return rc;
+}
+
 int file_exists(const char *path)
 {
 	struct stat st;

@@ -17,6 +17,8 @@ int file_read(const char *path, size_t limit, struct buf *out, struct err *e);
 int file_replace(const char *path, struct str data, struct err *e);
 /* Adds `data` at the end with one write; with `sync` it is on disk when this returns. */
 int file_append(const char *path, struct str data, int sync, struct err *e);
+/* Cuts off a last line that has no newline: what a writer killed in the middle left. */
+int file_cut_line(const char *path, struct err *e);
 int file_exists(const char *path);
 int file_is_dir(const char *path);
 int64_t file_size(const char *path, struct err *e);   /* -1 on error */

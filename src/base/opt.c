@@ -225,8 +225,8 @@ static int read_long(struct opt_parser *p, const char *word, const char *next, s
 		if (!negated)
 			r = NULL;
 	}
-	if (!r && str_is(name, "help")) {
-		p->help = 1;
+	if (!r && (str_is(name, "help") || str_is(name, "quiet"))) {
+		*(str_is(name, "help") ? &p->help : &p->quiet) = 1;
 		return 1;
 	}
 	if (!r && !str_is(name, "config"))
@@ -356,6 +356,7 @@ static void write_resolved(const struct opt_parser *p, struct buf *b)
 static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 {
 	out->help = p->help;
+	out->quiet = p->quiet;
 	out->n = p->args.n;
 	out->args = arena_array(p->a, p->args.n + 1, sizeof *out->args);
 	if (!out->args)

@@ -17,6 +17,7 @@ struct printer {
 static const struct opt common[] = {
 	{ .type = OPT_T_STR, .name = "config", .arg = "FILE", .help = "read options from a YAML file; the command line wins" },
 	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show this help" },
+	{ .type = OPT_T_FLAG, .name = "quiet", .help = "no progress on standard error, only warnings and errors" },
 	OPT_END
 };
 
@@ -34,9 +35,10 @@ static void visit_all(const struct opt *table, opt_visit_fn *fn, struct printer 
 			fn(p, o, 0, NULL);
 }
 
-static int is_help(const struct opt *o)
+/* Those cannot be taken back. */
+static int is_common(const struct opt *o)
 {
-	return o == &common[1];
+	return o >= common && o < common + COUNT_OF(common);
 }
 
 /* "-j, --jobs N", "--[no-]json", "--track strict|hybrid" */
@@ -45,7 +47,7 @@ static void add_name(struct buf *b, const struct opt *o)
 	if (o->letter)
 		buf_addf(b, "-%c, ", o->letter);
 	if (o->type == OPT_T_FLAG)
-		buf_addf(b, "--%s%s", is_help(o) ? "" : "[no-]", o->name);
+		buf_addf(b, "--%s%s", is_common(o) ? "" : "[no-]", o->name);
 	else
 		buf_addf(b, "--%s %s", o->name, o->choices ? o->choices : o->arg ? o->arg : "X");
 }
@@ -172,7 +174,7 @@ static int words_row(void *ctx, const struct opt *o, size_t base, const char *gr
 	buf_addf(p->out, "--%s", o->name);
 	if (o->type != OPT_T_FLAG)
 		buf_addf(p->out, "\t%s", o->choices ? o->choices : o->arg ? o->arg : "X");
-	else if (!is_help(o))
+	else if (!is_common(o))
 		buf_addf(p->out, "\n--no-%s", o->name);
 	buf_addc(p->out, '\n');
 	return 0;

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 
@@ -84,6 +86,10 @@ int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, stru
 		cmd_fail(argv[0], &e);
 		fprintf(stderr, "see 'tritonrl help %s'\n", argv[0]);
 		return CMD_FAILED;
+	}
+	if (p->quiet) {
+		progress_set_mode(PROGRESS_QUIET);
+		log_set_level(LOG_WARN);
 	}
 	if (!p->help)
 		return -1;

@@ -3,15 +3,13 @@
 
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "data/extract.h"
 #include "rl/pending.h"
 #include "train/dataset.h"
-
-enum { JUDGE_VERSION = 1 };
+#include "verify/cache.h"
 
 struct rolling {
 	struct rollout *r;
@@ -142,18 +140,7 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 
 static void content_key(struct rolling *g, const struct rolled *s, char hex[65])
 {
-	const struct judge_options *o = &g->env->judge;
-	const char *task = g->tasks->rows.v[s->task].source;
-	int64_t parts[8] = { JUDGE_VERSION, o->track, o->last, o->ext_off, (int64_t)o->seed, o->elements, o->allow_tf32, (int64_t)o->memory };
-	struct sha256 h;
-	unsigned char digest[32];
-
-	sha256_init(&h);
-	sha256_add(&h, parts, sizeof parts);
-	sha256_add(&h, task, strlen(task) + 1);
-	sha256_add(&h, s->code, strlen(s->code));
-	sha256_end(&h, digest);
-	hash_hex(digest, sizeof digest, hex);
+	verdict_key(&g->env->judge, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), hex);
 }
 
 /* The same code for the same task is judged once; the rest copy its verdict. */
@@ -165,7 +152,7 @@ static int submit(struct rolling *g, size_t index)
 	int rc;
 
 	content_key(g, s, key);
-	if (g->env->cache && (rc = store_cache_get(g->env->cache, str_of(key), &s->verdict, sizeof s->verdict, g->e))) {
+	if (g->env->cache && (rc = verdict_cache_get(g->env->cache, key, &s->verdict, g->e))) {
 		s->judged = rc > 0;
 		g->judged += rc > 0;
 		return rc < 0 ? -1 : 0;
@@ -188,12 +175,11 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id,
 			       j->err.code ? j->err.text : j->verdict.diag.text);
 	s->verdict = j->verdict;
-	for (int i = 0; i < STAGES; i++)
-		s->verdict.stages[i].ms = 0.0;      /* what is kept must not depend on the clock */
+	verdict_forget_times(&s->verdict);
 	s->judged = 1;
 	g->judged++;
 	content_key(g, s, key);
-	return g->env->cache ? store_cache_put(g->env->cache, str_of(key), &s->verdict, sizeof s->verdict, g->e) : 0;
+	return g->env->cache ? verdict_cache_put(g->env->cache, key, &s->verdict, g->e) : 0;
 }
 
 static int drain(struct rolling *g, int wait)

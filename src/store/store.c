@@ -316,7 +316,7 @@ int store_sync(struct store *s, struct err *e)
 	return run_sql(s, "PRAGMA wal_checkpoint(PASSIVE)", e);
 }
 
-int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e)
+int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_get_cache, e);
 	int rc, found = 0;
@@ -325,9 +325,9 @@ int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, st
 		return -1;
 	bind_str(st, 1, key);
 	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW && (size_t)sqlite3_column_bytes(st, 0) == n) {
-		memcpy(verdict, sqlite3_column_blob(st, 0), n);
-		found = 1;
+	if (rc == SQLITE_ROW) {
+		buf_add(out, sqlite3_column_blob(st, 0), (size_t)sqlite3_column_bytes(st, 0));
+		found = buf_check(out, e) ? -1 : 1;
 	}
 	sqlite3_reset(st);
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? found : db_error(s, e);

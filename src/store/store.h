@@ -66,8 +66,8 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 /* What was committed is on disk when this returns, whatever happens to the machine. */
 int store_sync(struct store *s, struct err *e);
 
-/* Verdict cache. get: 1 and *verdict filled (exactly n bytes), 0 absent. */
-int store_cache_get(struct store *s, struct str key, void *verdict, size_t n, struct err *e);
+/* Verdict cache. get: 1 and the bytes appended to `out`, 0 absent. */
+int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e);
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e);
 
 /* --- reading, in order; nonzero from fn stops and is returned ------------------------------ */

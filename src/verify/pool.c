@@ -15,12 +15,15 @@
 #include "base/mem.h"
 #include "verify/worker.h"
 
-enum { TRIES_MOST = 3 };
+/* How often a candidate may end its worker before that is its verdict: more often than the
+ * machine does it to one candidate by chance, since it may be out of memory or an operator
+ * may kill processes. */
+enum { CRASHES_MOST = 4, TIMEOUTS_MOST = 2 };
 
 struct job {
 	struct job *next;
 	uint64_t id;
-	int tries;
+	int crashes, timeouts;
 	size_t task_n, candidate_n;
 	char text[];
 };
@@ -162,15 +165,43 @@ struct judge_pool_stats judge_pool_stats(const struct judge_pool *p) { return p-
 
 /* --- jobs -------------------------------------------------------------------------------- */
 
+static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why, struct err *e)
+{
+	struct done *d = mem_zalloc(sizeof *d);
+
+	if (!d)
+		return err_nomem(e);
+	d->j = (struct judged){ .id = j->id, .rc = rc, .verdict = *v, .err = *why };
+	*p->done_last = d;
+	p->done_last = &d->next;
+	p->stats.judged++;
+	mem_free(j);
+	return 0;
+}
+
+/* Too large to be sent: a candidate fails for it, a task cannot be judged by. */
+static int finish_large(struct judge_pool *p, struct job *j, int candidate, struct err *e)
+{
+	struct verdict v = { .track = p->o.track, .stage = STAGE_ast };
+	struct err why = ERR_INIT;
+
+	v.stages[STAGE_ast].ran = 1;
+	diag_set(&v.diag, candidate ? REASON_hard_coded : REASON_bad_task, 0, 0, "a source of more than %d bytes", FRAME_MOST);
+	return finish(p, j, candidate ? 0 : -1, &v, &why, e);
+}
+
 int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
-	struct job *j;
+	int large = task.n > FRAME_MOST || candidate.n > FRAME_MOST;
+	struct job *j = mem_alloc(sizeof *j + (large ? 0 : task.n + candidate.n));
 
-	if (task.n > FRAME_MOST || candidate.n > FRAME_MOST)
-		return err_set(e, ERR_RANGE, "a source of more than %d bytes", FRAME_MOST);
-	j = mem_alloc(sizeof *j + task.n + candidate.n);
 	if (!j)
 		return err_nomem(e);
+	if (large) {
+		*j = (struct job){ .id = id };
+		p->pending++;
+		return finish_large(p, j, candidate.n > FRAME_MOST, e);
+	}
 	*j = (struct job){ .id = id, .task_n = task.n, .candidate_n = candidate.n };
 	memcpy(j->text, task.p, task.n);
 	memcpy(j->text + task.n, candidate.p, candidate.n);
@@ -191,20 +222,6 @@ static struct job *take_job(struct judge_pool *p)
 		j->next = NULL;
 	}
 	return j;
-}
-
-static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why, struct err *e)
-{
-	struct done *d = mem_zalloc(sizeof *d);
-
-	if (!d)
-		return err_nomem(e);
-	d->j = (struct judged){ .id = j->id, .rc = rc, .verdict = *v, .err = *why };
-	*p->done_last = d;
-	p->done_last = &d->next;
-	p->stats.judged++;
-	mem_free(j);
-	return 0;
 }
 
 /* A verdict for a candidate whose worker did not live to give one. */
@@ -233,7 +250,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum reason why, st
 		p->stats.crashed++;
 	if (!j)
 		return err_set(e, ERR_DENIED, "a judging worker could not start");
-	if (++j->tries < (why == REASON_worker_timeout ? 2 : TRIES_MOST)) {
+	if (why == REASON_worker_timeout ? ++j->timeouts < TIMEOUTS_MOST : ++j->crashes < CRASHES_MOST) {
 		j->next = p->first;
 		if (!p->first)
 			p->last = &j->next;

@@ -29,3 +29,8 @@ complete=$(bash -c 'source /dev/stdin; COMP_WORDS=(tritonrl version --js) COMP_C
 	< <("$TRITONRL" help --completion))
 [ "$complete" = --json ] || fail "completion gives '$complete'"
 "$TRITONRL" version >/dev/full 2>/dev/null && fail "a full disk went unnoticed" || true
+
+# Every command accepts --quiet.
+for c in $("$TRITONRL" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+	"$TRITONRL" "$c" --quiet --help >/dev/null || { echo "help.sh: $c does not take --quiet"; exit 1; }
+done

@@ -102,19 +102,19 @@ static void test_meta_and_cache(void **state)
 {
 	struct box *b = *state;
 	struct buf out = BUF_INIT;
-	int v = 7, w = 0;
-	char small;
+	int v = 7;
 
 	assert_int_equal(store_get_meta(b->s, "x", &out, NULL), 0);
 	assert_int_equal(store_put_meta(b->s, "x", STR("1"), NULL), 0);
 	assert_int_equal(store_put_meta(b->s, "x", STR("2"), NULL), 0);
 	assert_int_equal(store_get_meta(b->s, "x", &out, NULL), 1);
 	assert_string_equal(out.p, "2");
-	assert_int_equal(store_cache_get(b->s, STR("k"), &w, sizeof w, NULL), 0);
+	buf_clear(&out);
+	assert_int_equal(store_cache_get(b->s, STR("k"), &out, NULL), 0);
 	assert_int_equal(store_cache_put(b->s, STR("k"), &v, sizeof v, NULL), 0);
-	assert_int_equal(store_cache_get(b->s, STR("k"), &w, sizeof w, NULL), 1);
-	assert_int_equal(w, 7);
-	assert_int_equal(store_cache_get(b->s, STR("k"), &small, sizeof small, NULL), 0);
+	assert_int_equal(store_cache_get(b->s, STR("k"), &out, NULL), 1);
+	assert_int_equal(out.n, sizeof v);
+	assert_memory_equal(out.p, &v, sizeof v);
 	buf_release(&out);
 }
 

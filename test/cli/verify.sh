@@ -1,0 +1,65 @@
+#!/bin/bash
+# tritonrl verify: exit codes, order of results, JSON lines, an interrupted run that goes on, the
+# cache, dumps.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "verify.sh: $*"; exit 1; }
+cheats=$(dirname "$0")/../cheats
+task=$cheats/tasks/add.py
+
+# without FILE: what does not depend on the clock
+timeless() { sed 's/"ms":[-0-9.e]*/"ms":0/g' "$@"; }
+
+rc=0; "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet >"$tmp/o" 2>&1 || rc=$?
+[ $rc = 0 ] && [ "$(wc -l <"$tmp/o")" = 1 ] || fail "a correct candidate: exit $rc, output $(cat "$tmp/o")"
+rc=0; "$TRITONRL" verify "$cheats/a06_empty.py" "$cheats/ok_add.py" --task "$task" --explain >"$tmp/o" 2>/dev/null || rc=$?
+[ $rc = 1 ] || fail "a wrong candidate: exit $rc"
+head -1 "$tmp/o" | grep -q 'a06_empty.py:.*error\[' && grep -q 'ok_add.py: correct' "$tmp/o" || fail "results out of order"
+rc=0; "$TRITONRL" verify "$cheats/ok_add.py" --task /nonexistent 2>/dev/null || rc=$?
+[ $rc = 2 ] || fail "no task: exit $rc"
+printf 'def broken(:\n' >"$tmp/broken.py"
+"$TRITONRL" verify "$tmp/broken.py" --task "$task" --explain 2>/dev/null | sed -n 3p | grep -q '^ *^$' || fail "no caret under the place"
+
+# JSON lines: correct, wrong, a broken line, a task that is none, a candidate of 5 MB, an integer id.
+python3 - "$cheats" >"$tmp/c.jsonl" <<'END'
+import json, sys
+read = lambda name: open(f"{sys.argv[1]}/{name}").read()
+task, good, bad = read("tasks/add.py"), read("ok_add.py"), read("a06_empty.py")
+for i in range(40):
+    print(json.dumps({"id": f"c{i}", "task": task, "candidate": [good, bad, "x = (", good + f"# {i}\n"][i % 4]}))
+print("{ this is not JSON")
+print(json.dumps({"id": 7, "task": "x = 1", "candidate": good}))
+print(json.dumps({"id": "large", "task": task, "candidate": good + "#" * (5 << 20)}))
+print(json.dumps({"id": "twice", "task": task, "candidate": good}))
+print(json.dumps({"id": "twice", "task": task, "candidate": bad}))
+END
+rc=0; "$TRITONRL" verify --jsonl "$tmp/c.jsonl" --out "$tmp/all" --quiet || rc=$?
+[ $rc = 2 ] || fail "with a broken line: exit $rc"
+[ "$(wc -l <"$tmp/all")" = 45 ] || fail "$(wc -l <"$tmp/all") verdicts for 45 lines"
+ids=$(sed 's/^{"id":"\([^"]*\)".*/\1/' "$tmp/all" | tr '\n' ' ')
+want="$(seq -f 'c%g' 0 39 | tr '\n' ' ')line-41 7 large twice twice "
+[ "$ids" = "$want" ] || fail "order: $ids"
+grep -q '"id":"large","verdict":"structure"' "$tmp/all" || fail "the large candidate: $(grep large "$tmp/all")"
+
+# Interrupted anywhere, even inside a line, it goes on and ends with the same file.
+size=$(stat -c %s "$tmp/all")
+for at in 1 $((size / 3)) $((size / 2 + 17)) $((size - 1)) $size; do
+	head -c $at "$tmp/all" >"$tmp/part"
+	"$TRITONRL" verify --jsonl "$tmp/c.jsonl" --out "$tmp/part" --quiet || true
+	cmp -s <(timeless "$tmp/all") <(timeless "$tmp/part") || fail "resumed at byte $at: another file"
+done
+rc=0; "$TRITONRL" verify --jsonl <(tail -n +2 "$tmp/c.jsonl") --out "$tmp/part" --quiet 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q 'does not belong' "$tmp/err" || fail "a file of other candidates was continued"
+
+# The cache: the same verdicts, from it the second time; other options are other verdicts.
+"$TRITONRL" verify --jsonl "$tmp/c.jsonl" --out "$tmp/one" --cache "$tmp/cache.db" --quiet || true
+"$TRITONRL" verify --jsonl "$tmp/c.jsonl" --out "$tmp/two" --cache "$tmp/cache.db" 2>"$tmp/err" >/dev/null || true
+cmp -s <(timeless "$tmp/all") <(timeless "$tmp/one") && cmp -s <(timeless "$tmp/all") <(timeless "$tmp/two") || fail "the cache changes verdicts"
+grep -q '4[0-9] verdicts came from the cache' "$tmp/err" || fail "nothing came from the cache: $(cat "$tmp/err")"
+"$TRITONRL" verify --jsonl "$tmp/c.jsonl" --json --stage-limit ast --cache "$tmp/cache.db" 2>"$tmp/err" >"$tmp/three" || true
+grep -q '"id":"c0","verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a verdict of other options came from the cache"
+
+"$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
+[ "$(find "$tmp/dump" -name task.py | wc -l)" -ge 5 ] || fail "no dumps"
+[ "$(find "$tmp/dump" -name task.py | wc -l)" = "$(find "$tmp/dump" -name tensors.safetensors -size +100c | wc -l)" ] || fail "dumps without tensors"
