@@ -8,6 +8,7 @@
 struct eval_args {
 	const char *tasks;
 	struct opt_list k;
+	int64_t limit;
 	int per_op;
 };
 extern const struct opt eval_args_table[];

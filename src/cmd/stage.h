@@ -56,6 +56,8 @@ const struct taskset *eval_bench_tasks(const struct eval_bench *b);
 
 /* Evaluates a model, or an adapter on it (NULL: none), under the name `name`. */
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e);
+/* An evaluation that the store holds already: 1 and *ev without its samples, 0: none. */
+int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e);
 /* The finished evaluation as JSON. */
 void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct buf *out);
 /* Into the run folder: outputs/eval_NAME.json, the store's row and its samples. */

@@ -41,6 +41,8 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 	if (!rc)
 		rc = eval_args_options(a->eval, &b->o, e) || model_store_parse(str_of(a->weights), &b->model.store, e) ||
 		     taskset_open(&b->tasks, a->eval->tasks, e) ? -1 : 0;
+	if (!rc && a->eval->limit)
+		taskset_cut(&b->tasks, (size_t)a->eval->limit);
 	if (!rc && !(b->pool = judge_pool_open(&b->judge, &po, e)))
 		rc = -1;
 	if (rc) {
@@ -133,6 +135,19 @@ out:
 	adapter_free(ad);
 	model_free(m);
 	tok_free(tok);
+	return rc;
+}
+
+int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	struct json *j = NULL;
+	int rc = store_get_eval(b->store, name, &text, e);
+
+	if (rc > 0 && ((j = json_parse(buf_str(&text), e)) == NULL || eval_load(ev, &b->tasks, j, &b->o, e)))
+		rc = err_wrap(e, "evaluation '%s' in the store", name);
+	json_free(j);
+	buf_release(&text);
 	return rc;
 }
 

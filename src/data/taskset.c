@@ -107,12 +107,19 @@ int taskset_open(struct taskset *t, const char *path, struct err *e)
 	return -1;
 }
 
+void taskset_cut(struct taskset *t, size_t n)
+{
+	for (; t->rows.n > n; t->rows.n--) {
+		struct task_row *r = &t->rows.v[t->rows.n - 1];
+
+		mem_free(r->id);
+		mem_free(r->ops);
+		mem_free(r->source);
+	}
+}
+
 void taskset_close(struct taskset *t)
 {
-	for (size_t i = 0; i < t->rows.n; i++) {
-		mem_free(t->rows.v[i].id);
-		mem_free(t->rows.v[i].ops);
-		mem_free(t->rows.v[i].source);
-	}
+	taskset_cut(t, 0);
 	vec_free(&t->rows);
 }

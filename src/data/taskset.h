@@ -17,6 +17,7 @@ struct taskset {
 };
 
 int taskset_open(struct taskset *t, const char *path, struct err *e);
+void taskset_cut(struct taskset *t, size_t n);   /* keeps the first n */
 void taskset_close(struct taskset *t);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -179,15 +178,57 @@ static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e
 
 /* --- running ------------------------------------------------------------------------------------------ */
 
-static void count_sample(struct eval_task *t, const struct eval_opts *o, const struct verdict *v)
+/* What counts of one answer. */
+struct scored { int valid, compiled, correct; double reward, speedup; };
+
+static void count_sample(struct eval_task *t, const struct eval_opts *o, struct scored s)
 {
 	t->n++;
-	t->valid += v->stages[STAGE_ast].passed;
-	t->compiled += v->stages[STAGE_compile].passed;
-	t->correct += v->correct;
-	t->reward += v->reward / o->rollout.n;
+	t->valid += s.valid;
+	t->compiled += s.compiled;
+	t->correct += s.correct;
+	t->reward += s.reward / o->rollout.n;
 	for (int i = 0; i < o->n_fast; i++)
-		t->fast[i] += v->correct && v->speedup > o->fast[i];
+		t->fast[i] += s.correct && s.speedup > o->fast[i];
+}
+
+static struct scored scored_verdict(const struct verdict *v)
+{
+	return (struct scored){ .valid = v->stages[STAGE_ast].passed, .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
+				.reward = v->reward, .speedup = v->speedup };
+}
+
+static struct scored scored_json(const struct json *j)
+{
+	return (struct scored){ .valid = json_bool(json_get(j, "valid"), 0), .compiled = json_bool(json_get(j, "compiled"), 0),
+				.correct = json_bool(json_get(j, "correct"), 0), .reward = json_real(json_get(j, "reward"), 0),
+				.speedup = json_real(json_get(j, "speedup"), 0) };
+}
+
+int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o, struct err *e)
+{
+	const struct json *rows = json_get(j, "detailed_results");
+	size_t n = tasks->rows.n, each = (size_t)o->rollout.n;
+	int rc = 0;
+
+	*ev = (struct eval){ .tasks = tasks, .task = mem_array(n, sizeof *ev->task) };
+	if (!ev->task)
+		return err_nomem(e);
+	if (json_count(rows) != n * each)
+		rc = err_set(e, ERR_FORMAT, "%zu answers for %zu tasks of %zu each", json_count(rows), n, each);
+	for (size_t i = 0; i < n * each && !rc; i++) {
+		const struct json *row = json_at(rows, i);
+
+		if (str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
+			count_sample(&ev->task[i / each], o, scored_json(row));
+		else
+			rc = err_set(e, ERR_FORMAT, "answer %zu is not of task '%s'", i, tasks->rows.v[i / each].id);
+	}
+	if (!rc)
+		rc = make_groups(ev, o, e);
+	if (rc)
+		eval_release(ev);
+	return rc;
 }
 
 int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tasks, const struct eval_opts *o, struct err *e)
@@ -200,7 +241,7 @@ int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tas
 		which[i] = i;
 	rc = which && ev->task ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
 	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
-		count_sample(&ev->task[ev->rollout.samples.v[i].task], o, &ev->rollout.samples.v[i].verdict);
+		count_sample(&ev->task[ev->rollout.samples.v[i].task], o, scored_verdict(&ev->rollout.samples.v[i].verdict));
 	if (!rc)
 		rc = make_groups(ev, o, e);
 	mem_free(which);

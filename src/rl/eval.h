@@ -3,6 +3,7 @@
 #ifndef RL_EVAL_H
 #define RL_EVAL_H
 
+#include "base/json.h"
 #include "rl/rollout.h"
 
 enum { EVAL_KS = 8, EVAL_FASTS = 4 };
@@ -39,6 +40,8 @@ struct eval {
 };
 
 int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tasks, const struct eval_opts *o, struct err *e);
+/* From what eval_json wrote, without the samples: a resumed run makes its tables from files. */
+int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o, struct err *e);
 void eval_release(struct eval *ev);
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out);
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);

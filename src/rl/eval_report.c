@@ -55,6 +55,8 @@ static void json_samples(struct jw *w, const struct eval *ev)
 		jw_key(w, "id"), jw_cstr(w, ev->tasks->rows.v[s->task].id);
 		jw_key(w, "sample"), jw_int(w, s->number);
 		jw_key(w, "stage"), jw_cstr(w, stage_name(s->verdict.stage));
+		jw_key(w, "valid"), jw_bool(w, s->verdict.stages[STAGE_ast].passed);
+		jw_key(w, "compiled"), jw_bool(w, s->verdict.stages[STAGE_compile].passed);
 		jw_key(w, "reward"), jw_real(w, s->verdict.reward);
 		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
 		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));

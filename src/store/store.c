@@ -24,6 +24,7 @@ extern const char store_schema[];
 	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, " \
 		      "reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
 	S(put_eval, "INSERT OR REPLACE INTO eval VALUES (?, ?)") \
+	S(get_eval, "SELECT result FROM eval WHERE name = ?") \
 	S(drop_steps, "DELETE FROM step WHERE stage = ? AND step > ?") \
 	S(drop_samples, "DELETE FROM sample WHERE stage = ? AND step > ?") \
 	S(put_pending, "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?)") \
@@ -252,6 +253,11 @@ int store_put_eval(struct store *s, const char *name, struct str json, struct er
 	bind_cstr(st, 1, name);
 	bind_str(st, 2, json);
 	return execute(s, st, e);
+}
+
+int store_get_eval(struct store *s, const char *name, struct buf *json, struct err *e)
+{
+	return get_text(s, ST_get_eval, str_of(name), json, e);
 }
 
 static int drop_after(struct store *s, enum statement id, const char *stage, int64_t step, struct err *e)

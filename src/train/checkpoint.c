@@ -291,3 +291,27 @@ int checkpoint_prune(const char *parent, const char *prefix, int keep, struct er
 	file_list_close(&names);
 	return rc;
 }
+
+int checkpoint_digest(const char *dir, struct buf *out, struct err *e)
+{
+	struct file_list names;
+	struct buf path = BUF_INIT;
+	int rc = 0;
+
+	if (file_list_open(&names, dir, e))
+		return -1;
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		char hex[65];
+		int64_t bytes;
+
+		path_join(&path, dir, names.v[i]);
+		if (file_is_dir(buf_cstr(&path)))
+			continue;
+		rc = hash_file(buf_cstr(&path), hex, &bytes, e);
+		if (!rc)
+			buf_addf(out, "%s %lld %s\n", names.v[i], (long long)bytes, hex);
+	}
+	buf_release(&path);
+	file_list_close(&names);
+	return rc ? -1 : buf_check(out, e);
+}

@@ -25,4 +25,7 @@ int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, s
 /* Removes all but the newest `keep` complete ones of a prefix. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e);
 
+/* One line a file of a folder: name, bytes, SHA-256, sorted by name. */
+int checkpoint_digest(const char *dir, struct buf *out, struct err *e);
+
 #endif
