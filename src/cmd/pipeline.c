@@ -144,19 +144,31 @@ static int has_stage(const struct pipeline *p, enum pipeline_stage s)
 	return (int)(p->stages >> s & 1);
 }
 
-/* Where the configuration leaves it open, a stage reads what prepare writes. */
+static int add_word(struct pipeline *p, struct opt_list *l, const char *word, struct err *e)
+{
+	const char **v = arena_array(&p->arena, l->n + 1, sizeof *v);
+
+	if (!v || !word)
+		return err_nomem(e);
+	if (l->n)
+		memcpy(v, l->v, l->n * sizeof *v);
+	v[l->n] = word;
+	*l = (struct opt_list){ .v = v, .n = l->n + 1, .cap = l->n + 1 };
+	return 0;
+}
+
+/* Where the configuration leaves it open, a stage reads what prepare writes; tasks that evaluation
+ * is given are kept out of that. */
 static int connect(struct pipeline *p, struct err *e)
 {
 	if (!p->prepare.out)
 		p->prepare.out = arena_printf(&p->arena, "%s/data/processed", p->out);
 	if (!p->prepare.out)
 		return err_nomem(e);
-	if (!p->sft.sft.data.n && has_stage(p, PIPELINE_prepare)) {
-		p->sft.sft.data.v = arena_array(&p->arena, 1, sizeof *p->sft.sft.data.v);
-		if (!p->sft.sft.data.v)
-			return err_nomem(e);
-		p->sft.sft.data.v[p->sft.sft.data.n++] = in_data(p, "sft_train.jsonl");
-	}
+	if (!p->sft.sft.data.n && has_stage(p, PIPELINE_prepare) && add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
+		return -1;
+	if (p->eval.eval.tasks && add_word(p, &p->prepare.decontaminate, p->eval.eval.tasks, e))
+		return -1;
 	if (!p->rl.rl.tasks && has_stage(p, PIPELINE_prepare))
 		p->rl.rl.tasks = in_data(p, "tasks_train.jsonl");
 	if (!p->eval.eval.tasks && has_stage(p, PIPELINE_prepare))

@@ -47,6 +47,20 @@ static int is_prepared(struct running *r)
 	return rc;
 }
 
+static int prepare(struct running *r)
+{
+	struct buf table = BUF_INIT;
+	struct prep_report rep;
+	int rc = prepare_args_run(&r->p->prepare, &rep, r->e);
+
+	if (!rc) {
+		prep_table(&rep, &table);
+		fputs(buf_cstr(&table), stdout);
+	}
+	buf_release(&table);
+	return rc;
+}
+
 static int run_prepare(struct running *r)
 {
 	struct buf have = BUF_INIT;
@@ -56,7 +70,7 @@ static int run_prepare(struct running *r)
 		say_done(PIPELINE_prepare);
 		return rc < 0 ? -1 : 0;
 	}
-	rc = stage_prepare(&r->p->prepare, r->e) || checkpoint_digest(r->p->prepare.out, &have, r->e) ||
+	rc = prepare(r) || checkpoint_digest(r->p->prepare.out, &have, r->e) ||
 	     store_put_meta(r->v.store, prepared_key, buf_str(&have), r->e) || store_sync(r->v.store, r->e) ? -1 : 0;
 	buf_release(&have);
 	return rc;
