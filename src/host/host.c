@@ -102,6 +102,20 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	return h;
 }
 
+void host_renew(struct host *h, const struct host_options *o)
+{
+	h->o.launch = o->launch;
+	h->o.launch_ctx = o->launch_ctx;
+	h->o.compute = o->compute;
+	h->o.compute_ctx = o->compute_ctx;
+	h->o.noise_seed = h->noise = o->noise_seed;
+	h->o.nominal = o->nominal ? o->nominal : DT_F32;
+	h->o.track_undef = o->track_undef;
+	h->fuel = h->fuel_start;
+}
+
+int host_is_lost(const struct host *h) { return h->fatal; }
+
 static void free_unit(struct unit *u)
 {
 	arena_release(&u->arena);

@@ -46,6 +46,10 @@ struct host_options {
 
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);
+/* Makes ready for another run of the same program: fuel is full again, noise starts from its
+ * seed; launch, compute, nominal and track_undef are taken from *o, the rest stays. */
+void host_renew(struct host *h, const struct host_options *o);
+int host_is_lost(const struct host *h);          /* a limit was hit: nothing runs any more */
 const struct diag *host_diag(const struct host *h);
 /* Why a call returned 1, at most the text of one exception: "TypeError: ...". */
 
@@ -79,6 +83,10 @@ int host_forward(struct host *h, struct val model, struct val inputs, struct val
 int host_eval_mode(struct host *h, struct val model, struct err *e);
 /* Inputs with tensors copied (and their aliasing among themselves kept). */
 int host_copy(struct host *h, struct val v, struct val *out, struct err *e);
+/* A value of another host, copied: numbers, strings, dtypes, tuples, lists, dicts and tensors
+ * (aliasing among them kept, floats widened where this host is an oracle). The other host is
+ * only read. 1: it holds something that cannot leave its host. */
+int host_import(struct host *h, struct val v, struct val *out, struct err *e);
 int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e);   /* in place, module or nest */
 int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e);           /* floats only */
 

@@ -15,6 +15,7 @@ struct funnel {
 	const struct judge_options *o;
 	struct verdict *v;
 	struct program p;
+	struct world w;                     /* the candidate, once it was built */
 	struct py_module module;
 	struct launch_ctx launch;
 	struct err *e;
@@ -86,9 +87,9 @@ static int is_front_end(enum reason r)
 	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
 }
 
-static int run_failed(struct funnel *f, const struct run *r, enum stage s)
+static int run_failed(struct funnel *f, enum stage s)
 {
-	const struct diag *d = f->launch.refused || f->launch.faulted ? &f->launch.diag : host_diag(r->h);
+	const struct diag *d = f->launch.refused || f->launch.faulted ? &f->launch.diag : host_diag(f->w.h);
 	enum stage at = f->launch.refused || (!f->launch.faulted && s == STAGE_tiny && is_front_end(d->reason)) ? STAGE_compile : s;
 
 	return fail_at(f, at, d);
@@ -171,32 +172,40 @@ static int is_strict(const struct funnel *f)
 	return f->o->track == TRACK_STRICT && !f->o->identity && !(f->o->rules_off >> RULE_compute & 1);
 }
 
-/* Calls forward on inputs that are watched: a candidate that writes to them fails. */
-static int call_watched(struct funnel *f, struct run *r, const struct trial *tr, struct outcome *out)
+/* Only forward is watched: the task's own get_inputs may compute what it likes. */
+static int call_forward(struct funnel *f, struct val inputs, struct val *result)
 {
-	struct pristine k = { .e = f->e };
-	struct val result;
-	int rc = host_tensors(r->h, r->inputs, copy_input, &k) ? -1 : 0;
+	int rc;
 
 	f->launch.cost = (struct tile_cost){ .launches = 0 };
-	host_launches_clear(r->h);
-	host_ops_clear(r->h);
-	if (!rc) {
-		/* Only forward is watched: the task's own get_inputs may compute what it likes. */
-		host_set_compute(r->h, is_strict(f) ? refuse_compute : NULL, f);
-		rc = host_forward(r->h, r->model, r->inputs, &result, f->e);
-		host_set_compute(r->h, NULL, NULL);
+	host_launches_clear(f->w.h);
+	host_ops_clear(f->w.h);
+	host_set_compute(f->w.h, is_strict(f) ? refuse_compute : NULL, f);
+	rc = host_forward(f->w.h, f->w.model, inputs, result, f->e);
+	host_set_compute(f->w.h, NULL, NULL);
+	return rc;
+}
+
+/* Calls forward on inputs that are watched: a candidate that writes to them fails. */
+static int call_watched(struct funnel *f, struct val inputs, const struct trial *tr, struct outcome *out)
+{
+	struct pristine k = { .e = f->e };
+	struct host *h = f->w.h;
+	struct val result;
+	int rc = host_tensors(h, inputs, copy_input, &k) ? -1 : call_forward(f, inputs, &result);
+
+	if (rc > 0) {
+		run_failed(f, tr->stage);
+	} else if (!rc) {
+		rc = results_take(&out->got, h, result, f->e);
+		world_drop(&f->w, result);
 	}
-	if (rc > 0)
-		rc = run_failed(f, r, tr->stage);
-	else if (!rc)
-		rc = results_take(&out->got, r->h, result, f->e);
 	if (!rc) {
 		out->cost = f->launch.cost;
-		out->host_seconds = ops_seconds(host_ops(r->h), f->o->gpu);
-		out->launches = (int)host_launches(r->h).n;
-		out->covers = covers_reference(f->t, r->h);
-		host_tensors(r->h, r->inputs, compare_input, &k);
+		out->host_seconds = ops_seconds(host_ops(h), f->o->gpu);
+		out->launches = (int)host_launches(h).n;
+		out->covers = covers_reference(f->t, h);
+		host_tensors(h, inputs, compare_input, &k);
 		if (k.changed)
 			rc = fail_with(f, tr->stage, REASON_input_modified, "forward changed one of its inputs");
 		if (rc)
@@ -206,33 +215,60 @@ static int call_watched(struct funnel *f, struct run *r, const struct trial *tr,
 	return rc;
 }
 
-/* Builds the candidate for the trial, gives it the reference's weights, calls it. */
+/* Once on other contents, then the trial's own in the same tensors: what was kept shows. */
+static int call_repeated(struct funnel *f, const struct trial *tr, struct outcome *out)
+{
+	struct outcome first;
+	struct val inputs, own;
+	int rc = world_inputs(&f->w, tr, 1, &inputs, f->e);
+
+	if (rc)
+		return rc > 0 ? run_failed(f, tr->stage) : -1;
+	rc = call_watched(f, inputs, tr, &first);
+	if (!rc) {
+		results_release(&first.got);
+		rc = world_inputs(&f->w, tr, 0, &own, f->e);
+	}
+	if (!rc) {
+		rc = world_refill(&f->w, inputs, own, f->e);
+		world_drop(&f->w, own);
+	}
+	if (!rc)
+		rc = call_watched(f, inputs, tr, out);
+	world_drop(&f->w, inputs);
+	return rc;
+}
+
+/* The candidate built and given the trial's weights. One that does not take the reference's
+ * weights is built again for every trial: what it starts with is all that is known of it. */
+static int make_ready(struct funnel *f, const struct trial *tr)
+{
+	int rc;
+
+	if (f->w.h && !strcmp(f->v->weights, "seed"))
+		world_close(&f->w);
+	rc = f->w.h ? 0 : world_open(&f->w, f->j, &f->p, 0, &f->launch, f->e);
+	if (!rc)
+		rc = world_renew(&f->w, tr, RUN_OWN, f->e);
+	return rc ? rc : weights_put(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
+}
+
 static int run_trial(struct funnel *f, const struct trial *tr, struct outcome *out)
 {
-	struct run r;
+	struct val inputs;
 	int rc;
 
 	*out = (struct outcome){ .launches = 0 };
 	f->launch.refused = f->launch.faulted = 0;
-	rc = run_open(&r, f->j, &f->p, tr, RUN_OWN, &f->launch, f->e);
+	rc = make_ready(f, tr);
+	if (!rc && tr->repeat)
+		return call_repeated(f, tr, out);
 	if (!rc)
-		rc = weights_put(&tr->weights, r.h, r.model, f->v->weights, f->e);
-	if (!rc && tr->repeat) {
-		struct outcome first;
-
-		rc = run_refill(&r, &f->p, tr, tr->seed + 1, f->e);
-		if (!rc)
-			rc = call_watched(f, &r, tr, &first);
-		if (!rc) {
-			results_release(&first.got);
-			rc = run_refill(&r, &f->p, tr, tr->seed, f->e);
-		}
-	}
-	if (!rc)
-		rc = call_watched(f, &r, tr, out);
-	else if (rc > 0 && f->v->diag.reason == REASON_ok)
-		rc = run_failed(f, &r, tr->stage);
-	run_close(&r);
+		rc = world_inputs(&f->w, tr, 0, &inputs, f->e);
+	if (rc)
+		return rc > 0 ? run_failed(f, tr->stage) : -1;
+	rc = call_watched(f, inputs, tr, out);
+	world_drop(&f->w, inputs);
 	return rc;
 }
 
@@ -341,7 +377,7 @@ static int stage_tiny(struct funnel *f)
 
 static int wanted(const struct funnel *f, const struct trial *tr)
 {
-	if (tr->weight_seed && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
+	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
 	return !strcmp(tr->kind, "original") || ext_on(f, EXT_multi_input);
 }
@@ -455,6 +491,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	if (!rc)
 		v->stage = f.o->last;
 	v->reward = reward_of(v, f.o->reward);
+	world_close(&f.w);
 	launch_close(&f.launch);
 	if (f.p.source)
 		py_release(&f.module);

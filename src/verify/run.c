@@ -2,21 +2,6 @@
 #include "base/mem.h"
 #include "verify/trial.h"
 
-static void set_options(struct run *r, struct judge *j, const struct trial *t, enum run_mode mode, struct launch_ctx *launch)
-{
-	const struct judge_options *o = judge_options(j);
-
-	r->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory };
-	r->opts.oracle = mode == RUN_ORACLE;
-	r->opts.nominal = t->dt;
-	r->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
-	if (launch) {
-		r->opts.launch = launch_kernel;
-		r->opts.launch_ctx = launch;
-		r->opts.track_undef = launch->run.mode == TILE_CHECKED;
-	}
-}
-
 /* --- what a trial does to its inputs -------------------------------------------------------- */
 
 struct change {
@@ -113,86 +98,115 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-static int change_inputs(struct run *r, const struct trial *t, struct val inputs, struct err *e)
+static int change_inputs(struct world *w, const struct trial *t, struct val inputs, struct err *e)
 {
 	struct change c = { .what = t->change, .e = e, .batch = -1 };
 
-	return t->change == CHANGE_NONE ? 0 : host_tensors(r->h, inputs, change_input, &c);
+	return t->change == CHANGE_NONE ? 0 : host_tensors(w->h, inputs, change_input, &c);
 }
 
-static int draw_inputs(struct run *r, struct val task_ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
 {
-	int rc = host_inputs(r->h, task_ns, seed, inputs, e);
+	enum dtype dt = t->dt;
+	int rc = host_inputs(w->h, ns, seed, inputs, e);
 
 	if (!rc)
-		rc = host_to_device(r->h, *inputs, HOST_CUDA, e);
+		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
+	if (!rc && t->dt != DT_F32)
+		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h, *inputs, dt, e);
+	if (!rc)
+		rc = change_inputs(w, t, *inputs, e);
+	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
+}
+
+int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+{
+	struct val ns = w->task_ns;
+	int rc = t->n_ov ? host_load(w->h, w->p->task, t->ov, t->n_ov, &ns, e) : 0;
+
 	if (rc)
 		return rc;
-	if (t->dt != DT_F32) {
-		enum dtype dt = t->dt;
-
-		rc = r->opts.oracle ? host_tensors(r->h, *inputs, round_input, &dt) : host_to_dtype(r->h, *inputs, dt, e);
-		if (rc)
-			return rc;
-	}
-	rc = change_inputs(r, t, *inputs, e);
-	if (!rc && r->opts.oracle && t->change != CHANGE_NONE) {
-		enum dtype dt = t->dt;
-
-		rc = host_tensors(r->h, *inputs, round_input, &dt);
-	}
+	rc = draw_inputs(w, ns, t, seed, inputs, e);
+	if (t->n_ov)
+		val_drop(w->h, ns);
 	return rc;
+}
+
+int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e)
+{
+	struct val from = others ? t->others : t->inputs;
+
+	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) : host_import(w->h, from, inputs, e);
+}
+
+void world_drop(struct world *w, struct val v)
+{
+	val_drop(w->h, v);
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static int load_sources(struct run *r, const struct program *p, const struct trial *t, struct val *task_ns, struct val *ns, struct err *e)
+static int build(struct world *w, struct val ns, struct err *e)
 {
-	int rc = host_load(r->h, p->task, t->ov, t->n_ov, task_ns, e);
-
-	if (rc || p->source == p->task) {
-		*ns = *task_ns;
-		return rc;
-	}
-	return host_load(r->h, p->source, NULL, 0, ns, e);
-}
-
-static int build(struct run *r, const struct program *p, const struct trial *t, struct val task_ns, struct val ns, struct err *e)
-{
-	int rc = host_build(r->h, task_ns, ns, p->class_name, WEIGHTS_SEED, &r->model, e);
+	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
 
 	if (!rc)
-		rc = host_to_device(r->h, r->model, HOST_CUDA, e);
-	if (!rc && p->eval_mode)
-		rc = host_eval_mode(r->h, r->model, e);
-	if (!rc && t->dt != DT_F32 && !r->opts.oracle)
-		rc = host_to_dtype(r->h, r->model, t->dt, e);
-	return rc;
+		rc = host_to_device(w->h, w->model, HOST_CUDA, e);
+	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
 }
 
-int run_open(struct run *r, struct judge *j, const struct program *p, const struct trial *t, enum run_mode mode,
-	     struct launch_ctx *launch, struct err *e)
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launch_ctx *launch, struct err *e)
 {
-	struct val task_ns, ns;
+	const struct judge_options *o = judge_options(j);
+	struct val ns;
 	int rc;
 
-	*r = (struct run){ .h = NULL };
-	set_options(r, j, t, mode, launch);
-	r->h = host_new(&r->opts, e);
-	if (!r->h)
+	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHTS_BUILT };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle };
+	if (launch) {
+		w->opts.launch = launch_kernel;
+		w->opts.launch_ctx = launch;
+		w->opts.track_undef = launch->run.mode == TILE_CHECKED;
+	}
+	w->h = host_new(&w->opts, e);
+	if (!w->h)
 		return -1;
-	rc = load_sources(r, p, t, &task_ns, &ns, e);
-	if (!rc)
-		rc = build(r, p, t, task_ns, ns, e);
-	if (!rc)
-		rc = draw_inputs(r, task_ns, t, t->seed, &r->inputs, e);
-	return rc;
+	rc = host_load(w->h, p->task, NULL, 0, &w->task_ns, e);
+	ns = w->task_ns;
+	if (!rc && p->source != p->task)
+		rc = host_load(w->h, p->source, NULL, 0, &ns, e);
+	return rc ? rc : build(w, ns, e);
 }
 
-void run_close(struct run *r)
+void world_close(struct world *w)
 {
-	host_free(r->h);
-	r->h = NULL;
+	host_free(w->h);
+	w->h = NULL;
+}
+
+static int reopen(struct world *w, struct err *e)
+{
+	struct world old = *w;
+
+	world_close(w);
+	return world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
+}
+
+int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
+{
+	int rc = host_is_lost(w->h) ? reopen(w, e) : 0;
+
+	if (rc)
+		return rc;
+	w->opts.nominal = t->dt;
+	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
+	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
+	host_renew(w->h, &w->opts);
+	if (w->opts.oracle || w->dt == t->dt)
+		return 0;
+	w->dt = t->dt;
+	w->set = WEIGHT_SETS;            /* rounded: none of them any more */
+	return host_to_dtype(w->h, w->model, t->dt, e);
 }
 
 /* --- other contents in the same tensors --------------------------------------------------------- */
@@ -221,21 +235,14 @@ static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
 }
 
-int run_refill(struct run *r, const struct program *p, const struct trial *t, uint64_t seed, struct err *e)
+int world_refill(struct world *w, struct val inputs, struct val with, struct err *e)
 {
 	struct refill f = { .e = e };
-	struct val ns, fresh;
-	int rc = host_load(r->h, p->task, t->ov, t->n_ov, &ns, e);
 
-	if (!rc)
-		rc = draw_inputs(r, ns, t, seed, &fresh, e);
-	if (!rc)
-		rc = host_tensors(r->h, fresh, collect_input, &f) || host_tensors(r->h, r->inputs, refill_input, &f) ? -1 : 0;
-	return rc;
+	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
 }
 
 void trial_release(struct trial *t)
 {
 	results_release(&t->expected);
-	weights_release(&t->weights);
 }

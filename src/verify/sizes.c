@@ -41,20 +41,25 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 {
 	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
-	struct run r;
-	struct val out;
+	struct world *w = &s->t->own;
 	struct count c = { .elements = 0 };
+	struct val inputs, out;
 	int rc;
 
 	put_sizes(&tr, s, v);
-	rc = run_open(&r, s->t->judge, &s->t->reference, &tr, RUN_OWN, NULL, s->e);
-	if (!rc && forward)
-		rc = host_forward(r.h, r.model, r.inputs, &out, s->e);
+	rc = world_renew(w, &tr, RUN_OWN, s->e);
 	if (!rc)
-		host_tensors(r.h, r.inputs, count_elements, &c);
-	else if (rc > 0 && s->t->problem.reason == REASON_ok)
-		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s", host_diag(r.h)->text);
-	run_close(&r);
+		rc = world_draw(w, &tr, tr.seed, &inputs, s->e);
+	if (!rc) {
+		host_tensors(w->h, inputs, count_elements, &c);
+		if (forward)
+			rc = host_forward(w->h, w->model, inputs, &out, s->e);
+		if (forward && !rc)
+			world_drop(w, out);
+		world_drop(w, inputs);
+	}
+	if (rc > 0 && s->t->problem.reason == REASON_ok)
+		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s", host_diag(w->h)->text);
 	return rc < 0 ? -2 : rc > 0 ? -1 : c.elements;
 }
 
@@ -178,7 +183,7 @@ int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
 	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], other[TRIAL_OVERRIDES];
-	uint64_t weights = judge_options(t->judge)->seed * 7919u + 1;
+	struct trial *tr;
 	int64_t got;
 
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
@@ -201,11 +206,13 @@ int task_draw_trials(struct task *t, struct err *e)
 	add(&s, "tiny", STAGE_tiny, tiny);
 	add(&s, "original", STAGE_full, original);
 	add(&s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
-	add(&s, "reseeded", STAGE_full, tiny)->repeat = 1;
-	t->trial[t->n_trials - 1].weight_seed = weights;
-	if (s.n)
-		add(&s, "shape", STAGE_full, other)->weight_seed = weights + 1;
 	add(&s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
+	tr = add(&s, "reseeded", STAGE_full, tiny);
+	tr->repeat = 1;
+	tr->set = WEIGHTS_DRAWN;
+	if (s.n)
+		add(&s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
+	/* The last: it leaves the model in that dtype. */
 	add(&s, "dtype", STAGE_full, tiny)->dt = DT_F16;
 	return 0;
 }

@@ -39,37 +39,43 @@ static int parse_task(struct task *t, struct err *e)
 	return 0;
 }
 
-static void first_shape(struct run *r, char *out, size_t n);
+/* --- running the reference ------------------------------------------------------------------- */
 
-int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, const struct weights *w,
-		       struct results *out, struct weights *take, struct diag *d, struct err *e)
+/* The reference keeps its parameters: only buffers need to be put back between runs. */
+static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 {
-	struct run r;
-	struct val result;
 	char how[16];
-	int rc = run_open(&r, t->judge, &t->reference, tr, mode, NULL, e);
+
+	if (w->set == tr->set)
+		return weights_restore(tr->weights, w->h, w->model, e);
+	w->set = tr->set;
+	return weights_put(tr->weights, w->h, w->model, how, e);
+}
+
+int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+{
+	struct world *w = mode == RUN_ORACLE ? &t->oracle : &t->own;
+	struct val inputs, result;
+	int rc = world_renew(w, tr, mode, e);
 
 	*out = (struct results){ .n = 0 };
-	if (!rc && w)
-		rc = weights_put(w, r.h, r.model, how, e);
-	if (!rc && take)
-		rc = weights_take(take, r.h, r.model, e);
-	if (!rc && take && tr->weight_seed)
-		rc = weights_redraw(take, tr->weight_seed) || weights_put(take, r.h, r.model, how, e);
-	if (!rc && take)
-		first_shape(&r, (char *)tr->shape, sizeof tr->shape);
-	host_ops_clear(r.h);
 	if (!rc)
-		rc = host_forward(r.h, r.model, r.inputs, &result, e);
+		rc = put_weights(w, tr, e);
 	if (!rc)
-		rc = results_take(out, r.h, result, e);
-	if (rc > 0 && d)
-		*d = *host_diag(r.h);
-	run_close(&r);
+		rc = world_inputs(w, tr, 0, &inputs, e);
+	if (rc)
+		return rc;
+	host_ops_clear(w->h);
+	rc = host_forward(w->h, w->model, inputs, &result, e);
+	if (!rc) {
+		rc = results_take(out, w->h, result, e);
+		world_drop(w, result);
+	}
+	world_drop(w, inputs);
 	return rc;
 }
 
-/* --- what is learned from the first run ---------------------------------------------------- */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 struct shape_ctx {
 	char *out;
@@ -90,13 +96,37 @@ static int write_shape(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-static void first_shape(struct run *r, char *out, size_t n)
+/* Inputs of one seed, drawn by the task's own code and put where candidates cannot reach them. */
+static int store_inputs(struct task *t, struct trial *tr, uint64_t seed, struct val *out, struct err *e)
 {
-	struct shape_ctx c = { .out = out, .n = n };
+	struct val drawn;
+	int rc = world_draw(&t->own, tr, seed, &drawn, e);
 
-	out[0] = 0;
-	host_tensors(r->h, r->inputs, write_shape, &c);
+	if (rc)
+		return rc;
+	rc = host_import(t->vault, drawn, out, e);
+	if (!tr->shape[0])
+		host_tensors(t->own.h, drawn, write_shape, &(struct shape_ctx){ .out = tr->shape, .n = sizeof tr->shape });
+	world_drop(&t->own, drawn);
+	if (rc > 0)
+		*out = (struct val){ .kind = V_UNSET };
+	return rc < 0 ? -1 : 0;
 }
+
+static int draw_stored(struct task *t, struct trial *tr, struct err *e)
+{
+	int rc;
+
+	tr->weights = &t->set[tr->set];
+	rc = world_renew(&t->own, tr, RUN_OWN, e);
+	if (!rc)
+		rc = store_inputs(t, tr, tr->seed, &tr->inputs, e);
+	if (!rc && tr->repeat)
+		rc = store_inputs(t, tr, tr->seed + 1, &tr->others, e);
+	return rc;
+}
+
+/* --- what is learned from the first run ---------------------------------------------------- */
 
 static void note_ops(struct task *t, struct host *h)
 {
@@ -133,25 +163,22 @@ static int draws_random(struct host *h)
 /* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
 static int survey(struct task *t, struct err *e)
 {
-	struct run r;
-	struct val out;
-	int rc = run_open(&r, t->judge, &t->reference, &t->trial[1], RUN_OWN, NULL, e);
+	struct trial *tr = &t->trial[1];
+	struct results out = { .n = 0 };
+	int rc;
 
-	if (!rc) {
-		host_ops_clear(r.h);
-		rc = host_forward(r.h, r.model, r.inputs, &out, e);
-	}
-	if (!rc && draws_random(r.h) && !t->reference.eval_mode) {
+	tr->weights = &t->set[tr->set];
+	rc = task_run_reference(t, tr, RUN_OWN, &out, e);
+	results_release(&out);
+	if (!rc && draws_random(t->own.h) && !t->reference.eval_mode) {
 		t->reference.eval_mode = 1;
 		buf_adds(&t->notes, "forward draws random numbers: judged in eval mode\n");
-		run_close(&r);
-		return survey(t, e);
+		return host_eval_mode(t->own.h, t->own.model, e) ? -1 : survey(t, e);
 	}
 	if (!rc)
-		note_ops(t, r.h);
+		note_ops(t, t->own.h);
 	else if (rc > 0)
-		note_problem(t, "the reference fails: line %d: %s", host_diag(r.h)->line, host_diag(r.h)->text);
-	run_close(&r);
+		note_problem(t, "the reference fails: line %d: %s", host_diag(t->own.h)->line, host_diag(t->own.h)->text);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -167,8 +194,8 @@ static int64_t longest_sum(const struct trial *tr, const struct results *own)
 {
 	int64_t most = 1, a, b, c, d;
 
-	for (size_t i = 0; i < tr->weights.n; i++) {
-		const struct tensor *w = &tr->weights.v[i].t;
+	for (size_t i = 0; i < tr->weights->n; i++) {
+		const struct tensor *w = &tr->weights->v[i].t;
 
 		if (w->ndim > 1 && w->shape[0])
 			most = MAX(most, tensor_numel(w) / w->shape[0]);
@@ -202,30 +229,51 @@ static void adopt_types(struct results *oracle, const struct results *own)
 		oracle->r[i].dt = own->r[i].dt;
 }
 
+/* The reference in its own dtype, and moved by an ulp, must pass its own test. */
+static int check_own(struct task *t, const struct trial *tr, const struct results *own, const struct results *noisy)
+{
+	const struct { const struct results *r; const char *what; } run[] = {
+		{ own, "the reference itself" }, { noisy, "the reference with one ulp of noise" } };
+
+	for (size_t i = 0; i < COUNT_OF(run); i++) {
+		struct comparison c;
+
+		results_compare(&tr->expected, run[i].r, &c);
+		if (c.reason != REASON_ok)
+			return note_problem(t, "%s fails on input set '%s': %s", run[i].what, tr->kind, c.text);
+	}
+	return 0;
+}
+
+static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy)
+{
+	const struct judge_options *o = judge_options(t->judge);
+	double error = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
+
+	results_set_tolerance(&tr->expected, error, unit_of(tr->dt, o->allow_tf32), longest_sum(tr, own));
+	adopt_types(&tr->expected, own);
+	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
+		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", tr->kind) : 1;
+	if (!own->n || own->too_many)
+		return note_problem(t, "the reference returns %d tensors", own->n);
+	return o->ext_off >> EXT_controls & 1 ? 0 : check_own(t, tr, own, noisy);
+}
+
 /* 0: ready. 1: the reference does not run here (the trial is dropped by the caller). */
 static int expect(struct task *t, struct trial *tr, struct err *e)
 {
-	struct results own, noisy;
-	struct diag d = { .reason = REASON_ok };
-	double error;
-	int rc = task_run_reference(t, tr, RUN_OWN, NULL, &own, &tr->weights, &d, e);
+	struct results own = { .n = 0 }, noisy = { .n = 0 };
+	int rc = draw_stored(t, tr, e);
 
-	if (rc)
-		return rc;
-	rc = task_run_reference(t, tr, RUN_ORACLE, &tr->weights, &tr->expected, NULL, &d, e);
 	if (!rc)
-		rc = task_run_reference(t, tr, RUN_NOISY, &tr->weights, &noisy, NULL, &d, e);
-	if (!rc) {
-		error = MAX(results_distance(&own, &tr->expected), results_distance(&noisy, &tr->expected));
-		results_set_tolerance(&tr->expected, error, unit_of(tr->dt, judge_options(t->judge)->allow_tf32),
-				      longest_sum(tr, &own));
-		adopt_types(&tr->expected, &own);
-		if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
-			rc = is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", tr->kind) : 1;
-		else if (!own.n || own.too_many)
-			rc = note_problem(t, "the reference returns %d tensors", own.n);
-		results_release(&noisy);
-	}
+		rc = task_run_reference(t, tr, RUN_OWN, &own, e);
+	if (!rc)
+		rc = task_run_reference(t, tr, RUN_NOISY, &noisy, e);
+	if (!rc)
+		rc = task_run_reference(t, tr, RUN_ORACLE, &tr->expected, e);
+	if (!rc)
+		rc = set_expected(t, tr, &own, &noisy);
+	results_release(&noisy);
 	results_release(&own);
 	return rc;
 }
@@ -258,26 +306,56 @@ static int expect_all(struct task *t, struct err *e)
 
 /* --- life ------------------------------------------------------------------------------------------ */
 
+/* The weights that every run gets: as constructed, and drawn anew. */
+static int take_sets(struct task *t, struct err *e)
+{
+	if (weights_take(&t->set[WEIGHTS_BUILT], t->own.h, t->own.model, e) ||
+	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e))
+		return -1;
+	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1);
+}
+
+static int build_reference(struct task *t, struct err *e)
+{
+	struct host_options o = { .lib = judge_lib(t->judge), .memory = judge_options(t->judge)->memory };
+	int rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
+
+	if (rc > 0)
+		note_problem(t, "the reference does not run: %.300s", host_diag(t->own.h)->text);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	t->vault = host_new(&o, e);
+	return t->vault ? take_sets(t, e) : -1;
+}
+
+static int build_oracle(struct task *t, struct err *e)
+{
+	int rc = world_open(&t->oracle, t->judge, &t->reference, 1, NULL, e);
+
+	if (rc > 0)
+		note_problem(t, "the reference does not run in fp64: %.300s", host_diag(t->oracle.h)->text);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Each step only while the task is still good. */
 static int prepare(struct task *t, struct err *e)
 {
-	if (parse_task(t, e))
-		return -1;
-	if (t->problem.reason != REASON_ok)
-		return 0;
-	if (task_draw_trials(t, e))
-		return -1;
-	if (t->problem.reason == REASON_ok && survey(t, e))
-		return -1;
-	if (t->problem.reason == REASON_ok && expect_all(t, e))
-		return -1;
-	if (t->problem.reason != REASON_ok || judge_options(t->judge)->ext_off >> EXT_controls & 1)
-		return 0;
-	return task_check_controls(t, e);
+	static int (*const steps[])(struct task *t, struct err *e) = {
+		parse_task, build_reference, task_draw_trials, survey, build_oracle, expect_all };
+
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		if (steps[i](t, e))
+			return -1;
+		if (t->problem.reason != REASON_ok)
+			return 0;
+	}
+	return judge_options(t->judge)->ext_off >> EXT_controls & 1 ? 0 : task_check_controls(t, e);
 }
 
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
+	int rc;
 
 	if (!t || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
 		err_nomem(e);
@@ -285,7 +363,10 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 		return NULL;
 	}
 	t->judge = j;
-	if (prepare(t, e)) {
+	rc = prepare(t, e);
+	world_close(&t->own);
+	world_close(&t->oracle);
+	if (rc) {
 		task_free(t);
 		return NULL;
 	}
@@ -298,6 +379,9 @@ void task_free(struct task *t)
 		return;
 	for (int i = 0; i < TRIALS_MOST; i++)
 		trial_release(&t->trial[i]);
+	for (int i = 0; i < WEIGHT_SETS; i++)
+		weights_release(&t->set[i]);
+	host_free(t->vault);
 	if (t->parsed)
 		py_release(&t->module);
 	buf_release(&t->notes);

@@ -13,6 +13,9 @@ struct task {
 	int parsed;
 	struct diag problem;
 	struct program reference;
+	struct weights set[WEIGHT_SETS];
+	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
+	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
 	struct buf notes;                   /* what task_describe shows */
@@ -22,9 +25,8 @@ struct task {
 	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
 };
 
-/* Runs the reference for a trial in one mode; weights of an earlier run are put in if given. */
-int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, const struct weights *w,
-		       struct results *out, struct weights *take, struct diag *d, struct err *e);
+/* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */
+int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */

@@ -25,19 +25,24 @@ struct weights {
 	size_t n, cap;
 };
 
+/* Weights of the reference: as its constructor makes them, and drawn anew. */
+enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHT_SETS };
+
 struct trial {
 	char kind[24];
 	enum stage stage;             /* tiny or full */
 	struct host_override ov[TRIAL_OVERRIDES];
 	size_t n_ov;
 	uint64_t seed;                /* of the inputs */
-	uint64_t weight_seed;         /* 0: as constructed */
+	enum weight_set set;
 	enum trial_change change;
 	enum dtype dt;                /* DT_F32: as the task makes them */
 	int repeat;                   /* call once on other contents in the same tensors first */
 
 	struct results expected;
-	struct weights weights;
+	const struct weights *weights;    /* of the task */
+	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
+				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */
 	char shape[96];
 };
 
@@ -62,18 +67,31 @@ struct program {
 	int eval_mode;
 };
 
-/* One prepared run: a host with the model built, weights set, inputs drawn and changed. */
-struct run {
+/* A program in a host of its own: modules loaded, the model built. Every run of it copies its
+ * inputs and gets its weights anew, so runs do not see each other unless the program keeps
+ * something, which is what some of them are there to find out. */
+struct world {
 	struct host *h;
-	struct val model, inputs;
+	struct judge *judge;
+	const struct program *p;
 	struct host_options opts;
+	struct launch_ctx *launch;
+	struct val task_ns, model;
+	enum dtype dt;                      /* of the model's floats */
+	enum weight_set set;                /* what was put last */
 };
 
-int run_open(struct run *r, struct judge *j, const struct program *p, const struct trial *t, enum run_mode mode,
-	     struct launch_ctx *launch, struct err *e);
-void run_close(struct run *r);
-/* Draws the trial's inputs again from another seed, into the same tensors. */
-int run_refill(struct run *r, const struct program *p, const struct trial *t, uint64_t seed, struct err *e);
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launch_ctx *launch, struct err *e);
+void world_close(struct world *w);
+/* Before a run of the trial: limits, noise and dtype; built again if a limit had ended it. */
+int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e);
+/* get_inputs of the trial under a seed, changed as it says. */
+int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e);
+/* The trial's inputs (or its others): copied from the vault, or drawn. */
+int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e);
+/* Overwrites tensors with those of another value of the same form. */
+int world_refill(struct world *w, struct val inputs, struct val with, struct err *e);
+void world_drop(struct world *w, struct val v);
 
 /* Weights of a model as fp32 (or as they are, if not floating). */
 int weights_take(struct weights *w, struct host *h, struct val model, struct err *e);
@@ -81,6 +99,9 @@ int weights_take(struct weights *w, struct host *h, struct val model, struct err
 int weights_redraw(struct weights *w, uint64_t seed);
 /* Copies by name and shape, else by order; *how gets "name", "order" or "seed" (nothing copied). */
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e);
+/* Only what is no parameter: a model that was given these weights before, and keeps parameters as they are. */
+int weights_restore(const struct weights *w, struct host *h, struct val model, struct err *e);
+int weights_copy(struct weights *to, const struct weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */
 

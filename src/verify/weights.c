@@ -46,6 +46,21 @@ void weights_release(struct weights *w)
 	vec_free(w);
 }
 
+int weights_copy(struct weights *to, const struct weights *from, struct err *e)
+{
+	*to = (struct weights){ .v = NULL };
+	for (size_t i = 0; i < from->n; i++) {
+		struct weight w = from->v[i];
+
+		if (vec_grow(to, 1) || tensor_to(&w.t, &from->v[i].t, w.t.dt, e)) {
+			weights_release(to);
+			return e && e->code ? -1 : err_nomem(e);
+		}
+		to->v[to->n++] = w;
+	}
+	return 0;
+}
+
 /* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
  * weight of one gets spread. Variances stay positive, counters stay as they are. */
 static void redraw(struct weight *w, struct rng *r)
@@ -82,7 +97,7 @@ int weights_redraw(struct weights *w, uint64_t seed)
 
 struct put_weights {
 	const struct weights *from;
-	int by_name, dry;
+	int by_name, dry, keep_parameters;
 	size_t at, matched, seen;
 	struct err *e;
 };
@@ -112,7 +127,14 @@ static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	if (!w)
 		return 0;
 	k->matched++;
-	return k->dry ? 0 : tensor_copy(&obj->t, &w->t, k->e);
+	return k->dry || (k->keep_parameters && obj->is_param) ? 0 : tensor_copy(&obj->t, &w->t, k->e);
+}
+
+int weights_restore(const struct weights *w, struct host *h, struct val model, struct err *e)
+{
+	struct put_weights k = { .from = w, .by_name = 1, .keep_parameters = 1, .e = e };
+
+	return host_state(h, model, put_weight, &k) ? -1 : 0;
 }
 
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e)
