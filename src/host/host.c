@@ -111,6 +111,7 @@ void host_renew(struct host *h, const struct host_options *o)
 	h->o.noise_seed = h->noise = o->noise_seed;
 	h->o.nominal = o->nominal ? o->nominal : DT_F32;
 	h->o.track_undef = o->track_undef;
+	h->o.poison = o->poison;
 	h->fuel = h->fuel_start;
 }
 

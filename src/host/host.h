@@ -33,6 +33,7 @@ struct host_options {
 	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
 	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp */
 	int track_undef;            /* torch.empty and the like: remember which bytes were written */
+	unsigned char poison;       /* and this is what their bytes hold */
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */
@@ -47,7 +48,7 @@ struct host_options {
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);
 /* Makes ready for another run of the same program: fuel is full again, noise starts from its
- * seed; launch, compute, nominal and track_undef are taken from *o, the rest stays. */
+ * seed; launch, compute, nominal, track_undef and poison are taken from *o, the rest stays. */
 void host_renew(struct host *h, const struct host_options *o);
 int host_is_lost(const struct host *h);          /* a limit was hit: nothing runs any more */
 const struct diag *host_diag(const struct host *h);

@@ -2,36 +2,40 @@
 #include "base/rng.h"
 #include "host/interp.h"
 
-/* One step in the last place up or down, by chance; zero, infinities and NaN stay. */
+/* One step in the last place up or down, by chance; zero, infinities and NaN stay, and no step
+ * makes one. `inf` is the exponent's bits, the float's sign is above them. */
+#define JITTER(name, type, inf) \
+static void name(struct rng *r, void *data, size_t n) \
+{ \
+	type *p = data; \
+	uint64_t word = 0; \
+	for (size_t i = 0; i < n; i++) { \
+		if (i % 32 == 0) \
+			word = rng_u64(r); \
+		int draw = (int)(word >> (i % 32 * 2) & 3); \
+		type mag = p[i] & (type)((inf) | (((inf) & -(inf)) - 1)); \
+		type step = draw == 0 ? (type)-1 : draw == 1; \
+		int stays = mag == 0 || mag >= (inf) || (type)(mag + step) == (inf); \
+		p[i] = (type)(p[i] + (stays ? 0 : step)); \
+	} \
+}
+
+JITTER(jitter_f64, uint64_t, UINT64_C(0x7ff) << 52)
+JITTER(jitter_f32, uint32_t, UINT32_C(0xff) << 23)
+JITTER(jitter_f16, uint16_t, UINT16_C(0x1f) << 10)
+JITTER(jitter_bf16, uint16_t, UINT16_C(0xff) << 7)
+
 static void jitter(struct host *h, struct tensor *t)
 {
+	static void (*const by_type[DTYPES])(struct rng *r, void *data, size_t n) = {
+		[DT_F64] = jitter_f64, [DT_F32] = jitter_f32, [DT_F16] = jitter_f16, [DT_BF16] = jitter_bf16 };
 	struct rng r;
 	struct tensor dense;
 	struct err e = ERR_INIT;
 	rng_init(&r, h->noise++, "noise");
-	if (!dtype_is_float(t->dt) || tensor_contiguous(&dense, t, &e))
+	if (!by_type[t->dt] || tensor_contiguous(&dense, t, &e))
 		return;
-	size_t n = (size_t)tensor_numel(&dense), size = (size_t)dtype_size(t->dt);
-	unsigned char *p = tensor_data(&dense);
-	uint64_t word = 0;
-	for (size_t i = 0; i < n; i++, p += size) {
-		if (i % 32 == 0)
-			word = rng_u64(&r);
-		uint64_t bits = 0, mag;
-		memcpy(&bits, p, size);
-		mag = bits & ~((uint64_t)1 << (size * 8 - 1));
-		double v = dtype_load(t->dt, p);
-		int move = (int)(word >> (i % 32 * 2) & 3);
-		if (mag == 0 || v != v || v - v != 0 || move > 1)
-			continue;
-		bits = move ? bits + 1 : bits - 1;
-		memcpy(p, &bits, size);
-		v = dtype_load(t->dt, p);
-		if (v != v || v - v != 0) {
-			bits = move ? bits - 1 : bits + 1;
-			memcpy(p, &bits, size);
-		}
-	}
+	by_type[t->dt](&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (dense.st != t->st)
 		tensor_copy(t, &dense, &e);
 	tensor_release(&dense);
@@ -149,6 +153,8 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 
 void host_forget(struct host *h, const struct tensor *t)
 {
+	if (h->o.poison)
+		memset(t->st->data, h->o.poison, t->st->bytes);
 	if (h->o.track_undef && storage_track_undef(t->st, NULL))
 		host_fatal(h, REASON_out_of_memory, "out of memory");
 }

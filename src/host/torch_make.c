@@ -40,7 +40,7 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 		tensor_release(t);
 		return bind_fail(b);
 	}
-	/* Empty memory is zero here too: a program must not see what was there before. */
+	/* Empty memory is zero here too (or poison): a program must not see what was there before. */
 	if (what != ONE)
 		memset(t->st->data, 0, t->st->bytes);
 	return 0;

@@ -195,12 +195,30 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 		add_lanes(m, pd, d->n, POISON_WRAP, in->loc, bad);
 }
 
-/* Could any lane wrap at all? By range, so that short forms need no look at their lanes. */
+/* The range of a value, by its lanes where it has no short form; -1: not of 32 signed bits. */
+static int lane_range(const struct val *v, int64_t *lo, int64_t *hi)
+{
+	if (!val_range(v, lo, hi))
+		return 0;
+	if (v->kind != VAL_DENSE || v->dt != DT_I32)
+		return -1;
+	const int32_t *p = v->data;
+	int32_t least = INT32_MAX, most = INT32_MIN;
+	for (int64_t i = 0; i < v->n; i++) {
+		least = p[i] < least ? p[i] : least;
+		most = p[i] > most ? p[i] : most;
+	}
+	*lo = least;
+	*hi = most;
+	return 0;
+}
+
+/* Could any lane wrap at all? By range: cheaper than each lane, and hardly ever wrong. */
 static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
 	const struct val *d = val_dst(m, in, 0);
 	int64_t alo, ahi, blo, bhi;
-	if (val_range(val_src(m, in, 0), &alo, &ahi) || val_range(val_src(m, in, 1), &blo, &bhi))
+	if (lane_range(val_src(m, in, 0), &alo, &ahi) || lane_range(val_src(m, in, 1), &blo, &bhi))
 		return 1;
 	__int128 r[4] = { 0 };
 	switch (in->op) {

@@ -324,7 +324,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code->plan, w.allocs, code->n_params, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
-	if (checked && o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {
+	if (o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {
 		err_nomem(e);
 		goto out;
 	}

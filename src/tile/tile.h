@@ -92,7 +92,7 @@ struct tile_run_options {
 	enum tile_mode mode;
 	int64_t fuel;               /* tile operations over all programs; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
-	uint64_t order_seed;        /* 0: programs in order, else permuted (checked mode) */
+	uint64_t order_seed;        /* 0: programs in order, else permuted */
 };
 
 /* Work done, for the roofline model. */

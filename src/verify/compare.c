@@ -41,7 +41,8 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	if (tensor_to(&wide, &obj->t, DT_F64, k->e))
 		return -1;
 	r = &k->out->r[k->out->n];
-	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = overlaps(&obj->t) };
+	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = overlaps(&obj->t),
+			       .undefined = tensor_any_undef(&obj->t) };
 	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
 	memcpy(r->shape, obj->t.shape, sizeof r->shape);
 	r->v = mem_array((size_t)r->n, sizeof *r->v);
@@ -148,6 +149,8 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
 	if (g->overlapping && !e->overlapping)
 		return differ(c, REASON_wrong_layout, i, "result %s is an expanded view", e->name);
+	if (g->undefined)
+		return differ(c, REASON_uninitialised, i, "result %s was not written everywhere", e->name);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct result {
 	double rms;
 	double rel;               /* tolerance */
 	int overlapping;          /* expanded view */
+	int undefined;            /* holds bytes that nobody wrote, where that is known */
 };
 
 struct results {

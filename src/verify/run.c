@@ -167,6 +167,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 		w->opts.launch = launch_kernel;
 		w->opts.launch_ctx = launch;
 		w->opts.track_undef = launch->run.mode == TILE_CHECKED;
+		w->opts.poison = launch->run.poison;
 	}
 	w->h = host_new(&w->opts, e);
 	if (!w->h)
@@ -201,6 +202,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	w->opts.nominal = t->dt;
 	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
 	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
+	w->opts.poison = w->launch ? w->launch->run.poison : 0;
 	host_renew(w->h, &w->opts);
 	if (w->opts.oracle || w->dt == t->dt)
 		return 0;

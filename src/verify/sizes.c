@@ -176,7 +176,7 @@ static struct trial *add(struct sizes *s, const char *kind, enum stage stage, co
 static void other_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 {
 	for (size_t i = 0; i < s->n; i++)
-		out[i] = (v[i] + v[i] / 4 + 1) | 1;
+		out[i] = (v[i] + v[i] / 8 + 1) | 1;
 }
 
 int task_draw_trials(struct task *t, struct err *e)

@@ -1,7 +1,7 @@
 # A6: returns memory that nobody wrote
 # task: scale
 # track: strict
-# expect: tiny wrong_value
+# expect: tiny uninitialised
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # A9: a grid that is too small
 # task: scale
 # track: strict
-# expect: full wrong_value
+# expect: full not_finite
 import torch
 import torch.nn as nn
 import triton
