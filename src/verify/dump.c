@@ -78,24 +78,33 @@ static int add_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return add_tensor(ctx, "input.", name, &obj->t, obj->t.dt);
 }
 
-/* The inputs are drawn once more: the same seed, sizes and changes give the same values. */
-static int add_inputs(struct entries *s, const struct task *t, const struct trial *tr)
+/* Inputs that cannot leave their host are drawn once more: the same seed, sizes and changes give
+ * the same values. */
+static int add_drawn(struct entries *s, const struct task *t, const struct trial *tr)
 {
-	struct run r;
-	int rc = run_open(&r, t->judge, &t->reference, tr, RUN_OWN, NULL, s->e);
+	struct world w;
+	struct val inputs;
+	int rc = world_open(&w, t->judge, &t->reference, 0, NULL, s->e);
 
 	if (!rc)
-		rc = host_tensors(r.h, r.inputs, add_input, s);
+		rc = world_draw(&w, tr, tr->seed, &inputs, s->e);
+	if (!rc)
+		rc = host_tensors(w.h, inputs, add_input, s);
 	else if (rc > 0)
-		rc = err_set(s->e, ERR_STATE, "the inputs cannot be drawn again: %s", host_diag(r.h)->text);
-	run_close(&r);
+		rc = err_set(s->e, ERR_STATE, "the inputs cannot be drawn again: %s", host_diag(w.h)->text);
+	world_close(&w);
 	return rc;
+}
+
+static int add_inputs(struct entries *s, const struct task *t, const struct trial *tr)
+{
+	return tr->inputs.kind == V_UNSET ? add_drawn(s, t, tr) : host_tensors(t->vault, tr->inputs, add_input, s);
 }
 
 static int add_state(struct entries *s, const struct trial *tr)
 {
-	for (size_t i = 0; i < tr->weights.n; i++) {
-		const struct weight *w = &tr->weights.v[i];
+	for (size_t i = 0; i < tr->weights->n; i++) {
+		const struct weight *w = &tr->weights->v[i];
 
 		if (add_tensor(s, "state.", str_of(w->name), &w->t, dtype_is_float(w->t.dt) ? tr->dt : w->t.dt))
 			return -1;
