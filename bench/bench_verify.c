@@ -216,6 +216,36 @@ static int run_mix(struct judge_pool *pool, const struct pairs *p, struct mix *m
 	return rc;
 }
 
+/* The same in this process, one after another: what a core does without the rest of the machine. */
+static int mix_cpu(const struct pairs *p, const struct judge_options *o, struct err *e)
+{
+	struct judge *j = judge_new(o, e);
+	struct buf text = BUF_INIT;
+	double start = cpu_ms(), ready = 0.0, ms;
+	size_t n = 0;
+
+	for (size_t i = 0; j && i < p->n; i++) {
+		double t0 = cpu_ms();
+		struct task *t = task_open(j, str_of(p->v[i].task), "task", e);
+		struct verdict v;
+
+		ready += cpu_ms() - t0;
+		for (int k = 0; t && task_problem(t)->reason == REASON_ok && k < PER_TASK; k++) {
+			if (make_candidate(&p->v[i], k, &text))
+				continue;
+			if (judge_candidate(j, t, buf_str(&text), &v, e))
+				return -1;
+			n++;
+		}
+		task_free(t);
+	}
+	ms = cpu_ms() - start;
+	printf("  one process: %.0f candidates a second of CPU time (%.0f %% of it for making tasks ready)\n", (double)n / ms * 1e3, 100.0 * ready / ms);
+	buf_release(&text);
+	judge_free(j);
+	return j ? 0 : -1;
+}
+
 static int bench_mix(const struct pairs *p, const struct judge_options *o, int workers, struct err *e)
 {
 	struct judge_pool_options po = JUDGE_POOL_DEFAULTS;
@@ -239,7 +269,7 @@ static int bench_mix(const struct pairs *p, const struct judge_options *o, int w
 	printf("  verdict: median %.3f ms, p99 %.3f ms\n", quantile(&m.ms, 0.5), quantile(&m.ms, 0.99));
 	vec_free(&m.ms);
 	judge_pool_close(pool);
-	return 0;
+	return mix_cpu(p, o, e);
 }
 
 static void release(struct pairs *p)

@@ -27,18 +27,23 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 	return g;
 }
 
-void tile_engine_free(struct tile_engine *g)
+void tile_engine_clear(struct tile_engine *g)
 {
-	if (!g)
-		return;
 	for (size_t i = 0; i < g->cache.n; i++) {
 		struct compiled *c = g->cache.e[i].val.ptr;
 		if (c)
 			tile_code_free(c->code);
 		mem_free(c);
 	}
-	shadow_pool_release(&g->shadows);
 	map_release(&g->cache);
+}
+
+void tile_engine_free(struct tile_engine *g)
+{
+	if (!g)
+		return;
+	tile_engine_clear(g);
+	shadow_pool_release(&g->shadows);
 	map_release(&g->lib_by_name);
 	lang_builtin_release(&g->builtins);
 	if (g->library.root)

@@ -78,6 +78,8 @@ struct tile_options {
 
 struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e);
 void tile_engine_free(struct tile_engine *g);
+/* Forgets all code it compiled: what it was compiled from may go. */
+void tile_engine_clear(struct tile_engine *g);
 
 /* Front end and lowering, cached by (function, specialisation): the code lives as long as the
  * engine. 0: *code set. 1: refused, *d says why. -1: could not judge, *e says why. */

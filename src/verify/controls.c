@@ -8,7 +8,7 @@
 #include "verify/task.h"
 
 /* A result of the same form with other values. */
-static int fake(struct results *out, const struct results *like, double (*value)(const struct result *r, int64_t i), struct err *e)
+static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r, const double *v), struct err *e)
 {
 	*out = *like;
 	for (int i = 0; i < like->n; i++)
@@ -21,37 +21,43 @@ static int fake(struct results *out, const struct results *like, double (*value)
 			results_release(out);
 			return err_nomem(e);
 		}
-		for (int64_t k = 0; k < r->n; k++)
-			r->v[k] = value(&like->r[i], k);
+		if (r->n)
+			fill(r, like->r[i].v);
 	}
 	return 0;
 }
 
-static double zero(const struct result *r, int64_t i) { (void)r, (void)i; return 0.0; }
-static double one(const struct result *r, int64_t i) { (void)r, (void)i; return 1.0; }
-static double first(const struct result *r, int64_t i) { (void)i; return r->v[0]; }
+static void fill_with(struct result *r, double x)
+{
+	for (int64_t k = 0; k < r->n; k++)
+		r->v[k] = x;
+}
 
-static double mean(const struct result *r, int64_t i)
+static void zeros(struct result *r, const double *v) { (void)v; fill_with(r, 0.0); }
+static void ones(struct result *r, const double *v) { (void)v; fill_with(r, 1.0); }
+static void first(struct result *r, const double *v) { fill_with(r, v[0]); }
+
+static void mean(struct result *r, const double *v)
 {
 	double sum = 0.0;
 
-	(void)i;
 	for (int64_t k = 0; k < r->n; k++)
-		sum += r->v[k];
-	return r->n ? sum / (double)r->n : 0.0;
+		sum += v[k];
+	fill_with(r, sum / (double)r->n);
 }
 
-/* The result of the row before: right numbers in the wrong place. */
-static double shifted(const struct result *r, int64_t i)
+/* Right numbers in the wrong place. */
+static void shifted(struct result *r, const double *v)
 {
-	return r->v[(i + 1) % r->n];
+	for (int64_t k = 0; k < r->n; k++)
+		r->v[k] = v[(k + 1) % r->n];
 }
 
 static const struct {
 	const char *name;
-	double (*value)(const struct result *r, int64_t i);
+	void (*fill)(struct result *r, const double *v);
 } controls[] = {
-	{ "all zeros", zero }, { "all ones", one }, { "its first value everywhere", first },
+	{ "all zeros", zeros }, { "all ones", ones }, { "its first value everywhere", first },
 	{ "its mean everywhere", mean }, { "its values moved by one", shifted },
 };
 
@@ -74,7 +80,7 @@ static int control_passes(struct task *t, size_t which, int *passes, struct err 
 
 		if (which >= 2 && !total(&t->trial[i].expected))
 			continue;
-		if (fake(&r, &t->trial[i].expected, controls[which].value, e))
+		if (fake(&r, &t->trial[i].expected, controls[which].fill, e))
 			return -1;
 		results_compare(&t->trial[i].expected, &r, &c);
 		results_release(&r);

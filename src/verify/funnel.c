@@ -489,8 +489,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
 	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode };
-	if (launch_open(&f.launch, e))
-		return -1;
+	launch_open(&f.launch, j);
 	rc = run_stages(&f, source);
 	if (!rc)
 		v->stage = f.o->last;

@@ -8,12 +8,14 @@
 struct judge {
 	struct judge_options o;
 	struct host_lib *lib;
+	struct tile_engine *engine;
 	judge_seen_fn *seen;
 	void *seen_ctx;
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
 {
+	struct tile_options to = { .triton_version = 306, .capability = 90 };
 	struct judge *j = mem_zalloc(sizeof *j);
 
 	if (!j) {
@@ -23,8 +25,9 @@ struct judge *judge_new(const struct judge_options *o, struct err *e)
 	j->o = *o;
 	num_init();
 	j->lib = host_lib_new(e);
-	if (!j->lib) {
-		mem_free(j);
+	j->engine = j->lib ? tile_engine_new(&to, e) : NULL;
+	if (!j->engine) {
+		judge_free(j);
 		return NULL;
 	}
 	return j;
@@ -34,6 +37,7 @@ void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
+	tile_engine_free(j->engine);
 	host_lib_free(j->lib);
 	mem_free(j);
 }
@@ -46,6 +50,11 @@ const struct judge_options *judge_options(const struct judge *j)
 struct host_lib *judge_lib(struct judge *j)
 {
 	return j->lib;
+}
+
+struct tile_engine *judge_engine(struct judge *j)
+{
+	return j->engine;
 }
 
 void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx)

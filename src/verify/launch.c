@@ -2,19 +2,15 @@
  * a run ended because a kernel was refused or because it faulted. */
 #include "verify/trial.h"
 
-int launch_open(struct launch_ctx *c, struct err *e)
+void launch_open(struct launch_ctx *c, struct judge *j)
 {
-	struct tile_options o = { .triton_version = 306, .capability = 90 };
-
-	*c = (struct launch_ctx){ .fuel_left = 0 };
+	*c = (struct launch_ctx){ .engine = judge_engine(j) };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
-	c->engine = tile_engine_new(&o, e);
-	return c->engine ? 0 : -1;
 }
 
 void launch_close(struct launch_ctx *c)
 {
-	tile_engine_free(c->engine);
+	tile_engine_clear(c->engine);
 	c->engine = NULL;
 }
 

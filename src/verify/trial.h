@@ -116,9 +116,10 @@ struct launch_ctx {
 };
 
 struct host_lib *judge_lib(struct judge *j);
-/* The tile machine's engine lives as long as the candidate: its cache knows functions by
- * address. */
-int launch_open(struct launch_ctx *c, struct err *e);
+struct tile_engine *judge_engine(struct judge *j);
+/* The judge's engine for one candidate: its code is forgotten at the end, for the cache knows
+ * functions by address. */
+void launch_open(struct launch_ctx *c, struct judge *j);
 void launch_close(struct launch_ctx *c);
 int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
 
