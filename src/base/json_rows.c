@@ -150,21 +150,48 @@ static int cut(struct json_rows *r, struct str *row, struct err *e)
 	return 1;
 }
 
-/* Takes what stands between rows: 1 when a row follows, 0 at the end. */
+/* A line, whatever is on it: one that is not JSON costs itself, not the file. */
+static int cut_line(struct json_rows *r, struct str *row, struct err *e)
+{
+	size_t n = 0;
+	char c;
+	int rc = peek(r, &c, e);
+
+	if (rc <= 0)
+		return rc;
+	for (;;) {
+		const char *from = r->buf.p + r->at + n;
+		const char *nl = memchr(from, '\n', r->buf.n - r->at - n);
+
+		n = nl ? (size_t)(nl - (r->buf.p + r->at)) : r->buf.n - r->at;
+		if (n > r->most)
+			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes", (long long)json_rows_offset(r), r->most);
+		if (nl || (rc = fill(r, e)) == 0)
+			break;
+		if (rc < 0)
+			return -1;
+	}
+	*row = str_trim((struct str){ .p = r->buf.p + r->at, .n = n });
+	r->at += n;
+	r->number++;
+	return 1;
+}
+
+/* Takes what stands between rows of an array: 1 when a row follows, 0 at the end. */
 static int between(struct json_rows *r, struct err *e)
 {
 	char c;
 	int rc = peek(r, &c, e);
 
 	if (rc <= 0)
-		return rc < 0 ? -1 : r->array ? wrong(r, "the file ends inside its array", e) : 0;
-	if (r->array && c == ']') {
+		return rc < 0 ? -1 : wrong(r, "the file ends inside its array", e);
+	if (c == ']') {
 		r->at++;
 		r->ended = 1;
 		rc = peek(r, &c, e);
 		return rc > 0 ? wrong(r, "text behind the array", e) : rc;
 	}
-	if (r->array && r->number) {
+	if (r->number) {
 		if (c != ',')
 			return wrong(r, "expected ',' or ']' between rows", e);
 		r->at++;
@@ -183,6 +210,8 @@ int json_rows_next(struct json_rows *r, struct str *row, struct err *e)
 		return -1;
 	if (r->ended)
 		return 0;
+	if (!r->array)
+		return cut_line(r, row, e);
 	rc = between(r, e);
 	return rc > 0 ? cut(r, row, e) : rc;
 }

@@ -1,6 +1,6 @@
-/* Rows of a JSON file of any size, in constant memory: one array of rows, or rows one behind
- * the other (JSON lines). Rows are cut out by their brackets and strings, not parsed; what is
- * inside one is json_parse's business. */
+/* Rows of a JSON file of any size, in constant memory: one array of objects, or JSON lines. Rows
+ * of an array are cut out by their brackets and strings, others by their line; what is inside
+ * one is json_parse's business. */
 #ifndef BASE_JSON_ROWS_H
 #define BASE_JSON_ROWS_H
 
@@ -23,7 +23,7 @@ struct json_rows {
 
 /* A row of more than `most` bytes is ERR_RANGE (0: 256 MiB). */
 int json_rows_open(struct json_rows *r, const char *path, size_t most, struct err *e);
-/* 1: an object's text (borrowed until the next call), 0: end, -1: error with its byte offset. */
+/* 1: a row's text (borrowed until the next call), 0: end, -1: error with its byte offset. */
 int json_rows_next(struct json_rows *r, struct str *row, struct err *e);
 void json_rows_close(struct json_rows *r);
 static inline int64_t json_rows_offset(const struct json_rows *r) { return r->offset + (int64_t)r->at; }

@@ -23,7 +23,7 @@ const struct opt prepare_opts[] = {
 	OPT_REAL(struct prepare_args, near, "near", 0, 1, 0.9, "similarity from which two rows count as the same; 0: only equal texts do"),
 	OPT_LIST(struct prepare_args, decontaminate, "decontaminate", "FILE_OR_FOLDER", 0,
 		 "evaluation tasks to keep out of training; a kernelbench source is kept out anyway"),
-	OPT_REAL(struct prepare_args, near_eval, "near-eval", 0, 1, 0.8, "similarity with an evaluation task from which a row is left out; 0: only equal ones"),
+	OPT_REAL(struct prepare_args, near_eval, "near-eval", 0, 1, 0.7, "similarity with an evaluation task from which a row is left out; 0: only equal ones"),
 	{ .type = OPT_T_INT, .name = "count", .arg = "N", .lo = 1, .hi = 1e8, .def_int = 1000, .offset = offsetof(struct prepare_args, count),
 	  .group = "The built-in generator", .help = "pairs for training" },
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1, "levels in turn; repeat one to weigh it (default 1,2)"),

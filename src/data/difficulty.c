@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "data/module.h"
 
@@ -22,6 +23,7 @@ struct study {
 	struct difficulty *d;
 	const struct py_module *m;
 	const struct py_node *class;        /* whose method is being read */
+	const struct py_node *maker;        /* the function that makes modules: its locals may name them */
 	int depth, work;
 	size_t used;                        /* of d->names */
 };
@@ -52,6 +54,7 @@ static void add_name(struct study *s, const char *name)
 {
 	size_t n = strlen(name), room = sizeof s->d->names - s->used;
 
+	s->d->computes = hash_xxh64(name, n, s->d->computes);
 	if (room < 8)
 		return;
 	if (n + 8 > room)
@@ -61,7 +64,7 @@ static void add_name(struct study *s, const char *name)
 		s->used = sizeof s->d->names;
 }
 
-static enum op_class add_op(struct study *s, struct str name)
+static void add_op(struct study *s, struct str name)
 {
 	char plain[40];
 	enum op_class c;
@@ -73,7 +76,6 @@ static enum op_class add_op(struct study *s, struct str name)
 	s->d->calls += c == OP_CALL;
 	if (c != OP_NONE && c != OP_FREE)
 		add_name(s, plain);
-	return c;
 }
 
 static int is_self(const struct py_node *n)
@@ -131,42 +133,91 @@ static void read_class(struct study *s, const struct py_node *class)
 	s->depth--;
 }
 
-/* A module that is called: the expression that made it. */
-static void apply_module(struct study *s, const struct py_node *made)
-{
-	const struct py_node *class;
-	struct str name;
+static void apply_module(struct study *s, const struct py_node *made);
 
-	if (++s->work > WORK_MOST || s->depth == DEPTH_MOST)
-		return;
-	if (made->kind == PY_ListComp || made->kind == PY_GeneratorExp) {
-		s->d->loops++;
-		apply_module(s, made->kind == PY_ListComp ? made->u.ListComp.elt : made->u.GeneratorExp.elt);
-		return;
+/* What a function returns last, in the function's own scope. */
+static void apply_maker(struct study *s, const struct py_node *f)
+{
+	const struct py_list *body = &f->u.FunctionDef.body;
+	const struct py_node *before = s->maker, *last = body->n ? body->v[body->n - 1] : NULL;
+
+	s->maker = f;
+	if (last && last->kind == PY_Return && last->u.Return.value)
+		apply_module(s, last->u.Return.value);
+	s->maker = before;
+}
+
+/* A local list of layers: what it is set to, and what is added to it, in loops too. */
+static void apply_local(struct study *s, const struct py_list *body, struct str name, int depth)
+{
+	for (size_t i = 0; i < body->n && depth < DEPTH_MOST; i++) {
+		const struct py_node *n = body->v[i];
+		const struct py_node *call = n->kind == PY_Expr && n->u.Expr.value->kind == PY_Call ? n->u.Expr.value : NULL;
+		const struct py_node *f = call ? call->u.Call.func : NULL;
+
+		if (n->kind == PY_Assign && n->u.Assign.targets.v[0]->kind == PY_Name && str_eq(n->u.Assign.targets.v[0]->u.Name.id, name))
+			apply_module(s, n->u.Assign.value);
+		else if (n->kind == PY_AugAssign && n->u.AugAssign.target->kind == PY_Name && str_eq(n->u.AugAssign.target->u.Name.id, name))
+			apply_module(s, n->u.AugAssign.value);
+		else if (f && f->kind == PY_Attribute && call->u.Call.args.n && str_eq(node_last_name(f->u.Attribute.value), name))
+			apply_module(s, call->u.Call.args.v[0]);
+		if (n->kind == PY_For)
+			s->d->loops++, apply_local(s, &n->u.For.body, name, depth + 1);
+		else if (n->kind == PY_If)
+			apply_local(s, &n->u.If.body, name, depth + 1);
 	}
-	if (made->kind == PY_List) {
-		for (size_t i = 0; i < made->u.List.elts.n; i++)
-			apply_module(s, made->u.List.elts.v[i]);
-		return;
+}
+
+/* A call that makes a module: of a class, or of a method or function that returns one. */
+static void apply_made(struct study *s, const struct py_Call *c)
+{
+	struct str name = node_last_name(c->func);
+	const struct py_node *class = module_class(s->m, name), *f = NULL;
+
+	if (is_self(c->func))
+		f = s->class ? class_method(s->m, s->class, name) : NULL;
+	else if (c->func->kind == PY_Name && !class)
+		f = module_function(s->m, name);
+	for (size_t i = 0; !f && !class && s->maker && c->func->kind == PY_Name && i < s->maker->u.FunctionDef.body.n; i++) {
+		const struct py_node *local = s->maker->u.FunctionDef.body.v[i];
+
+		if (local->kind == PY_FunctionDef && str_eq(local->u.FunctionDef.name, name))
+			f = local;
 	}
-	if (made->kind == PY_Starred)
-		made = made->u.Starred.value;
-	if (made->kind == PY_IfExp)
-		made = made->u.IfExp.body;
-	if (made->kind != PY_Call)
-		return;
-	name = node_last_name(made->u.Call.func);
-	class = module_class(s->m, name);
-	s->depth++;
-	if (class) {
+	if (f) {
+		apply_maker(s, f);
+	} else if (class) {
 		s->d->blocks++;
 		read_class(s, class);
 	} else if (str_is(name, "Sequential") || str_is(name, "ModuleList")) {
 		s->d->loops += str_is(name, "ModuleList");
-		for (size_t i = 0; i < made->u.Call.args.n; i++)
-			apply_module(s, made->u.Call.args.v[i]);
+		for (size_t i = 0; i < c->args.n; i++)
+			apply_module(s, c->args.v[i]);
 	} else {
 		add_op(s, name);
+	}
+}
+
+/* A module that is called: the expression that made it. */
+static void apply_module(struct study *s, const struct py_node *made)
+{
+	if (++s->work > WORK_MOST || s->depth == DEPTH_MOST)
+		return;
+	s->depth++;
+	if (made->kind == PY_Starred)
+		made = made->u.Starred.value;
+	if (made->kind == PY_IfExp)
+		made = made->u.IfExp.body;
+	if (made->kind == PY_ListComp || made->kind == PY_GeneratorExp) {
+		s->d->loops++;
+		apply_module(s, made->kind == PY_ListComp ? made->u.ListComp.elt : made->u.GeneratorExp.elt);
+	} else if (made->kind == PY_List) {
+		for (size_t i = 0; i < made->u.List.elts.n; i++)
+			apply_module(s, made->u.List.elts.v[i]);
+	} else if (made->kind == PY_Name && s->maker) {
+		apply_local(s, &s->maker->u.FunctionDef.body, made->u.Name.id, 0);
+	} else if (made->kind == PY_Call) {
+		apply_made(s, &made->u.Call);
 	}
 	s->depth--;
 }
@@ -174,10 +225,12 @@ static void apply_module(struct study *s, const struct py_node *made)
 /* self.NAME(...): a member module, or a method. 1: it was one. */
 static int apply_member(struct study *s, struct str name)
 {
-	const struct py_node *made = find_member(s, name), *f;
+	const struct py_node *made = find_member(s, name), *before = s->maker, *f;
 
 	if (made) {
+		s->maker = class_method(s->m, s->class, STR("__init__"));
 		apply_module(s, made);
+		s->maker = before;
 		return 1;
 	}
 	f = s->class ? class_method(s->m, s->class, name) : NULL;
@@ -189,27 +242,29 @@ static int apply_member(struct study *s, struct str name)
 	return f != NULL;
 }
 
+/* Arguments first, so that f(g(x)) and x = g(x); x = f(x) are read in the same order. */
 static void read_call(struct study *s, struct py_node *n)
 {
 	const struct py_Call *c = &n->u.Call;
 	struct str name = node_last_name(c->func);
 	const struct py_node *f = c->func->kind == PY_Name ? module_function(s->m, name) : NULL;
-	enum op_class class = OP_NONE;
+	char plain[40];
 
-	if (f && s->depth < DEPTH_MOST) {
+	plain_name(name, plain);
+	if (c->func->kind == PY_Attribute)
+		read_node(s, c->func->u.Attribute.value);
+	for (size_t i = 0; i < c->args.n; i++)
+		if (class_of(plain) != OP_FREE || c->args.v[i]->kind != PY_BinOp)     /* sizes are computed there */
+			read_node(s, c->args.v[i]);
+	if (c->func->kind == PY_Call) {
+		apply_module(s, c->func);
+	} else if (f && s->depth < DEPTH_MOST) {
 		s->depth++;
 		read_body(s, &f->u.FunctionDef.body);
 		s->depth--;
-	} else if (is_self(c->func) ? !apply_member(s, name) : 1) {
-		class = add_op(s, name);
+	} else if (!is_self(c->func) || !apply_member(s, name)) {
+		add_op(s, name);
 	}
-	if (c->func->kind == PY_Attribute)
-		read_node(s, c->func->u.Attribute.value);
-	else if (c->func->kind == PY_Call)
-		apply_module(s, c->func);
-	for (size_t i = 0; i < c->args.n; i++)
-		if (class != OP_FREE || c->args.v[i]->kind != PY_BinOp)     /* sizes are computed there */
-			read_node(s, c->args.v[i]);
 }
 
 static int is_number(const struct py_node *n)
@@ -224,6 +279,7 @@ static void count_arithmetic(struct study *s, enum py_op op)
 		add_name(s, "matmul");
 	} else if (op == PY_OP_Add || op == PY_OP_Sub || op == PY_OP_Mult || op == PY_OP_Div || op == PY_OP_Pow) {
 		s->d->arithmetic++;
+		s->d->computes = hash_xxh64(&op, sizeof op, s->d->computes);
 	}
 }
 
@@ -252,10 +308,14 @@ static void read_node(void *ctx, struct py_node *n)
 	case PY_Assert:
 	case PY_Raise: return;
 	case PY_BinOp:
+		py_children(n, read_node, s);
 		if (!is_number(n->u.BinOp.left) || !is_number(n->u.BinOp.right))
 			count_arithmetic(s, n->u.BinOp.op);
-		break;
-	case PY_AugAssign: count_arithmetic(s, n->u.AugAssign.op); break;
+		return;
+	case PY_AugAssign:
+		py_children(n, read_node, s);
+		count_arithmetic(s, n->u.AugAssign.op);
+		return;
 	default: break;
 	}
 	py_children(n, read_node, s);
@@ -267,7 +327,7 @@ static int level_of(const struct difficulty *d)
 {
 	int named = d->anchors + d->calls;
 
-	if (d->networks || d->anchors > 3 || (d->anchors > 1 && (d->blocks || d->loops)) || named > 14)
+	if (d->networks || d->anchors > 2 || (d->anchors > 1 && (d->blocks || d->loops)) || named > 14)
 		return 3;
 	if (!d->anchors)
 		return d->calls + (d->calls == 1 && d->arithmetic > 8) <= 1 ? 1 : 2;

@@ -20,7 +20,7 @@ struct prep {
 	struct tok *tok;
 	struct prep_work *work;          /* [threads] */
 	struct err *work_err;            /* [threads] */
-	struct sketch_index eval;        /* kept out of training */
+	struct prep_eval eval;           /* kept out of training */
 	struct sketch_index seen;
 	struct map texts;                /* hashes of what was read */
 	struct prep_out *out;
@@ -256,20 +256,18 @@ static int parse_sources(const struct prep_opts *o, struct prep_report *r, struc
 static int keep_out(struct prep *p, const char *path, struct err *e)
 {
 	struct taskset t;
-	struct sketch s;
-	int rc = taskset_open(&t, path, e), unread = 0;
+	int rc = 0, unread = 0;
 
-	for (size_t i = 0; !rc && i < t.rows.n; i++) {
-		if (prep_sketch_text(str_of(t.rows.v[i].source), &s))
-			rc = sketch_index_add(&p->eval, &s, e);
-		else
-			unread++;
+	if (taskset_open(&t, path, e))
+		return -1;
+	for (size_t i = 0; rc >= 0 && i < t.rows.n; i++) {
+		rc = prep_eval_add(&p->eval, str_of(t.rows.v[i].source), e);
+		unread += rc == 0;
 	}
-	if (!rc && unread)
+	taskset_close(&t);
+	if (unread)
 		log_warn("%d tasks of '%s' do not parse and are not kept out", unread, path);
-	if (!rc)
-		taskset_close(&t);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 static int load_eval(struct prep *p, struct err *e)
@@ -320,7 +318,7 @@ static void close_all(struct prep *p)
 	for (size_t i = 0; p->row && i < BATCH; i++)
 		arena_release(&p->row[i].arena);
 	prep_out_free(p->out);
-	sketch_index_release(&p->eval);
+	prep_eval_release(&p->eval);
 	sketch_index_release(&p->seen);
 	map_release(&p->texts);
 	tok_free(p->tok);

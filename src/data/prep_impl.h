@@ -74,9 +74,17 @@ struct prep_work {
 /* JSON to members. The row may be dropped; -1 only when memory ended. */
 int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e);
 /* Parses, converts, labels, sketches, writes the messages, counts tokens. */
-int prep_examine(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e);
-/* The sketch of a task's text; 0 when it does not parse. */
-int prep_sketch_text(struct str task, struct sketch *out);
+struct prep_eval;
+int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e);
+
+/* Evaluation tasks, to be kept out of training. */
+struct prep_eval {
+	struct sketch_index sketches;
+	struct map computes;           /* hashes of what is applied, of tasks that apply three operators or more */
+};
+/* 1: added, 0: does not parse, -1. */
+int prep_eval_add(struct prep_eval *x, struct str task, struct err *e);
+void prep_eval_release(struct prep_eval *x);
 
 /* --- outputs ------------------------------------------------------------------------------------ */
 

@@ -65,12 +65,15 @@ int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e)
 	if (!row->raw.p)
 		return 0;
 	j = json_parse(row->raw, &why);
-	if (j)
+	if (j && json_kind(j) == JSON_OBJECT) {
 		decode_object(w, row, j);
-	else
+		if (!row->id || !row->task.p || !row->solution.p || !row->origin.p)
+			why.code = ERR_NOMEM;
+	} else {
 		row->drop = PREP_DROP_broken_row;
+	}
 	json_free(j);
-	return why.code == ERR_NOMEM || (j && (!row->id || !row->task.p || !row->solution.p || !row->origin.p)) ? err_nomem(e) : 0;
+	return why.code == ERR_NOMEM ? err_nomem(e) : 0;
 }
 
 /* --- the program --------------------------------------------------------------------------------- */
@@ -124,17 +127,53 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
 		row->drop = PREP_DROP_no_inputs;
 }
 
-static void check_contamination(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval)
-{
-	double near = row->role == PREP_EVAL ? 0.0 : sketch_index_nearest(eval, &row->sketch, 1.0);
+enum { OPS_TELLING = 3 };           /* one operator, or two, is nobody's */
 
+static struct str key_of(const struct difficulty *d)
+{
+	return (struct str){ .p = (const char *)&d->computes, .n = sizeof d->computes };
+}
+
+static void check_contamination(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval)
+{
+	const struct difficulty *d = &row->difficulty;
+	double near = row->role == PREP_EVAL ? 0.0 : sketch_index_nearest(&eval->sketches, &row->sketch, 1.0);
+
+	if (row->role == PREP_EVAL)
+		return;
 	if (near >= 1.0)
 		row->drop = PREP_DROP_contaminated;
 	else if (w->o->near_eval > 0.0 && near >= w->o->near_eval)
 		row->drop = PREP_DROP_contaminated_near;
+	else if (d->anchors + d->calls >= OPS_TELLING && map_get(&eval->computes, key_of(d)))
+		row->drop = PREP_DROP_contaminated_ops;
 }
 
-static int examine_task(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e)
+int prep_eval_add(struct prep_eval *x, struct str task, struct err *e)
+{
+	struct difficulty d;
+	struct sketch s;
+	struct py_module m;
+	int rc;
+
+	if (py_parse(&m, task, "", TREE_MOST, NULL))
+		return 0;
+	sketch_module(&m, &s);
+	difficulty_of(&m, STR("Model"), &d);
+	py_release(&m);
+	rc = sketch_index_add(&x->sketches, &s, e);
+	if (!rc && d.anchors + d.calls >= OPS_TELLING && !map_put(&x->computes, key_of(&d)))
+		rc = err_nomem(e);
+	return rc ? -1 : 1;
+}
+
+void prep_eval_release(struct prep_eval *x)
+{
+	sketch_index_release(&x->sketches);
+	map_release(&x->computes);
+}
+
+static int examine_task(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
 {
 	struct str model = row->entry.n ? row->entry : STR("Model");
 	struct py_module m;
@@ -244,7 +283,7 @@ static int count_tokens(struct prep_work *w, struct prep_row *row, struct err *e
 	return 0;
 }
 
-int prep_examine(struct prep_work *w, struct prep_row *row, const struct sketch_index *eval, struct err *e)
+int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
 {
 	if (row->drop != PREP_KEPT)
 		return 0;
@@ -259,15 +298,4 @@ int prep_examine(struct prep_work *w, struct prep_row *row, const struct sketch_
 	if (examine_solution(w, row, e))
 		return -1;
 	return row->drop != PREP_KEPT ? 0 : write_messages(w, row, e) || count_tokens(w, row, e) ? -1 : 0;
-}
-
-int prep_sketch_text(struct str task, struct sketch *out)
-{
-	struct py_module m;
-
-	if (py_parse(&m, task, "", TREE_MOST, NULL))
-		return 0;
-	sketch_module(&m, out);
-	py_release(&m);
-	return 1;
 }

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum { RUN = 5, NAMES = 64, ROWS = SKETCH_N / SKETCH_BANDS };
+enum { RUN = 8, NAMES = 64, SMALL = 1000, ROWS = SKETCH_N / SKETCH_BANDS };
 
 enum mark { M_NAME = 1, M_SELF, M_CONST, M_OP, M_KIND, M_END };
 
@@ -254,18 +254,26 @@ int sketch_index_add(struct sketch_index *x, const struct sketch *s, struct err 
 	return 0;
 }
 
+static double nearest_of_all(const struct sketch_index *x, const struct sketch *s, double enough)
+{
+	double best = 0.0;
+
+	for (size_t i = 0; i < x->items.n && best < enough; i++)
+		best = MAX(best, sketch_similarity(s, &x->items.v[i]));
+	return best;
+}
+
 double sketch_index_nearest(const struct sketch_index *x, const struct sketch *s, double enough)
 {
 	double best = 0.0;
 
+	if (x->items.n <= SMALL)
+		return nearest_of_all(x, s, enough);
 	for (int b = 0; b < SKETCH_BANDS && x->slots && best < enough; b++) {
 		uint32_t i = x->head[b][band_slot(x, s, b)];
 
-		for (; i && best < enough; i = x->next.v[(i - 1) * SKETCH_BANDS + (size_t)b]) {
-			double d = sketch_similarity(s, &x->items.v[i - 1]);
-
-			best = d > best ? d : best;
-		}
+		for (; i && best < enough; i = x->next.v[(i - 1) * SKETCH_BANDS + (size_t)b])
+			best = MAX(best, sketch_similarity(s, &x->items.v[i - 1]));
 	}
 	return best;
 }

@@ -5,7 +5,7 @@
  * members of self), values of constants, docstrings, annotations, imports, constants of the
  * module, get_inputs and get_init_inputs leave no trace beyond "a name", "a number". How a
  * library function was reached does not count: F.relu, torch.relu and nn.functional.relu are
- * one. Runs of five features are the set that is compared; the sketch holds 128 minima of it
+ * one. Runs of eight features are the set that is compared; the sketch holds 128 minima of it
  * (MinHash), from which the Jaccard similarity is estimated to about 0.03. */
 #ifndef DATA_SKETCH_H
 #define DATA_SKETCH_H
@@ -26,7 +26,7 @@ void sketch_module(const struct py_module *m, struct sketch *s);
 double sketch_similarity(const struct sketch *a, const struct sketch *b);
 
 /* A growing set of sketches, searched by bands of equal minima: pairs of similarity 0.85 are
- * found with a probability of 0.99, of 0.7 with 0.6. Reading by several threads is safe while
+ * found with a probability of 0.99, of 0.7 with 0.6; a set of up to 1,000 is searched whole. Reading by several threads is safe while
  * nobody adds. */
 struct sketch_index {
 	struct { struct sketch *v; size_t n, cap; } items;

@@ -179,6 +179,83 @@ static void refuse_config(const char *text, const char *why, int line)
 	drop(path);
 }
 
+/* --- files with sections ---------------------------------------------------------------------------- */
+
+struct stage_args {
+	double lr, rl_lr;
+	int64_t n, batch;
+	const char *stage;
+	struct opt_list k;
+};
+
+static const struct opt stage_table[] = {
+	OPT_REAL(struct stage_args, lr, "lr", 0, 1, 0.5, ""),
+	OPT_REAL(struct stage_args, rl_lr, "rl-lr", 0, 1, 0.25, ""),
+	OPT_INT(struct stage_args, n, "n", 0, 100, 1, ""),
+	OPT_INT(struct stage_args, batch, "batch", 0, 100, 1, ""),
+	OPT_CHOICE(struct stage_args, stage, "stage", "sft|rl|all", "sft", ""),
+	OPT_LIST(struct stage_args, k, "k", "N", 1, ""),
+	OPT_END
+};
+static const struct opt other_table[] = { OPT_STR(struct args, task, "title", "TEXT", NULL, ""), OPT_END };
+static const struct opt_section sections[] = { { "sft", stage_table }, { "rl", stage_table }, { "report", other_table }, { NULL, NULL } };
+static const struct opt_scope scope = { .own = "sft|rl", .select = "stage", .all = sections };
+
+static int parse_stage(const char *text, struct stage_args *a, struct opt_parsed *p, struct err *e, const char *stage)
+{
+	char *path = config_with(text);
+	const char *words[] = { "--config", path, "--stage", stage };
+	int rc = opt_parse_in(stage_table, &scope, a, stage ? 4 : 2, (char *const *)words, p, e);
+
+	unlink(path);
+	free(path);
+	return rc;
+}
+
+static void test_sections(void **state)
+{
+	static const char text[] = "sft: {lr: 0.1, batch: 8, k: 3}\nn: 5\nk: [1, 2]\ntitle: common\nrl:\n  lr: 0.2\n  n: 7\n  batch: 9\nreport: {title: x}\n";
+	struct err e = ERR_INIT;
+	struct opt_parsed p;
+	struct stage_args a;
+
+	(void)state;
+	assert_int_equal(parse_stage(text, &a, &p, &e, NULL), 0);
+	assert_true(a.lr == 0.1 && a.rl_lr == 0.25 && a.n == 5 && a.batch == 8);
+	assert_int_equal(a.k.n, 1);               /* a section's list replaces the common one */
+	assert_string_equal(a.k.v[0], "3");
+	opt_release(&p);
+	assert_int_equal(parse_stage(text, &a, &p, &e, "rl"), 0);
+	assert_true(a.lr == 0.5 && a.rl_lr == 0.2 && a.n == 7 && a.batch == 9);
+	assert_int_equal(a.k.n, 2);
+	opt_release(&p);
+	assert_int_equal(parse_stage(text, &a, &p, &e, "all"), 0);
+	assert_true(a.lr == 0.1 && a.rl_lr == 0.2 && a.n == 7 && a.batch == 9);
+	opt_release(&p);
+}
+
+static void refuse_sections(const char *text, const char *why, int line)
+{
+	struct err e = ERR_INIT;
+	struct opt_parsed p;
+	struct stage_args a;
+
+	assert_int_equal(parse_stage(text, &a, &p, &e, NULL), -1);
+	assert_contains(e.text, why);
+	assert_int_equal(e.line, line);
+}
+
+/* A wrong word is refused wherever it stands, whoever reads the file. */
+static void test_sections_refused(void **state)
+{
+	(void)state;
+	refuse_sections("n: 1\nnonsense: 2\n", "unknown key 'nonsense'", 2);
+	refuse_sections("sft: {title: x}\n", "unknown key 'title'", 1);
+	refuse_sections("report:\n  title: x\n  lr: 1\n", "unknown key 'lr' in section 'report'", 3);
+	refuse_sections("sft:\n  lr: 7\n", "outside 0..1", 2);
+	refuse_sections("rl: 3\n", "section 'rl' is a mapping", 1);
+}
+
 static void test_config_refused(void **state)
 {
 	(void)state;
@@ -249,7 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_command_line), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_resolved),
+		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_sections), cmocka_unit_test(test_sections_refused), cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_help),
 	};
 
