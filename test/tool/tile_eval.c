@@ -3,8 +3,9 @@
  * Reads one JSON object a line: path, kernel, grid [x, y, z], args: a list of
  *     {"name", "tensor": FILE, "dtype", "count", "offset"}   dense elements; written back after the run
  *     {"name", "int" | "float" | "bool" | "str": value}, {"name", "none": true}, {"name", "dtype": "float32"}
- * in the order of the parameters, constants marked "constexpr": true. Prints "ok", or one line
- * that says why not. */
+ * in the order of the parameters, constants marked "constexpr": true. Prints "ok" and, with
+ * "ops": true, the operations of the kernel (name:dtype, of dots the precision, of reductions
+ * the combine function), or one line that says why not. "checked": true runs in checked mode, "fuel" bounds it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +81,24 @@ static int write_back(struct run *r, struct err *e)
 	return 0;
 }
 
-static int execute(struct tile_engine *g, const struct json *j, const struct check_env *env, struct diag *d, struct err *e)
+/* Each operation once, by what decides its rounding. */
+static void list_ops(const struct tile_code *code, struct buf *out)
+{
+	for (int f = 0; f < code->n_funcs; f++)
+		for (int i = 0; i < code->funcs[f].n_insns; i++) {
+			const struct tile_insn *in = &code->funcs[f].insns[i];
+			char one[96];
+			if (in->n_dst + in->n_src == 0)
+				continue;
+			struct tile_type t = code->regs[in->r[in->op == TOP_STORE ? 1 : 0]];
+			int whole = in->op == TOP_DOT || in->op == TOP_REDUCE || in->op == TOP_SCAN || in->op == TOP_ATOMIC;
+			snprintf(one, sizeof one, " %s:%s:%d;", tile_op_info(in->op)->name, dtype_info(t.dt)->triton, whole ? in->attr[0] : 0);
+			if (str_find(buf_str(out), str_of(one)) < 0)
+				buf_adds(out, one);
+		}
+}
+
+static int execute(struct tile_engine *g, const struct json *j, const struct check_env *env, struct buf *ops, struct diag *d, struct err *e)
 {
 	struct run r = { .n = 0 };
 	const struct json *args = json_get(j, "args"), *grid = json_get(j, "grid");
@@ -94,8 +112,11 @@ static int execute(struct tile_engine *g, const struct json *j, const struct che
 	if (!l.fn)
 		return err_set(e, ERR_NOT_FOUND, "no such kernel");
 	int rc = tile_compile(g, &l, &code, d, e);
+	if (!rc && json_bool(json_get(j, "ops"), 0))
+		list_ops(code, ops);
+	int mode = json_bool(json_get(j, "checked"), 0) ? TILE_CHECKED : TILE_FAST;
 	if (!rc)
-		rc = tile_run(g, code, &l, &(struct tile_run_options){ .mode = TILE_FAST }, &(struct tile_cost){ 0 }, d, e);
+		rc = tile_run(g, code, &l, &(struct tile_run_options){ .mode = mode, .fuel = json_int(json_get(j, "fuel"), 0) }, &(struct tile_cost){ 0 }, d, e);
 	if (!rc)
 		rc = write_back(&r, e);
 	for (size_t i = 0; i < r.n; i++)
@@ -104,7 +125,7 @@ static int execute(struct tile_engine *g, const struct json *j, const struct che
 	return rc;
 }
 
-static int one(struct tile_engine *g, const struct json *j, struct diag *d, struct err *e)
+static int one(struct tile_engine *g, const struct json *j, struct buf *ops, struct diag *d, struct err *e)
 {
 	struct buf src = BUF_INIT;
 	struct py_module m;
@@ -112,7 +133,7 @@ static int one(struct tile_engine *g, const struct json *j, struct diag *d, stru
 	const char *path = text(j, "path");
 	if (file_read(path, 0, &src, e) || py_parse(&m, buf_str(&src), path, 0, e) || check_env_init(&env, &m, e))
 		return -1;
-	int rc = execute(g, j, &env, d, e);
+	int rc = execute(g, j, &env, ops, d, e);
 	check_env_release(&env);
 	py_release(&m);
 	buf_release(&src);
@@ -126,11 +147,13 @@ int main(void)
 	struct tile_engine *g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 	while (g && fgets(line, sizeof line, stdin)) {
 		struct diag d = { 0 };
+		struct buf ops = BUF_INIT;
 		err_clear(&e);
 		struct json *j = json_parse(str_of(line), &e);
-		int rc = j ? one(g, j, &d, &e) : -1;
-		printf("%s\n", rc < 0 ? e.text : rc ? d.text : "ok");
+		int rc = j ? one(g, j, &ops, &d, &e) : -1;
+		printf("%s%.*s\n", rc < 0 ? e.text : rc ? d.text : "ok", rc ? 0 : (int)ops.n, ops.n ? ops.p : "");
 		fflush(stdout);
+		buf_release(&ops);
 		json_free(j);
 	}
 	tile_engine_free(g);
