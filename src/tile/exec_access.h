@@ -28,6 +28,17 @@ struct access {
 	int64_t min, max;           /* byte addresses that were checked */
 };
 
+/* What access_open needs; the rest of *a is not cleared, which would cost as much as the checks. */
+static inline void access_init(struct access *a, struct machine *m, const struct tile_insn *in, int mask, int esize, const char *verb)
+{
+	a->m = m;
+	a->in = in;
+	a->ptr = val_src(m, in, 0);
+	a->mask = in->n_src > mask ? val_src(m, in, mask) : NULL;
+	a->esize = esize;
+	a->verb = verb;
+}
+
 /* Checks poison of mask and address, alignment and bounds. 0, or -1 after a fault. */
 int access_open(struct access *a);
 /* The next row; 0: no more. Rows of a dense pointer are single lanes. */

@@ -5,9 +5,10 @@
  * the short cut declines and the lanes are computed one by one. */
 #include "tile/machine.h"
 
+/* Strides of dimensions that the shape has not are 0: loops here run over all of TILE_DIMS, which
+ * the compiler unrolls, rather than over the one or two that most tiles have. */
 struct affine {
 	int64_t base, stride[TILE_DIMS];
-	int ndim;
 };
 
 /* Bounds that keep all arithmetic here inside 64 bits: 5 strides of 2^39 over 2^20 lanes and a
@@ -17,18 +18,16 @@ struct affine {
 
 static int load_affine(const struct val *v, struct affine *out)
 {
-	out->ndim = v->ndim;
 	if (v->kind == VAL_UNIFORM) {
-		for (int i = 0; i < v->ndim; i++)
-			out->stride[i] = 0;
+		memset(out->stride, 0, sizeof out->stride);
 		out->base = v->ptr ? v->u.i : val_int(v);
 		return out->base > MOST_BASE || out->base < -MOST_BASE ? -1 : 0;
 	}
 	if (v->kind != VAL_AFFINE)
 		return -1;
 	out->base = v->u.i;
-	for (int i = 0; i < v->ndim; i++)
-		out->stride[i] = v->stride[i];
+	for (int i = 0; i < TILE_DIMS; i++)
+		out->stride[i] = i < v->ndim ? v->stride[i] : 0;
 	return 0;
 }
 
@@ -36,17 +35,19 @@ static int load_affine(const struct val *v, struct affine *out)
 static int range_of(const struct affine *a, const struct val *shape, int64_t *lo, int64_t *hi)
 {
 	int64_t down = 0, up = 0;
-	for (int d = 0; d < shape->ndim; d++) {
-		int64_t s = a->stride[d];
-		if (s > MOST_STRIDE || s < -MOST_STRIDE)
-			return -1;
-		int64_t reach = s * (shape->shape[d] - 1);
+	int far = a->base > MOST_BASE || a->base < -MOST_BASE;
+	for (int d = 0; d < TILE_DIMS; d++)
+		far |= a->stride[d] > MOST_STRIDE || a->stride[d] < -MOST_STRIDE;
+	if (far)
+		return -1;
+	for (int d = 0; d < TILE_DIMS; d++) {
+		int64_t reach = a->stride[d] * (shape->shape[d] - 1);
 		down += reach < 0 ? reach : 0;
 		up += reach > 0 ? reach : 0;
 	}
 	*lo = a->base + down;
 	*hi = a->base + up;
-	return a->base > MOST_BASE || a->base < -MOST_BASE ? -1 : 0;
+	return 0;
 }
 
 static int fits(const struct val *v, int64_t lo, int64_t hi)
@@ -70,37 +71,41 @@ static int fits(const struct val *v, int64_t lo, int64_t hi)
 /* d becomes `a` if that is exact in d's type. */
 static int put_affine(struct val *d, const struct affine *a)
 {
-	int64_t lo, hi;
-	int flat = 1;
+	int64_t lo, hi, any = 0;
 	if (range_of(a, d, &lo, &hi) || !fits(d, lo, hi))
 		return 0;
-	for (int i = 0; i < d->ndim; i++)
-		flat &= a->stride[i] == 0;
-	if (flat) {
+	for (int i = 0; i < TILE_DIMS; i++)
+		any |= a->stride[i];
+	if (!any) {
 		val_set_int(d, a->base);
 		return 1;
 	}
 	d->kind = VAL_AFFINE;
 	d->u.i = a->base;
-	for (int i = 0; i < d->ndim; i++)
-		d->stride[i] = a->stride[i];
+	memcpy(d->stride, a->stride, sizeof d->stride);
 	return 1;
 }
 
 static int scaled(struct affine *a, int64_t by)
 {
 	int bad = __builtin_mul_overflow(a->base, by, &a->base);
-	for (int i = 0; i < a->ndim; i++)
+	for (int i = 0; i < TILE_DIMS; i++)
 		bad |= __builtin_mul_overflow(a->stride[i], by, &a->stride[i]);
 	return bad;
 }
 
 static int add_affine(struct affine *a, const struct affine *b, int sign)
 {
-	int bad = sign > 0 ? __builtin_add_overflow(a->base, b->base, &a->base) : __builtin_sub_overflow(a->base, b->base, &a->base);
-	for (int i = 0; i < a->ndim; i++)
-		bad |= sign > 0 ? __builtin_add_overflow(a->stride[i], b->stride[i], &a->stride[i])
-				: __builtin_sub_overflow(a->stride[i], b->stride[i], &a->stride[i]);
+	int bad = 0;
+	if (sign > 0) {
+		bad = __builtin_add_overflow(a->base, b->base, &a->base);
+		for (int i = 0; i < TILE_DIMS; i++)
+			bad |= __builtin_add_overflow(a->stride[i], b->stride[i], &a->stride[i]);
+		return bad;
+	}
+	bad = __builtin_sub_overflow(a->base, b->base, &a->base);
+	for (int i = 0; i < TILE_DIMS; i++)
+		bad |= __builtin_sub_overflow(a->stride[i], b->stride[i], &a->stride[i]);
 	return bad;
 }
 
@@ -115,7 +120,7 @@ static int one_quotient(struct val *d, struct affine *a, const struct val *b, in
 		return 0;
 	int64_t q = lo / c;
 	if (!rem)
-		*a = (struct affine){ .base = q, .ndim = a->ndim };
+		*a = (struct affine){ .base = q };
 	else
 		a->base -= q * c;
 	return put_affine(d, a);

@@ -9,10 +9,13 @@
 /* --- load --------------------------------------------------------------------------- */
 
 /* The next program mostly wants what lies behind this tile; a program is too short for the
- * hardware to see the stream by itself. Prefetching past the end is harmless. */
-static void fetch_ahead(const char *p, int64_t bytes)
+ * hardware to see the stream by itself. Prefetching past the end is harmless. What a cache holds
+ * whole is there already. */
+static void fetch_ahead(const struct allocation *al, const char *p, int64_t bytes)
 {
-	enum { LINE = 64, MOST = 8192 };
+	enum { LINE = 64, MOST = 8192, CACHED = 1 << 18 };
+	if (al && al->bytes <= CACHED)
+		return;
 	for (int64_t i = 0; i < MIN(bytes, MOST); i += LINE)
 		__builtin_prefetch(p + i, 0, 2);
 }
@@ -157,12 +160,10 @@ static int check_loaded(struct access *a, struct val *d, int off_undefined)
 int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
 {
 	struct val *d = val_dst(m, in, 0);
-	struct access a = {
-		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 1 ? val_src(m, in, 1) : NULL,
-		.esize = d->esize, .verb = "load",
-	};
+	struct access a;
 	struct row r;
 	int off_undefined = 0;
+	access_init(&a, m, in, 1, d->esize, "load");
 	if (access_open(&a))
 		return -1;
 	d->data = d->home;
@@ -178,7 +179,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_i
 	} else if (p->borrow && access_contiguous(&a)) {
 		d->kind = VAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
-		fetch_ahead((char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
+		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
 	} else if (a.active) {
 		if (!access_full(&a))
 			val_dense(d);
@@ -242,12 +243,10 @@ static int check_stored(struct access *a, const struct row *r, struct val *v, co
 int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
 {
 	struct val *v = val_src(m, in, 1);
-	struct access a = {
-		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 2 ? val_src(m, in, 2) : NULL,
-		.esize = v->esize, .verb = "store",
-	};
+	struct access a;
 	struct row r;
 	(void)p;
+	access_init(&a, m, in, 2, v->esize, "store");
 	if (access_open(&a))
 		return -1;
 	m->cost.bytes_stored += a.active * a.esize;
@@ -289,10 +288,8 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 {
 	const struct plan_insn *maker = p->maker;
 	struct val *v = val_src(m, in, 1);
-	struct access a = {
-		.m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 2 ? val_src(m, in, 2) : NULL,
-		.esize = v->esize, .verb = "store",
-	};
+	struct access a;
+	access_init(&a, m, in, 2, v->esize, "store");
 	if (maker->counter != 0xff)
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
 	v->written = 0;
@@ -314,7 +311,7 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 		return exec_store(m, in, p);
 	struct row all = { .count = v->n, .addr = to, .step = v->esize, .al = a.al };
 	m->cost.bytes_stored += bytes;
-	fetch_ahead(to + bytes, bytes);
+	fetch_ahead(a.al, to + bytes, bytes);
 	mark_defined(&all, a.esize);
 	return 0;
 }
