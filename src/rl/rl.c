@@ -245,15 +245,20 @@ static void measure(struct rl *s, const struct rollout *ro, double loss, struct 
 	for (size_t i = 0; i < ro->samples.n; i++) {
 		const struct verdict *v = &ro->samples.v[i].verdict;
 
-		reward += v->reward / n;
-		correct += v->correct / n;
-		speed += v->correct ? v->speedup / n : 0.0;
+		reward += v->reward;
+		correct += v->correct;
+		speed += v->correct ? v->speedup : 0.0;
 		for (int k = 0; k < STAGES; k++)
-			reached[k] += (v->stages[k].ran && v->stages[k].passed) / n;
+			reached[k] += v->stages[k].ran && v->stages[k].passed;
 	}
+	speed = correct > 0 ? speed / correct : 0.0;
+	reward /= n;
+	correct /= n;
+	for (int k = 0; k < STAGES; k++)
+		reached[k] /= n;
 	m[0] = (struct metric){ "reward", reward };
 	m[1] = (struct metric){ "correct", correct };
-	m[2] = (struct metric){ "speedup", correct > 0 ? speed / correct : 0.0 };
+	m[2] = (struct metric){ "speedup", speed };
 	m[3] = (struct metric){ "passed_ast", reached[STAGE_ast] };
 	m[4] = (struct metric){ "passed_compile", reached[STAGE_compile] };
 	m[5] = (struct metric){ "passed_tiny", reached[STAGE_tiny] };
