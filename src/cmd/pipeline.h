@@ -24,6 +24,7 @@ struct pipeline {
 	struct eval_cmd_args eval;
 	struct report_cmd_args report;
 	unsigned stages;               /* bits: which are part of the run */
+	const char *sft_run;           /* where rl finds its start when sft is not among them; NULL: the model */
 	struct opt_parsed parsed[PIPELINE_COUNT];
 	struct arena arena;            /* names of what stages hand on */
 };

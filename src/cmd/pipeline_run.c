@@ -78,6 +78,19 @@ static int run_prepare(struct running *r)
 
 /* --- training ------------------------------------------------------------------------------------------ */
 
+/* Once its final checkpoint is complete, a stage needs neither older ones nor the samples that
+ * led there; also after a kill between the two. */
+static int tidy(struct running *r, const char *stage)
+{
+	struct buf path = BUF_INIT;
+	int rc;
+
+	path_join(&path, r->p->out, "checkpoints");
+	rc = checkpoint_prune(buf_cstr(&path), stage, 1, r->e) || store_drop_pending(r->v.store, stage, INT64_MAX, r->e) ? -1 : 0;
+	buf_release(&path);
+	return rc;
+}
+
 static int run_sft(struct running *r)
 {
 	struct buf path = BUF_INIT;
@@ -88,14 +101,14 @@ static int run_sft(struct running *r)
 	else
 		rc = stage_sft(&r->v, &r->p->sft.policy, &r->p->sft.sft, &r->done, r->e);
 	buf_release(&path);
-	return rc;
+	return rc || !r->done ? rc : tidy(r, "sft");
 }
 
 static int run_rl(struct running *r)
 {
 	struct train_args *t = &r->p->rl;
 	struct stage_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
-				   .after_sft = has_stage(r, PIPELINE_sft) };
+				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
 	struct buf path = BUF_INIT;
 	int rc = 0;
 
@@ -104,8 +117,7 @@ static int run_rl(struct running *r)
 	else
 		rc = stage_rl(&r->v, &a, &r->done, r->e);
 	buf_release(&path);
-	/* The checkpoint is complete before the samples that led to it are forgotten. */
-	return rc || !r->done ? rc : store_drop_pending(r->v.store, "rl", INT64_MAX, r->e);
+	return rc || !r->done ? rc : tidy(r, "rl");
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------------- */
@@ -132,7 +144,8 @@ static size_t list_subjects(struct running *r, struct subject *s)
 {
 	size_t n = 0;
 
-	s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model, .adapter = r->p->sft.policy.adapter };
+	if (!r->p->sft_run)
+		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model, .adapter = r->p->sft.policy.adapter };
 	if (has_stage(r, PIPELINE_sft))
 		s[n++] = trained(r, "sft", "sft_final");
 	if (has_stage(r, PIPELINE_rl))

@@ -117,10 +117,10 @@ int stage_rl(const struct stage_env *v, const struct stage_rl_args *a, int *done
 	o.save_every = a->sft->save_every;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length;
-	if (a->after_sft && !stage_final(v->out, "sft_final", &from)) {
+	if (a->sft_run && !stage_final(a->sft_run, "sft_final", &from)) {
 		rc = err_set(e, ERR_STATE, "'%s' is not there or not complete: stage sft comes first", buf_cstr(&from));
 	} else {
-		if (a->after_sft)
+		if (a->sft_run)
 			start_from(&o, a->policy, buf_cstr(&from));
 		rc = rl_run(v->dev, v->store, &o, &r, e);
 	}

@@ -28,7 +28,7 @@ struct stage_rl_args {
 	const struct rl_args *rl;
 	const struct sample_args *sample;
 	const struct judge_args *judge;
-	int after_sft;                 /* start from what stage sft of this run made */
+	const char *sft_run;           /* start from what stage sft of this run folder made; NULL: from the model */
 };
 int stage_rl(const struct stage_env *v, const struct stage_rl_args *a, int *done, struct err *e);
 

@@ -16,9 +16,9 @@ static const struct cmd_usage usage = {
 static int train_stages(const struct train_args *a, const struct stage_env *v, struct err *e)
 {
 	struct stage_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge,
-				    .after_sft = !strcmp(a->stage, "all") };
+				    .sft_run = strcmp(a->stage, "all") ? NULL : a->out };
 	struct buf path = BUF_INIT;
-	int done = rl.after_sft && stage_final(a->out, "sft_final", &path), rc = 0;
+	int done = rl.sft_run && stage_final(a->out, "sft_final", &path), rc = 0;
 
 	buf_release(&path);
 	if (strcmp(a->stage, "rl") && !done)

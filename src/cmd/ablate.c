@@ -1,0 +1,400 @@
+/* tritonrl ablate: the same short run with each extension switched off in turn, one table.
+ *
+ * The data and the supervised stage are made once; each variant trains against its own judge from
+ * there and is then evaluated by the whole judge, so that the numbers of the variants can be
+ * compared. A variant's row is written when it is complete; the same command continues. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "cmd/ablate.h"
+#include "cmd/cmd.h"
+#include "cmd/pipeline.h"
+
+struct args {
+	const char *out, *cheats;
+	struct opt_list set, only;
+	int64_t seeds;
+	int dry_run;
+};
+
+static const struct opt opts[] = {
+	OPT_STR(struct args, out, "out", "DIR", "runs/ablate", "folder of all runs; what is done there is not done again"),
+	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
+	OPT_LIST(struct args, only, "only", "LIST", 1, "these extensions alone (default: every one there is)"),
+	OPT_STR(struct args, cheats, "cheats", "DIR", NULL, "candidates to try on each judge, in the form of test/cheats"),
+	OPT_INT(struct args, seeds, "seeds", 1, 100, 1, "runs of each variant, with seeds from that of the configuration on"),
+	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every run with a few rows, steps and tokens"),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "[CONFIG]",
+	.about = "Run the reinforcement stage of a configuration once as it is and once without each extension, evaluate each trained "
+		 "model with the whole judge, count the cheats that each judge accepts and the time it takes for a candidate. The table "
+		 "goes to OUT/ablation.json too.",
+	.opts = opts,
+};
+
+struct variant { const char *name, *set, *method, *text; };
+
+static const struct variant variants[] = {
+	{ "everything on", NULL, NULL, "as configured" },
+#define EXT(id, option, text) { option, "rl." option "=false", NULL, text },
+#include "verify/ext.def"
+#undef EXT
+#define ABLATE(id, option, method, text) { option, "rl." option "=false", method, text },
+#include "cmd/ablate.def"
+#undef ABLATE
+};
+
+struct row {
+	const struct variant *v;
+	double correct, level[3];      /* percent, means over seeds; level[0] is level 1 */
+	double reward;
+	struct cheat_count cheats;
+	int64_t timed;
+	double ms;
+};
+
+struct ablation {
+	const struct args *a;
+	const char *config;
+	struct { struct row *v; size_t n, cap; } rows;
+	struct arena arena;
+	int done;
+	struct err *e;
+};
+
+/* --- one run ------------------------------------------------------------------------------------------- */
+
+/* The options of a variant with a seed, in folder `out`. */
+static int open_run(struct ablation *s, struct pipeline *p, const struct variant *v, int64_t seed, const char *out)
+{
+	struct opt_list set = { .v = arena_array(&s->arena, s->a->set.n + 2, sizeof *set.v), .n = s->a->set.n }, stages = { .v = NULL };
+	struct pipeline_source src = { .config = s->config, .set = &set, .stages = &stages, .out = out };
+
+	if (!set.v)
+		return err_nomem(s->e);
+	if (set.n)
+		memcpy(set.v, s->a->set.v, set.n * sizeof *set.v);
+	if (seed >= 0)
+		set.v[set.n++] = arena_printf(&s->arena, "seed=%lld", (long long)seed);
+	if (v && v->set)
+		set.v[set.n++] = v->set;
+	if (pipeline_open(p, &src, s->e))
+		return -1;
+	if (s->a->dry_run)
+		pipeline_shrink(p);
+	return 0;
+}
+
+static char *folder(struct ablation *s, const char *name, int64_t seed)
+{
+	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed), *at = f ? strrchr(f, '/') : NULL;
+
+	if (!f)
+		BUG("no memory for a name");
+	for (; *at; at++)
+		*at = *at == ' ' ? '-' : *at;
+	return f;
+}
+
+static int run_stages(struct ablation *s, struct pipeline *p, unsigned stages)
+{
+	p->stages = stages;
+	return pipeline_run(p, &s->done, s->e);
+}
+
+/* Data and supervised stage: the same for all variants of a seed. */
+static int run_common(struct ablation *s, int64_t seed)
+{
+	struct pipeline p;
+	int rc = open_run(s, &p, NULL, seed, folder(s, "common", seed));
+
+	if (rc)
+		return -1;
+	rc = run_stages(s, &p, 1u << PIPELINE_prepare | 1u << PIPELINE_sft);
+	pipeline_close(&p);
+	return rc;
+}
+
+static int run_variant(struct ablation *s, struct pipeline *p, const struct variant *v, int64_t seed)
+{
+	struct pipeline common;
+	int rc = open_run(s, &common, NULL, seed, folder(s, "common", seed));
+
+	if (rc)
+		return -1;
+	rc = open_run(s, p, v, seed, folder(s, v->name, seed));
+	if (!rc) {
+		/* What prepare made for the supervised stage serves all. */
+		p->rl.rl.tasks = arena_printf(&p->arena, "%s", common.rl.rl.tasks);
+		p->eval.eval.tasks = arena_printf(&p->arena, "%s", common.eval.eval.tasks);
+		p->sft_run = arena_printf(&p->arena, "%s", common.out);
+		rc = run_stages(s, p, 1u << PIPELINE_rl | 1u << PIPELINE_eval);
+		if (rc || !s->done)
+			pipeline_close(p);
+	}
+	pipeline_close(&common);
+	return rc;
+}
+
+/* --- what it came to -------------------------------------------------------------------------------------- */
+
+/* The evaluation of a run, from its store. */
+static int load_eval(struct ablation *s, const char *out, struct json **j)
+{
+	struct buf path = BUF_INIT;
+
+	buf_addf(&path, "%s/outputs/eval_rl.json", out);
+	*j = json_parse_file(buf_cstr(&path), s->e);
+	buf_release(&path);
+	return *j ? 0 : -1;
+}
+
+static void add_rates(struct row *r, const struct json *j, double weight)
+{
+	const struct json *groups = json_get(j, "groups");
+
+	r->correct += weight * json_real(json_get(json_get(j, "metrics"), "correct_rate"), 0);
+	r->reward += weight * json_real(json_get(json_get(j, "metrics"), "reward"), 0) / 100.0;
+	for (size_t i = 0; i < json_count(groups); i++) {
+		struct str name = json_str(json_get(json_at(groups, i), "name"), "");
+
+		for (int level = 1; level <= 3; level++)
+			if (name.n == 7 && str_starts(name, "level ") && name.p[6] == '0' + level)
+				r->level[level - 1] += weight * json_real(json_get(json_at(groups, i), "correct_rate"), 0);
+	}
+}
+
+/* The variant's judge on the cheats, and on the answers of the model that had everything on. */
+static int measure_judge(struct ablation *s, struct row *r, const struct pipeline *p, int64_t seed)
+{
+	struct eval_cmd_args ev = p->eval;
+	struct taskset tasks;
+	struct store *store = NULL;
+	struct buf path = BUF_INIT;
+	int rc = s->a->cheats ? ablate_cheats(&p->rl.judge, s->a->cheats, &r->cheats, s->e) : 0;
+
+	buf_addf(&path, "%s/run.db", folder(s, variants[0].name, seed));
+	if (!rc)
+		rc = taskset_open(&tasks, ev.eval.tasks, s->e);
+	if (!rc) {
+		rc = store_open(&store, buf_cstr(&path), s->e) ||
+		     ablate_time(&p->rl.judge, &tasks, store, "eval_rl", &r->timed, &r->ms, s->e) ? -1 : 0;
+		taskset_close(&tasks);
+	}
+	store_close(store);
+	buf_release(&path);
+	return rc;
+}
+
+static void json_row(struct jw *w, const struct row *r)
+{
+	static const char *const levels[] = { "level1", "level2", "level3" };
+
+	jw_begin(w, '{');
+	jw_key(w, "without"), jw_cstr(w, r->v->name);
+	jw_key(w, "what"), jw_cstr(w, r->v->text);
+	jw_key(w, "correct"), jw_real(w, r->correct);
+	for (int i = 0; i < 3; i++)
+		jw_key(w, levels[i]), jw_real(w, r->level[i]);
+	jw_key(w, "reward"), jw_real(w, r->reward);
+	jw_key(w, "cheats"), jw_int(w, r->cheats.cheats);
+	jw_key(w, "cheats_accepted"), jw_int(w, r->cheats.accepted);
+	jw_key(w, "first_accepted"), jw_cstr(w, r->cheats.first);
+	jw_key(w, "honest"), jw_int(w, r->cheats.honest);
+	jw_key(w, "honest_refused"), jw_int(w, r->cheats.refused);
+	jw_key(w, "timed"), jw_int(w, r->timed);
+	jw_key(w, "ms_per_candidate"), jw_real(w, r->ms);
+	jw_end(w, '}');
+}
+
+static void row_from_json(struct row *r, const struct json *j)
+{
+	static const char *const levels[] = { "level1", "level2", "level3" };
+
+	r->correct = json_real(json_get(j, "correct"), 0);
+	for (int i = 0; i < 3; i++)
+		r->level[i] = json_real(json_get(j, levels[i]), 0);
+	r->reward = json_real(json_get(j, "reward"), 0);
+	r->cheats = (struct cheat_count){ .cheats = json_int(json_get(j, "cheats"), 0), .accepted = json_int(json_get(j, "cheats_accepted"), 0),
+					  .honest = json_int(json_get(j, "honest"), 0), .refused = json_int(json_get(j, "honest_refused"), 0) };
+	snprintf(r->cheats.first, sizeof r->cheats.first, "%.*s", STR_ARG(json_str(json_get(j, "first_accepted"), "")));
+	r->timed = json_int(json_get(j, "timed"), 0);
+	r->ms = json_real(json_get(j, "ms_per_candidate"), 0);
+}
+
+static int keep_row(struct ablation *s, const struct row *r, const char *path)
+{
+	struct buf text = BUF_INIT;
+	struct jw w = { .out = &text };
+	int rc;
+
+	json_row(&w, r);
+	buf_addc(&text, '\n');
+	rc = buf_check(&text, s->e) ? -1 : file_replace(path, buf_str(&text), s->e);
+	buf_release(&text);
+	return rc;
+}
+
+/* Trains and evaluates a variant under every seed. */
+static int make_row(struct ablation *s, struct row *r, int64_t first_seed)
+{
+	for (int64_t k = 0; k < s->a->seeds; k++) {
+		struct pipeline p;
+		struct json *j = NULL;
+		int rc = run_variant(s, &p, r->v, first_seed + k);
+
+		if (rc || !s->done)
+			return rc;
+		rc = load_eval(s, p.out, &j);
+		if (!rc)
+			add_rates(r, j, 1.0 / (double)s->a->seeds);
+		if (!rc && k == 0)
+			rc = measure_judge(s, r, &p, first_seed);
+		json_free(j);
+		pipeline_close(&p);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+static int variant_row(struct ablation *s, const struct variant *v, int64_t seed)
+{
+	struct row r = { .v = v };
+	char *path = arena_printf(&s->arena, "%s.json", folder(s, v->name, seed));
+	struct json *j = path && file_exists(path) ? json_parse_file(path, NULL) : NULL;
+	int rc = 0;
+
+	if (j) {
+		row_from_json(&r, j);
+		log_info("without %s: done before", v->name);
+	} else {
+		log_info("%s%s", v->set ? "without " : "", v->name);
+		rc = !path ? err_nomem(s->e) : make_row(s, &r, seed);
+		if (!rc && s->done)
+			rc = keep_row(s, &r, path);
+	}
+	json_free(j);
+	return rc || !s->done ? rc : vec_push(&s->rows, r) ? err_nomem(s->e) : 0;
+}
+
+/* --- the table -------------------------------------------------------------------------------------------- */
+
+static void print_table(const struct ablation *s)
+{
+	const struct row *all = &s->rows.v[0];
+
+	printf("%-20s %9s %8s %8s %8s %8s %16s %15s %12s\n", "without", "correct", "change", "level 1", "level 2", "reward", "cheats accepted",
+	       "honest refused", "ms/candidate");
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct row *r = &s->rows.v[i];
+
+		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f %9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
+		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward, (long long)r->cheats.accepted,
+		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest, r->ms, r->cheats.first[0] ? "  " : "",
+		       r->cheats.first);
+	}
+}
+
+static int keep_table(struct ablation *s)
+{
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	struct jw w = { .out = &text, .indent = 1 };
+	int rc;
+
+	jw_begin(&w, '{');
+	jw_key(&w, "seeds"), jw_int(&w, s->a->seeds);
+	jw_key(&w, "rows"), jw_begin(&w, '[');
+	for (size_t i = 0; i < s->rows.n; i++)
+		json_row(&w, &s->rows.v[i]);
+	jw_end(&w, ']');
+	jw_end(&w, '}');
+	buf_addc(&text, '\n');
+	path_join(&path, s->a->out, "ablation.json");
+	rc = buf_check(&text, s->e) ? -1 : file_replace(buf_cstr(&path), buf_str(&text), s->e);
+	if (!rc)
+		printf("%s\n", buf_cstr(&path));
+	buf_release(&text);
+	buf_release(&path);
+	return rc;
+}
+
+static int wanted(const struct args *a, const struct variant *v)
+{
+	for (size_t i = 0; i < a->only.n; i++)
+		if (!strcmp(a->only.v[i], v->name))
+			return 1;
+	return !a->only.n || !v->set;
+}
+
+static int check_names(const struct ablation *s)
+{
+	for (size_t i = 0; i < s->a->only.n; i++) {
+		int known = 0;
+
+		for (size_t k = 1; k < COUNT_OF(variants); k++)
+			known |= !strcmp(s->a->only.v[i], variants[k].name);
+		if (!known)
+			return err_set(s->e, ERR_USAGE, "there is no extension '%s'", s->a->only.v[i]);
+	}
+	return 0;
+}
+
+static int run_all(struct ablation *s)
+{
+	struct pipeline probe;
+	int64_t seed;
+	const char *method;
+	int rc = check_names(s) || open_run(s, &probe, NULL, -1, s->a->out) ? -1 : 0;
+
+	if (rc)
+		return -1;
+	seed = probe.sft.seed;
+	method = arena_strdup(&s->arena, probe.rl.rl.method);
+	pipeline_close(&probe);
+	for (int64_t k = 0; k < s->a->seeds && !rc && s->done; k++)
+		rc = run_common(s, seed + k);
+	for (size_t i = 0; i < COUNT_OF(variants) && !rc && s->done; i++) {
+		const struct variant *v = &variants[i];
+
+		if (v->method && strcmp(v->method, method))
+			log_info("%s is a part of %s, not of %s: left out", v->name, v->method, method);
+		else if (wanted(s->a, v))
+			rc = variant_row(s, v, seed);
+	}
+	if (!rc && s->done) {
+		print_table(s);
+		rc = keep_table(s);
+	}
+	return rc;
+}
+
+int cmd_ablate(int argc, char **argv)
+{
+	struct opt_parsed p;
+	struct args a;
+	struct err e = ERR_INIT;
+	struct ablation s = { .a = &a, .done = 1, .e = &e };
+	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	stop_install();
+	s.config = p.n ? p.args[0] : NULL;
+	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") : file_mkdirs(a.out, &e) ? -1 : run_all(&s);
+	vec_free(&s.rows);
+	arena_release(&s.arena);
+	opt_release(&p);
+	if (rc)
+		return cmd_fail("ablate", &e);
+	if (!s.done)
+		fprintf(stderr, "stopped; the same command continues\n");
+	return s.done ? CMD_OK : CMD_NO;
+}
