@@ -356,6 +356,7 @@ static void write_resolved(const struct opt_parser *p, struct buf *b)
 static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 {
 	out->help = p->help;
+	out->config = p->config;
 	out->quiet = p->quiet;
 	out->n = p->args.n;
 	out->args = arena_array(p->a, p->args.n + 1, sizeof *out->args);

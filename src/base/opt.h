@@ -77,6 +77,7 @@ struct opt_parsed {
 	size_t n;
 	struct buf resolved;       /* YAML of every option as used */
 	int help;                  /* --help was given */
+	const char *config;        /* the file of --config, or NULL; argv's */
 	int quiet;                 /* --quiet was given, and the table has no row of that name */
 	void *owned;               /* storage of strings and lists */
 };

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "cmd/plan_args.h"
 #include "cmd/prepare_args.h"
 #include "cmd/stage_args.h"
 

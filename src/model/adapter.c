@@ -135,3 +135,18 @@ int lora_targets_parse(struct str s, unsigned *bits, struct err *e)
 	}
 	return *bits ? 0 : err_set(e, ERR_USAGE, "no LoRA target");
 }
+
+int64_t adapter_parameters(const struct model_config *c, const struct adapter_opts *o)
+{
+	const int64_t shape[LAYER_TENSORS][2] = {
+#define TENSOR(id, name, rows, cols, present) { rows, cols },
+#include "model/tensor.def"
+#undef TENSOR
+	};
+	int64_t n = 0;
+
+	for (int t = 0; t < LORA_TARGETS; t++)
+		if (o->targets & (1u << t))
+			n += (int64_t)o->r * (shape[lora_target_info[t].weight][0] + shape[lora_target_info[t].weight][1]);
+	return n * c->L;
+}

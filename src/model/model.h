@@ -88,6 +88,8 @@ void adapter_free(struct adapter *a);
 const struct adapter_opts *adapter_opts(const struct adapter *a);
 struct slab *adapter_params(struct adapter *a);
 void adapter_updated(struct adapter *a);      /* after adapter_params were written */
+/* Parameters of an adapter for such a model. */
+int64_t adapter_parameters(const struct model_config *c, const struct adapter_opts *o);
 /* "q,k,v,o,gate,up,down", "all" or module names (q_proj) to bits. */
 int lora_targets_parse(struct str s, unsigned *bits, struct err *e);
 

@@ -152,6 +152,33 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	return t;
 }
 
+size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, struct err *e)
+{
+	struct model m = { .c = *c };
+	struct adapter a = { .m = &m };
+	struct tape t = { .m = &m, .o = *o };
+	size_t bytes = 0;
+
+	t.layer = mem_array((size_t)c->L, sizeof *t.layer);
+	a.layer = mem_array((size_t)c->L, sizeof *a.layer);
+	slab_init(&t.act, NULL, "activations");
+	if (lora) {
+		t.a = &a;
+		a.o = *lora;
+	}
+	for (int l = 0; a.layer && lora && l < c->L; l++)
+		for (int i = 0; i < LORA_TARGETS; i++)
+			a.layer[l][i].a.n = lora->targets & (1u << i) ? lora->r : 0;
+	if (!t.layer || !a.layer)
+		err_nomem(e);
+	else if (!take_all(&t, e))
+		bytes = t.act.bytes;
+	slab_release(&t.act);
+	mem_free(t.layer);
+	mem_free(a.layer);
+	return bytes;
+}
+
 void tape_free(struct tape *t)
 {
 	if (!t)

@@ -214,7 +214,8 @@ static int parse_stage(const char *text, struct stage_args *a, struct opt_parsed
 
 static void test_sections(void **state)
 {
-	static const char text[] = "sft: {lr: 0.1, batch: 8, k: 3}\nn: 5\nk: [1, 2]\ntitle: common\nrl:\n  lr: 0.2\n  n: 7\n  batch: 9\nreport: {title: x}\n";
+	static const char text[] = "sft: {lr: 0.1, batch: 8, k: 3}\nn: 5\nk: [1, 2]\ntitle: common\n"
+				   "rl:\n  lr: 0.2\n  n: 7\n  batch: 9\nreport: {title: x}\n";
 	struct err e = ERR_INIT;
 	struct opt_parsed p;
 	struct stage_args a;

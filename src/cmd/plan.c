@@ -1,0 +1,291 @@
+/* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "cmd/plan_args.h"
+#include "cmd/prepare_args.h"
+#include "cmd/stage_args.h"
+#include "data/taskset.h"
+#include "train/plan.h"
+
+const struct opt plan_opts[] = {
+	OPT_STR(struct plan_args, model, "model", "DIR_OR_NAME", NULL,
+		"model folder, config.json, or a known name such as qwen2.5-coder-7b; the configuration's unless given"),
+	OPT_CHOICE(struct plan_args, gpu, "gpu", PLAN_GPU_CHOICES, "cpu", "the machine; all compares them"),
+	OPT_INT(struct plan_args, count, "count", 1, 1024, 1, "GPUs"),
+	OPT_REAL(struct plan_args, price, "price-per-hour", 0, 1e6, 0, "price of one GPU (or of the CPU machine) an hour; 0: no cost"),
+	OPT_INT(struct plan_args, rows, "rows", 0, 1e12, 0, "training rows; 0: of the data file, or as prepare is to make"),
+	OPT_REAL(struct plan_args, row_tokens, "row-tokens", 0, 1e6, 0, "mean tokens of a row; 0: from the data file, or what is usual"),
+	OPT_INT(struct plan_args, rl_tasks, "rl-tasks", 0, 1e9, 0, "tasks of stage rl; 0: of the tasks file, or as prepare is to make, or 100"),
+	OPT_INT(struct plan_args, eval_tasks, "eval-tasks", 0, 1e9, 0, "tasks of eval; 0: of the tasks file, or 100"),
+	OPT_REAL(struct plan_args, prompt_tokens, "prompt-tokens", 0, 1e6, 0, "mean tokens of a prompt; 0: by its style"),
+	OPT_REAL(struct plan_args, answer_tokens, "answer-tokens", 0, 1e6, 0, "mean tokens of an answer; 0: half of the longest"),
+	OPT_REAL(struct plan_args, judge_ms, "judge-ms", 0.01, 1e6, 20, "CPU time to judge a candidate"),
+	OPT_INT(struct plan_args, judge_cores, "judge-cores", 0, 65536, 0, "cores that judge; 0: 8 beside each GPU, or all"),
+	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0, "share of peak that training reaches; 0: 0.4, on a CPU 0.5"),
+	OPT_REAL(struct plan_args, prefill_share, "prefill-share", 0, 1, 0, "share of peak that prompts reach; 0: 0.5"),
+	OPT_REAL(struct plan_args, read_share, "read-share", 0, 1, 0, "share of bandwidth that sampling reaches; 0: 0.5, on a CPU 0.6"),
+	OPT_FLAG(struct plan_args, json, "json", 0, "print JSON"),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "[CONFIG]",
+	.about = "What a run with this configuration takes on a machine: memory of each stage, time, GPU-hours and cost; and the batch, "
+		 "accumulation, storage of weights and sequence length that fit. No weights are needed. Exit code 1: it does not fit.",
+	.opts = plan_opts,
+	.sections = "machine",
+};
+
+/* The configuration as the stages will read it. */
+struct stages {
+	struct prepare_args prepare;
+	struct train_args sft, rl;
+	struct eval_cmd_args eval;
+	struct opt_parsed parsed[4];
+};
+
+static int read_stage(const struct opt *table, const char *section, void *into, const char *config, struct opt_parsed *p, struct err *e)
+{
+	struct opt_scope scope = { .own = section, .all = config_sections };
+	const char *words[] = { "--config", config };
+
+	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
+}
+
+static int read_stages(struct stages *s, const char *config, struct err *e)
+{
+	return read_stage(prepare_opts, "prepare", &s->prepare, config, &s->parsed[0], e) ||
+	       read_stage(train_opts, "sft", &s->sft, config, &s->parsed[1], e) ||
+	       read_stage(train_opts, "rl", &s->rl, config, &s->parsed[2], e) ||
+	       read_stage(eval_opts, "eval", &s->eval, config, &s->parsed[3], e) ? -1 : 0;
+}
+
+static void release_stages(struct stages *s)
+{
+	for (size_t i = 0; i < COUNT_OF(s->parsed); i++)
+		opt_release(&s->parsed[i]);
+}
+
+/* --- how much there is to do -------------------------------------------------------------------------- */
+
+/* What KernelBook and the prompts come to with Qwen2.5's tokenizer, roughly. */
+enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600 };
+static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100 };
+
+static int64_t count_lines(const char *path)
+{
+	struct line_reader r;
+	struct str line;
+	int64_t n = 0;
+
+	if (!path || !file_exists(path) || file_is_dir(path) || lines_open(&r, path, NULL))
+		return 0;
+	while (lines_next(&r, &line, NULL) > 0)
+		n += str_trim(line).n > 0;
+	lines_close(&r);
+	return n;
+}
+
+static int64_t count_tasks(const char *path)
+{
+	struct taskset t;
+	int64_t n;
+
+	if (!path || !file_exists(path) || taskset_open(&t, path, NULL))
+		return 0;
+	n = (int64_t)t.rows.n;
+	taskset_close(&t);
+	return n;
+}
+
+static int uses(const struct prepare_args *p, const char *source)
+{
+	for (size_t i = 0; i < p->source.n; i++)
+		if (!strcmp(p->source.v[i], source))
+			return 1;
+	return 0;
+}
+
+static int64_t prepared_rows(const struct prepare_args *p)
+{
+	int64_t n = uses(p, "builtin") ? p->count : 0;
+
+	return n + (uses(p, "kernelbook") || uses(p, "jsonl") ? (p->limit ? p->limit : 13923) : 0);
+}
+
+static void set_sft(struct plan_job *j, const struct plan_args *a, const struct stages *s)
+{
+	const struct sft_args *t = &s->sft.sft;
+	double bytes = 0;
+
+	for (size_t i = 0; i < t->data.n; i++) {
+		j->sft.rows += count_lines(t->data.v[i]);
+		bytes += (double)MAX(0, file_exists(t->data.v[i]) ? file_size(t->data.v[i], NULL) : 0);
+	}
+	j->sft.row_tokens = j->sft.rows ? bytes * 10 / BYTES_A_TOKEN_X10 / (double)j->sft.rows : uses(&s->prepare, "builtin") ? BUILTIN_TOKENS : ROW_TOKENS;
+	if (!j->sft.rows)
+		j->sft.rows = prepared_rows(&s->prepare);
+	if (a->rows)
+		j->sft.rows = a->rows;
+	if (a->row_tokens > 0)
+		j->sft.row_tokens = a->row_tokens;
+	j->sft.epochs = t->epochs;
+	j->sft.steps = t->steps;
+	j->sft.batch = t->batch;
+	j->sft.accumulate = t->accumulate;
+	j->sft.max_length = t->max_length;
+}
+
+static void set_rl(struct plan_job *j, const struct plan_args *a, const struct stages *s)
+{
+	const struct train_args *t = &s->rl;
+
+	j->rl.tasks = a->rl_tasks ? a->rl_tasks : count_tasks(t->rl.tasks);
+	if (!j->rl.tasks)
+		j->rl.tasks = s->prepare.rl_count ? s->prepare.rl_count : 100;
+	j->rl.epochs = t->rl.epochs;
+	j->rl.steps = t->rl.steps;
+	j->rl.tasks_per_step = t->rl.tasks_per_step;
+	j->rl.n = t->sample.n;
+	j->rl.keep = strcmp(t->rl.method, "best-of-n") ? 0 : t->rl.keep;
+	j->rl.inner = t->rl.inner;
+	j->rl.max_new = t->sample.max_new_tokens;
+	j->eval.tasks = a->eval_tasks ? a->eval_tasks : count_tasks(s->eval.eval.tasks);
+	if (!j->eval.tasks)
+		j->eval.tasks = 100;
+	j->eval.n = s->eval.sample.n;
+	j->eval.max_new = s->eval.sample.max_new_tokens;
+}
+
+static int set_job(struct plan_job *j, const struct plan_args *a, const struct stages *s, struct err *e)
+{
+	struct policy_opts o;
+	const struct policy_args *p = &s->sft.policy;
+
+	*j = (struct plan_job){ .model = a->model ? a->model : p->model, .prompt_tokens = a->prompt_tokens, .judge_ms = a->judge_ms,
+				.train_share = a->train_share, .prefill_share = a->prefill_share, .read_share = a->read_share };
+	if (!j->model)
+		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
+	if (plan_model_find(&j->c, j->model, e) || policy_args_options(p, 1, &o, e))
+		return -1;
+	j->full = o.full;
+	j->lora = o.lora;
+	j->store = o.store;
+	j->fixed_store = o.store == STORE_I8;
+	j->recompute = p->recompute;
+	set_sft(j, a, s);
+	set_rl(j, a, s);
+	if (j->prompt_tokens <= 0)
+		j->prompt_tokens = prompt_tokens[prompt_style_by_name(str_of(s->rl.sample.prompt))];
+	j->answer_tokens = a->answer_tokens > 0 ? a->answer_tokens : (double)j->rl.max_new / 2;
+	return 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------------------ */
+
+static int plan_on(struct plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu, int count, struct err *e)
+{
+	struct plan_machine m;
+
+	if (plan_machine_find(&m, gpu, count))
+		return err_set(e, ERR_USAGE, "there are no numbers for GPU '%s'", gpu);
+	m.price = a->price;
+	if (a->judge_cores)
+		m.cores = (int)a->judge_cores;
+	return plan_make(p, j, &m, e);
+}
+
+/* One machine: the whole table. */
+static int show_one(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
+{
+	struct plan p;
+
+	if (plan_on(&p, j, a, a->gpu, (int)a->count, e))
+		return -1;
+	if (a->json)
+		plan_json(&p, out);
+	else
+		plan_table(&p, out);
+	*fits = p.choice.fits;
+	return 0;
+}
+
+/* Every machine, alone and in the number asked for (8 unless more than one was). */
+static int show_all(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
+{
+	int counts[] = { 1, a->count > 1 ? (int)a->count : 8 };
+	struct plan p;
+
+	*fits = 0;
+	if (!a->json)
+		plan_row(NULL, out);
+	for (size_t i = 0; plan_gpu_name(i); i++)
+		for (size_t k = 0; k < COUNT_OF(counts); k++) {
+			if (plan_on(&p, j, a, plan_gpu_name(i), counts[k], e))
+				return -1;
+			*fits |= p.choice.fits;
+			if (a->json)
+				plan_json(&p, out);
+			else
+				plan_row(&p, out);
+		}
+	return 0;
+}
+
+static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
+{
+	struct stages s = { .parsed = { { .args = NULL } } };
+	struct plan_job j;
+	int rc = read_stages(&s, config, e) || set_job(&j, a, &s, e) ? -1 : 0;
+
+	if (!rc)
+		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) : show_one(&j, a, fits, out, e);
+	release_stages(&s);
+	return rc;
+}
+
+/* As cmd_parse; an argument that is no option is the configuration. */
+static int parse(struct plan_args *a, int argc, char **argv, struct opt_parsed *p)
+{
+	char **words;
+	int rc = cmd_parse(&usage, a, argc, argv, p), n = 0;
+
+	if (rc >= 0 || !p->n)
+		return rc;
+	words = mem_array((size_t)argc + 2, sizeof *words);
+	if (!words)
+		BUG("no memory for %d words", argc);
+	for (int i = 0; i < argc; i++) {
+		int is_config = argv[i] == p->args[0];
+
+		if (is_config)
+			words[n++] = "--config";
+		words[n++] = argv[i];
+	}
+	opt_release(p);
+	rc = cmd_parse(&usage, a, n, words, p);
+	mem_free(words);
+	return rc;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	struct opt_parsed p;
+	struct plan_args a;
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	int fits = 0, rc = parse(&a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	rc = p.n ? err_set(&e, ERR_USAGE, "name at most one configuration") : run(&a, p.config, &fits, &out, &e);
+	if (!rc)
+		fputs(buf_cstr(&out), stdout);
+	buf_release(&out);
+	opt_release(&p);
+	return rc ? cmd_fail("plan", &e) : fits ? CMD_OK : CMD_NO;
+}
