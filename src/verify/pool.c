@@ -15,21 +15,23 @@
 #include "base/mem.h"
 #include "verify/worker.h"
 
-/* How often a candidate may end its worker before that is its verdict: more often than the
- * machine does it to one candidate by chance, since it may be out of memory or an operator
- * may kill processes. */
-enum { CRASHES_MOST = 4, TIMEOUTS_MOST = 2 };
+/* How often a candidate may cost its worker before that is its verdict. A worker that was
+ * killed says little about its candidate (someone killed it, or the machine had no memory), so
+ * that must happen more often than it does by chance. */
+enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 16 };
+/* Workers that end before they are ready, one after another, before the pool gives up. */
+enum { STARTS_MOST = 8 };
 
 struct job {
 	struct job *next;
 	uint64_t id;
-	int crashes, timeouts;
+	int crashes, timeouts, kills;
 	size_t task_n, candidate_n;
 	char text[];
 };
 
 struct slot {
-	int fd, pidfd;            /* -1: no worker */
+	struct worker_handle w;   /* fd -1: no worker */
 	int ready;
 	struct job *job;
 	int64_t deadline_ns;
@@ -51,6 +53,7 @@ struct judge_pool {
 	pid_t spawner_pid;
 	struct slot *slot;
 	int workers;
+	int starts;               /* that failed since the last one that did not */
 	struct job *first, **last;
 	struct done *done, **done_last;
 	size_t pending;
@@ -59,26 +62,23 @@ struct judge_pool {
 
 /* --- workers --------------------------------------------------------------------------- */
 
-static void slot_close(struct slot *s)
+/* Ends the worker; 1 if it had been killed before, by someone else. */
+static int slot_close(struct judge_pool *p, struct slot *s)
 {
-	if (s->fd < 0)
-		return;
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-	close(s->fd);
-	close(s->pidfd);
-	s->fd = s->pidfd = -1;
+	int status = SIGKILL;
+
+	if (s->w.fd < 0)
+		return 0;
+	syscall(SYS_pidfd_send_signal, s->w.pidfd, SIGKILL, NULL, 0);
+	spawner_status(p->spawner, s->w.pid, &status);
+	close(s->w.fd);
+	close(s->w.pidfd);
+	s->w.fd = s->w.pidfd = -1;
 	s->ready = 0;
 	s->got = 0;
 	buf_release(&s->dump);
 	s->dump_n = 0;
-}
-
-static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
-{
-	s->ready = 0;
-	s->got = 0;
-	s->deadline_ns = clock_ns() + (int64_t)(30.0 * 1e9);
-	return spawner_ask(p->spawner, &s->fd, &s->pidfd, e);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
 static int start_spawner(struct judge_pool *p, struct err *e)
@@ -103,6 +103,30 @@ static int start_spawner(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
+static void stop_spawner(struct judge_pool *p)
+{
+	if (p->spawner < 0)
+		return;
+	close(p->spawner);
+	waitpid(p->spawner_pid, NULL, 0);
+	p->spawner = -1;
+}
+
+/* The spawner may have been killed: its workers went with it, another one is started. */
+static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
+{
+	struct err gone = ERR_INIT;
+
+	s->ready = 0;
+	s->got = 0;
+	s->deadline_ns = clock_ns() + (int64_t)(30.0 * 1e9);
+	if (!spawner_start(p->spawner, &s->w, &gone))
+		return 0;
+	log_warn("%s; another one is started", gone.text);
+	stop_spawner(p);
+	return start_spawner(p, e) || spawner_start(p->spawner, &s->w, e) ? -1 : 0;
+}
+
 struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *po, struct err *e)
 {
 	struct judge_pool *p = mem_zalloc(sizeof *p);
@@ -125,7 +149,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 		return NULL;
 	}
 	for (int i = 0; i < p->workers; i++)
-		p->slot[i].fd = p->slot[i].pidfd = -1;
+		p->slot[i].w.fd = p->slot[i].w.pidfd = -1;
 	if (po->no_sandbox)
 		log_warn("judging without a sandbox, as told");
 	if (start_spawner(p, e)) {
@@ -140,13 +164,10 @@ void judge_pool_close(struct judge_pool *p)
 	if (!p)
 		return;
 	for (int i = 0; i < p->workers; i++) {
-		slot_close(&p->slot[i]);
+		slot_close(p, &p->slot[i]);
 		mem_free(p->slot[i].job);
 	}
-	if (p->spawner >= 0) {
-		close(p->spawner);
-		waitpid(p->spawner_pid, NULL, 0);
-	}
+	stop_spawner(p);
 	for (struct job *j = p->first, *next; j; j = next) {
 		next = j->next;
 		mem_free(j);
@@ -236,28 +257,34 @@ static int finish_dead(struct judge_pool *p, struct job *j, enum reason why, str
 	return finish(p, j, 0, &v, &none, e);
 }
 
-/* The worker is gone: another try for its job, or a verdict. */
-static int worker_lost(struct judge_pool *p, struct slot *s, enum reason why, struct err *e)
+enum lost { LOST_DEAD, LOST_NONSENSE, LOST_LATE };
+
+/* The worker is gone, or will be: another try for its job, or a verdict. */
+static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, struct err *e)
 {
 	struct job *j = s->job;
+	int killed = slot_close(p, s) && how == LOST_DEAD, again;
 
-	slot_close(s);
 	s->job = NULL;
 	p->stats.replaced++;
-	if (why == REASON_worker_timeout)
+	if (how == LOST_LATE)
 		p->stats.timed_out++;
 	else
 		p->stats.crashed++;
 	if (!j)
-		return err_set(e, ERR_DENIED, "a judging worker could not start");
-	if (why == REASON_worker_timeout ? ++j->timeouts < TIMEOUTS_MOST : ++j->crashes < CRASHES_MOST) {
+		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED, "judging workers end before they are ready");
+	if (how == LOST_LATE)
+		again = ++j->timeouts < TIMEOUTS_MOST;
+	else
+		again = killed ? ++j->kills < KILLS_MOST : ++j->crashes < CRASHES_MOST;
+	if (again) {
 		j->next = p->first;
 		if (!p->first)
 			p->last = &j->next;
 		p->first = j;
 		return 0;
 	}
-	return finish_dead(p, j, why, e);
+	return finish_dead(p, j, how == LOST_LATE ? REASON_worker_timeout : REASON_worker_crashed, e);
 }
 
 static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
@@ -272,13 +299,13 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 	f.task_n = (uint32_t)j->task_n;
 	f.candidate_n = (uint32_t)j->candidate_n;
 	f.id = j->id;
-	if (send(s->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_MORE) != sizeof f)
-		return worker_lost(p, s, REASON_worker_crashed, e);
+	if (send(s->w.fd, &f, sizeof f, MSG_NOSIGNAL | MSG_MORE) != sizeof f)
+		return worker_lost(p, s, LOST_DEAD, e);
 	for (size_t at = 0, n = j->task_n + j->candidate_n; at < n;) {
-		ssize_t k = send(s->fd, j->text + at, n - at, MSG_NOSIGNAL);
+		ssize_t k = send(s->w.fd, j->text + at, n - at, MSG_NOSIGNAL);
 
 		if (k <= 0 && errno != EINTR)
-			return worker_lost(p, s, REASON_worker_crashed, e);
+			return worker_lost(p, s, LOST_DEAD, e);
 		at += k > 0 ? (size_t)k : 0;
 	}
 	return 0;
@@ -306,7 +333,7 @@ static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	size_t n = (size_t)r->task_n + r->tensors_n;
 
 	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST || !n || !memchr(r->kind, 0, sizeof r->kind))
-		return worker_lost(p, s, REASON_worker_crashed, e);
+		return worker_lost(p, s, LOST_NONSENSE, e);
 	buf_clear(&s->dump);
 	buf_pad(&s->dump, 0, n);
 	s->dump_n = 0;
@@ -335,16 +362,17 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	s->got = 0;
 	if (!s->ready) {
 		if (s->reply.magic != FRAME_READY)
-			return worker_lost(p, s, REASON_worker_crashed, e);
+			return worker_lost(p, s, LOST_NONSENSE, e);
 		if (s->reply.rc)
 			return err_set(e, ERR_DENIED, "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
 		s->ready = 1;
+		p->starts = 0;
 		return 0;
 	}
 	if (s->reply.magic == FRAME_DUMP)
 		return begin_dump(p, s, e);
 	if (!j || !reply_is_sane(&s->reply, j))
-		return worker_lost(p, s, REASON_worker_crashed, e);
+		return worker_lost(p, s, LOST_NONSENSE, e);
 	s->job = NULL;
 	return finish(p, j, s->reply.rc ? -1 : 0, &s->reply.verdict, &s->reply.err, e);
 }
@@ -352,13 +380,13 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	int dumping = s->dump_n < s->dump.n;
-	ssize_t k = dumping ? recv(s->fd, s->dump.p + s->dump_n, s->dump.n - s->dump_n, MSG_DONTWAIT) :
-			      recv(s->fd, (char *)&s->reply + s->got, sizeof s->reply - s->got, MSG_DONTWAIT);
+	ssize_t k = dumping ? recv(s->w.fd, s->dump.p + s->dump_n, s->dump.n - s->dump_n, MSG_DONTWAIT) :
+			      recv(s->w.fd, (char *)&s->reply + s->got, sizeof s->reply - s->got, MSG_DONTWAIT);
 
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (k <= 0)
-		return worker_lost(p, s, REASON_worker_crashed, e);
+		return worker_lost(p, s, LOST_DEAD, e);
 	if (dumping) {
 		s->dump_n += (size_t)k;
 		return s->dump_n == s->dump.n ? take_dump(p, s, e) : 0;
@@ -376,7 +404,7 @@ static int feed(struct judge_pool *p, struct err *e)
 
 		if (s->job || !p->first)
 			continue;
-		if (s->fd < 0 && slot_start(p, s, e))
+		if (s->w.fd < 0 && slot_start(p, s, e))
 			return -1;
 		if (s->ready && give_job(p, s, e))
 			return -1;
@@ -391,7 +419,7 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	for (int i = 0; i < p->workers; i++) {
 		struct slot *s = &p->slot[i];
 
-		if (s->fd >= 0 && (s->job || !s->ready) && now > s->deadline_ns && worker_lost(p, s, REASON_worker_timeout, e))
+		if (s->w.fd >= 0 && (s->job || !s->ready) && now > s->deadline_ns && worker_lost(p, s, LOST_LATE, e))
 			return -1;
 	}
 	return 0;
@@ -403,14 +431,14 @@ static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 	int of[256], n = 0;
 
 	for (int i = 0; i < p->workers && n < 256; i++)
-		if (p->slot[i].fd >= 0) {
-			fds[n] = (struct pollfd){ .fd = p->slot[i].fd, .events = POLLIN };
+		if (p->slot[i].w.fd >= 0) {
+			fds[n] = (struct pollfd){ .fd = p->slot[i].w.fd, .events = POLLIN };
 			of[n++] = i;
 		}
 	if (poll(fds, (nfds_t)n, timeout_ms) < 0 && errno != EINTR)
 		return err_errno(e, "poll");
 	for (int i = 0; i < n; i++)
-		if (fds[i].revents && p->slot[of[i]].fd == fds[i].fd && read_reply(p, &p->slot[of[i]], e))
+		if (fds[i].revents && p->slot[of[i]].w.fd == fds[i].fd && read_reply(p, &p->slot[of[i]], e))
 			return -1;
 	return check_deadlines(p, e);
 }

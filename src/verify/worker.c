@@ -127,10 +127,12 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 
 /* --- spawner ------------------------------------------------------------------------------- */
 
-static int send_fds(int to, const int fds[2])
+/* What the pool asks the spawner for: pid 0, a worker; else how that one ended. The answer is
+ * a number of the same size, for a worker its pid beside its descriptors. */
+static int send_worker(int to, pid_t pid, const int fds[2])
 {
-	char byte = 1;
-	struct iovec io = { .iov_base = &byte, .iov_len = 1 };
+	int32_t number = pid;
+	struct iovec io = { .iov_base = &number, .iov_len = sizeof number };
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof (int))] = { 0 };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -139,7 +141,7 @@ static int send_fds(int to, const int fds[2])
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(2 * sizeof (int));
 	memcpy(CMSG_DATA(c), fds, 2 * sizeof (int));
-	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof number ? 0 : -1;
 }
 
 /* Ends with the parent, even with one that ended before this was called. */
@@ -169,43 +171,68 @@ static void spawn_one(int fd, const struct judge_options *o, const struct judge_
 	close(pair[1]);
 	out[0] = pair[0];
 	out[1] = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (out[1] < 0 || send_fds(fd, out))
+	if (out[1] < 0 || send_worker(fd, pid, out))
 		_exit(2);
 	close(out[0]);
 	close(out[1]);
 }
 
+static void tell_status(int fd, pid_t pid)
+{
+	int32_t status = 0;
+	int st;
+
+	if (waitpid(pid, &st, 0) == pid)
+		status = st;
+	if (send(fd, &status, sizeof status, MSG_NOSIGNAL) != sizeof status)
+		_exit(2);
+}
+
 void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p)
 {
-	char byte;
+	int32_t asked;
 
 	die_with(parent);
-	signal(SIGCHLD, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	syscall(SYS_close_range, 3, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
-	while (read(fd, &byte, 1) == 1)
-		spawn_one(fd, o, p);
+	while (read(fd, &asked, sizeof asked) == sizeof asked)
+		if (asked)
+			tell_status(fd, asked);
+		else
+			spawn_one(fd, o, p);
+	while (wait(NULL) > 0)
+		;
 	_exit(0);
 }
 
-int spawner_ask(int spawner, int *fd, int *pidfd, struct err *e)
+int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 {
-	char byte = 1;
-	struct iovec io = { .iov_base = &byte, .iov_len = 1 };
+	int32_t number = 0;
+	struct iovec io = { .iov_base = &number, .iov_len = sizeof number };
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof (int))];
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
 	struct cmsghdr *c;
 	int fds[2];
 
-	if (send(spawner, &byte, 1, MSG_NOSIGNAL) != 1 || recvmsg(spawner, &m, MSG_CMSG_CLOEXEC) != 1)
+	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number || recvmsg(spawner, &m, MSG_CMSG_CLOEXEC) != sizeof number)
 		return err_errno(e, "the process that starts judging workers is gone");
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof fds))
 		return err_set(e, ERR_IO, "no worker was started");
 	memcpy(fds, CMSG_DATA(c), sizeof fds);
-	*fd = fds[0];
-	*pidfd = fds[1];
+	*w = (struct worker_handle){ .fd = fds[0], .pidfd = fds[1], .pid = number };
+	return 0;
+}
+
+int spawner_status(int spawner, pid_t pid, int *status)
+{
+	int32_t number = pid;
+
+	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number ||
+	    recv(spawner, &number, sizeof number, MSG_WAITALL) != sizeof number)
+		return -1;
+	*status = number;
 	return 0;
 }

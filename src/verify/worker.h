@@ -29,7 +29,12 @@ struct reply_frame {
 _Noreturn void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
 _Noreturn void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p);
 
-/* Asks the spawner for a worker: its socket and its pidfd. */
-int spawner_ask(int spawner, int *fd, int *pidfd, struct err *e);
+struct worker_handle { int fd, pidfd; pid_t pid; };
+
+/* Asks the spawner for a worker. */
+int spawner_start(int spawner, struct worker_handle *w, struct err *e);
+/* How a worker ended, as waitpid gives it; waits for it. Each is to be asked for once, after it
+ * was killed or its socket closed. 0 or -1: the spawner itself is gone. */
+int spawner_status(int spawner, pid_t pid, int *status);
 
 #endif
