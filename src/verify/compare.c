@@ -204,6 +204,25 @@ static int looks_like_low_precision(const struct result *e, const struct scan *s
 	return s->rms_error < 4e-3 * e->rms && s->ratio * e->rel < 3e-2;
 }
 
+static void show_element(struct comparison *c, const struct result *e, const struct result *g, int64_t k)
+{
+	struct verdict_element *x = &c->shown[c->n_shown++];
+
+	index_text(e, k, x->at, sizeof x->at);
+	x->expected = e->v[k];
+	x->got = g->v[k];
+	x->allowed = e->rel * (fabs(e->v[k]) + e->rms);
+}
+
+/* The worst element, then those out of tolerance from the front. */
+static void show_elements(struct comparison *c, const struct result *e, const struct result *g, int64_t worst)
+{
+	show_element(c, e, g, worst);
+	for (int64_t k = 0; k < e->n && c->n_shown < VERDICT_ELEMENTS; k++)
+		if (k != worst && !(fabs(g->v[k] - e->v[k]) <= e->rel * (fabs(e->v[k]) + e->rms)))
+			show_element(c, e, g, k);
+}
+
 static int compare_values(struct comparison *c, int i, const struct result *e, const struct result *g)
 {
 	struct scan s = scan_values(e, g);
@@ -220,6 +239,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	if (!s.bad && s.rms_error <= e->rel * e->rms)
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
+	show_elements(c, e, g, s.worst);
 	if (isfinite(c->expected) && !isfinite(c->got))
 		why = REASON_not_finite;
 	else if (looks_like_low_precision(e, &s))

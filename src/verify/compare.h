@@ -50,6 +50,8 @@ struct comparison {
 	double expected, got;
 	double max_error, allowed;    /* at the worst element */
 	char text[400];
+	struct verdict_element shown[VERDICT_ELEMENTS];
+	int n_shown;
 };
 
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c);

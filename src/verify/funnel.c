@@ -299,6 +299,8 @@ static int judge_results(struct funnel *f, const struct trial *tr, const struct 
 	if (c.reason == REASON_ok)
 		return 0;
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", tr->kind, tr->shape, c.text);
+	f->v->n_elements = c.n_shown;
+	memcpy(f->v->elements, c.shown, (size_t)c.n_shown * sizeof *c.shown);
 	fail_with(f, tr->stage, c.reason, "%s", c.text);
 	if (c.reason == REASON_precision)
 		diag_hint(&f->v->diag, "tl.dot multiplies fp32 in tf32 by default: say input_precision=\"ieee\"");

@@ -322,6 +322,14 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	    v->n_inputs < 0 || v->n_inputs > VERDICT_INPUTS || (unsigned)v->track > TRACK_HYBRID ||
 	    (v->correct && v->diag.reason != REASON_ok))
 		return 0;
+	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS)
+		return 0;
+	for (int i = 0; i < v->n_inputs; i++)
+		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape))
+			return 0;
+	for (int i = 0; i < v->n_elements; i++)
+		if (!memchr(v->elements[i].at, 0, sizeof v->elements[i].at))
+			return 0;
 	return memchr(v->diag.text, 0, sizeof v->diag.text) && memchr(v->diag.hint, 0, sizeof v->diag.hint) &&
 	       memchr(v->explain, 0, sizeof v->explain) && memchr(r->err.text, 0, sizeof r->err.text) &&
 	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);

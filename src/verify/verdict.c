@@ -90,6 +90,23 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+static void json_elements(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "elements");
+	jw_begin(w, '[');
+	for (int i = 0; i < v->n_elements; i++) {
+		const struct verdict_element *x = &v->elements[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "at"), jw_cstr(w, x->at);
+		jw_key(w, "expected"), jw_real(w, x->expected);
+		jw_key(w, "got"), jw_real(w, x->got);
+		jw_key(w, "allowed"), jw_real(w, x->allowed);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
 static void json_outcome(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "verdict");
@@ -120,6 +137,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_outcome(&w, v);
 	json_stages(&w, v);
 	json_inputs(&w, v);
+	json_elements(&w, v);
 	json_cost(&w, &v->cost);
 	jw_key(&w, "timed");
 	jw_cstr(&w, v->timed[0] ? v->timed : NULL);

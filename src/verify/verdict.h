@@ -42,7 +42,13 @@ struct verdict_input {
 	double tolerance;         /* what was allowed there */
 };
 
-enum { VERDICT_INPUTS = 24 };
+/* One element of a result that is not as expected. */
+struct verdict_element {
+	char at[64];              /* "[1, 3]" */
+	double expected, got, allowed;
+};
+
+enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6 };
 
 struct verdict {
 	int correct;
@@ -52,6 +58,8 @@ struct verdict {
 	struct verdict_stage stages[STAGES];
 	struct verdict_input inputs[VERDICT_INPUTS];
 	int n_inputs;
+	struct verdict_element elements[VERDICT_ELEMENTS];   /* of the input set it failed on: the worst, then the first ones */
+	int n_elements;
 	struct tile_cost cost;    /* of one forward at the original size */
 	double seconds, reference_seconds;   /* by `timed` */
 	double speedup;           /* 0: not known */
