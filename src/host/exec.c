@@ -127,10 +127,11 @@ static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct 
 	struct val v;
 	if (eval(h, f, n->u.Assign.value, &v))
 		return FLOW_FAIL;
+	if (apply_override(h, f, n->u.Assign.targets.v[0], &v))      /* of `a = b = 2` all get it */
+		return FLOW_FAIL;
 	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
-		struct val x = v;
 		f->node = n;
-		if (apply_override(h, f, n->u.Assign.targets.v[i], &x) || exec_assign(h, f, n->u.Assign.targets.v[i], x))
+		if (exec_assign(h, f, n->u.Assign.targets.v[i], v))
 			return FLOW_FAIL;
 	}
 	return FLOW_NEXT;

@@ -30,14 +30,52 @@ static void collect(void *ctx, struct py_node *n)
 	py_children(n, collect, ctx);
 }
 
-/* The i-th `NAME = value` of a module-level statement: of `a, b = 2, 3` there are two. Its
- * name in *name and its value; NULL: there are no more. */
+/* What a function binds itself: parameters, assigned names. */
+static void collect_bound(void *ctx, struct py_node *n)
+{
+	if (n->kind == PY_Name && n->u.Name.ctx != PY_LOAD)
+		add_name(ctx, n->u.Name.id);
+	if (n->kind == PY_arg)
+		add_name(ctx, n->u.arg.arg);
+	py_children(n, collect_bound, ctx);
+}
+
+static int holds(const struct names *u, const char *p)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (u->p[i] == p)
+			return 1;
+	return 0;
+}
+
+/* Names that a class takes from the module: a size that the model itself reads is not the
+ * inputs' alone. */
+static void collect_class(void *ctx, struct py_node *n)
+{
+	struct names used = { .n = 0 }, bound = { .n = 0 };
+
+	if (n->kind != PY_FunctionDef) {
+		if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD)
+			add_name(ctx, n->u.Name.id);
+		py_children(n, collect_class, ctx);
+		return;
+	}
+	collect(&used, n);
+	collect_bound(&bound, n);
+	for (size_t i = 0; i < used.n; i++)
+		if (!holds(&bound, used.p[i]))
+			add_name(ctx, used.s[i]);
+}
+
+/* The i-th `NAME = value` of a module-level statement: of `a, b = 2, 3` there are two, of
+ * `a = b = 2` there is a, which stands for both. Its name in *name and its value; NULL: there are
+ * no more. */
 static struct py_node *constant_at(const struct py_node *s, size_t i, struct str *name)
 {
 	const struct py_node *t;
 	struct py_node *v;
 
-	if (s->kind != PY_Assign || s->u.Assign.targets.n != 1)
+	if (s->kind != PY_Assign)
 		return NULL;
 	t = s->u.Assign.targets.v[0];
 	v = s->u.Assign.value;
@@ -68,6 +106,12 @@ static void follow(const struct py_module *m, struct names *u, struct str name)
 	}
 }
 
+static void follow_all(const struct py_module *m, struct names *u)
+{
+	while (u->followed < u->n)
+		follow(m, u, u->s[u->followed++]);
+}
+
 static void used_by(const struct py_module *m, const char *function, struct names *u)
 {
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
@@ -76,16 +120,24 @@ static void used_by(const struct py_module *m, const char *function, struct name
 		if (s->kind == PY_FunctionDef && str_is(s->u.FunctionDef.name, function))
 			collect(u, s);
 	}
-	while (u->followed < u->n)
-		follow(m, u, u->s[u->followed++]);
+	follow_all(m, u);
 }
 
-static int holds(const struct names *u, const char *p)
+static void used_by_classes(const struct py_module *m, struct names *u)
 {
-	for (size_t i = 0; i < u->n; i++)
-		if (u->p[i] == p)
+	for (size_t i = 0; i < m->root->u.Module.body.n; i++)
+		if (m->root->u.Module.body.v[i]->kind == PY_ClassDef)
+			collect_class(u, m->root->u.Module.body.v[i]);
+	follow_all(m, u);
+}
+
+/* Is the constant, by any of the names that the statement gives it, in the set? */
+static int holds_constant(const struct names *u, const struct py_node *s, struct str name)
+{
+	for (size_t i = 1; i < s->u.Assign.targets.n; i++)
+		if (s->u.Assign.targets.v[i]->kind == PY_Name && holds(u, s->u.Assign.targets.v[i]->u.Name.id.p))
 			return 1;
-	return 0;
+	return holds(u, name.p);
 }
 
 /* The value of an integer expression of literals: 2048 * 2, 1 << 12. Nonzero: it is not one. */
@@ -147,12 +199,13 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 
 	used_by(m, "get_inputs", &inputs);
 	used_by(m, "get_init_inputs", &init);
+	used_by_classes(m, &init);
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
+		const struct py_node *s = m->root->u.Module.body.v[i], *v;
 		struct shrink_const c;
-		const struct py_node *v;
 
-		for (size_t k = 0; (v = constant_at(m->root->u.Module.body.v[i], k, &c.name)); k++) {
-			if (size_of(v, &c.value) || !holds(&inputs, c.name.p) || holds(&init, c.name.p))
+		for (size_t k = 0; (v = constant_at(s, k, &c.name)); k++) {
+			if (size_of(v, &c.value) || !holds_constant(&inputs, s, c.name) || holds_constant(&init, s, c.name))
 				continue;
 			if (n < cap)
 				out[n] = c;

@@ -1,7 +1,8 @@
 /* Sizes of a task that may be changed: module-level integer constants that get_inputs uses and
- * get_init_inputs does not, directly or through other names. Loading the module with such a
- * constant replaced (host_override) gives the same model on inputs of another size, all of them
- * consistent with each other. Whether a size is legal, running the reference decides. */
+ * get_init_inputs does not, directly or through other names, and that no class reads. Loading the
+ * module with such a constant replaced (host_override) gives the same model on inputs of another
+ * size, all of them consistent with each other. Whether a size is legal, running the reference
+ * decides. */
 #ifndef HOST_SHRINK_H
 #define HOST_SHRINK_H
 

@@ -32,13 +32,13 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct take *k = ctx;
 	struct result *r;
-	struct tensor wide;
+	struct tensor dense;
 
 	if (k->out->n == RESULTS_MOST) {
 		k->out->too_many = 1;
 		return 0;
 	}
-	if (tensor_to(&wide, &obj->t, DT_F64, k->e))
+	if (tensor_contiguous(&dense, &obj->t, k->e))
 		return -1;
 	r = &k->out->r[k->out->n];
 	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = overlaps(&obj->t),
@@ -47,13 +47,13 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	memcpy(r->shape, obj->t.shape, sizeof r->shape);
 	r->v = mem_array((size_t)r->n, sizeof *r->v);
 	if (!r->v) {
-		tensor_release(&wide);
+		tensor_release(&dense);
 		return err_nomem(k->e);
 	}
 	k->out->n++;
-	memcpy(r->v, tensor_data(&wide), (size_t)r->n * sizeof *r->v);
+	dtype_convert(DT_F64, r->v, dense.dt, tensor_data(&dense), (size_t)r->n);
 	r->rms = rms_of(r->v, r->n);
-	tensor_release(&wide);
+	tensor_release(&dense);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ double results_distance(const struct results *a, const struct results *b)
 
 void results_set_tolerance(struct results *r, double error, double eps, int64_t sum)
 {
-	double floor = eps * (4.0 + 0.5 * sqrt((double)sum));
+	double floor = 4.0 * eps + 0.5 * MIN(eps, 0x1p-23) * sqrt((double)sum);
 
 	for (int i = 0; i < r->n; i++)
 		r->r[i].rel = 8.0 * MAX(error, floor);

@@ -40,7 +40,7 @@ void results_release(struct results *r);
 /* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity. Same shapes. */
 double results_distance(const struct results *a, const struct results *b);
 /* Sets every tolerance: `error` is such a distance, `eps` the dtype's unit, `sum` the longest
- * reduction. */
+ * reduction, which even half-precision programs form in fp32. */
 void results_set_tolerance(struct results *r, double error, double eps, int64_t sum);
 
 struct comparison {

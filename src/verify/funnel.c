@@ -8,6 +8,8 @@
 
 /* Tile operations that the kernels of one run may take. */
 enum { TINY_FUEL = 4000000, FULL_FUEL = 400000000 };
+/* Bytes of parameters above which they are copied when other ones are due, not before each run. */
+enum { LARGE_WEIGHTS = 32 << 20 };
 
 struct funnel {
 	struct judge *j;
@@ -250,7 +252,12 @@ static int make_ready(struct funnel *f, const struct trial *tr)
 	rc = f->w.h ? 0 : world_open(&f->w, f->j, &f->p, 0, &f->launch, f->e);
 	if (!rc)
 		rc = world_renew(&f->w, tr, RUN_OWN, f->e);
-	return rc ? rc : weights_put(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
+	if (rc)
+		return rc;
+	if (f->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
+		return weights_restore(tr->weights, f->w.h, f->w.model, f->e);
+	f->w.set = tr->set;
+	return weights_put(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
 }
 
 static int run_trial(struct funnel *f, const struct trial *tr, struct outcome *out)

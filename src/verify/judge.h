@@ -42,6 +42,7 @@ struct task;
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e);
 void task_free(struct task *t);
 const struct diag *task_problem(const struct task *t);   /* reason ok: judgeable */
+size_t task_bytes(const struct task *t);                 /* about what it holds, for those who keep tasks */
 /* What was found about the task, as lines of text: trials, tolerances, relations, mutants. */
 void task_describe(const struct task *t, struct buf *out);
 

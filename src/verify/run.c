@@ -161,7 +161,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	struct val ns;
 	int rc;
 
-	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHTS_BUILT };
+	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle };
 	if (launch) {
 		w->opts.launch = launch_kernel;
@@ -207,7 +207,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	if (w->opts.oracle || w->dt == t->dt)
 		return 0;
 	w->dt = t->dt;
-	w->set = WEIGHT_SETS;            /* rounded: none of them any more */
+	w->set = WEIGHT_SETS;
 	return host_to_dtype(w->h, w->model, t->dt, e);
 }
 

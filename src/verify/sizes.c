@@ -10,6 +10,9 @@
 #include "host/shrink.h"
 #include "verify/task.h"
 
+/* A run of more bytes (and operations) than this even at the smallest size gets fewer trials. */
+enum { LARGE_WORK = 1 << 27 };
+
 struct sizes {
 	struct task *t;
 	struct shrink_const c[TRIAL_OVERRIDES];
@@ -179,12 +182,43 @@ static void other_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 		out[i] = (v[i] + v[i] / 8 + 1) | 1;
 }
 
+/* Bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
+static int64_t work_done(const struct task *t)
+{
+	struct host_ops ops = host_ops(t->own.h);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < ops.n; i++)
+		sum += ops.v[i].bytes + ops.v[i].flops / 8;
+	return sum;
+}
+
+/* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
+ * model in that dtype. */
+static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, int large)
+{
+	int64_t other[TRIAL_OVERRIDES];
+	struct trial *tr;
+
+	other_shape(s, original, other);
+	add(s, "tiny", STAGE_tiny, tiny);
+	add(s, "original", STAGE_full, original);
+	if (!large)
+		add(s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
+	add(s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
+	tr = add(s, "reseeded", STAGE_full, tiny);
+	tr->repeat = !large;
+	tr->set = WEIGHTS_DRAWN;
+	if (s->n)
+		add(s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
+	add(s, "dtype", STAGE_full, tiny)->dt = DT_F16;
+}
+
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
-	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], other[TRIAL_OVERRIDES];
-	struct trial *tr;
-	int64_t got;
+	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], got;
+	int large;
 
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
 	for (size_t i = 0; i < s.n; i++)
@@ -194,7 +228,9 @@ int task_draw_trials(struct task *t, struct err *e)
 	if (!s.n)
 		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
 	memcpy(tiny, s.v, sizeof tiny);
+	host_ops_clear(t->own.h);
 	got = try_sizes(&s, tiny, 1);
+	large = work_done(t) > LARGE_WORK;
 	if (got < 0) {
 		if (got == -1)
 			diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
@@ -202,17 +238,8 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	if (find_original(&s, tiny, original))
 		return -1;
-	other_shape(&s, original, other);
-	add(&s, "tiny", STAGE_tiny, tiny);
-	add(&s, "original", STAGE_full, original);
-	add(&s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
-	add(&s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
-	tr = add(&s, "reseeded", STAGE_full, tiny);
-	tr->repeat = 1;
-	tr->set = WEIGHTS_DRAWN;
-	if (s.n)
-		add(&s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
-	/* The last: it leaves the model in that dtype. */
-	add(&s, "dtype", STAGE_full, tiny)->dt = DT_F16;
+	if (large)
+		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
+	list_trials(&s, tiny, original, large);
 	return 0;
 }

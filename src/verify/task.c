@@ -312,7 +312,7 @@ static int take_sets(struct task *t, struct err *e)
 	if (weights_take(&t->set[WEIGHTS_BUILT], t->own.h, t->own.model, e) ||
 	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e))
 		return -1;
-	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1);
+	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
 }
 
 static int build_reference(struct task *t, struct err *e)
@@ -388,6 +388,18 @@ void task_free(struct task *t)
 	mem_free(t->source);
 	mem_free(t->name);
 	mem_free(t);
+}
+
+size_t task_bytes(const struct task *t)
+{
+	size_t n = sizeof *t + (t->vault ? host_usage(t->vault).bytes : 0);
+
+	for (int i = 0; i < WEIGHT_SETS; i++)
+		n += weights_bytes(&t->set[i]);
+	for (int i = 0; i < t->n_trials; i++)
+		for (int k = 0; k < t->trial[i].expected.n; k++)
+			n += (size_t)t->trial[i].expected.r[k].n * sizeof (double);
+	return n;
 }
 
 const struct diag *task_problem(const struct task *t)

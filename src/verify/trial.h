@@ -78,7 +78,7 @@ struct world {
 	struct launch_ctx *launch;
 	struct val task_ns, model;
 	enum dtype dt;                      /* of the model's floats */
-	enum weight_set set;                /* what was put last */
+	enum weight_set set;                /* what was put last; WEIGHT_SETS: none */
 };
 
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launch_ctx *launch, struct err *e);
@@ -96,7 +96,8 @@ void world_drop(struct world *w, struct val v);
 /* Weights of a model as fp32 (or as they are, if not floating). */
 int weights_take(struct weights *w, struct host *h, struct val model, struct err *e);
 /* New values, from a distribution that hides nothing: no zeros, no ones, positive variances. */
-int weights_redraw(struct weights *w, uint64_t seed);
+int weights_redraw(struct weights *w, uint64_t seed, struct err *e);
+size_t weights_bytes(const struct weights *w);
 /* Copies by name and shape, else by order; *how gets "name", "order" or "seed" (nothing copied). */
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e);
 /* Only what is no parameter: a model that was given these weights before, and keeps parameters as they are. */

@@ -61,9 +61,13 @@ int weights_copy(struct weights *to, const struct weights *from, struct err *e)
 	return 0;
 }
 
+/* How many different steps there are: a prime, so that no row or column of a matrix gets one
+ * step throughout. */
+enum { STEPS = 8191 };
+
 /* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
  * weight of one gets spread. Variances stay positive, counters stay as they are. */
-static void redraw(struct weight *w, struct rng *r)
+static void redraw(struct weight *w, struct rng *r, double *step)
 {
 	float *v = tensor_data(&w->t);
 	int64_t n = tensor_numel(&w->t);
@@ -74,23 +78,39 @@ static void redraw(struct weight *w, struct rng *r)
 		sum += (double)v[i] * v[i];
 	spread = n ? sqrt(sum / (double)n) : 0.0;
 	spread = spread > 0.0 ? 0.5 * spread : 0.25;
+	for (int64_t i = 0; i < MIN(n, STEPS); i++)
+		step[i] = spread * rng_normal(r);
 	for (int64_t i = 0; i < n; i++) {
-		double x = v[i] + spread * rng_normal(r);
+		double x = v[i] + step[i % STEPS];
 
 		v[i] = (float)(positive ? fabs(x) + 0.1 : x);
 	}
 }
 
-int weights_redraw(struct weights *w, uint64_t seed)
+int weights_redraw(struct weights *w, uint64_t seed, struct err *e)
 {
+	double *step = mem_array(STEPS, sizeof *step);
+
+	if (!step)
+		return err_nomem(e);
 	for (size_t i = 0; i < w->n; i++) {
 		struct rng r;
 
 		rng_init(&r, seed, w->v[i].name);
 		if (w->v[i].t.dt == DT_F32)
-			redraw(&w->v[i], &r);
+			redraw(&w->v[i], &r, step);
 	}
+	mem_free(step);
 	return 0;
+}
+
+size_t weights_bytes(const struct weights *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->v[i].t.st->bytes;
+	return n;
 }
 
 /* --- putting ----------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* The judging process and the process that starts them: see worker.h, pool.h. */
 #include "verify/worker.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -17,7 +18,7 @@
 
 /* --- worker ------------------------------------------------------------------------------ */
 
-enum { TASKS_KEPT = 32 };
+enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20 };
 
 struct kept {
 	uint64_t key, used;
@@ -32,21 +33,41 @@ struct worker {
 	uint64_t job;             /* id of the one being judged */
 };
 
+static void forget(struct kept *k)
+{
+	task_free(k->task);
+	*k = (struct kept){ .task = NULL };
+}
+
+/* The place of the task that was used longest ago, or an empty one; large tasks make room. */
+static struct kept *oldest_kept(struct worker *w)
+{
+	struct kept *oldest = &w->kept[0];
+	size_t bytes = 0;
+
+	for (int i = 0; i < TASKS_KEPT; i++) {
+		bytes += w->kept[i].task ? task_bytes(w->kept[i].task) : 0;
+		if (w->kept[i].used < oldest->used)
+			oldest = &w->kept[i];
+	}
+	for (int i = 0; bytes > KEPT_BYTES && i < TASKS_KEPT; i++)
+		forget(&w->kept[i]);
+	forget(oldest);
+	return oldest;
+}
+
 /* The task of this source, made ready once and kept while it is used. */
 static struct task *task_for(struct worker *w, struct str source, struct err *e)
 {
 	uint64_t key = hash_xxh64(source.p, source.n, 0x7461736b);
-	struct kept *oldest = &w->kept[0];
+	struct kept *oldest;
 
-	for (int i = 0; i < TASKS_KEPT; i++) {
+	for (int i = 0; i < TASKS_KEPT; i++)
 		if (w->kept[i].task && w->kept[i].key == key) {
 			w->kept[i].used = ++w->clock;
 			return w->kept[i].task;
 		}
-		if (w->kept[i].used < oldest->used)
-			oldest = &w->kept[i];
-	}
-	task_free(oldest->task);
+	oldest = oldest_kept(w);
 	oldest->task = task_open(w->judge, source, "task", e);
 	oldest->key = key;
 	oldest->used = oldest->task ? ++w->clock : 0;
@@ -111,6 +132,9 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	struct sandbox_options so = { .keep_fd = fd, .address_space = p->memory };
 	struct reply_frame ready = { .magic = FRAME_READY };
 
+	/* Large tensors come and go: pages that are given back are paid for again at every run. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
 	if (w.judge && p->dump)
