@@ -36,8 +36,11 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 	if (v->explain[0])
 		buf_addf(out, "  %s\n", v->explain);
 	for (int i = 0; i < v->n_inputs; i++)
-		buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
-			 v->inputs[i].passed ? "passed" : "failed", v->inputs[i].max_error, v->inputs[i].tolerance);
+		if (v->inputs[i].skipped[0])
+			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind, v->inputs[i].shape, v->inputs[i].skipped);
+		else
+			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
+				 v->inputs[i].passed ? "passed" : "failed", v->inputs[i].max_error, v->inputs[i].tolerance);
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }

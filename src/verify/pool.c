@@ -325,7 +325,8 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS)
 		return 0;
 	for (int i = 0; i < v->n_inputs; i++)
-		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape))
+		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape) ||
+		    !memchr(v->inputs[i].skipped, 0, sizeof v->inputs[i].skipped))
 			return 0;
 	for (int i = 0; i < v->n_elements; i++)
 		if (!memchr(v->elements[i].at, 0, sizeof v->elements[i].at))

@@ -119,6 +119,45 @@ static int is_local(const struct py_node *fn, struct str name)
 	return b.found;
 }
 
+/* Which positional parameter of the function this is; -1: none. */
+static int parameter_index(const struct py_node *fn, struct str name)
+{
+	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
+
+	for (size_t i = 0; i < a->args.n; i++)
+		if (str_eq(a->args.v[i]->u.arg.arg, name))
+			return (int)i;
+	return -1;
+}
+
+struct call_search { struct str fn; int index; int calls, kept; };
+
+static void look_for_calls(void *ctx, struct py_node *n)
+{
+	struct call_search *c = ctx;
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, c->fn))
+		c->kept++;                       /* taken back below if it is a call with a list */
+	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Name && str_eq(n->u.Call.func->u.Name.id, c->fn) &&
+	    n->u.Call.args.n > (size_t)c->index && n->u.Call.args.v[c->index]->kind == PY_List) {
+		c->calls++;
+		c->kept--;
+	}
+	py_children(n, look_for_calls, c);
+}
+
+/* A parameter that is a list made for the call wherever the function is named: it dies with the
+ * call as well (what compilers of models write: call([x, weight]), then args.clear()). */
+static int is_fresh(const struct visit *v, struct str name)
+{
+	struct call_search c = { .fn = v->fn->u.FunctionDef.name, .index = parameter_index(v->fn, name) };
+
+	if (c.index < 0)
+		return 0;
+	look_for_calls(&c, v->m->root);
+	return c.calls > 0 && c.kept == 0;
+}
+
 static void check_store(struct visit *v, const struct py_node *t)
 {
 	if (t->kind == PY_Tuple || t->kind == PY_List) {
@@ -148,7 +187,7 @@ static void check_mutation(struct visit *v, const struct py_node *call)
 	for (int i = 0; mutators[i]; i++)
 		mutates |= str_is(f->u.Attribute.attr, mutators[i]);
 	base = f->u.Attribute.value;
-	if (mutates && (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id)))
+	if (mutates && (base->kind != PY_Name || (!is_local(v->fn, base->u.Name.id) && !is_fresh(v, base->u.Name.id))))
 		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()", STR_ARG(f->u.Attribute.attr));
 }
 

@@ -85,6 +85,8 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 		jw_real(w, in->max_error);
 		jw_key(w, "tolerance");
 		jw_real(w, in->tolerance);
+		if (in->skipped[0])
+			jw_key(w, "skipped"), jw_cstr(w, in->skipped);
 		jw_end(w, '}');
 	}
 	jw_end(w, ']');

@@ -40,6 +40,7 @@ struct verdict_input {
 	int passed;
 	double max_error;         /* largest |got - expected| */
 	double tolerance;         /* what was allowed there */
+	char skipped[64];         /* why it was not held against the candidate; "" it was */
 };
 
 /* One element of a result that is not as expected. */
