@@ -1,57 +1,62 @@
-/* tritonrl check: diagnostics about the kernels of files, without running anything. */
+/* tritonrl check: diagnostics about the kernels of files, without running them. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "tile/check_kernel.h"
+#include "py/caret.h"
+#include "verify/check_file.h"
 
 struct args {
-	int json;
+	int json, caret;
 	int64_t capability;
-	const char *triton_version;
+	const char *triton_version, *gpu, *task;
 };
 
 static const struct opt opts[] = {
 	OPT_FLAG(struct args, json, "json", 0, "one JSON object: files, kernels, diagnostics"),
+	OPT_FLAG(struct args, caret, "caret", 0, "show the source line and the place below each diagnostic; so by default on a terminal"),
+	OPT_STR(struct args, task, "task", "FILE", NULL, "get_inputs and get_init_inputs for files that define a ModelNew and not these"),
 	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6", "whose rules apply"),
-	OPT_INT(struct args, capability, "capability", 70, 120, 90, "compute capability: 80 for A100, 89 for L40S, 90 for H100 and H200"),
+	OPT_CHOICE(struct args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU that launches must fit on"),
+	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability: 80 for A100, 89 for L40S, 90 for H100 and H200; 0: of the GPU"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "FILE...",
-	.about = "Check the Triton kernels of Python files by Triton's own rules. A kernel is compiled under the types of the "
-		 "`# signature: x=*fp32, n=i32, BLOCK=128` comments above it, or, without any, under types guessed from its use. "
-		 "Folders are searched for .py files.",
+	.about = "Check the Triton kernels of Python files by Triton's own rules, and what their launches need of the GPU. A kernel that "
+		 "the file launches is compiled as launched: the file's ModelNew (or Model) is built and called on its get_inputs, with "
+		 "launches that only compile. The others are compiled under the types of the `# signature: x=*fp32, n=i32, BLOCK=128` "
+		 "comments above them, or, without any, under types guessed from their use. Folders are searched for .py files. "
+		 "Exit code 0: no errors, 1: some, 2: could not check.",
 	.opts = opts,
 };
 
 struct checker {
 	const struct args *a;
-	struct tile_engine *g;
+	struct check_options o;
+	int caret;
+	const char *path;            /* of the file being checked */
+	struct str source;
 	struct jw w;
-	int64_t files, kernels, found;
+	int64_t files, kernels, errors;
 	struct err *e;
 };
 
-static void show(struct checker *c, const char *path, const struct diag *d)
+static void show_json(struct checker *c, const char *how, const struct diag *d)
 {
-	c->found++;
-	if (!c->a->json) {
-		printf("%s:%d:%d: error[%s]: %s\n", path, d->line, d->col, reason_code(d->reason), d->text);
-		if (d->hint[0])
-			printf("%s:%d:%d: note: %s\n", path, d->line, d->col, d->hint);
-		return;
-	}
 	jw_begin(&c->w, '{');
 	jw_key(&c->w, "file");
-	jw_cstr(&c->w, path);
+	jw_cstr(&c->w, c->path);
 	jw_key(&c->w, "line");
 	jw_int(&c->w, d->line);
 	jw_key(&c->w, "column");
 	jw_int(&c->w, d->col);
+	jw_key(&c->w, "severity");
+	jw_cstr(&c->w, how);
 	jw_key(&c->w, "reason");
 	jw_cstr(&c->w, reason_code(d->reason));
 	jw_key(&c->w, "message");
@@ -63,42 +68,46 @@ static void show(struct checker *c, const char *path, const struct diag *d)
 	jw_end(&c->w, '}');
 }
 
-static int check_kernels(struct checker *c, const char *path, const struct py_module *m)
+static void show(void *ctx, enum severity how, const struct diag *d)
 {
-	struct check_env env;
-	if (check_env_init(&env, m, c->e))
-		return -1;
-	int rc = 0;
-	for (size_t i = 0; i < env.n_fns && rc >= 0; i++) {
-		const struct tile_fn *fn = &env.fns[i];
-		struct diag d = { 0 };
-		if (!check_signature_comment(&env, fn, 0).n && check_is_helper(&env, fn))
-			continue;
-		c->kernels++;
-		rc = check_kernel_inferred(c->g, &env, fn, &d, c->e);
-		if (rc > 0)
-			show(c, path, &d);
+	struct checker *c = ctx;
+	const char *word = how == SEVERITY_ERROR ? "error" : "warning";
+	struct buf lines = BUF_INIT;
+
+	c->errors += how == SEVERITY_ERROR;
+	if (c->a->json) {
+		show_json(c, word, d);
+		return;
 	}
-	check_env_release(&env);
-	return rc < 0 ? err_wrap(c->e, "checking '%s'", path) : 0;
+	printf("%s:%d:%d: %s[%s]: %s\n", c->path, d->line, d->col, word, reason_code(d->reason), d->text);
+	if (c->caret)
+		py_caret(c->source, d->line, d->col, &lines);
+	fputs(buf_cstr(&lines), stdout);
+	buf_release(&lines);
+	if (d->hint[0])
+		printf("%s:%d:%d: note: %s\n", c->path, d->line, d->col, d->hint);
 }
 
-static int check_file(struct checker *c, const char *path)
+static int check_one(struct checker *c, const char *path)
 {
 	struct buf src = BUF_INIT;
 	struct py_module m;
 	struct err syntax = ERR_INIT;
 	int rc = file_read(path, 0, &src, c->e);
+
+	c->path = path;
+	c->source = buf_str(&src);
 	if (rc)
 		goto out;
 	c->files++;
 	if (py_parse(&m, buf_str(&src), path, 0, &syntax)) {
 		struct diag d = { .reason = REASON_syntax_error, .line = syntax.line, .col = syntax.column };
+
 		snprintf(d.text, sizeof d.text, "%s", syntax.text);
-		show(c, path, &d);
+		show(c, SEVERITY_ERROR, &d);
 		goto out;
 	}
-	rc = check_kernels(c, path, &m);
+	rc = check_file(&m, &c->o, &c->kernels, c->e) ? err_wrap(c->e, "checking '%s'", path) : 0;
 	py_release(&m);
 out:
 	buf_release(&src);
@@ -126,7 +135,7 @@ static int check_folder(struct checker *c, const char *path)
 
 static int check_path(struct checker *c, const char *path)
 {
-	return file_is_dir(path) ? check_folder(c, path) : check_file(c, path);
+	return file_is_dir(path) ? check_folder(c, path) : check_one(c, path);
 }
 
 static int check_all(struct checker *c, const struct opt_parsed *p)
@@ -150,28 +159,59 @@ static void finish_json(struct checker *c, struct buf *out)
 	puts(buf_cstr(out));
 }
 
+/* The task that gives the inputs; nothing to do without one. */
+static int open_task(struct checker *c, struct py_module *m)
+{
+	struct buf src = BUF_INIT;
+	int rc = 0;
+
+	if (c->a->task) {
+		rc = file_read(c->a->task, 16u << 20, &src, c->e) || py_parse(m, buf_str(&src), c->a->task, 0, c->e) ? -1 : 0;
+		c->o.task = rc ? NULL : m;
+	}
+	buf_release(&src);
+	return rc;
+}
+
+static int check_with(struct checker *c, const struct opt_parsed *p)
+{
+	struct gpu_limits gpu = *resource_gpu(str_of(c->a->gpu));
+	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };
+	struct py_module task;
+	int rc;
+
+	if (c->a->capability)
+		gpu.capability = (int)c->a->capability;
+	o.capability = gpu.capability;
+	c->o = (struct check_options){ .engine = tile_engine_new(&o, c->e), .gpu = &gpu, .report = show, .ctx = c };
+	rc = !c->o.engine || open_task(c, &task) || check_all(c, p) ? -1 : 0;
+	if (c->o.task)
+		py_release(&task);
+	tile_engine_free(c->o.engine);
+	return rc;
+}
+
 int cmd_check(int argc, char **argv)
 {
 	struct args a;
 	struct opt_parsed p;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
 	if (rc >= 0)
 		return rc;
 	struct err e = ERR_INIT;
 	struct buf out = BUF_INIT;
-	struct checker c = { .a = &a, .w = { .out = &out }, .e = &e };
-	struct tile_options o = { .triton_version = 300 + a.triton_version[2] - '0', .capability = (int)a.capability };
-	c.g = tile_engine_new(&o, &e);
+	struct checker c = { .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
+
 	if (a.json) {
 		jw_begin(&c.w, '{');
 		jw_key(&c.w, "diagnostics");
 		jw_begin(&c.w, '[');
 	}
-	rc = c.g ? check_all(&c, &p) : -1;
+	rc = check_with(&c, &p);
 	if (!rc && a.json)
 		finish_json(&c, &out);
-	tile_engine_free(c.g);
 	buf_release(&out);
 	opt_release(&p);
-	return rc ? cmd_fail("check", &e) : c.found ? CMD_NO : CMD_OK;
+	return rc ? cmd_fail("check", &e) : c.errors ? CMD_NO : CMD_OK;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "tile/compile.h"
+
 static struct tile_val other(const char *what)
 {
 	return (struct tile_val){ .kind = TILE_V_OTHER, .s = str_of(what) };

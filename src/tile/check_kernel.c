@@ -3,6 +3,8 @@
  * time, as long as the error moves down the kernel. */
 #include "tile/check_kernel.h"
 
+#include "tile/compile.h"
+
 enum { MOST_TRIES = 300 };
 
 static int compile_one(struct tile_engine *g, const struct check_launch *c, struct diag *d, struct err *e)

@@ -6,8 +6,9 @@
 #ifndef TILE_CHECK_KERNEL_H
 #define TILE_CHECK_KERNEL_H
 
+#include "base/mem.h"
 #include "base/str.h"
-#include "tile/compile.h"
+#include "tile/tile.h"
 
 struct check_name { struct str name; struct tile_val v; };
 

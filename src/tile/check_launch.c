@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "tile/compile.h"
+
 static size_t n_params(const struct tile_fn *fn)
 {
 	return fn->def->u.FunctionDef.args->u.arguments.args.n;

@@ -108,6 +108,7 @@ int weights_copy(struct weights *to, const struct weights *from, struct err *e);
 
 struct launch_ctx {
 	struct tile_engine *engine;
+	const struct gpu_limits *gpu;  /* that every launch must fit on */
 	struct tile_run_options run;
 	int idle;                      /* compile, but do not run */
 	int refused, faulted;          /* what ended the last run */

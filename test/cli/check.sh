@@ -80,3 +80,61 @@ rc=0; "$TRITONRL" check "$tmp/nowhere.py" 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "exit code $rc for a file that is not there"
 rc=0; "$TRITONRL" check 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "exit code $rc without files"
+
+# A whole program: kernels are compiled as it launches them, and its launches must fit the GPU.
+cat >"$tmp/program.py" <<'END'
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.load(x_ptr + i[:, None] * BLOCK + i[None, :])
+    tl.store(y_ptr + i[:, None] * BLOCK + i[None, :], tl.dot(a, a, input_precision="ieee"))
+
+
+@triton.jit
+def forgotten(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        product[(1, 1)](x, out, x.numel(), BLOCK=64)
+        return out
+
+
+def get_inputs():
+    return [torch.rand(64, 64)]
+
+
+def get_init_inputs():
+    return []
+END
+rc=0; "$TRITONRL" check "$tmp/program.py" >"$tmp/out" || rc=$?
+[ $rc = 0 ] || fail "a sound program is refused: $(cat "$tmp/out")"
+grep -q "program.py:15:1: warning\[kernel_not_launched\]: kernel 'forgotten'" "$tmp/out" || fail "the unused kernel is not seen: $(cat "$tmp/out")"
+[ "$(wc -l <"$tmp/out")" = 1 ] || fail "more than a warning: $(cat "$tmp/out")"
+
+# with SED_SCRIPT WANTED: the program changed so has that line and exit code 1
+with() {
+	sed "$1" "$tmp/program.py" >"$tmp/changed.py"
+	rc=0; "$TRITONRL" check --caret "$tmp/changed.py" >"$tmp/out" || rc=$?
+	[ $rc = 1 ] && grep -q "$2" "$tmp/out" || fail "$1: exit $rc, $(cat "$tmp/out")"
+}
+with 's/BLOCK=64/BLOCK=48/' 'changed.py:9:9: error\[not_power_of_two\]'
+grep -qx '        i = tl.arange(0, BLOCK)' "$tmp/out" && grep -qx '            ^' "$tmp/out" || fail "no caret: $(cat "$tmp/out")"
+with 's/(64, 64)\]/(64, 64).to(torch.int64)]/' 'changed.py:11:[0-9]*: error\[[a-z_]*\]'
+with 's/(1, 1)/(1, 65536)/' 'changed.py:22:9: error\[bad_grid\]'
+with 's/BLOCK=64/BLOCK=256/; s/64, 64/256, 256/' 'changed.py:22:9: error\[out_of_resources\]'
+with 's/(x, out, x.numel/(x, x, x.numel/' 'changed.py:22:9: error\[uninitialised\]'
+with 's/, BLOCK=64//' "changed.py:22:9: error\[type_error\].*'BLOCK'"
+with 's/return out/return outt/' 'changed.py:23:16: error\[name_error\]'
+sed '/^def get_in/,$d' "$tmp/program.py" | sed 's/BLOCK=64/BLOCK=48/' >"$tmp/model.py"
+printf 'import torch\ndef get_inputs():\n    return [torch.rand(48, 48)]\ndef get_init_inputs():\n    return []\n' >"$tmp/inputs.py"
+"$TRITONRL" check "$tmp/model.py" >/dev/null || fail "without inputs nothing is known of the launch"
+! "$TRITONRL" check "$tmp/model.py" --task "$tmp/inputs.py" >/dev/null || fail "--task gives no inputs"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

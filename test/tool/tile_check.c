@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 
 struct traces { struct jw *w; };
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 
 enum { MOST_ARGS = 64 };
 

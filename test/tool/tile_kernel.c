@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 
 enum { MAX_ARGS = 40 };
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 #include "tile/run.h"
 
 enum { COUNT = 16384 };

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 #include "tile/resource.h"
 
 #define HEAD "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n@triton.jit\n"
