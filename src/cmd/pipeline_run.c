@@ -294,6 +294,8 @@ static int keep_config(struct running *r)
 		rc = file_read(buf_cstr(&path), 1 << 20, &was, r->e) || check_config(r, buf_str(&was), buf_str(&is)) ? -1 : 0;
 	else if (!rc)
 		rc = file_replace(buf_cstr(&path), buf_str(&is), r->e);
+	if (!rc)
+		rc = store_put_meta(r->v.store, "config", was.n ? buf_str(&was) : buf_str(&is), r->e);
 	buf_release(&path);
 	buf_release(&was);
 	buf_release(&is);

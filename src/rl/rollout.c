@@ -350,6 +350,13 @@ void rollout_release(struct rollout *r)
 	vec_free(&r->samples);
 }
 
+static int put_task(struct store *st, const struct task_row *t, struct err *e)
+{
+	struct store_task row = { .id = str_of(t->id), .level = t->level, .split = STR(""), .ops = str_of(t->ops), .source = str_of(t->source) };
+
+	return store_put_task(st, &row, e);
+}
+
 int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage, int64_t step, struct err *e)
 {
 	struct buf json = BUF_INIT;
@@ -365,13 +372,15 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 					    .reached = stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
 					    .speedup = v->speedup };
 
+		if (s->number == 0)
+			rc = put_task(st, &tasks->rows.v[s->task], e);
 		for (int k = 0; k < s->n - s->prompt_n; k++)
 			logprob += s->logprobs[k];
 		row.logprob = logprob;
 		buf_clear(&json);
 		verdict_json(v, row.task, &json);
 		row.verdict = str_trim(buf_str(&json));
-		rc = store_put_sample(st, &row, e);
+		rc = rc ? rc : store_put_sample(st, &row, e);
 	}
 	buf_release(&json);
 	return rc;

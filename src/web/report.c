@@ -8,69 +8,35 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "web/html.h"
-
-enum { STAGES_MOST = 8, HISTOGRAM = 21 };
-
-struct curve {
-	char stage[16], name[24];
-	struct { double *v; size_t n, cap; } x, y;
-};
-
-struct tally { char name[64]; int64_t n, correct; double reward; };
-
-struct page {
-	struct buf *out;
-	const struct report_opts *o;
-	struct { struct curve *v; size_t n, cap; } curves;
-	struct { struct tally *v; size_t n, cap; } reasons, reached, tasks;
-	double rewards[HISTOGRAM];
-	int64_t samples, correct;
-	size_t shown;
-	struct err *e;
-};
-
-static struct tally *tally(struct page *p, void *list, struct str name)
-{
-	struct { struct tally *v; size_t n, cap; } *l = list;
-	struct tally t = { .n = 0 };
-
-	for (size_t i = 0; i < l->n; i++)
-		if (str_is(name, l->v[i].name))
-			return &l->v[i];
-	snprintf(t.name, sizeof t.name, "%.*s", STR_ARG(name));
-	if (vec_push(l, t)) {
-		err_nomem(p->e);
-		return NULL;
-	}
-	return &l->v[l->n - 1];
-}
+#include "web/page.h"
 
 /* --- gathering ----------------------------------------------------------------------------------- */
 
-static int add_point(struct page *p, const char *stage, const char *name, double x, double y)
+static struct curve *curve_of(struct page *p, const char *stage, const char *name)
 {
-	struct curve *c = NULL;
+	struct curve fresh = { .stage = "" };
 
 	for (size_t i = 0; i < p->curves.n; i++)
 		if (!strcmp(p->curves.v[i].stage, stage) && !strcmp(p->curves.v[i].name, name))
-			c = &p->curves.v[i];
-	if (!c) {
-		struct curve fresh = { .stage = "" };
+			return &p->curves.v[i];
+	snprintf(fresh.stage, sizeof fresh.stage, "%s", stage);
+	snprintf(fresh.name, sizeof fresh.name, "%s", name);
+	return vec_push(&p->curves, fresh) ? NULL : &p->curves.v[p->curves.n - 1];
+}
 
-		snprintf(fresh.stage, sizeof fresh.stage, "%s", stage);
-		snprintf(fresh.name, sizeof fresh.name, "%s", name);
-		if (vec_push(&p->curves, fresh))
-			return err_nomem(p->e);
-		c = &p->curves.v[p->curves.n - 1];
-	}
-	return vec_push(&c->x, x) || vec_push(&c->y, y) ? err_nomem(p->e) : 0;
+static int add_point(struct page *p, const char *stage, const char *name, double x, double y)
+{
+	struct curve *c = curve_of(p, stage, name);
+
+	return !c || vec_push(&c->x, x) || vec_push(&c->y, y) ? err_nomem(p->e) : 0;
 }
 
 static int gather_step(void *ctx, const struct store_step *t)
 {
 	struct page *p = ctx;
 	struct json *extra = json_parse(t->extra, NULL);
-	int rc = add_point(p, t->stage, "loss", (double)t->step, t->loss) || add_point(p, t->stage, "grad_norm", (double)t->step, t->grad_norm);
+	int rc = add_point(p, t->stage, "loss", (double)t->step, t->loss) || add_point(p, t->stage, "grad_norm", (double)t->step, t->grad_norm) ||
+		 add_point(p, t->stage, "tokens", (double)t->step, (double)t->tokens);
 
 	for (size_t i = 0; extra && i < json_count(extra) && !rc; i++) {
 		const char *key;
@@ -82,204 +48,142 @@ static int gather_step(void *ctx, const struct store_step *t)
 	return rc;
 }
 
+static struct batch *batch_of(struct page *p, const char *name)
+{
+	struct batch fresh = { .samples = 0 };
+
+	for (size_t i = 0; i < p->batches.n; i++)
+		if (!strcmp(p->batches.v[i].name, name))
+			return &p->batches.v[i];
+	snprintf(fresh.name, sizeof fresh.name, "%s", name);
+	return vec_push(&p->batches, fresh) ? NULL : &p->batches.v[p->batches.n - 1];
+}
+
+static int count_reason(struct page *p, struct batch *b, int stage, const char *reason)
+{
+	struct death fresh = { .stage = stage, .n = 1 };
+
+	for (size_t i = 0; i < b->deaths.n; i++)
+		if (b->deaths.v[i].stage == stage && !strcmp(b->deaths.v[i].reason, reason)) {
+			b->deaths.v[i].n++;
+			return 0;
+		}
+	snprintf(fresh.reason, sizeof fresh.reason, "%s", reason);
+	return vec_push(&b->deaths, fresh) ? err_nomem(p->e) : 0;
+}
+
+static int stage_number(const char *name)
+{
+	int s = 0;
+
+	while (s < STAGES - 1 && strcmp(name, stage_name(s)))
+		s++;
+	return s;
+}
+
 static int gather_sample(void *ctx, const struct store_sample *t)
 {
 	struct page *p = ctx;
-	struct tally *task = tally(p, &p->tasks, t->task), *reason, *reached;
-	int bin = (int)lround(fmin(fmax(t->reward, 0.0), 1.0) * (HISTOGRAM - 1));
+	struct batch *b = t->judged ? batch_of(p, t->stage) : NULL;
+	struct map_entry *task = map_put(&p->by_task, t->task);
+	struct task_count *k;
+	int stage = t->judged ? stage_number(t->reached) : 0;
 
 	if (!t->judged)
 		return 0;
-	reason = tally(p, &p->reasons, str_of(t->correct ? "correct" : t->reason));
-	reached = tally(p, &p->reached, str_of(t->correct ? "passed all" : t->reached));
-	if (!task || !reason || !reached)
-		return -1;
-	p->samples++;
-	p->correct += t->correct;
-	p->rewards[bin]++;
-	reason->n++;
-	reached->n++;
-	task->n++;
-	task->correct += t->correct;
-	task->reward += t->reward;
-	return 0;
-}
-
-/* --- writing ---------------------------------------------------------------------------------------- */
-
-static const struct curve *find(const struct page *p, const char *stage, const char *name)
-{
-	for (size_t i = 0; i < p->curves.n; i++)
-		if (!strcmp(p->curves.v[i].stage, stage) && !strcmp(p->curves.v[i].name, name))
-			return &p->curves.v[i];
-	return NULL;
-}
-
-static void chart(struct page *p, const char *title, const char *stage, const char *const *names, size_t n)
-{
-	static const char *const colours[] = { "#0969da", "#1a7f37", "#bf8700", "#cf222e", "#8250df" };
-	struct series s[5];
-	size_t k = 0;
-
-	for (size_t i = 0; i < n && k < 5; i++) {
-		const struct curve *c = find(p, stage, names[i]);
-
-		if (c)
-			s[k] = (struct series){ .name = c->name, .colour = colours[k], .x = c->x.v, .y = c->y.v, .n = c->x.n }, k++;
+	if (!b || !task)
+		return err_nomem(p->e);
+	if (!task->val.i64) {
+		if (vec_push(&p->tasks, ((struct task_count){ .level = 0 })))
+			return err_nomem(p->e);
+		task->val.i64 = (int64_t)p->tasks.n;
 	}
-	if (k)
-		html_lines(p->out, title, s, k);
+	k = &p->tasks.v[task->val.i64 - 1];
+	k->n++;
+	k->correct += t->correct;
+	k->reward += t->reward;
+	k->speedup = t->correct ? fmax(k->speedup, t->speedup) : k->speedup;
+	b->samples++;
+	b->correct += t->correct;
+	b->rewards[(int)lround(fmin(fmax(t->reward, 0.0), 1.0) * (HISTOGRAM - 1))]++;
+	for (int s = 0; s <= stage; s++)
+		b->entered[s]++;
+	b->died[stage] += !t->correct;
+	return t->correct ? 0 : count_reason(p, b, stage, t->reason);
 }
 
-static void write_curves(struct page *p)
-{
-	static const char *const loss[] = { "loss" }, *const rl[] = { "reward", "correct" },
-		*const stages[] = { "passed_ast", "passed_compile", "passed_tiny", "correct" }, *const share[] = { "level2_share" };
-
-	buf_adds(p->out, "<h2>Learning curves</h2>\n");
-	chart(p, "supervised: loss by step", "sft", loss, 1);
-	chart(p, "reinforcement: reward and share correct by step", "rl", rl, 2);
-	chart(p, "reinforcement: share that passes each stage", "rl", stages, 4);
-	chart(p, "reinforcement: share of level-2 tasks", "rl", share, 1);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct tally *x = a, *y = b;
-
-	return (x->n < y->n) - (x->n > y->n);
-}
-
-static void write_bars(struct page *p, const char *title, struct tally *v, size_t n, size_t most, const char *colour)
-{
-	struct bar b[32];
-	char notes[32][48];
-
-	qsort(v, n, sizeof *v, by_count);
-	n = MIN(MIN(n, most), COUNT_OF(b));
-	for (size_t i = 0; i < n; i++) {
-		snprintf(notes[i], sizeof notes[i], "%lld (%.1f%%)", (long long)v[i].n, 100.0 * (double)v[i].n / (double)MAX(p->samples, 1));
-		b[i] = (struct bar){ .name = v[i].name, .value = (double)v[i].n, .note = notes[i] };
-	}
-	if (n)
-		html_bars(p->out, title, b, n, colour);
-}
-
-static void write_rewards(struct page *p)
-{
-	struct bar b[HISTOGRAM];
-	char names[HISTOGRAM][16], notes[HISTOGRAM][24];
-	size_t n = 0;
-
-	for (int i = 0; i < HISTOGRAM; i++) {
-		if (p->rewards[i] == 0)
-			continue;
-		snprintf(names[n], sizeof names[n], "%.2f", (double)i / (HISTOGRAM - 1));
-		snprintf(notes[n], sizeof notes[n], "%.0f", p->rewards[i]);
-		b[n] = (struct bar){ .name = names[n], .value = p->rewards[i], .note = notes[n] };
-		n++;
-	}
-	html_bars(p->out, "distribution of rewards", b, n, "#8250df");
-}
-
-static void write_funnel(struct page *p)
-{
-	buf_adds(p->out, "<h2>The funnel</h2>\n");
-	if (!p->samples) {
-		buf_adds(p->out, "<p class=\"muted\">No candidate was judged in this run.</p>\n");
-		return;
-	}
-	write_bars(p, "where candidates stop", p->reached.v, p->reached.n, 8, "#0969da");
-	write_bars(p, "why", p->reasons.v, p->reasons.n, 20, "#cf222e");
-	write_rewards(p);
-}
-
-static void write_group(struct page *p, const struct json *g)
-{
-	const struct json *ci = json_get(g, "correct_interval");
-
-	buf_adds(p->out, "<tr><td>");
-	html_text(p->out, json_str(json_get(g, "name"), ""));
-	buf_addf(p->out, "<td>%lld<td>%.1f%%<td>%.1f%%<td><b>%.1f%%</b><td class=\"muted\">%.1f to %.1f<td>%.1f%%</tr>\n",
-		 (long long)json_int(json_get(g, "tasks"), 0), json_real(json_get(g, "valid_rate"), 0), json_real(json_get(g, "compiled_rate"), 0),
-		 json_real(json_get(g, "correct_rate"), 0), json_real(json_at(ci, 0), 0), json_real(json_at(ci, 1), 0),
-		 json_real(json_get(g, "fast_1"), 0));
-}
-
-static int write_eval(void *ctx, const char *name, struct str text)
+static int gather_task(void *ctx, const struct store_task *t)
 {
 	struct page *p = ctx;
-	struct json *j = json_parse(text, p->e);
-	const struct json *groups;
+	struct map_entry *e = map_get(&p->by_task, t->id);
 
-	if (!j)
-		return -1;
-	groups = json_get(j, "groups");
-	buf_adds(p->out, "<h3>");
-	html_text(p->out, str_of(name));
-	buf_adds(p->out, "</h3><table><tr><th>tasks of<th>tasks<th>valid<th>compiled<th>correct<th>95% interval<th>faster</tr>\n");
-	write_group(p, json_get(j, "metrics"));
-	for (size_t i = 0; i < json_count(groups); i++)
-		if (!str_starts(json_str(json_get(json_at(groups, i), "name"), ""), "op "))
-			write_group(p, json_at(groups, i));
-	buf_adds(p->out, "</table>\n");
-	json_free(j);
+	if (e) {
+		p->tasks.v[e->val.i64 - 1].level = t->level;
+		snprintf(p->tasks.v[e->val.i64 - 1].ops, sizeof p->tasks.v[0].ops, "%.*s", STR_ARG(t->ops));
+	}
 	return 0;
 }
 
-static void write_tasks(struct page *p)
-{
-	buf_adds(p->out, "<h2>Tasks</h2>\n<details><summary>every task</summary><table><tr><th>task<th>candidates<th>correct<th>mean reward</tr>\n");
-	for (size_t i = 0; i < p->tasks.n; i++) {
-		const struct tally *t = &p->tasks.v[i];
-
-		buf_adds(p->out, "<tr><td>");
-		html_text(p->out, str_of(t->name));
-		buf_addf(p->out, "<td>%lld<td>%lld<td>%.3f</tr>\n", (long long)t->n, (long long)t->correct, t->n ? t->reward / (double)t->n : 0.0);
-	}
-	buf_adds(p->out, "</table></details>\n");
-}
-
-static void write_verdict(struct page *p, struct str text)
-{
-	struct json *j = json_parse(text, NULL);
-	struct str explain, message;
-
-	if (!j)
-		return;
-	message = json_str(json_get(j, "message"), "");
-	explain = json_str(json_get(j, "explain"), "");
-	if (message.n) {
-		buf_addf(p->out, "<p class=\"bad\">line %lld: ", (long long)json_int(json_get(j, "line"), 0));
-		html_text(p->out, message);
-		buf_adds(p->out, "</p>\n");
-	}
-	if (explain.n) {
-		buf_adds(p->out, "<p class=\"muted\">");
-		html_text(p->out, explain);
-		buf_adds(p->out, "</p>\n");
-	}
-	json_free(j);
-}
-
-static int write_candidate(void *ctx, const struct store_sample *t)
+static int gather_eval(void *ctx, const char *name, struct str text)
 {
 	struct page *p = ctx;
+	struct subject s = { .json = json_parse(text, p->e) };
 
-	if (p->o->candidates && p->shown >= p->o->candidates)
-		return 0;
-	p->shown++;
-	buf_addf(p->out, "<details><summary><span class=\"%s\">%s</span> %s step %lld, ", t->correct ? "good" : "bad",
-		 t->correct ? "correct" : t->reason, t->stage, (long long)t->step);
-	html_text(p->out, t->task);
-	buf_addf(p->out, " #%lld, reward %.3f", (long long)t->number, t->reward);
-	if (t->correct && t->speedup > 0)
-		buf_addf(p->out, ", speedup %.2f (model)", t->speedup);
-	buf_adds(p->out, "</summary>\n");
-	write_verdict(p, t->verdict);
-	html_python(p->out, t->code.n ? t->code : t->answer);
-	buf_adds(p->out, "</details>\n");
-	return 0;
+	snprintf(s.name, sizeof s.name, "%s", name);
+	if (!s.json)
+		return -1;
+	return vec_push(&p->subjects, s) ? err_nomem(p->e) : 0;
+}
+
+/* Place in the order of the pipeline; what is not of it, behind. */
+static size_t rank_of(const char *name)
+{
+	static const char *const order[] = { "rl", "eval_base", "base", "eval_sft", "sft", "eval_rl" };
+	size_t i = 0;
+
+	while (i < COUNT_OF(order) && strcmp(name, order[i]))
+		i++;
+	return i;
+}
+
+static int by_batch(const void *a, const void *b)
+{
+	const struct batch *x = a, *y = b;
+	size_t i = rank_of(x->name), k = rank_of(y->name);
+
+	return i != k ? (i > k) - (i < k) : strcmp(x->name, y->name);
+}
+
+/* Of evaluations "rl" is the last. */
+static int by_subject(const void *a, const void *b)
+{
+	const struct subject *x = a, *y = b;
+	size_t i = strcmp(x->name, "rl") ? rank_of(x->name) : rank_of("eval_rl"), k = strcmp(y->name, "rl") ? rank_of(y->name) : rank_of("eval_rl");
+
+	return i != k ? (i > k) - (i < k) : strcmp(x->name, y->name);
+}
+
+static void put_in_order(struct page *p)
+{
+	if (p->batches.n)
+		qsort(p->batches.v, p->batches.n, sizeof *p->batches.v, by_batch);
+	if (p->subjects.n)
+		qsort(p->subjects.v, p->subjects.n, sizeof *p->subjects.v, by_subject);
+}
+
+static int gather(struct page *p, struct store *s)
+{
+	struct buf text = BUF_INIT;
+	int rc = store_each_step(s, gather_step, p, p->e) || store_each_sample(s, NULL, gather_sample, p, p->e) ||
+		 store_each_task(s, gather_task, p, p->e) || store_each_eval(s, gather_eval, p, p->e) ? -1 : 0;
+
+	if (!rc && store_get_meta(s, "compare", &text, p->e) > 0)
+		p->compare = json_parse(buf_str(&text), NULL);
+	if (!rc)
+		rc = store_get_meta(s, "config", &p->config, p->e) < 0 ? -1 : 0;
+	put_in_order(p);
+	buf_release(&text);
+	return rc;
 }
 
 static void release(struct page *p)
@@ -288,33 +192,32 @@ static void release(struct page *p)
 		vec_free(&p->curves.v[i].x);
 		vec_free(&p->curves.v[i].y);
 	}
+	for (size_t i = 0; i < p->batches.n; i++)
+		vec_free(&p->batches.v[i].deaths);
+	for (size_t i = 0; i < p->subjects.n; i++)
+		json_free(p->subjects.v[i].json);
 	vec_free(&p->curves);
-	vec_free(&p->reasons);
-	vec_free(&p->reached);
+	vec_free(&p->batches);
 	vec_free(&p->tasks);
+	vec_free(&p->subjects);
+	map_release(&p->by_task);
+	json_free(p->compare);
+	buf_release(&p->config);
 }
 
 int report_write(struct store *s, const struct report_opts *o, struct buf *out, struct err *e)
 {
 	struct page p = { .out = out, .o = o, .e = e };
-	int rc = store_each_step(s, gather_step, &p, e) || store_each_sample(s, NULL, gather_sample, &p, e) ? -1 : 0;
+	int rc = gather(&p, s);
 
 	if (!rc) {
 		buf_adds(out, html_head);
-		buf_adds(out, "<h1>");
-		html_text(out, str_of(o->title));
-		buf_addf(out, "</h1>\n<p class=\"muted\">%lld candidates judged, %lld correct. Speedups are of the roofline model unless a device is named.</p>\n"
-			 "<h2>Evaluation</h2>\n", (long long)p.samples, (long long)p.correct);
-		rc = store_each_eval(s, write_eval, &p, e) ? -1 : 0;
-	}
-	if (!rc) {
-		write_curves(&p);
-		write_funnel(&p);
-		write_tasks(&p);
-		buf_adds(out, "<h2>Candidates</h2>\n");
-		rc = store_each_sample(s, NULL, write_candidate, &p, e) ? -1 : 0;
-		if (o->candidates && p.shown >= o->candidates)
-			buf_addf(out, "<p class=\"muted\">The first %zu candidates are shown.</p>\n", p.shown);
+		page_head(&p);
+		page_eval(&p);
+		page_curves(&p);
+		page_funnel(&p);
+		page_tasks(&p);
+		rc = page_candidates(&p, s);
 		buf_adds(out, "</body></html>\n");
 	}
 	release(&p);

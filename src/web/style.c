@@ -1,0 +1,53 @@
+/* What every page begins with: style for light and dark, narrow and wide; and the little script
+ * that filters candidates. No fonts, images or addresses from outside. */
+#include "web/html.h"
+
+const char html_head[] =
+	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+	"<meta name=\"color-scheme\" content=\"light dark\"><title>tritonrl report</title>\n<style>\n"
+	":root{--bg:#fff;--fg:#1f2328;--soft:#59636e;--line:#d1d9e0;--panel:#f6f8fa;--good:#1a7f37;--bad:#cf222e;--mark:#fff8c5;"
+	"--c0:#0969da;--c1:#1a7f37;--c2:#bc4c00;--c3:#8250df;--c4:#cf222e;--part:#d1242f;"
+	"--k:#cf222e;--s:#0a3069;--c:#59636e;--d:#8250df;--n:#0550ae}\n"
+	"@media(prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--line:#3d444d;--panel:#151b23;--good:#3fb950;"
+	"--bad:#f85149;--mark:#3b2e00;--c0:#4493f8;--c1:#3fb950;--c2:#f0883e;--c3:#ab7df8;--c4:#f85149;--part:#f85149;"
+	"--k:#ff7b72;--s:#a5d6ff;--c:#9198a1;--d:#d2a8ff;--n:#79c0ff}}\n"
+	"*{box-sizing:border-box}body{font:15px/1.55 system-ui,-apple-system,\"Segoe UI\",sans-serif;max-width:1120px;margin:0 auto;"
+	"padding:2em 1.2em 4em;color:var(--fg);background:var(--bg)}\n"
+	"h1{font-size:1.75em;line-height:1.25;margin:0 0 .15em}h2{font-size:1.3em;margin:2.2em 0 .7em;border-bottom:1px solid var(--line);"
+	"padding-bottom:.25em}h3{font-size:1.05em;margin:1.4em 0 .4em}\n"
+	"nav{display:flex;flex-wrap:wrap;gap:.3em 1.1em;margin:.9em 0 0}a{color:var(--c0);text-decoration:none}a:hover{text-decoration:underline}\n"
+	".wide{overflow-x:auto}table{border-collapse:collapse;margin:.5em 0;font-variant-numeric:tabular-nums}"
+	"td,th{padding:.32em .8em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}"
+	"th{font-weight:600;background:var(--panel)}td:first-child,th:first-child,.l{text-align:left}td.wrap{white-space:normal;min-width:11em}\n"
+	".muted{color:var(--soft)}.good{color:var(--good)}.bad{color:var(--bad)}b{font-weight:600}\n"
+	".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:.8em;margin:1.2em 0}"
+	".card{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.7em .9em}"
+	".card div:first-child{color:var(--soft);font-size:.85em}.card div:nth-child(2){font-size:1.45em;font-weight:600;line-height:1.3}"
+	".card div:last-child{font-size:.82em;color:var(--soft)}\n"
+	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,480px),1fr));gap:1em}"
+	"figure{margin:0;border:1px solid var(--line);border-radius:8px;padding:.7em .8em}figcaption{font-weight:600;font-size:.93em}"
+	".key{font-weight:400;font-size:.92em;display:flex;flex-wrap:wrap;gap:0 1em}.key i{display:inline-block;width:.75em;height:.75em;"
+	"border-radius:2px;margin-right:.35em}svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font-size:11px}"
+	"svg .name{fill:var(--fg)}svg .grid{stroke:var(--line);stroke-width:1}svg .whisker{stroke:var(--fg);stroke-width:1.3}\n"
+	".f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.fp{fill:var(--part)}"
+	".s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}"
+	".b0{background:var(--c0)}.b1{background:var(--c1)}.b2{background:var(--c2)}.b3{background:var(--c3)}.b4{background:var(--c4)}\n"
+	"details{border:1px solid var(--line);border-radius:6px;margin:.35em 0;padding:.35em .8em}summary{cursor:pointer;overflow-wrap:anywhere}"
+	"details details{background:var(--panel)}\n"
+	".chip{display:inline-block;background:var(--panel);border:1px solid var(--line);border-radius:1em;padding:0 .6em;margin:.1em .25em .1em 0;"
+	"font-size:.86em;white-space:nowrap}\n"
+	"pre{background:var(--panel);padding:.7em;border-radius:6px;overflow:auto;font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"
+	"monospace;margin:.5em 0}pre .k{color:var(--k)}pre .s{color:var(--s)}pre .c{color:var(--c)}pre .d{color:var(--d)}pre .n{color:var(--n)}"
+	"pre .l{color:var(--soft);opacity:.6;user-select:none}pre mark{background:var(--mark);color:inherit;display:inline-block;width:100%}\n"
+	"input,select{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;padding:.3em .6em}"
+	".filter{display:flex;flex-wrap:wrap;gap:.6em;align-items:center;margin:.6em 0}.filter input{flex:1;min-width:12em}\n"
+	"@media(max-width:640px){body{padding:1.2em .8em 3em;font-size:14px}td,th{padding:.3em .5em}h1{font-size:1.4em}}\n"
+	"@media print{nav,.filter{display:none}}\n"
+	"</style></head><body>\n";
+
+/* Candidates carry their words in data-t; the filter hides those without all of what is typed. */
+const char html_script[] =
+	"<script>(function(){var t=document.getElementById('find'),s=document.getElementById('stage'),n=document.getElementById('found'),"
+	"all=[].slice.call(document.querySelectorAll('details[data-t]'));if(!t)return;function go(){var w=t.value.toLowerCase().split(/\\s+/),k=0;"
+	"all.forEach(function(d){var x=d.dataset.t,ok=(!s.value||d.dataset.s===s.value)&&w.every(function(q){return x.indexOf(q)>=0});"
+	"d.hidden=!ok;k+=ok});n.textContent=k+' of '+all.length}t.oninput=s.onchange=go;go()})()</script>\n";
