@@ -15,7 +15,8 @@
 struct args {
 	int64_t count, seed;
 	struct opt_list level;
-	const char *split, *out, *form;
+	const char *split, *out, *form, *style;
+	int64_t max_ops;
 	int verify, distinct;
 	struct judge_args judge;
 };
@@ -28,6 +29,8 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|pair|task|solution", "rows",
 		   "rows: as above; messages: training rows of a conversation; pair, task, solution: training rows of plain text"),
+	OPT_CHOICE(struct args, style, "style", "varied|plain", "varied", "solutions in several styles and schedules, or in one with short names: for small models"),
+	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
 	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
@@ -99,8 +102,9 @@ static int draw(struct maker *m, struct row *r)
 {
 	for (int tries = 0; tries < 100000; tries++) {
 		gen_plan_draw(&r->plan, m->levels[m->drawn % m->n_levels], &m->rng);
-		if (m->split >= 0 && (int)gen_plan_split(&r->plan) != m->split)
+		if ((m->split >= 0 && (int)gen_plan_split(&r->plan) != m->split) || r->plan.n > m->a->max_ops)
 			continue;
+		r->plan.plain = !strcmp(m->a->style, "plain");
 		gen_texts_clear(&r->text);
 		if (gen_emit(&r->plan, &r->text, m->e))
 			return -1;

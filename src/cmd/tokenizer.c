@@ -9,13 +9,14 @@
 
 struct args {
 	struct opt_list data;
-	const char *out;
+	const char *out, *pieces;
 	int64_t vocab;
 };
 
 static const struct opt opts[] = {
 	OPT_LIST(struct args, data, "data", "FILE", 0, "JSON lines with text; may be repeated"),
 	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048, "tokens at most, special ones included"),
+	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words", "a token lies within a word (as Qwen2 cuts them), or may be as long as a line: for models of one narrow language"),
 	OPT_STR(struct args, out, "out", "DIR", NULL, "folder for tokenizer.json and tokenizer_config.json"),
 	OPT_END
 };
@@ -68,6 +69,7 @@ static int run(const struct args *a, struct err *e)
 	    !file_replace(path.p, buf_str(&text), e)) {
 		const char *file = path.p;
 		struct tok_train job = { .files = &file, .nfiles = 1, .vocab = (int32_t)a->vocab, .specials = specials, .digits = 1,
+					 .lines = !strcmp(a->pieces, "lines"),
 					 .chat_template = chat_template };
 
 		rc = tok_train(a->out, &job, e);

@@ -80,6 +80,7 @@ struct gen_plan {
 	int n;
 	struct gen_step step[GEN_STEPS];
 	uint64_t style;               /* drives naming, spelling of host code, comments */
+	int plain;                    /* solutions in one style: short names, one schedule an operator */
 };
 
 enum gen_split { GEN_TRAIN, GEN_VALIDATION, GEN_TEST, GEN_SPLITS };

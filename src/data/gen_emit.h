@@ -32,6 +32,8 @@ struct gen_emit {
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p);
 /* A stable choice of `n` for purpose `what`, from the plan's style. */
 unsigned gen_choice(const struct gen_plan *p, unsigned what, unsigned n);
+/* The same for what only the solution shows: always the first where solutions are plain. */
+unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n);
 /* Number of pixels is divided by `window`^2 before step i; nonzero once space is gone. */
 int gen_space_gone(const struct gen_plan *p, int before);
 

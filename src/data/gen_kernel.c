@@ -35,11 +35,15 @@ static int takes_before(enum gen_kernel_kind k)
 	return k == GEN_K_ROW || k == GEN_K_SPACE || k == GEN_K_CHANNEL || k == GEN_K_LOSS;
 }
 
-static void name_kernel(const struct gen_emit *em, struct gen_kernel *k)
+static void name_kernel(const struct gen_emit *em, int number, struct gen_kernel *k)
 {
 	struct buf b = BUF_INIT;
 	int shown = 0;
 
+	if (em->p->plain) {
+		snprintf(k->name, sizeof k->name, "kernel%d", number);
+		return;
+	}
 	if (gen_choice(em->p, 9, 4) == 0)
 		buf_adds(&b, "fused_");
 	for (int i = k->first; i < k->end && shown < 4; i++, shown++)
@@ -68,7 +72,7 @@ int gen_cut(const struct gen_emit *em, struct gen_kernel *k)
 		while (i < em->p->n && pointwise(em, i))
 			i++;
 		c->end = i;
-		name_kernel(em, c);
+		name_kernel(em, n, c);
 		for (int j = 0; j < n - 1; j++)
 			if (!strcmp(k[j].name, c->name))
 				snprintf(c->name + strlen(c->name), sizeof c->name - strlen(c->name), "_%d", n);
@@ -175,7 +179,7 @@ void gen_body_step(const struct gen_emit *em, int i, const struct gen_place *pl,
 		load_operand(out, pl->depth, "b", "b", pl->vec_at, pl->mask);
 	}
 	indent(out, pl->depth);
-	gen_expand(out, op->triton[s->tile_form], vars, pl->depth);
+	gen_expand(out, op->triton[em->p->plain ? 0 : s->tile_form], vars, pl->depth);
 	buf_addc(out, '\n');
 }
 

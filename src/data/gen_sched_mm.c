@@ -6,14 +6,14 @@
 
 static const char *tile(const struct gen_emit *em, unsigned what)
 {
-	static const char *const sizes[] = { "16", "32", "64" };
+	static const char *const sizes[] = { "32", "16", "64" };
 
-	return sizes[gen_choice(em->p, what, 3)];
+	return sizes[gen_solution_choice(em->p, what, 3)];
 }
 
 static const char *exact(const struct gen_emit *em)
 {
-	return gen_choice(em->p, 44, 2) ? "allow_tf32=False" : "input_precision=\"ieee\"";
+	return gen_solution_choice(em->p, 44, 2) ? "input_precision=\"ieee\"" : "allow_tf32=False";
 }
 
 static int has_bias(enum gen_op_id op)
@@ -156,7 +156,7 @@ static void conv_args(const struct gen_emit *em, const struct gen_kernel *k, con
 {
 	conv_args_common(em, k, from, a);
 	conv_window_args(em, k, a);
-	gen_arg(a, em->kblock, gen_choice(em->p, 31, 2) ? "128" : "256");
+	gen_arg(a, em->kblock, gen_solution_choice(em->p, 31, 2) ? "128" : "256");
 }
 
 static void conv_taps(const struct gen_emit *em, int depthwise, int depth, struct buf *out)
@@ -207,7 +207,7 @@ static void conv_host(const struct gen_emit *em, const struct gen_kernel *k, con
 {
 	conv_shape(em, k, from, shape);
 	buf_addf(grid, "(%s.shape[0] * self.%s.out_channels, triton.cdiv(%s.shape[2] * %s.shape[3], %s))", from,
-		 em->name[k->head].module, from, from, gen_choice(em->p, 31, 2) ? "128" : "256");
+		 em->name[k->head].module, from, from, gen_solution_choice(em->p, 31, 2) ? "128" : "256");
 }
 
 const struct gen_schedule gen_sched_conv = { conv_args, conv_body, conv_host };

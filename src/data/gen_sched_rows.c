@@ -26,9 +26,9 @@ static void finish_args(const struct gen_emit *em, const struct gen_kernel *k, s
 
 static const char *flat_block(const struct gen_emit *em)
 {
-	static const char *const sizes[] = { "256", "512", "1024" };
+	static const char *const sizes[] = { "1024", "256", "512" };
 
-	return sizes[gen_choice(em->p, 20, 3)];
+	return sizes[gen_solution_choice(em->p, 20, 3)];
 }
 
 /* --- flat --------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static void program_start(const struct gen_emit *em, struct buf *out)
 {
 	char start[64];
 
-	if (gen_choice(em->p, 21, 2)) {
+	if (gen_solution_choice(em->p, 21, 2)) {
 		gen_line(out, 1, "pid = tl.program_id(0)");
 		snprintf(start, sizeof start, "pid * %s", em->kblock);
 	} else {
@@ -378,7 +378,7 @@ const struct gen_schedule *gen_schedule(const struct gen_emit *em, const struct 
 	case GEN_K_ROW: return &sched_row;
 	case GEN_K_GEMM: return &gen_sched_gemm;
 	case GEN_K_CONV:
-		return em->p->step[k->head].op != GEN_OP_depthwise_conv2d && gen_choice(em->p, 30, 3) == 0 ?
+		return em->p->step[k->head].op != GEN_OP_depthwise_conv2d && gen_solution_choice(em->p, 30, 3) == 2 ?
 			&gen_sched_conv_gemm : &gen_sched_conv;
 	case GEN_K_POOL: return &sched_pool;
 	case GEN_K_SPACE: case GEN_K_CHANNEL: return &sched_space;

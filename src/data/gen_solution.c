@@ -33,7 +33,7 @@ void gen_write_launch(const struct gen_emit *em, const struct gen_kernel *k, con
 	struct gen_args a = { .n = 0 };
 	struct buf shape = BUF_INIT, grid = BUF_INIT;
 	const struct gen_schedule *s = gen_schedule(em, k);
-	int named_grid = gen_choice(em->p, 11, 2);
+	int named_grid = gen_solution_choice(em->p, 11, 2);
 
 	s->args(em, k, from, &a);
 	s->host(em, k, from, &shape, &grid);

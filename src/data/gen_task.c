@@ -14,6 +14,11 @@ unsigned gen_choice(const struct gen_plan *p, unsigned what, unsigned n)
 	return (unsigned)(hash_xxh64(in, sizeof in, 0) % n);
 }
 
+unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n)
+{
+	return p->plain ? 0 : gen_choice(p, what, n);
+}
+
 int gen_space_gone(const struct gen_plan *p, int before)
 {
 	for (int i = 0; i < before; i++)
@@ -162,7 +167,7 @@ void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
 		{ "x_ptr", "y_ptr", "n", "offsets", "mask", "BLOCK_SIZE", "x" },
 		{ "in_ptr", "out_ptr", "numel", "idx", "mask", "BLOCK", "v" },
 	};
-	const char *const *kn = kernel_names[gen_choice(p, 1, 3)];
+	const char *const *kn = kernel_names[gen_solution_choice(p, 1, 3)];
 	const char *feat = p->layout == GEN_4D ? (gen_choice(p, 2, 2) ? "in_channels" : "channels") : feats[gen_choice(p, 2, 3)];
 	int outs = 0;
 

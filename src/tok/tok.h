@@ -93,6 +93,7 @@ struct tok_train {
 	int32_t vocab;                 /* tokens in all, special ones included; at least 256 + specials */
 	const char *const *specials;   /* NULL-terminated, get the last ids; the first is eos and pad */
 	int digits;                    /* longest run of digits in one piece: 1 (Qwen) to 3 (Llama 3) */
+	int lines;                     /* a piece is a whole line: tokens may span words */
 	const char *chat_template;     /* or NULL */
 	int64_t min_count;             /* a pair seen less often is never merged; 0: 2 */
 };

@@ -13,12 +13,19 @@
 
 /* --- words of the text ------------------------------------------------------------------------- */
 
-static int count_words(struct map *words, struct str text, int digits)
+static size_t line_end(struct str text, size_t at)
+{
+	const char *nl = memchr(text.p + at, '\n', text.n - at);
+
+	return nl ? (size_t)(nl - text.p) + 1 : text.n;
+}
+
+static int count_words(struct map *words, struct str text, const struct tok_train *job)
 {
 	for (size_t i = 0, end; i < text.n; i = end) {
 		struct map_entry *m;
 
-		end = pre_llm_next((const unsigned char *)text.p, text.n, i, digits);
+		end = job->lines ? line_end(text, i) : pre_llm_next((const unsigned char *)text.p, text.n, i, job->digits);
 		m = map_put(words, (struct str){ .p = text.p + i, .n = end - i });
 		if (!m)
 			return -1;
@@ -27,7 +34,7 @@ static int count_words(struct map *words, struct str text, int digits)
 	return 0;
 }
 
-static int count_file(struct map *words, const char *path, int digits, struct err *e)
+static int count_file(struct map *words, const char *path, const struct tok_train *job, struct err *e)
 {
 	struct buf raw = BUF_INIT, clean = BUF_INIT, nfc = BUF_INIT;
 	int rc = -1;
@@ -38,7 +45,7 @@ static int count_file(struct map *words, const char *path, int digits, struct er
 	uni_nfc(buf_str(&clean), &nfc);
 	if (buf_check(&nfc, e) || buf_check(&clean, e))
 		goto out;
-	rc = count_words(words, buf_str(&nfc), digits) ? err_nomem(e) : 0;
+	rc = count_words(words, buf_str(&nfc), job) ? err_nomem(e) : 0;
 out:
 	buf_release(&raw);
 	buf_release(&clean);
@@ -400,7 +407,7 @@ static int run(struct train_result *out, const struct tok_train *job, size_t tok
 	int rc = 0;
 
 	for (size_t i = 0; i < job->nfiles && !rc; i++)
-		rc = count_file(&counts, job->files[i], job->digits, e);
+		rc = count_file(&counts, job->files[i], job, e);
 	if (!rc && (pairs_resize(&t, 1 << 12) || start_alphabet(&t, id_of) || start_words(&t, &counts, id_of) ||
 		    count_pairs(&t) || learn(&t, tokens, job->min_count ? job->min_count : 2)))
 		rc = err_nomem(e);

@@ -66,11 +66,14 @@ static void byte_level(struct jw *w)
 	add_flag(w, "use_regex", 0);
 }
 
-static void pre_tokenizer(struct jw *w, int digits)
+static void pre_tokenizer(struct jw *w, const struct tok_train *job)
 {
 	char pattern[256];
 
-	snprintf(pattern, sizeof pattern, pre_llm_pattern, digits == 3 ? "{1,3}" : "");
+	if (job->lines)
+		snprintf(pattern, sizeof pattern, "[^\\n]*\\n|[^\\n]+");
+	else
+		snprintf(pattern, sizeof pattern, pre_llm_pattern, job->digits == 3 ? "{1,3}" : "");
 	jw_key(w, "pre_tokenizer");
 	jw_begin(w, '{');
 	add_text(w, "type", "Sequence");
@@ -144,7 +147,7 @@ static void tokenizer_json(struct jw *w, const struct tok_train *job, const stru
 	jw_begin(w, '{');
 	add_text(w, "type", "NFC");
 	jw_end(w, '}');
-	pre_tokenizer(w, job->digits);
+	pre_tokenizer(w, job);
 	jw_key(w, "post_processor");
 	jw_begin(w, '{');
 	byte_level(w);
