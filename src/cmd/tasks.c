@@ -27,8 +27,8 @@ static const struct opt opts[] = {
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows"),
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution; - for standard output"),
-	OPT_CHOICE(struct args, form, "form", "rows|messages|pair|task|solution", "rows",
-		   "rows: as above; messages: training rows of a conversation; pair, task, solution: training rows of plain text"),
+	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
+		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
 	OPT_CHOICE(struct args, style, "style", "varied|plain", "varied", "solutions in several styles and schedules, or in one with short names: for small models"),
 	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
@@ -153,7 +153,7 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	const char *form = m->a->form;
 	int rc = 0;
 
-	if (!strcmp(form, "messages") || !strcmp(form, "solution"))
+	if (!strcmp(form, "messages") || !strcmp(form, "completion") || !strcmp(form, "solution"))
 		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
 	else if (!strcmp(form, "pair")) {
 		buf_addf(&text, "%s\n", buf_cstr(&r->text.task));
@@ -163,6 +163,9 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	}
 	if (!strcmp(form, "messages")) {
 		json_messages(w, buf_str(&r->text.task), buf_str(&text));
+	} else if (!strcmp(form, "completion")) {
+		jw_key(w, "prompt"), jw_str(w, buf_str(&r->text.task));
+		jw_key(w, "completion"), jw_str(w, buf_str(&text));
 	} else {
 		jw_key(w, "text"), jw_str(w, buf_str(&text));
 	}

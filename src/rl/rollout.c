@@ -171,10 +171,13 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 	struct rolled *s = &g->r->samples.v[j->id];
 	char key[65];
 
-	if (j->rc)
-		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id,
-			       j->err.code ? j->err.text : j->verdict.diag.text);
 	s->verdict = j->verdict;
+	if (j->rc) {
+		/* One bad task of many must not end a run: its samples earn nothing, so its group has no signal. */
+		s->verdict = (struct verdict){ .stage = STAGE_ast };
+		diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.code ? j->err.text : j->verdict.diag.text);
+		log_warn("task '%s': %s", g->tasks->rows.v[s->task].id, s->verdict.diag.text);
+	}
 	verdict_forget_times(&s->verdict);
 	s->judged = 1;
 	g->judged++;
