@@ -171,7 +171,9 @@ static int cut_line(struct json_rows *r, struct str *row, struct err *e)
 		if (rc < 0)
 			return -1;
 	}
-	*row = str_trim((struct str){ .p = r->buf.p + r->at, .n = n });
+	*row = (struct str){ .p = r->buf.p + r->at, .n = n };
+	while (row->n > 1 && strchr(" \t\r", row->p[row->n - 1]) && row->p[row->n - 1])
+		row->n--;
 	r->at += n;
 	r->number++;
 	return 1;

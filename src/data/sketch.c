@@ -151,7 +151,7 @@ static int walk_special(struct walk *w, struct py_node *n)
 			add_word(w, n->u.Name.id);
 		return 1;
 	case PY_Constant: add(w, mix(M_CONST, (uint64_t)n->u.Constant.value.kind)); return 1;
-	case PY_keyword: add_word(w, n->u.keyword.arg); return 0;
+	case PY_keyword: add_word(w, n->u.keyword.arg.p ? n->u.keyword.arg : STR("**")); return 0;
 	case PY_BinOp: add_op(w, n->u.BinOp.op); return 0;
 	case PY_UnaryOp: add_op(w, n->u.UnaryOp.op); return 0;
 	case PY_BoolOp: add_op(w, n->u.BoolOp.op); return 0;
