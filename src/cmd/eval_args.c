@@ -6,6 +6,7 @@ const struct opt eval_args_table[] = {
 	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
 	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
 	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),
+	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1, "judge the answers by the rules of the other track too, reported apart"),
 	OPT_END
 };
 

@@ -9,7 +9,7 @@ struct eval_args {
 	const char *tasks;
 	struct opt_list k;
 	int64_t limit;
-	int per_op;
+	int per_op, both_tracks;
 };
 extern const struct opt eval_args_table[];
 /* `o->rollout` is set already: k is checked against its samples. */

@@ -10,8 +10,8 @@
 struct eval_bench {
 	struct dev *dev;
 	struct store *store;
-	struct judge_pool *pool;
-	struct judge_options judge;
+	struct judge_pool *pool, *other_pool;
+	struct judge_options judge, other;
 	struct taskset tasks;
 	struct eval_opts o;
 	struct model_opts model;
@@ -45,6 +45,13 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 		taskset_cut(&b->tasks, (size_t)a->eval->limit);
 	if (!rc && !(b->pool = judge_pool_open(&b->judge, &po, e)))
 		rc = -1;
+	if (!rc && a->eval->both_tracks) {
+		b->other = b->judge;
+		b->other.track = b->judge.track == TRACK_STRICT ? TRACK_HYBRID : TRACK_STRICT;
+		b->o.other_track = track_name(b->other.track);
+		b->other_pool = judge_pool_open(&b->other, &po, e);
+		rc = b->other_pool ? 0 : -1;
+	}
 	if (rc) {
 		eval_bench_close(b);
 		b = NULL;
@@ -57,6 +64,7 @@ void eval_bench_close(struct eval_bench *b)
 	if (!b)
 		return;
 	judge_pool_close(b->pool);
+	judge_pool_close(b->other_pool);
 	taskset_close(&b->tasks);
 	mem_free(b);
 }
@@ -99,6 +107,7 @@ static int check_folder(const char *dir, uint64_t *tag, struct err *e)
 
 static int sample_all(struct eval_bench *b, struct rollout_env *env, const char *name, struct eval *ev, struct err *e)
 {
+	struct rollout_env other = { .pool = b->other_pool, .judge = b->other, .cache = b->store };
 	struct buf stage = BUF_INIT;
 	int rc;
 
@@ -107,7 +116,7 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 	b->shown = 0;
 	b->started_ns = clock_ns();
 	progress_begin(&b->bar, env->stage, "samples", (int64_t)b->tasks.rows.n * b->o.rollout.n);
-	rc = buf_check(&stage, e) || eval_run(ev, env, &b->tasks, &b->o, e) ? -1 : 0;
+	rc = buf_check(&stage, e) || eval_run(ev, env, b->other_pool ? &other : NULL, &b->tasks, &b->o, e) ? -1 : 0;
 	progress_end(&b->bar);
 	buf_release(&stage);
 	return rc;

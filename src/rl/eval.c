@@ -69,12 +69,13 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 	}
 }
 
-struct member { size_t *v, n; };
+/* Tasks of a group, and by which track's rules they count. */
+struct member { size_t *v, n; int track; };
 
 static struct rate group_rate(const struct eval *ev, const struct member *m, double *work, enum what w, int arg)
 {
 	for (size_t i = 0; i < m->n; i++)
-		work[i] = measure(&ev->task[m->v[i]], w, arg);
+		work[i] = measure(&ev->task[m->track][m->v[i]], w, arg);
 	return rate_of(work, m->n);
 }
 
@@ -82,7 +83,7 @@ static int add_group(struct eval *ev, const struct eval_opts *o, const char *nam
 {
 	struct eval_group g = { .tasks = m->n };
 
-	snprintf(g.name, sizeof g.name, "%s", name);
+	snprintf(g.name, sizeof g.name, "%s%s%s", m->track == EVAL_OTHER ? ev->other_track : "", m->track == EVAL_OTHER ? " " : "", name);
 	g.valid = group_rate(ev, m, work, WHAT_VALID, 0);
 	g.compiled = group_rate(ev, m, work, WHAT_COMPILED, 0);
 	g.correct = group_rate(ev, m, work, WHAT_CORRECT, 0);
@@ -169,8 +170,12 @@ static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e
 	double *work = mem_array(n, sizeof *work);
 	int rc = m.v && work ? 0 : err_nomem(e);
 
+	for (m.track = 0; m.track < EVAL_TRACKS && !rc; m.track++)
+		if (ev->task[m.track])
+			rc = add_named(ev, o, "all", &m, work, e) || add_levels(ev, o, &m, work, e) ? -1 : 0;
+	m.track = EVAL_OWN;
 	if (!rc)
-		rc = add_named(ev, o, "all", &m, work, e) || add_levels(ev, o, &m, work, e) || add_ops(ev, o, &m, work, e) ? -1 : 0;
+		rc = add_ops(ev, o, &m, work, e);
 	mem_free(m.v);
 	mem_free(work);
 	return rc;
@@ -178,72 +183,107 @@ static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e
 
 /* --- running ------------------------------------------------------------------------------------------ */
 
-/* What counts of one answer. */
-struct scored { int valid, compiled, correct; double reward, speedup; };
-
-static void count_sample(struct eval_task *t, const struct eval_opts *o, struct scored s)
+static void count_answer(struct eval_task *t, const struct eval_opts *o, const struct eval_answer *a)
 {
 	t->n++;
-	t->valid += s.valid;
-	t->compiled += s.compiled;
-	t->correct += s.correct;
-	t->reward += s.reward / o->rollout.n;
+	t->valid += a->valid;
+	t->compiled += a->compiled;
+	t->correct += a->correct;
+	t->reward += a->reward / o->rollout.n;
 	for (int i = 0; i < o->n_fast; i++)
-		t->fast[i] += s.correct && s.speedup > o->fast[i];
+		t->fast[i] += a->correct && a->speedup > o->fast[i];
 }
 
-static struct scored scored_verdict(const struct verdict *v)
+static struct eval_answer answer_of(const struct verdict *v)
 {
-	return (struct scored){ .valid = v->stages[STAGE_ast].passed, .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
-				.reward = v->reward, .speedup = v->speedup };
+	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed, .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
+				     .reward = v->reward, .speedup = v->speedup };
 }
 
-static struct scored scored_json(const struct json *j)
+static struct eval_answer answer_from_json(const struct json *j)
 {
-	return (struct scored){ .valid = json_bool(json_get(j, "valid"), 0), .compiled = json_bool(json_get(j, "compiled"), 0),
-				.correct = json_bool(json_get(j, "correct"), 0), .reward = json_real(json_get(j, "reward"), 0),
-				.speedup = json_real(json_get(j, "speedup"), 0) };
+	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0), .compiled = json_bool(json_get(j, "compiled"), 0),
+				     .correct = json_bool(json_get(j, "correct"), 0), .reward = json_real(json_get(j, "reward"), 0),
+				     .speedup = json_real(json_get(j, "speedup"), 0) };
+}
+
+static int init(struct eval *ev, const struct taskset *tasks, const struct eval_opts *o, int tracks, struct err *e)
+{
+	size_t n = tasks->rows.n;
+
+	*ev = (struct eval){ .tasks = tasks, .other_track = o->other_track };
+	for (int t = 0; t < tracks; t++) {
+		ev->task[t] = mem_array(n, sizeof *ev->task[t]);
+		ev->answer[t] = mem_array(n * (size_t)o->rollout.n, sizeof *ev->answer[t]);
+		if (!ev->task[t] || !ev->answer[t])
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+/* From answers to counts and groups. */
+static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
+{
+	size_t n = ev->tasks->rows.n, each = (size_t)o->rollout.n;
+
+	for (int t = 0; t < EVAL_TRACKS && ev->task[t]; t++)
+		for (size_t i = 0; i < n * each; i++)
+			count_answer(&ev->task[t][i / each], o, &ev->answer[t][i]);
+	return make_groups(ev, o, e);
 }
 
 int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o, struct err *e)
 {
 	const struct json *rows = json_get(j, "detailed_results");
 	size_t n = tasks->rows.n, each = (size_t)o->rollout.n;
-	int rc = 0;
+	int rc = init(ev, tasks, o, o->other_track ? 2 : 1, e);
 
-	*ev = (struct eval){ .tasks = tasks, .task = mem_array(n, sizeof *ev->task) };
-	if (!ev->task)
-		return err_nomem(e);
-	if (json_count(rows) != n * each)
+	if (!rc && json_count(rows) != n * each)
 		rc = err_set(e, ERR_FORMAT, "%zu answers for %zu tasks of %zu each", json_count(rows), n, each);
 	for (size_t i = 0; i < n * each && !rc; i++) {
 		const struct json *row = json_at(rows, i);
 
-		if (str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
-			count_sample(&ev->task[i / each], o, scored_json(row));
-		else
+		if (!str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
 			rc = err_set(e, ERR_FORMAT, "answer %zu is not of task '%s'", i, tasks->rows.v[i / each].id);
+		ev->answer[EVAL_OWN][i] = answer_from_json(row);
+		if (o->other_track)
+			ev->answer[EVAL_OTHER][i] = answer_from_json(json_get(row, o->other_track));
 	}
 	if (!rc)
-		rc = make_groups(ev, o, e);
+		rc = finish(ev, o, e);
 	if (rc)
 		eval_release(ev);
 	return rc;
 }
 
-int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tasks, const struct eval_opts *o, struct err *e)
+static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
+{
+	size_t n = ev->rollout.samples.n;
+	struct verdict *v = mem_array(n, sizeof *v);
+	int rc = v ? rollout_judge(&ev->rollout, env, ev->tasks, v, e) : err_nomem(e);
+
+	for (size_t i = 0; i < n && !rc; i++)
+		ev->answer[EVAL_OTHER][i] = answer_of(&v[i]);
+	mem_free(v);
+	return rc;
+}
+
+int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks, const struct eval_opts *o,
+	     struct err *e)
 {
 	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which);
-	int rc;
+	int rc = init(ev, tasks, o, other ? 2 : 1, e);
 
-	*ev = (struct eval){ .tasks = tasks, .task = mem_array(n, sizeof *ev->task) };
 	for (size_t i = 0; which && i < n; i++)
 		which[i] = i;
-	rc = which && ev->task ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
-	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
-		count_sample(&ev->task[ev->rollout.samples.v[i].task], o, scored_verdict(&ev->rollout.samples.v[i].verdict));
 	if (!rc)
-		rc = make_groups(ev, o, e);
+		rc = which ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
+	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
+		ev->answer[EVAL_OWN][i] = answer_of(&ev->rollout.samples.v[i].verdict);
+	if (!rc && other)
+		rc = judge_other(ev, other, e);
+	if (!rc)
+		rc = finish(ev, o, e);
 	mem_free(which);
 	if (rc)
 		eval_release(ev);
@@ -253,16 +293,31 @@ int eval_run(struct eval *ev, struct rollout_env *env, const struct taskset *tas
 void eval_release(struct eval *ev)
 {
 	rollout_release(&ev->rollout);
-	mem_free(ev->task);
+	for (int t = 0; t < EVAL_TRACKS; t++) {
+		mem_free(ev->task[t]);
+		mem_free(ev->answer[t]);
+		ev->task[t] = NULL;
+		ev->answer[t] = NULL;
+	}
 	vec_free(&ev->groups);
-	ev->task = NULL;
 }
 
 /* --- comparing -------------------------------------------------------------------------------------------- */
 
-static double difference(const struct eval *a, const struct eval *b, size_t i)
+static double difference(const struct eval *a, const struct eval *b, int track, size_t i)
 {
-	return measure(&b->task[i], WHAT_CORRECT, 0) - measure(&a->task[i], WHAT_CORRECT, 0);
+	return measure(&b->task[track][i], WHAT_CORRECT, 0) - measure(&a->task[track][i], WHAT_CORRECT, 0);
+}
+
+/* The track a group's name is of; the name is left without it. */
+static int track_of(const struct eval *ev, const char **group)
+{
+	size_t n = ev->other_track ? strlen(ev->other_track) : 0;
+
+	if (!n || strncmp(*group, ev->other_track, n) || (*group)[n] != ' ')
+		return EVAL_OWN;
+	*group += n + 1;
+	return EVAL_OTHER;
 }
 
 struct eval_difference eval_compare(const struct eval *a, const struct eval *b, const char *group)
@@ -272,10 +327,13 @@ struct eval_difference eval_compare(const struct eval *a, const struct eval *b, 
 	double sum = 0.0;
 	int64_t as_far = 0;
 	struct rng r;
+	int track = track_of(b, &group);
 
+	if (!a->task[track] || !b->task[track])
+		return out;
 	for (size_t i = 0; i < n; i++)
 		if (belongs(&a->tasks->rows.v[i], group)) {
-			sum += difference(a, b, i);
+			sum += difference(a, b, track, i);
 			out.tasks++;
 		}
 	rng_init(&r, n, "sign flips");
@@ -284,7 +342,7 @@ struct eval_difference eval_compare(const struct eval *a, const struct eval *b, 
 
 		for (size_t i = 0; i < n; i++)
 			if (belongs(&a->tasks->rows.v[i], group))
-				s += rng_u32(&r) & 1 ? difference(a, b, i) : -difference(a, b, i);
+				s += rng_u32(&r) & 1 ? difference(a, b, track, i) : -difference(a, b, track, i);
 		as_far += fabs(s) >= fabs(sum) - 1e-12;
 	}
 	if (out.tasks) {

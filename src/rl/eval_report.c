@@ -44,6 +44,19 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 	jw_end(w, '}');
 }
 
+/* The same answer by the rules of the other track. */
+static void json_other(struct jw *w, const char *track, const struct eval_answer *a)
+{
+	jw_key(w, track);
+	jw_begin(w, '{');
+	jw_key(w, "valid"), jw_bool(w, a->valid);
+	jw_key(w, "compiled"), jw_bool(w, a->compiled);
+	jw_key(w, "correct"), jw_bool(w, a->correct);
+	jw_key(w, "reward"), jw_real(w, a->reward);
+	jw_key(w, "speedup"), jw_real(w, a->speedup);
+	jw_end(w, '}');
+}
+
 static void json_samples(struct jw *w, const struct eval *ev)
 {
 	jw_key(w, "detailed_results");
@@ -61,6 +74,8 @@ static void json_samples(struct jw *w, const struct eval *ev)
 		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
 		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));
 		jw_key(w, "speedup"), jw_real(w, s->verdict.speedup);
+		if (ev->answer[EVAL_OTHER])
+			json_other(w, ev->other_track, &ev->answer[EVAL_OTHER][i]);
 		jw_end(w, '}');
 	}
 	jw_end(w, ']');

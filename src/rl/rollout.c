@@ -339,6 +339,39 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 	return rc;
 }
 
+/* Verdicts are put where judging writes them, and what stood there is put back. */
+static void swap_verdicts(struct rollout *r, struct verdict *v)
+{
+	for (size_t i = 0; i < r->samples.n; i++) {
+		struct verdict was = r->samples.v[i].verdict;
+
+		r->samples.v[i].verdict = v[i];
+		v[i] = was;
+	}
+}
+
+int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e)
+{
+	struct rolling g = { .r = r, .env = env, .tasks = tasks, .e = e };
+	int rc = 0;
+
+	memset(out, 0, r->samples.n * sizeof *out);
+	swap_verdicts(r, out);
+	for (size_t i = 0; i < r->samples.n && !rc; i++) {
+		r->samples.v[i].judged = 0;
+		rc = submit(&g, i) || drain(&g, 0) < 0 ? -1 : 0;
+	}
+	if (!rc && drain(&g, 1) < 0)
+		rc = -1;
+	if (!rc)
+		copy_verdicts(&g);
+	for (size_t i = 0; i < r->samples.n; i++)
+		r->samples.v[i].judged = 1;
+	swap_verdicts(r, out);
+	map_release(&g.first);
+	return rc;
+}
+
 void rollout_release(struct rollout *r)
 {
 	for (size_t i = 0; i < r->samples.n; i++) {

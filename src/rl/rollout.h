@@ -55,6 +55,8 @@ struct rollout_env {
 /* Samples and judges tasks[which[0..count)]. `step` goes into the seeds. */
 int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
 		uint64_t step, const struct rollout_opts *o, struct err *e);
+/* The same answers before another judge: out[i] is the verdict of sample i. */
+int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e);
 void rollout_release(struct rollout *r);
 /* Writes all samples to the store under (stage, step). */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step, struct err *e);

@@ -124,7 +124,7 @@ void page_head(struct page *p)
 
 /* --- evaluation ------------------------------------------------------------------------------------------- */
 
-enum { GROUPS = 6, SERIES = HTML_COLOURS };
+enum { GROUPS = 12, SERIES = HTML_COLOURS };
 
 /* Group `name` of an evaluation: "all" is its metrics. */
 static const struct json *group_of(const struct subject *s, const char *name)
@@ -139,42 +139,49 @@ static const struct json *group_of(const struct subject *s, const char *name)
 	return NULL;
 }
 
-/* Names of the groups but the operators', of all subjects. */
-static size_t group_names(const struct page *p, char names[GROUPS][16])
+/* Names of the groups but the operators', as the last subject has them. */
+static size_t group_names(const struct page *p, char names[GROUPS][24])
 {
+	const struct json *groups = p->subjects.n ? json_get(p->subjects.v[p->subjects.n - 1].json, "groups") : NULL;
 	size_t n = 0;
 
-	snprintf(names[n++], 16, "all");
-	for (int level = 1; level <= 4; level++)
-		for (size_t i = 0; i < p->subjects.n; i++) {
-			snprintf(names[n], 16, "level %d", level);
-			if (group_of(&p->subjects.v[i], names[n])) {
-				n++;
-				break;
-			}
-		}
+	snprintf(names[n++], 24, "all");
+	for (size_t i = 0; i < json_count(groups) && n < GROUPS; i++) {
+		struct str name = json_str(json_get(json_at(groups, i), "name"), "");
+
+		if (!str_starts(name, "op "))
+			snprintf(names[n++], 24, "%.*s", STR_ARG(name));
+	}
 	return n;
 }
 
-static void eval_chart(struct page *p, char names[GROUPS][16], size_t n)
+/* Of the track the answers were made for: the other's groups carry its name. */
+static int of_own_track(const char *group)
+{
+	return !strncmp(group, "all", 3) || !strncmp(group, "level", 5);
+}
+
+static void eval_chart(struct page *p, char names[GROUPS][24], size_t n)
 {
 	struct interval v[GROUPS * SERIES] = { { .value = 0 } };
 	const char *series[SERIES], *groups[GROUPS];
-	size_t ns = MIN(p->subjects.n, (size_t)SERIES);
+	size_t ns = MIN(p->subjects.n, (size_t)SERIES), ng = 0;
 
 	for (size_t g = 0; g < n; g++) {
-		groups[g] = names[g];
+		if (!of_own_track(names[g]))
+			continue;
+		groups[ng++] = names[g];
 		for (size_t s = 0; s < ns; s++) {
 			const struct json *j = group_of(&p->subjects.v[s], names[g]), *ci = json_get(j, "correct_interval");
 
 			series[s] = p->subjects.v[s].name;
 			if (j)
-				v[g * ns + s] = (struct interval){ .value = json_real(json_get(j, "correct_rate"), 0), .low = json_real(json_at(ci, 0), 0),
+				v[(ng - 1) * ns + s] = (struct interval){ .value = json_real(json_get(j, "correct_rate"), 0), .low = json_real(json_at(ci, 0), 0),
 								   .high = json_real(json_at(ci, 1), 0) };
 		}
 	}
 	buf_adds(p->out, "<div class=\"charts\">");
-	html_groups(p->out, "correct, percent, with 95 % intervals", groups, n, series, ns, v);
+	html_groups(p->out, "correct, percent, with 95 % intervals", groups, ng, series, ns, v);
 	buf_adds(p->out, "</div>\n");
 }
 
@@ -247,7 +254,7 @@ static void operator_rows(struct page *p, const struct subject *s)
 
 void page_eval(struct page *p)
 {
-	char names[GROUPS][16];
+	char names[GROUPS][24];
 	size_t n = group_names(p, names);
 
 	buf_adds(p->out, "<h2 id=\"eval\">Evaluation</h2>\n");
@@ -256,7 +263,7 @@ void page_eval(struct page *p)
 		return;
 	}
 	eval_chart(p, names, n);
-	buf_addf(p->out, "<p class=\"muted\">Track: %.*s.</p><div class=\"wide\"><table>",
+	buf_addf(p->out, "<p class=\"muted\">Track: %.*s; the rows of the other track are named so.</p><div class=\"wide\"><table>",
 		 STR_ARG(json_str(json_get(p->subjects.v[0].json, "track"), "strict")));
 	eval_header(p, json_get(p->subjects.v[0].json, "metrics"));
 	for (size_t i = 0; i < n; i++)
