@@ -22,12 +22,18 @@ static const struct builtin rows[] = {
 #undef BUILTIN
 };
 
-/* Names that other versions than the default have or lack (Triton's own history). */
-static const struct { const char *name; int since, until; } versions[] = {
-	{ "reduce_or", 306, 0 }, { "map_elementwise", 305, 0 }, { "make_tensor_descriptor", 304, 0 },
-	{ "load_tensor_descriptor", 304, 0 }, { "store_tensor_descriptor", 304, 0 },
-	{ "make_block_ptr", 0, 307 }, { "advance", 0, 307 }, { "condition", 306, 0 }, { "item", 305, 0 },
-};
+int lang_in_version(int version, struct str function, struct str parameter)
+{
+	static const struct { const char *function, *parameter; int since, until; } differs[] = {
+#define VERSION(f, p, first, last) { #f, p, first, last },
+#include "tile/version.def"
+#undef VERSION
+	};
+	for (size_t i = 0; i < COUNT_OF(differs); i++)
+		if (str_is(function, differs[i].function) && str_is(parameter, differs[i].parameter))
+			return version >= differs[i].since && (!differs[i].until || version <= differs[i].until);
+	return 1;
+}
 
 static struct val default_value(struct str s)
 {
@@ -87,16 +93,7 @@ static int index_name(struct builtin_table *t, const char *module, const char *n
 	return 0;
 }
 
-static void set_version(struct builtin *b)
-{
-	for (size_t i = 0; i < COUNT_OF(versions); i++)
-		if (!strcmp(versions[i].name, b->name)) {
-			b->since = versions[i].since;
-			b->until = versions[i].until;
-		}
-}
-
-int lang_builtin_init(struct builtin_table *t, int version, struct err *e)
+int lang_builtin_init(struct builtin_table *t, struct err *e)
 {
 	*t = (struct builtin_table){ .n = COUNT_OF(rows) };
 	t->v = arena_array(&t->mem, t->n, sizeof *t->v);
@@ -105,9 +102,6 @@ int lang_builtin_init(struct builtin_table *t, int version, struct err *e)
 	for (size_t i = 0; i < t->n; i++) {
 		struct builtin *b = &t->v[i];
 		*b = rows[i];
-		set_version(b);
-		if ((b->since && version < b->since) || (b->until && version > b->until))
-			continue;
 		if (parse_signature(&t->mem, b) || index_name(t, b->module, b->name, i)
 		    || ((b->flags & BF_METHOD) && index_name(t, MODULE_tensor, b->name, i))
 		    || ((b->flags & BF_MATH) && index_name(t, MODULE_math, b->name, i)))
@@ -139,11 +133,11 @@ const struct builtin *lang_builtin_method(const struct builtin_table *t, struct 
 
 /* --- binding ---------------------------------------------------------------------------------- */
 
-static int param_index(const struct builtin *b, struct str name)
+static int param_index(const struct front *f, const struct builtin *b, struct str name)
 {
 	for (size_t i = 0; i < b->n_params; i++)
 		if (!b->params[i].star && str_eq(b->params[i].name, name))
-			return (int)i;
+			return lang_in_version(f->version, str_of(b->name), name) ? (int)i : -1;
 	return -1;
 }
 
@@ -164,8 +158,8 @@ static void bind_positional(struct front *f, const struct builtin *b, const stru
 static void bind_keywords(struct front *f, const struct builtin *b, const struct call_args *args, struct val *out)
 {
 	for (size_t i = 0; i < args->n_kw; i++) {
-		int p = param_index(b, args->names[i]);
-		if (p < 0 && str_is(args->names[i], "keepdim") && param_index(b, STR("keep_dims")) >= 0)
+		int p = param_index(f, b, args->names[i]);
+		if (p < 0 && str_is(args->names[i], "keepdim") && param_index(f, b, STR("keep_dims")) >= 0)
 			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
 					"%s() got an unexpected keyword argument 'keepdim'", b->name);
 		if (p < 0)

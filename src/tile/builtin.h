@@ -30,7 +30,6 @@ struct builtin {
 	const char *signature;
 	builtin_fn *fn;
 	int flags;
-	int since, until;       /* Triton versions; 0: open */
 	struct builtin_param *params;   /* parsed from signature by lang_builtin_init */
 	size_t n_params;
 };
@@ -42,9 +41,13 @@ struct builtin_table {
 	struct arena mem;
 };
 
-int lang_builtin_init(struct builtin_table *t, int version, struct err *e);
+/* Does this version of Triton (306 for 3.6) have the function, or (parameter not empty) that
+ * parameter of it? The library's own functions may use what later versions show to kernels. */
+int lang_in_version(int version, struct str function, struct str parameter);
+
+int lang_builtin_init(struct builtin_table *t, struct err *e);
 void lang_builtin_release(struct builtin_table *t);
-/* NULL: no such function in this version. */
+/* NULL: no such function. */
 const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name);
 const struct builtin *lang_builtin_method(const struct builtin_table *t, struct str name);
 /* A row by its place in the table, for names the front end itself needs. */

@@ -98,6 +98,8 @@ struct val bi_permute(struct front *f, const struct builtin *b, const struct val
 struct val bi_cat(struct front *f, const struct builtin *b, const struct val *a)
 {
 	(void)b;
+	if (!lang_truth(&a[2]) && f->version >= 307)
+		return val_of(sem_cat_along(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[3], "dim")));
 	if (!lang_truth(&a[2]))
 		front_fail_hint(f, REASON_bad_value, "pass can_reorder=True, or tl.join and reshape to keep the order",
 				"current implementation of `cat` always may reorder elements");

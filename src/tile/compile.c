@@ -20,7 +20,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 		g->o.triton_version = 306;
 	if (!g->o.capability)
 		g->o.capability = 90;
-	if (lang_builtin_init(&g->builtins, g->o.triton_version, e) || lang_library_open(g, e)) {
+	if (lang_builtin_init(&g->builtins, e) || lang_library_open(g, e)) {
 		tile_engine_free(g);
 		return NULL;
 	}

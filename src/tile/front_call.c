@@ -144,7 +144,8 @@ static int param_slot(const struct py_arguments *p, struct str name)
 static void bind(struct front *f, const struct tile_fn *fn, const struct call_args *args, struct val *out, struct val *rest)
 {
 	const struct py_arguments *p = params_of(fn);
-	if (p->vararg && f->version < 307)
+	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
+	if (p->vararg && f->version < 308)
 		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple", "AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)
 		front_fail(f, REASON_bad_argument, "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
@@ -152,7 +153,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct call_ar
 		out[i] = args->v[i];
 	*rest = args->n > p->args.n ? val_tuple(args->v + p->args.n, args->n - p->args.n) : val_tuple(NULL, 0);
 	for (size_t i = 0; i < args->n_kw; i++) {
-		int slot = param_slot(p, args->names[i]);
+		int slot = !from_kernel || lang_in_version(f->version, fn->name, args->names[i]) ? param_slot(p, args->names[i]) : -1;
 		if (slot < 0 && str_is(args->names[i], "keepdim") && param_slot(p, STR("keep_dims")) >= 0)
 			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
 					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")", STR_ARG(fn->name));

@@ -38,7 +38,7 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	if (n->kind != PY_Attribute)
 		return STR("");
 	struct str m = module_of(d, n->u.Attribute.value);
-	if (!m.n || str_is(m, "math") || (d->f->version >= 306 && str_is(m, "triton.language")))
+	if (!m.n || str_is(m, "math") || (d->f->version >= 305 && str_is(m, "triton.language")))
 		return STR("");
 	d->f->frame->cur = n;
 	struct val a = front_module_attr(d->f, m, n->u.Attribute.attr);

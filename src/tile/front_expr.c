@@ -71,7 +71,7 @@ static struct val expr_BoolOp(struct front *f, const struct py_node *n)
 	enum py_op op = n->u.BoolOp.op;
 	size_t count = n->u.BoolOp.values.n, kept = 0;
 	struct val *v = arena_array(f->a, count + 1, sizeof *v), last = { 0 };
-	if (f->version < 306 && count > 2)
+	if (f->version < 304 && count > 2)
 		front_fail_hint(f, REASON_unsupported_syntax, "add parentheses, or use & and |",
 				"chained boolean operators (A or B or C) are not supported; use parentheses to split the chain.");
 	for (size_t i = 0; i < count; i++) {

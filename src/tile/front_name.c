@@ -113,8 +113,10 @@ static struct val triton_attr(struct front *f, struct str attr)
 /* V_UNBOUND: no such attribute. */
 static struct val module_attr(struct front *f, struct str module, struct str attr)
 {
+	if (str_starts(module, "triton.language") && !lang_in_version(f->version, attr, STR("")))
+		return unbound();
 	if (str_is(module, "triton.language"))
-		return language_attr(f, attr, 0);
+		return language_attr(f, attr, f->version >= 307 && str_is(attr, "to_tensor"));
 	if (str_is(module, "triton.language.core"))
 		return language_attr(f, attr, 1);
 	if (str_is(module, "triton.language.standard") || str_is(module, "triton.language.random")) {
@@ -296,6 +298,8 @@ static struct val tensor_attr(struct front *f, struct val self, struct str attr)
 		static const int64_t swap[2] = { 1, 0 };
 		return val_of(sem_permute(f, tv_of(&self), 2, swap));
 	}
+	if (!f->frame->in_prelude && !lang_in_version(f->version, attr, STR("")))
+		return unbound();
 	const struct builtin *b = lang_builtin_method(&f->g->builtins, attr);
 	if (b)
 		return bound(f, self, b, NULL);

@@ -151,8 +151,8 @@ static const char source[] =
 "def sort(x, dim: constexpr = None, descending: constexpr = 0):\n"
 "    return sort_impl(x, dim=dim, descending=descending)\n"
 "\n"
-"def topk(x, k: constexpr, dim: constexpr = None):\n"
-"    return sort_impl(x, k=k, dim=dim, descending=True)\n"
+"def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):\n"
+"    return sort_impl(x, k=k, dim=dim, descending=descending)\n"
 "\n"
 "def bitonic_merge(x, dim: constexpr = None, descending: constexpr = 0):\n"
 "    return sort_impl(x, dim=dim, descending=descending)\n"
@@ -161,6 +161,29 @@ static const char source[] =
 "    static_assert(-len(x.shape) <= dim and dim < len(x.shape))\n"
 "    at: constexpr = dim + len(x.shape) if dim < 0 else dim\n"
 "    return _flipped(x, at)\n"
+"\n"
+"def squeeze(x, dim: constexpr):\n"
+"    static_assert(-len(x.shape) <= dim and dim < len(x.shape))\n"
+"    at: constexpr = dim + len(x.shape) if dim < 0 else dim\n"
+"    static_assert(x.shape[at] == 1)\n"
+"    return x.reshape(x.shape[:at] + x.shape[at + 1:])\n"
+"\n"
+"def unsqueeze(x, dim: constexpr):\n"
+"    rank: constexpr = len(x.shape) + 1\n"
+"    static_assert(-rank <= dim and dim < rank)\n"
+"    at: constexpr = dim + rank if dim < 0 else dim\n"
+"    return x.reshape(x.shape[:at] + (1, ) + x.shape[at:])\n"
+"\n"
+"def expect_zero(x, mask):\n"
+"    to_tensor(mask)\n"
+"    return x\n"
+"\n"
+"def atomic_poll(pointer, expected_value, sem=None, scope=None, timeout_ns=None):\n"
+"    seen = atomic_add(pointer, 0)\n"
+"    if timeout_ns is None:\n"
+"        while seen != expected_value:\n"
+"            seen = atomic_add(pointer, 0)\n"
+"    return seen == expected_value\n"
 "\n"
 "def interleave(a, b):\n"
 "    c = join(a, b)\n"
@@ -263,7 +286,7 @@ static const char source[] =
 
 static const char *const methods[] = {
 	"cdiv", "sigmoid", "softmax", "ravel", "max", "argmax", "min", "argmin", "sum", "xor_sum", "reduce_or",
-	"cumsum", "cumprod", "sort", "flip",
+	"cumsum", "cumprod", "sort", "flip", "squeeze", "unsqueeze", "atomic_poll",
 };
 
 int lang_library_open(struct tile_engine *g, struct err *e)

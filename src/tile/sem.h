@@ -77,6 +77,7 @@ struct tv sem_splat(struct front *f, struct tv x, int rank, const int64_t *shape
 struct tv sem_reshape(struct front *f, struct tv x, int rank, const int64_t *shape);
 struct tv sem_expand_dims(struct front *f, struct tv x, int axis);
 struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims);
+struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim);
 struct tv sem_join(struct front *f, struct tv a, struct tv b);
 void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b);
 struct tv sem_cat(struct front *f, struct tv a, struct tv b);

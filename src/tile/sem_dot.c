@@ -16,7 +16,7 @@ static int precision(struct front *f, struct str s)
 {
 	for (size_t i = 0; i < COUNT_OF(precision_names); i++)
 		if (strlen(precision_names[i]) == s.n && !strncasecmp(precision_names[i], s.p, s.n)
-		    && (f->version >= 305 || i <= TILE_PREC_TF32X3))
+		    && (f->version >= 306 || i <= TILE_PREC_TF32X3))
 			return (int)i;
 	front_fail(f, REASON_bad_value, "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s", STR_ARG(s));
 }
@@ -42,11 +42,12 @@ static void check_types(struct front *f, const struct ty *a, const struct ty *b)
 
 static void check_sizes(struct front *f, const struct ty *a, const struct ty *b)
 {
-	int least_mn = f->version >= 303 ? 1 : 16;
-	int least_k = ty_bits(a->elem) == 8 ? 32 : 16;
+	int bits = ty_bits(a->elem);
+	int least_m = f->version >= 305 ? 1 : 16, least_n = f->version == 302 && ty_is(a->elem, SC_INT8) ? 32 : least_m;
+	int least_k = bits == 8 && f->version > 302 ? 32 : f->version >= 308 && bits == 64 ? 4 : f->version >= 308 && bits == 32 ? 8 : 16;
 	int64_t m = a->shape[a->rank - 2], k = a->shape[a->rank - 1], n = b->shape[b->rank - 1];
-	if (m < least_mn || n < least_mn || k < least_k)
-		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d", least_mn, least_mn, least_k);
+	if (m < least_m || n < least_n || k < least_k)
+		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d", least_m, least_n, least_k);
 }
 
 static const struct ty *result_scalar(struct front *f, const struct ty *a, const struct ty *out)

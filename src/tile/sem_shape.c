@@ -193,6 +193,25 @@ struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 	return emit_imm(f, TOP_CAT, sem_block_ty(f, a.ty->elem, 1, &n), 0, 2, a.id, b.id);
 }
 
+/* In order: a new last dimension of two, moved before the one that grows and merged with it. */
+struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim)
+{
+	int rank = a.ty->rank;
+	int64_t order[TY_MAX_RANK], shape[TY_MAX_RANK];
+	if (rank != b.ty->rank)
+		front_fail(f, REASON_bad_shape, "tensors must have the same rank, got %d and %d", rank, b.ty->rank);
+	if (dim < -rank || dim >= rank || rank >= TY_MAX_RANK)
+		front_fail(f, REASON_bad_shape, "invalid axis %lld. Expected %d <= axis < %d", (long long)dim, -rank, rank);
+	dim = dim < 0 ? dim + rank : dim;
+	if (memcmp(a.ty->shape, b.ty->shape, (size_t)rank * sizeof *a.ty->shape))
+		front_fail(f, REASON_bad_shape, "tl.cat requires tensors of the same shape, got %s and %s", front_ty(f, a.ty), front_ty(f, b.ty));
+	for (int i = 0; i < rank; i++)
+		shape[i] = a.ty->shape[i] * (i == dim ? 2 : 1);
+	for (int i = 0; i <= rank; i++)
+		order[i] = i < dim ? i : i == dim ? rank : i - 1;
+	return sem_reshape(f, sem_permute(f, sem_join(f, a, b), rank + 1, order), rank, shape);
+}
+
 struct tv sem_unsplat(struct front *f, struct tv x)
 {
 	if (!ty_is_block(x.ty))
