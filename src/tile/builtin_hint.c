@@ -2,6 +2,7 @@
 #include "tile/builtin.h"
 
 static const struct { const char *name, *hint; } hints[] = {
+	{ "fast_tanhf", "NVIDIA's libdevice has no fast_tanhf: use libdevice.tanh" },
 	{ "tanh", "use libdevice.tanh (from triton.language.extra import libdevice) or 2 * tl.sigmoid(2 * x) - 1" },
 	{ "pow", "use libdevice.pow, or multiply" },
 	{ "round", "use libdevice.rint or libdevice.round" },

@@ -49,6 +49,9 @@ int check_exec(struct machine *m, const struct tile_insn *in, const struct plan_
 /* `count` elements of `esize` bytes, `step` bytes apart from `off` in the storage. 0, or -1 after a fault. */
 int check_load(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize);
 /* `value`: the bytes about to be stored (before they are), `vstep` bytes apart. */
+/* No two lanes of an opened store write different values to one element; vstep 0: one value. */
+struct access;
+int check_lanes(const struct access *opened, const char *value, int64_t vstep);
 int check_store(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize,
 		const char *value, int64_t vstep);
 int check_atomic(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int esize, int scalar);

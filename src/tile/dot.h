@@ -10,7 +10,8 @@ void dot_f32(float *c, const float *a, const float *b, int64_t M, int64_t N, int
 void dot_f64(double *c, const double *a, const double *b, int64_t M, int64_t N, int64_t K);
 void dot_i32(int32_t *c, const int32_t *a, const int32_t *b, int64_t M, int64_t N, int64_t K);
 
-/* x rounded to 10 mantissa bits, ties away; lo (if not NULL) gets what is left, rounded too. */
+/* Operands of 10 mantissa bits. Without lo x is cut off, as tensor cores take what is given to
+ * them; with lo it is rounded, ties away, and lo gets what is left, rounded too. */
 void dot_split_tf32(float *hi, float *lo, const float *x, size_t n);
 /* To 7 mantissa bits, ties to even: hi, mid, lo (mid and lo may be NULL). */
 void dot_split_bf16(float *hi, float *mid, float *lo, const float *x, size_t n);

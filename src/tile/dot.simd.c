@@ -153,9 +153,24 @@ static inline float bf16(float x)
 	return x;
 }
 
+/* What the tensor cores do with operands nobody rounded for them: the low bits are ignored. */
+static inline float cut_tf32(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, 4);
+	u = (u & 0x7f800000u) == 0x7f800000u ? u : u & ~0x1fffu;
+	memcpy(&x, &u, 4);
+	return x;
+}
+
 void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
 {
-	for (size_t i = 0; lo && i < n; i++)
+	if (!lo) {
+		for (size_t i = 0; i < n; i++)
+			hi[i] = cut_tf32(x[i]);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
 		lo[i] = tf32(x[i] - tf32(x[i]));
 	for (size_t i = 0; i < n; i++)
 		hi[i] = tf32(x[i]);

@@ -75,6 +75,15 @@ static void cast_directed(enum dtype to, char *out, enum dtype from, const char 
 	}
 }
 
+/* Conversions to 8-bit floats stop at the largest finite value (cvt.satfinite); NaN stays. */
+static void saturate_f8(enum dtype to, unsigned char *out, enum dtype from, const char *src, size_t n)
+{
+	unsigned char over = to == DT_F8E4M3 ? 0x7f : 0x7c;
+	for (size_t i = 0; i < n; i++)
+		if ((out[i] & 0x7f) == over && !isnan(dtype_load(from, src + i * (size_t)dtype_size(from))))
+			out[i]--;
+}
+
 static void cast_lanes(const struct tile_insn *in, enum dtype to, void *out, enum dtype from, const void *src, size_t n)
 {
 	if (in->rounding && dtype_is_float(to))
@@ -83,6 +92,8 @@ static void cast_lanes(const struct tile_insn *in, enum dtype to, void *out, enu
 		through_f32(to, out, from, src, n);
 	else
 		tile_kernel_cast(from, to)(out, src, NULL, NULL, n, 0);
+	if (to == DT_F8E4M3 || to == DT_F8E5M2)
+		saturate_f8(to, out, from, src, n);
 }
 
 int exec_cast(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)

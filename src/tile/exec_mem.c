@@ -257,6 +257,8 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_
 	int uniform = v->kind == VAL_UNIFORM;
 	const char *value = uniform ? (const char *)&v->u : val_dense(v);
 	int64_t vstep = uniform ? 0 : a.esize;
+	if (m->check && check_lanes(&a, value, vstep))
+		return -1;
 	while (access_next(&a, &r)) {
 		const char *from = value + r.lane * vstep;
 		if (m->check && check_stored(&a, &r, v, from, vstep))

@@ -159,6 +159,13 @@ static void check_bound(struct front *f, struct tv x, const char *what)
 		front_fail(f, REASON_bad_iterator, "a for loop bound of type %s", front_ty(f, x.ty));
 }
 
+/* Triton extends a bound by the sign of the loop's type, a bool too: True is -1. */
+static struct tv bound_cast(struct front *f, struct tv x, const struct ty *type)
+{
+	struct tv wide = sem_cast(f, x, type);
+	return ty_is(ty_scalar(x.ty), SC_INT1) && ty_is_signed(type) ? sem_neg(f, wide) : wide;
+}
+
 static struct bounds loop_bounds(struct front *f, const struct val_range *r)
 {
 	struct bounds b = { 0 };
@@ -180,9 +187,9 @@ static struct bounds loop_bounds(struct front *f, const struct val_range *r)
 	check_bound(f, b.end, "upper bound");
 	check_bound(f, b.step, "step");
 	b.type = sem_int_promote(sem_int_promote(ts, te), tp);
-	b.start = sem_cast(f, b.start, b.type);
-	b.end = sem_cast(f, b.end, b.type);
-	b.step = sem_cast(f, b.step, b.type);
+	b.start = bound_cast(f, b.start, b.type);
+	b.end = bound_cast(f, b.end, b.type);
+	b.step = bound_cast(f, b.step, b.type);
 	return b;
 }
 

@@ -4,6 +4,7 @@
     agree_tile_gpu.py pack PACK [--corpus FOLDER]... [--most N]     run every case here
     PACK/gpu_side.py PACK --out RESULTS                             run every case there
     agree_tile_gpu.py compare PACK RESULTS [--show N]               compare
+    agree_tile_gpu.py refresh PACK                                  run every case here again
 
 Without arguments: all three on this machine, with Triton's interpreter in place of the GPU.
 
@@ -37,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import _tile_corpus as corpus
 import _tile_gpu_side as side
 import _tile_programs as programs
-from _tile_compare import judge
+from _tile_compare import explained, judge, kind
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = Path(os.environ.get("BUILD_DIR", ROOT / "build/release")) / "tool/tile_eval"
@@ -190,20 +191,19 @@ PRECISION = ["ieee", "tf32", "tf32x3", "bf16x3", "bf16x6"]
 
 
 def classify(answer):
-    """Class, and what a dot multiplies."""
     ops = [o.strip().split(":") for o in answer[2:].split(";") if o.strip()]
     is_float = lambda d: d[0] in "fb"
     names = {o[0] for o in ops}
     if names & {"atomic", "cas"}:
-        return "atomic", ""
+        return "atomic"
     dots = [o for o in ops if o[0] in ("dot", "dot_scaled")]
     if dots:
-        return "dot", ""
+        return "dot"
     if any(o[0] in ("reduce", "scan") and is_float(o[1]) and int(o[2]) in ORDERED for o in ops):
-        return "reduce", ""
+        return "reduce"
     if any(o[0] in SPECIAL and is_float(o[1]) for o in ops):
-        return "special", ""
-    return "exact", ""
+        return "special"
+    return "exact"
 
 
 def pack(args):
@@ -214,32 +214,22 @@ def pack(args):
     with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryDirectory() as scratch:
         ours = Ours(Path(tmp))
         for c in all_cases(args, Path(scratch), ours):
-            if c["kernel"] in corpus.NO_ONE_VALUE and "address" in corpus.NO_ONE_VALUE[c["kernel"]]:
+            if c["kernel"] in corpus.NO_ONE_VALUE:
                 continue
             if any(a["kind"] == "tensor" and a["count"] == 0 for a in c["args"]):
                 continue
-            c["seed"] = len(packed) * 64
-            tensors = side.tensors_of(c)
-            answer, after = ours.ask(c, tensors, True)
+            i = c["seed"] = len(packed)
+            c["seed"] *= 64
+            answer, other = run_here(ours, c, i, store)
             if not answer.startswith("ok"):
                 refused[c["origin"]] += 1
                 if args.show:
                     print(c["origin"], c["kernel"], [a for a in c["args"]][:3], answer[:150])
                 continue
-            quick, fast = ours.ask(c, tensors, False)
-            modes += any((fast[k] != after[k]).any() for k in after)
-            c["crc"] = side.checksum(tensors)
-            c["class"], _ = classify(answer)
-            c["ops"] = answer[2:].strip()
+            modes += other
+            c["crc"] = side.checksum(side.tensors_of(c))
             c["both"] = c["class"] == "exact" and re.search(r"\bmul:[fb]", answer) is not None and re.search(r"\b(add|sub):[fb]", answer) is not None
             c["file"] = Path(c["path"]).name
-            i = len(packed)
-            keep(store, f"{i}|ours", tensors, after)
-            if c["class"] in ("reduce", "dot", "atomic"):
-                sums = {k: t.abs() if t.dtype.is_floating_point and t.dtype.itemsize > 1 else t for k, t in tensors.items()}
-                again, scale = ours.ask(c, sums, False)
-                if again.startswith("ok"):
-                    keep(store, f"{i}|scale", sums, scale)
             if not (out / "kernels" / c["file"]).exists():
                 shutil.copy(c.pop("path"), out / "kernels" / c["file"])
             c.pop("path", None)
@@ -252,6 +242,45 @@ def pack(args):
           f"{modes} with other bits in fast mode")
     print("of " + ", ".join(f"{k} {n}" for k, n in Counter(c["origin"] for c in packed).most_common()))
     print("refused " + ", ".join(f"{k} {n}" for k, n in refused.most_common()))
+    return modes != 0
+
+
+def run_here(ours, c, i, store):
+    """Runs a case in both modes and keeps its results; the answer, and whether the modes differ."""
+    tensors = side.tensors_of(c)
+    answer, after = ours.ask(c, tensors, True)
+    if not answer.startswith("ok"):
+        return answer, False
+    _, fast = ours.ask(c, tensors, False)
+    c["class"] = classify(answer)
+    c["ops"] = answer[2:].strip()
+    keep(store, f"{i}|ours", tensors, after)
+    if c["class"] in ("reduce", "dot", "atomic"):
+        sums = {k: t.abs() if t.dtype.is_floating_point and t.dtype.itemsize > 1 else t for k, t in tensors.items()}
+        again, scale = ours.ask(c, sums, False)
+        if again.startswith("ok"):
+            keep(store, f"{i}|scale", sums, scale)
+    return answer, any((fast[k] != after[k]).any() for k in after)
+
+
+def refresh(args):
+    """The packed cases once more: what was changed here since counts, the inputs stay."""
+    path, store, faults, modes = args.pack / "cases.json", {}, 0, 0
+    cases = json.loads(path.read_text())["cases"]
+    with tempfile.TemporaryDirectory() as tmp:
+        ours = Ours(Path(tmp))
+        for i, c in enumerate(cases):
+            c["path"] = str(args.pack.resolve() / "kernels" / c["file"])
+            answer, other = run_here(ours, c, i, store)
+            c.pop("path")
+            c.pop("fault", None)
+            if not answer.startswith("ok"):
+                c["fault"] = answer
+                faults += 1
+            modes += other
+    np.savez_compressed(args.pack / "ours.npz", **store)
+    path.write_text(json.dumps({"cases": cases}))
+    print(f"{len(cases)} cases, {faults} refused or faulting now, {modes} with other bits in fast mode")
     return modes != 0
 
 
@@ -290,22 +319,26 @@ def compare(args):
         for k, v in parts(f).items():
             theirs[k].update(v)
     table, shown = defaultdict(Counter), 0
-    worst = defaultdict(float)
+    worst, reasons = defaultdict(float), Counter()
     kernels = defaultdict(set)
     on_gpu = status["device"] == "cuda"
     print(f"{status.get('gpu', 'interpreter')} {status.get('triton', '')}: {len(cases)} cases, {status['seconds']} s")
     for i, c in enumerate(cases):
-        row = table[c["class"]]
+        label = kind(c)
+        row = table[label]
         row["cases"] += 1
-        kernels[c["class"]].add((c["file"], c["kernel"]))
+        kernels[label].add((c["file"], c["kernel"]))
         s = status["status"].get(str(i), "not reached")
+        if "fault" in c:
+            row["no one value"] += 1
+            continue
         if s != "ok":
             row["not run there"] += 1
             if args.failures:
                 print(f"{i} {c['file']} {c['kernel']}: {s}")
             continue
         tensors = side.tensors_of(c)
-        verdict = {}
+        verdict, size = {}, 0.0
         for mode in ("plain", "fused") if c["both"] and on_gpu else ("fused",):
             bad = None
             for a in c["args"]:
@@ -313,13 +346,16 @@ def compare(args):
                     continue
                 before = side.raw(tensors[a["name"]])
                 triple = [whole(before, src.get(a["name"])) for src in (ours[i, "ours"], theirs[i, mode], ours.get((i, "scale"), {}))]
-                r = judge(c, a, *triple, on_gpu)
-                worst[c["class"], mode] = max(worst[c["class"], mode], r.size)
+                r = judge(c, a, *triple, args.pack)
+                size = max(size, r.size if mode != "fused" or not c["both"] else 0)
                 bad = bad or (f"{a['name']}[{r.at}] {r.text}" if r.bad else None)
             verdict[mode] = bad
         first = verdict.get("plain", verdict.get("fused"))
         if "plain" in verdict and not verdict["plain"] and verdict["fused"]:
             row["agree; differ where fused"] += 1
+        elif first and explained(c, args.pack, on_gpu):
+            row["explained"] += 1
+            reasons[explained(c, args.pack, on_gpu)] += 1
         elif first:
             row["differ"] += 1
             if shown < args.show:
@@ -327,15 +363,21 @@ def compare(args):
                 print(f"{i} {c['class']} {c['file']} {c['kernel']} {brief(c)}: {first}")
         else:
             row["agree"] += 1
-    columns = ["cases", "agree", "agree; differ where fused", "differ", "not run there"]
-    print(f"{'class':10}{'kernels':>9}" + "".join(f"{x:>27}" if len(x) > 14 else f"{x:>15}" for x in columns) + f"{'largest error':>16}")
+            worst[label] = max(worst[label], size)
+    columns = ["cases", "agree", "agree; differ where fused", "explained", "differ", "not run there", "no one value"]
+    print(f"{'class':18}{'kernels':>9}" + "".join(f"{x:>27}" if len(x) > 14 else f"{x:>15}" for x in columns) + f"{'largest error':>16}")
     for k in sorted(table):
-        print(f"{k:10}{len(kernels[k]):9}" + "".join(f"{table[k][x]:27}" if len(x) > 14 else f"{table[k][x]:15}" for x in columns)
-              + f"{worst[k, 'plain'] or worst[k, 'fused']:16.3g}")
+        print(f"{k:18}{len(kernels[k]):9}" + "".join(f"{table[k][x]:27}" if len(x) > 14 else f"{table[k][x]:15}" for x in columns)
+              + f"{worst[k]:12.3g} {'ulp' if k.split()[0] in ('exact', 'special') else 'relative'}")
+    for k, n in reasons.most_common():
+        print(f"explained {n}: {k}")
     total = Counter()
     for r in table.values():
         total.update(r)
-    print(f"agree_tile_gpu: {total['cases']} cases, {total['agree'] + total['agree; differ where fused']} agree, {total['differ']} differ, {total['not run there']} not run there")
+    print(f"agree_tile_gpu: {total['cases']} cases, {total['agree'] + total['agree; differ where fused']} agree, {total['explained']} explained, "
+          f"{total['differ']} differ, {total['not run there']} not run there, {total['no one value']} without one value")
+    skipped = total["not run there"] + total["no one value"] + total["explained"]
+    print(f"{total['cases'] - skipped - total['differ']} passed, {total['differ']} failed, {skipped} skipped")
     return total["differ"] != 0
 
 
@@ -356,9 +398,11 @@ def main():
     c.add_argument("results", type=Path)
     c.add_argument("--show", type=int, default=40)
     c.add_argument("--failures", action="store_true")
+    r = sub.add_parser("refresh")
+    r.add_argument("pack", type=Path)
     args = p.parse_args()
     if args.step:
-        return {"pack": pack, "compare": compare}[args.step](args)
+        return {"pack": pack, "compare": compare, "refresh": refresh}[args.step](args)
     with tempfile.TemporaryDirectory() as tmp:
         tmp = Path(tmp)
         if pack(argparse.Namespace(pack=tmp / "pack", corpus=[], most=0, show=False)):

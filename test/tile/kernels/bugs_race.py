@@ -126,3 +126,18 @@ def histogram_without_atomic(ix, out):
     h = tl.histogram(tl.load(ix + tl.program_id(0) * 64 + r), 8)
     o = out + tl.arange(0, 8)
     tl.store(o, tl.load(o) + h)  # BUG: lost_update
+
+
+# launch: rows_overlap grid=1 x=fp32:256 out=fp32:256
+@triton.jit
+def rows_overlap(x, out):
+    r = tl.arange(0, 16)
+    v = tl.load(x + r[:, None] * 16 + r[None, :])
+    tl.store(out + r[:, None] * 12 + r[None, :], v)  # BUG: race
+
+
+# launch: scatter_collides grid=1 ix=i32:64 x=fp32:64 out=fp32:8
+@triton.jit
+def scatter_collides(ix, x, out):
+    i = tl.arange(0, 64)
+    tl.store(out + tl.load(ix + i) % 8, tl.load(x + i))  # BUG: race

@@ -260,3 +260,19 @@ def big_offsets(x, stride):
     i = tl.arange(0, 64)
     v = tl.load(x + off + i, mask=off + i < 128, other=0.0)
     tl.store(x + off + i, v + 1, mask=off + i < 128)
+
+
+# launch: lanes_agree grid=1 ix=i32:64 out=i32:8:undef
+@triton.jit
+def lanes_agree(ix, out):
+    i = tl.arange(0, 64)
+    at = tl.load(ix + i) % 8
+    tl.store(out + at, at * 2)
+    tl.store(out + i // 8, i // 8)
+
+
+# launch: columns_backwards grid=1 x=fp32:256 out=fp32:256:undef
+@triton.jit
+def columns_backwards(x, out):
+    r = tl.arange(0, 16)
+    tl.store(out + r[:, None] + (15 - r)[None, :] * 16, tl.load(x + r[:, None] * 16 + r[None, :]))
