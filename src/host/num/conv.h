@@ -19,7 +19,7 @@ struct conv_geom {
 struct conv_kernels {
 	/* cols[K, n] = the patches of output positions [first, first + n) of image x [Cg, in]. */
 	void (*im2col)(void *cols, const void *x, const struct conv_geom *g, int64_t first, int64_t n);
-	/* y [Og, out] += the patches cols [Og * taps, n] of input positions [first, first + n). */
+	/* y [Og, out] += the patches cols [Og * taps, n] of input positions [first, first + n), whole rows. */
 	void (*col2im)(void *y, const void *cols, const struct conv_geom *g, int64_t first, int64_t n);
 	/* y [out] += x [in] * w [taps]: one channel on its own. */
 	void (*depthwise)(void *y, const void *x, const void *w, const struct conv_geom *g);

@@ -14,81 +14,88 @@ static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t
 	*hi = MAX(*lo, MIN(*hi, n));
 }
 
+/* Where a tap meets the image: outputs o = lo..hi-1 of dimension d read input o * stride + shift.
+ * Transposed: inputs lo..hi-1 add to output i * stride + shift. */
+struct tap { int64_t lo[3], hi[3], shift[3]; };
+
+static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int64_t *from, const int64_t *to)
+{
+	struct tap t;
+	int64_t k[3] = { r / (g->k[1] * g->k[2]), r / g->k[2] % g->k[1], r % g->k[2] };
+
+	for (int i = 0; i < 3; i++) {
+		t.shift[i] = k[i] * g->dil[i] - g->lo[i];
+		valid_range(from[i], g->stride[i], t.shift[i], to[i], &t.lo[i], &t.hi[i]);
+	}
+	return t;
+}
+
 #define CONV(T)                                                                                               \
-	/* One tap's row of patches: output positions [ow0, ow1) of output row (od, oh). */                   \
+	/* One tap's row of patches: outputs [w0, w1) of output row (od, oh). */                              \
 	static inline void tap_row_##T(T *restrict d, const T *restrict xc, const struct conv_geom *g,        \
-				       const int64_t tap[3], int64_t od, int64_t oh, int64_t ow0, int64_t ow1) \
+				       const struct tap *t, int64_t od, int64_t oh, int64_t w0, int64_t w1)   \
 	{                                                                                                     \
-		int64_t id = od * g->stride[0] + tap[0] * g->dil[0] - g->lo[0];                               \
-		int64_t ih = oh * g->stride[1] + tap[1] * g->dil[1] - g->lo[1];                               \
-		int64_t shift = tap[2] * g->dil[2] - g->lo[2] + ow0 * g->stride[2], s = g->stride[2];         \
-		int64_t n = ow1 - ow0, lo, hi;                                                                \
-		const T *row;                                                                                 \
-		if (id < 0 || id >= g->in[0] || ih < 0 || ih >= g->in[1]) {                                   \
-			memset(d, 0, (size_t)n * sizeof *d);                                                  \
+		int64_t s = g->stride[2], lo = MIN(MAX(t->lo[2], w0), w1), hi = MAX(lo, MIN(t->hi[2], w1));   \
+		int64_t at = ((od * g->stride[0] + t->shift[0]) * g->in[1] + oh * g->stride[1] + t->shift[1]) * \
+				     g->in[2] + t->shift[2];                                                  \
+		if (od < t->lo[0] || od >= t->hi[0] || oh < t->lo[1] || oh >= t->hi[1]) {                     \
+			memset(d, 0, (size_t)(w1 - w0) * sizeof *d);                                          \
 			return;                                                                               \
 		}                                                                                             \
-		row = xc + (id * g->in[1] + ih) * g->in[2];                                                   \
-		valid_range(n, s, shift, g->in[2], &lo, &hi);                                                 \
-		for (int64_t i = 0; i < lo; i++)                                                              \
-			d[i] = 0;                                                                             \
-		if (s == 1)                                                                                   \
-			memcpy(d + lo, row + lo + shift, (size_t)(hi - lo) * sizeof *d);                      \
-		else                                                                                          \
-			for (int64_t i = lo; i < hi; i++)                                                     \
-				d[i] = row[i * s + shift];                                                    \
-		for (int64_t i = hi; i < n; i++)                                                              \
-			d[i] = 0;                                                                             \
+		for (int64_t i = w0; i < lo; i++)                                                             \
+			d[i - w0] = 0;                                                                        \
+		for (int64_t i = lo; i < hi; i++)                                                             \
+			d[i - w0] = xc[at + i * s];                                                           \
+		for (int64_t i = hi; i < w1; i++)                                                             \
+			d[i - w0] = 0;                                                                        \
 	}                                                                                                     \
 	static void im2col_##T(void *cp, const void *xp, const struct conv_geom *g, int64_t first, int64_t n)  \
 	{                                                                                                     \
-		T *cols = cp;                                                                                 \
-		const T *x = xp;                                                                              \
+		T *d = cp;                                                                                    \
 		int64_t W = g->out[2];                                                                        \
 		for (int64_t k = 0; k < g->Cg * g->taps; k++) {                                               \
-			int64_t ch = k / g->taps, r = k % g->taps;                                            \
-			int64_t tap[3] = { r / (g->k[1] * g->k[2]), r / g->k[2] % g->k[1], r % g->k[2] };      \
-			for (int64_t q = first; q < first + n;) {                                             \
-				int64_t ow = q % W, row = q / W, m = MIN(W - ow, first + n - q);              \
-				tap_row_##T(cols + k * n + (q - first), x + ch * g->P, g, tap,                \
-					    row / g->out[1], row % g->out[1], ow, ow + m);                    \
-				q += m;                                                                       \
+			struct tap t = tap_of(g, k % g->taps, g->out, g->in);                                 \
+			const T *xc = (const T *)xp + k / g->taps * g->P;                                     \
+			int64_t w = first % W, h = first / W % g->out[1], dd = first / W / g->out[1];          \
+			for (int64_t at = 0; at < n; w = 0) {                                                 \
+				int64_t m = MIN(W - w, n - at);                                               \
+				tap_row_##T(d + at, xc, g, &t, dd, h, w, w + m);                              \
+				at += m;                                                                      \
+				if (++h == g->out[1])                                                         \
+					h = 0, dd++;                                                          \
 			}                                                                                     \
+			d += n;                                                                               \
 		}                                                                                             \
 	}                                                                                                     \
-	/* Transposed: geometry's `in` is the input's, outputs are hit at i * stride + tap - lo. */            \
-	static inline void add_row_##T(T *restrict yc, const T *restrict s, const struct conv_geom *g,        \
-				       const int64_t tap[3], int64_t id, int64_t ih, int64_t iw0, int64_t n)   \
+	static inline void add_row_##T(T *restrict yc, int64_t at, const T *restrict s, int64_t st, int64_t lo, \
+				       int64_t hi)                                                            \
 	{                                                                                                     \
-		int64_t od = id * g->stride[0] + tap[0] * g->dil[0] - g->lo[0];                               \
-		int64_t oh = ih * g->stride[1] + tap[1] * g->dil[1] - g->lo[1];                               \
-		int64_t shift = tap[2] * g->dil[2] - g->lo[2] + iw0 * g->stride[2], st = g->stride[2], lo, hi; \
-		T *row;                                                                                       \
-		if (od < 0 || od >= g->out[0] || oh < 0 || oh >= g->out[1])                                   \
-			return;                                                                               \
-		row = yc + (od * g->out[1] + oh) * g->out[2];                                                 \
-		valid_range(n, st, shift, g->out[2], &lo, &hi);                                               \
 		if (st == 1)                                                                                  \
 			for (int64_t i = lo; i < hi; i++)                                                     \
-				row[i + shift] += s[i];                                                       \
+				yc[at + i] += s[i];                                                           \
 		else                                                                                          \
 			for (int64_t i = lo; i < hi; i++)                                                     \
-				row[i * st + shift] += s[i];                                                  \
+				yc[at + i * st] += s[i];                                                      \
+	}                                                                                                     \
+	/* Rows of input positions [first, first + n), whole ones, of one tap and channel. */                 \
+	static inline void add_tap_##T(T *yc, const T *s, const struct conv_geom *g, const struct tap *t,     \
+				       int64_t first, int64_t n)                                              \
+	{                                                                                                     \
+		int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1];                      \
+		for (const T *end = s + n; s < end; s += W) {                                                 \
+			if (d >= t->lo[0] && d < t->hi[0] && h >= t->lo[1] && h < t->hi[1])                   \
+				add_row_##T(yc, ((d * g->stride[0] + t->shift[0]) * g->out[1] + h * g->stride[1] + \
+						 t->shift[1]) * g->out[2] + t->shift[2], s, g->stride[2], t->lo[2], t->hi[2]); \
+			if (++h == g->in[1])                                                                  \
+				h = 0, d++;                                                                   \
+		}                                                                                             \
 	}                                                                                                     \
 	static void col2im_##T(void *yp, const void *cp, const struct conv_geom *g, int64_t first, int64_t n)  \
 	{                                                                                                     \
-		T *y = yp;                                                                                    \
-		const T *cols = cp;                                                                           \
-		int64_t W = g->in[2];                                                                         \
-		for (int64_t k = 0; k < g->Og * g->taps; k++) {                                               \
-			int64_t ch = k / g->taps, r = k % g->taps;                                            \
-			int64_t tap[3] = { r / (g->k[1] * g->k[2]), r / g->k[2] % g->k[1], r % g->k[2] };      \
-			for (int64_t q = first; q < first + n;) {                                             \
-				int64_t iw = q % W, row = q / W, m = MIN(W - iw, first + n - q);              \
-				add_row_##T(y + ch * g->Q, cols + k * n + (q - first), g, tap,                \
-					    row / g->in[1], row % g->in[1], iw, m);                           \
-				q += m;                                                                       \
-			}                                                                                     \
+		for (int64_t r = 0; r < g->taps; r++) {                                                       \
+			struct tap t = tap_of(g, r, g->in, g->out);                                           \
+			for (int64_t ch = 0; ch < g->Og; ch++)                                                \
+				add_tap_##T((T *)yp + ch * g->Q, (const T *)cp + (ch * g->taps + r) * n, g, &t, first, n); \
 		}                                                                                             \
 	}                                                                                                     \
 	static inline void tap_mul_##T(T *restrict y, const T *restrict row, T w, int64_t s, int64_t shift,    \

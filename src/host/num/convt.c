@@ -64,6 +64,7 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 	conv_fill_bias(&j);
 	K = MAX(j.g.Og * j.g.taps, 1);
 	j.tile = MAX(MIN(TILE_BYTES / (K * j.size), j.g.P), MIN(64, j.g.P));
+	j.tile = MAX(j.tile / MAX(j.g.in[2], 1), 1) * j.g.in[2];         /* whole rows */
 	if (j.g.P && direct_fits(&j, 1))
 		direct_run(c, &j, 1);
 	else if (j.g.P && j.g.Og && j.g.Cg)

@@ -20,12 +20,15 @@ struct direct_kernel {
 	direct_fn *run;
 	int block;                       /* output channels at a time; w is padded to it */
 	int chunk;                       /* most positions at a time; out has rows of this length */
+	int lanes;                       /* positions are computed in multiples of this */
 };
 
 /* `single`: for one or two output channels per group. */
 SIMD_DECLARE(const struct direct_kernel *, num_direct_kernel, (int single))
 
-/* Whether this path is the one for the job; then it fills j->y (already holding the bias). */
+/* Whether this path is the one for the job; then it fills j->y (already holding the bias).
+ * Positions between rows and zeros around a small input can make it do many times the work of
+ * a product with patches. */
 int direct_fits(const struct conv_job *j, int transposed);
 void direct_run(struct num_ctx *c, struct conv_job *j, int transposed);
 

@@ -103,8 +103,8 @@ RUN(run_single, 1)
 
 const struct direct_kernel *SIMD_FN(num_direct_kernel)(int single)
 {
-	static const struct direct_kernel many = { .run = run_block, .block = BLOCK, .chunk = CHUNK };
-	static const struct direct_kernel one = { .run = run_single, .block = 1, .chunk = CHUNK };
+	static const struct direct_kernel many = { .run = run_block, .block = BLOCK, .chunk = CHUNK, .lanes = LANES };
+	static const struct direct_kernel one = { .run = run_single, .block = 1, .chunk = CHUNK, .lanes = LANES };
 
 	return single ? &one : &many;
 }
