@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 #include "host/num/nn.h"
+#include "host/num/skinny.h"
 
-enum { ROWS_PER_PART = 256 };
+enum { ROWS_PER_PART = 256, SKINNY_ROWS = 6 };
 
 static const char *row_at(const struct num_gemm *g, const void *p, int64_t i)
 {
@@ -26,6 +27,12 @@ static void gemv(const struct num_gemm *g)
 		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx, g->beta, g->c, incy);
 }
 
+/* Few rows: BLAS would spend its time on copying b. */
+static int is_skinny(const struct num_gemm *g)
+{
+	return g->m <= SKINNY_ROWS && g->n > 1 && g->k > 0 && g->dt == DT_F32 && !g->ta && g->tb;
+}
+
 void num_gemm(const struct num_gemm *g)
 {
 	CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans, tb = g->tb ? CblasTrans : CblasNoTrans;
@@ -35,6 +42,8 @@ void num_gemm(const struct num_gemm *g)
 		return;
 	if (n == 1 && k > 0)
 		gemv(g);
+	else if (is_skinny(g))
+		SIMD_PICK(num_skinny)(g, 0, g->n);
 	else if (g->dt == DT_F32)
 		cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)g->alpha, g->a, lda, g->b, ldb, (float)g->beta, g->c, ldc);
 	else
@@ -55,10 +64,17 @@ static void gemm_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
+static void skinny_columns(void *ctx, size_t begin, size_t end)
+{
+	SIMD_PICK(num_skinny)(ctx, (int64_t)begin, (int64_t)end);
+}
+
 /* Always cut the same way, so that the result does not depend on the pool. */
 void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 {
-	if (g->m <= ROWS_PER_PART || g->n == 1 || (double)g->m * (double)g->n * (double)g->k < 4e6)
+	if (is_skinny(g) && (double)g->n * (double)g->k > 1e6)
+		pool_for(p, (size_t)g->n, ROWS_PER_PART, skinny_columns, (void *)g);
+	else if (g->m <= ROWS_PER_PART || g->n == 1 || (double)g->m * (double)g->n * (double)g->k < 4e6)
 		num_gemm(g);
 	else
 		pool_for(p, (size_t)g->m, ROWS_PER_PART, gemm_rows, (void *)g);
