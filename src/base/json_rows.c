@@ -217,3 +217,60 @@ int json_rows_next(struct json_rows *r, struct str *row, struct err *e)
 	rc = between(r, e);
 	return rc > 0 ? cut(r, row, e) : rc;
 }
+
+/* --- a member left out ---------------------------------------------------------------------------- */
+
+static size_t skip_space(struct str s, size_t i)
+{
+	while (i < s.n && (s.p[i] == ' ' || s.p[i] == '\t' || s.p[i] == '\r' || s.p[i] == '\n'))
+		i++;
+	return i;
+}
+
+/* Behind the value that begins at `i`; s.n where it does not end. */
+static size_t skip_value(struct str s, size_t i)
+{
+	struct extent x = { .n = 0 };
+
+	if (i < s.n && (s.p[i] == '{' || s.p[i] == '['))
+		return scan(s.p + i, s.n - i, &x) ? i + x.n : s.n;
+	if (i == s.n || s.p[i] != '"') {
+		while (i < s.n && s.p[i] != ',' && s.p[i] != '}' && s.p[i] != ']')
+			i++;
+		return i;
+	}
+	for (i++; i < s.n; i++) {
+		const char *q = memchr(s.p + i, '"', s.n - i);
+		size_t end = q ? (size_t)(q - s.p) : s.n, slashes = 0;
+
+		while (end - slashes > i && s.p[end - slashes - 1] == '\\')
+			slashes++;
+		i = end;
+		if (q && slashes % 2 == 0)
+			return end + 1;
+	}
+	return s.n;
+}
+
+void json_row_thin(struct str row, const char *key, struct buf *out)
+{
+	size_t from = 0, i = skip_space(row, 0), n = strlen(key);
+
+	for (i++; i < row.n; i++) {
+		size_t name = skip_space(row, i), colon = skip_space(row, skip_value(row, name)), value, end;
+
+		if (colon >= row.n || row.p[name] != '"' || row.p[colon] != ':')
+			break;                       /* not an object as it should be: the parser says why */
+		value = skip_space(row, colon + 1);
+		end = skip_value(row, value);
+		if (name + n + 2 <= row.n && !memcmp(row.p + name + 1, key, n) && row.p[name + 1 + n] == '"') {
+			buf_add(out, row.p + from, value - from);
+			buf_adds(out, "null");
+			from = end;
+		}
+		i = skip_space(row, end);
+		if (i >= row.n || row.p[i] != ',')
+			break;
+	}
+	buf_add(out, row.p + from, row.n - from);
+}

@@ -26,6 +26,9 @@ int json_rows_open(struct json_rows *r, const char *path, size_t most, struct er
 /* 1: a row's text (borrowed until the next call), 0: end, -1: error with its byte offset. */
 int json_rows_next(struct json_rows *r, struct str *row, struct err *e);
 void json_rows_close(struct json_rows *r);
+/* Appends an object's text with null for the value of its member `key`: what nobody reads need
+ * not be decoded. Text that is no object is appended as it is. */
+void json_row_thin(struct str row, const char *key, struct buf *out);
 static inline int64_t json_rows_offset(const struct json_rows *r) { return r->offset + (int64_t)r->at; }
 
 #endif

@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = ERR_INIT;
 	struct str row;
 	char path[64];
+	struct buf thin = BUF_INIT;
 	size_t sum = 0;
 	int fd = memfd_create("rows", 0), rc;
 
@@ -26,10 +27,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	while ((rc = json_rows_next(&r, &row, &e)) > 0) {
 		sum += row.n;
+		buf_clear(&thin);
+		json_row_thin(row, "a", &thin);
 		BUG_ON(row.n == 0 || sum > size || (size_t)json_rows_offset(&r) > size);
 	}
 	BUG_ON((rc < 0) != (e.code != ERR_NONE));
 	json_rows_close(&r);
+	buf_release(&thin);
 	close(fd);
 	return 0;
 }

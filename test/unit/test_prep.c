@@ -119,6 +119,27 @@ static void test_rows_large(void **state)
 	buf_release(&text);
 }
 
+static void test_thin(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "{\"a\": 1, \"k\": \"x\\\"}\", \"b\": 2}", "{\"a\": 1, \"k\": null, \"b\": 2}" },
+		{ "{\"k\": [1, {\"k\": \"]\"}], \"b\": {\"k\": 3}}", "{\"k\": null, \"b\": {\"k\": 3}}" },
+		{ "{\"k\":12}", "{\"k\":null}" },
+		{ "{\"k\" : \"\\\\\" }", "{\"k\" : null }" },
+		{ "{\"kk\": 1, \"ak\": 2}", "{\"kk\": 1, \"ak\": 2}" },
+		{ "{}", "{}" }, { "", "" }, { "nonsense", "nonsense" }, { "{\"k\": \"open", "{\"k\": null" }, { "{\"k\"", "{\"k\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct buf out = BUF_INIT;
+
+		json_row_thin(str_of(cases[i][0]), "k", &out);
+		assert_string_equal(buf_cstr(&out), cases[i][1]);
+		buf_release(&out);
+	}
+}
+
 /* --- programs ------------------------------------------------------------------------------------ */
 
 static struct py_module parsed(const char *text)
@@ -324,7 +345,7 @@ static void test_difficulty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows), cmocka_unit_test(test_rows_large), cmocka_unit_test(test_task),
+		cmocka_unit_test(test_rows), cmocka_unit_test(test_rows_large), cmocka_unit_test(test_thin), cmocka_unit_test(test_task),
 		cmocka_unit_test(test_mock_config), cmocka_unit_test(test_solution), cmocka_unit_test(test_sketch),
 		cmocka_unit_test(test_index), cmocka_unit_test(test_difficulty),
 	};
