@@ -134,7 +134,7 @@ static int wanted(const struct funnel *f, const struct trial *tr)
 {
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
-	return !strcmp(tr->kind, "original") || ext_on(f, EXT_multi_input);
+	return !strcmp(tr->kind, "original") || !strncmp(tr->kind, "meta.", 5) || ext_on(f, EXT_multi_input);
 }
 
 /* A candidate that refuses another dtype is not wrong: the task asked for fp32. One that

@@ -6,8 +6,10 @@
 
 struct change {
 	enum trial_change what;
+	int first;             /* of all inputs only the first */
+	int seen;
+	int64_t batch;         /* of the first input */
 	struct err *e;
-	int64_t batch;         /* of the first input; -1: not seen yet */
 };
 
 static double changed(enum trial_change what, double x, int64_t i)
@@ -59,26 +61,72 @@ static int reverse_batch(const struct tensor *t, struct err *e)
 	return rc;
 }
 
+/* A copy, so that what lies behind the row is out of bounds. */
+static int take_row(struct tensor *t, struct err *e)
+{
+	struct tensor row, dense;
+	int rc = tensor_slice(&row, t, 0, 0, 1, 1, e);
+
+	if (rc)
+		return -1;
+	rc = tensor_to(&dense, &row, t->dt, e);
+	tensor_release(&row);
+	if (rc)
+		return -1;
+	tensor_release(t);
+	*t = dense;
+	return 0;
+}
+
 static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct change *c = ctx;
 
 	(void)name;
-	if (obj->t.ndim == 0 || tensor_numel(&obj->t) == 0)
+	if (obj->t.ndim == 0 || tensor_numel(&obj->t) == 0 || (c->seen++ && c->first))
 		return 0;
-	if (c->what == CHANGE_REVERSE_BATCH)
-		return reverse_batch(&obj->t, c->e);
-	if (c->what == CHANGE_FIRST_ROW) {
-		struct tensor row;
-
-		if (tensor_slice(&row, &obj->t, 0, 0, 1, 1, c->e))
-			return -1;
-		tensor_release(&obj->t);
-		obj->t = row;
-		return 0;
+	if (c->seen == 1)
+		c->batch = obj->t.shape[0];
+	if (c->what == CHANGE_REVERSE_BATCH || c->what == CHANGE_FIRST_ROW) {
+		if (obj->t.shape[0] != c->batch)
+			return 0;
+		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
 	}
 	if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t))
 		change_values(&obj->t, c->what);
+	return 0;
+}
+
+struct sum {
+	struct tensor more[RESULTS_MOST];
+	int n, at;
+};
+
+static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+
+	(void)name;
+	if (s->n < RESULTS_MOST)
+		s->more[s->n++] = obj->t;
+	return 0;
+}
+
+static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+	const struct tensor *m = s->at < s->n ? &s->more[s->at++] : NULL;
+	size_t size = (size_t)dtype_size(obj->t.dt);
+
+	(void)name;
+	if (!m || m->dt != obj->t.dt || !dtype_is_float(m->dt) || !tensor_same_shape(m, &obj->t) || !tensor_is_contiguous(m) ||
+	    !tensor_is_contiguous(&obj->t))
+		return 0;
+	for (int64_t i = 0, n = tensor_numel(m); i < n; i++) {
+		char *p = (char *)tensor_data(&obj->t) + (size_t)i * size;
+
+		dtype_store(m->dt, p, dtype_load(m->dt, p) + dtype_load(m->dt, (char *)tensor_data(m) + (size_t)i * size));
+	}
 	return 0;
 }
 
@@ -98,11 +146,27 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* The inputs of the next seed are added to these. */
+static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs, struct err *e)
+{
+	struct sum s = { .n = 0 };
+	struct val more;
+	int rc = host_inputs(w->h, ns, seed + 1, &more, e);
+
+	if (!rc && t->dt != DT_F32 && !w->opts.oracle)
+		rc = host_to_dtype(w->h, more, t->dt, e);
+	if (rc)
+		return rc;
+	rc = host_tensors(w->h, more, collect_more, &s) || host_tensors(w->h, inputs, add_more, &s) ? -1 : 0;
+	val_drop(w->h, more);
+	return rc;
+}
+
 static int change_inputs(struct world *w, const struct trial *t, struct val inputs, struct err *e)
 {
-	struct change c = { .what = t->change, .e = e, .batch = -1 };
+	struct change c = { .what = t->change, .first = t->first, .e = e };
 
-	return t->change == CHANGE_NONE ? 0 : host_tensors(w->h, inputs, change_input, &c);
+	return t->change == CHANGE_NONE || t->change == CHANGE_ADD ? 0 : host_tensors(w->h, inputs, change_input, &c);
 }
 
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
@@ -114,6 +178,8 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
 	if (!rc && t->dt != DT_F32)
 		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h, *inputs, dt, e);
+	if (!rc && t->change == CHANGE_ADD)
+		rc = add_inputs(w, ns, t, seed, *inputs, e);
 	if (!rc)
 		rc = change_inputs(w, t, *inputs, e);
 	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;

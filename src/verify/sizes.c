@@ -195,7 +195,7 @@ static int64_t work_done(const struct task *t)
 
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
-static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, int large)
+static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original)
 {
 	int64_t other[TRIAL_OVERRIDES];
 	struct trial *tr;
@@ -203,11 +203,11 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	other_shape(s, original, other);
 	add(s, "tiny", STAGE_tiny, tiny);
 	add(s, "original", STAGE_full, original);
-	if (!large)
+	if (!s->t->large)
 		add(s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
 	add(s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
 	tr = add(s, "reseeded", STAGE_full, tiny);
-	tr->repeat = !large;
+	tr->repeat = !s->t->large;
 	tr->set = WEIGHTS_DRAWN;
 	if (s->n)
 		add(s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
@@ -218,7 +218,6 @@ int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
 	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], got;
-	int large;
 
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
 	for (size_t i = 0; i < s.n; i++)
@@ -230,7 +229,7 @@ int task_draw_trials(struct task *t, struct err *e)
 	memcpy(tiny, s.v, sizeof tiny);
 	host_ops_clear(t->own.h);
 	got = try_sizes(&s, tiny, 1);
-	large = work_done(t) > LARGE_WORK;
+	t->large = work_done(t) > LARGE_WORK;
 	if (got < 0) {
 		if (got == -1)
 			diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
@@ -238,8 +237,8 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	if (find_original(&s, tiny, original))
 		return -1;
-	if (large)
+	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
-	list_trials(&s, tiny, original, large);
+	list_trials(&s, tiny, original);
 	return 0;
 }

@@ -113,7 +113,7 @@ static int store_inputs(struct task *t, struct trial *tr, uint64_t seed, struct 
 	return rc < 0 ? -1 : 0;
 }
 
-static int draw_stored(struct task *t, struct trial *tr, struct err *e)
+int task_store_inputs(struct task *t, struct trial *tr, struct err *e)
 {
 	int rc;
 
@@ -259,11 +259,10 @@ static int set_expected(struct task *t, struct trial *tr, const struct results *
 	return o->ext_off >> EXT_controls & 1 ? 0 : check_own(t, tr, own, noisy);
 }
 
-/* 0: ready. 1: the reference does not run here (the trial is dropped by the caller). */
-static int expect(struct task *t, struct trial *tr, struct err *e)
+int task_expect(struct task *t, struct trial *tr, struct err *e)
 {
 	struct results own = { .n = 0 }, noisy = { .n = 0 };
-	int rc = draw_stored(t, tr, e);
+	int rc = task_store_inputs(t, tr, e);
 
 	if (!rc)
 		rc = task_run_reference(t, tr, RUN_OWN, &own, e);
@@ -278,13 +277,39 @@ static int expect(struct task *t, struct trial *tr, struct err *e)
 	return rc;
 }
 
+struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind)
+{
+	int at = t->n_trials;
+	struct trial *tr;
+
+	if (t->n_trials == TRIALS_MOST)
+		return NULL;
+	while (at && t->trial[at - 1].dt != DT_F32)
+		at--;
+	memmove(&t->trial[at + 1], &t->trial[at], (size_t)(t->n_trials++ - at) * sizeof *tr);
+	tr = &t->trial[at];
+	*tr = (struct trial){ .stage = STAGE_full, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
+	memcpy(tr->ov, like->ov, sizeof tr->ov);
+	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
+	return tr;
+}
+
+void task_remove_trial(struct task *t, struct trial *tr)
+{
+	size_t after = (size_t)(&t->trial[t->n_trials--] - (tr + 1));
+
+	trial_release(tr);
+	memmove(tr, tr + 1, after * sizeof *tr);
+	t->trial[t->n_trials] = (struct trial){ .n_ov = 0 };
+}
+
 static int expect_all(struct task *t, struct err *e)
 {
 	int kept = 0;
 
 	for (int i = 0; i < t->n_trials; i++) {
 		struct trial *tr = &t->trial[i];
-		int rc = expect(t, tr, e);
+		int rc = task_expect(t, tr, e);
 
 		if (rc < 0 || t->problem.reason != REASON_ok)
 			return rc < 0 ? -1 : 0;
@@ -341,7 +366,7 @@ static int build_oracle(struct task *t, struct err *e)
 static int prepare(struct task *t, struct err *e)
 {
 	static int (*const steps[])(struct task *t, struct err *e) = {
-		parse_task, build_reference, task_draw_trials, survey, build_oracle, expect_all };
+		parse_task, build_reference, task_draw_trials, survey, build_oracle, expect_all, task_find_relations };
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		if (steps[i](t, e))

@@ -22,11 +22,22 @@ struct task {
 	/* Compute operations of the reference at the original trial, by name. */
 	struct { const char *name; int64_t count; } op[TASK_OPS];
 	int n_ops;
+	int large;                          /* a run is, even at the smallest size: fewer trials */
 	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
 };
 
 /* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */
 int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e);
+/* Puts the trial's inputs where candidates get them from. 0, 1: they cannot be drawn, -1. */
+int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
+/* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
+ * not run there, or gives nothing to compare with. */
+int task_expect(struct task *t, struct trial *tr, struct err *e);
+/* Adds a trial for each relation that the reference satisfies. */
+int task_find_relations(struct task *t, struct err *e);
+/* A trial like another one, at the end of those that are run before the dtype changes. */
+struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind);
+void task_remove_trial(struct task *t, struct trial *tr);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */

@@ -11,9 +11,9 @@
 #include "verify/compare.h"
 #include "verify/judge.h"
 
-enum { TRIAL_OVERRIDES = 8, TRIALS_MOST = 16, WEIGHTS_SEED = 42 };
+enum { TRIAL_OVERRIDES = 8, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
 
-enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_SPREAD };
+enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD };
 
 struct weight {
 	char name[96];
@@ -36,6 +36,7 @@ struct trial {
 	uint64_t seed;                /* of the inputs */
 	enum weight_set set;
 	enum trial_change change;
+	int first;                    /* of all inputs only the first is changed */
 	enum dtype dt;                /* DT_F32: as the task makes them */
 	int repeat;                   /* call once on other contents in the same tensors first */
 
