@@ -41,6 +41,9 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		else
 			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
 				 v->inputs[i].passed ? "passed" : "failed", v->inputs[i].max_error, v->inputs[i].tolerance);
+	if (v->task.survivors)
+		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n", v->task.survivors, v->task.mutants,
+			 v->task.survivor);
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }

@@ -20,7 +20,7 @@ static int is_front_end(enum reason r)
 static int run_failed(struct funnel *f, enum stage s)
 {
 	const struct diag *d = f->launch.refused || f->launch.faulted ? &f->launch.diag : host_diag(f->w.h);
-	enum stage at = f->launch.refused || (!f->launch.faulted && s == STAGE_tiny && is_front_end(d->reason)) ? STAGE_compile : s;
+	enum stage at = f->launch.refused || (!f->launch.faulted && !f->v->stages[STAGE_compile].passed && is_front_end(d->reason)) ? STAGE_compile : s;
 
 	return funnel_fail(f, at, d);
 }

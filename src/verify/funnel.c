@@ -58,11 +58,12 @@ static int stage_ast(struct funnel *f, struct str source)
 
 /* --- tiny -------------------------------------------------------------------------------------- */
 
-static int check_launched(struct funnel *f, const struct outcome *o)
+static int check_launched(struct funnel *f, enum stage s, const struct outcome *o)
 {
+	f->v->stages[STAGE_compile].passed = 1;
 	if (o->launches || f->o->identity || f->o->rules_off >> RULE_kernel & 1)
 		return 0;
-	return funnel_failf(f, STAGE_tiny, REASON_kernel_not_launched, "forward launched no kernel");
+	return funnel_failf(f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
 
 /* With kernels that do nothing the result must be wrong, or the kernels are a decoy. */
@@ -112,8 +113,7 @@ static int stage_tiny(struct funnel *f)
 			rc = -1;
 		if (rc)
 			break;
-		f->v->stages[STAGE_compile].passed = 1;
-		rc = check_launched(f, &o);
+		rc = check_launched(f, STAGE_tiny, &o);
 		if (!rc)
 			rc = attempt_judge(f, tr, &o.got);
 		covers = o.covers;
@@ -123,8 +123,6 @@ static int stage_tiny(struct funnel *f)
 		rc = check_ablation(f, tr);
 	if (!rc && covers && f->o->track == TRACK_HYBRID && !f->o->identity)
 		rc = funnel_failf(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference");
-	f->launch.fuel_left = FULL_FUEL;
-	f->launch.run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 	return rc;
 }
 
@@ -134,7 +132,7 @@ static int wanted(const struct funnel *f, const struct trial *tr)
 {
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
-	return !strcmp(tr->kind, "original") || !strncmp(tr->kind, "meta.", 5) || ext_on(f, EXT_multi_input);
+	return tr->ext == EXTS || ext_on(f, (enum ext)tr->ext);
 }
 
 /* A candidate that refuses another dtype is not wrong: the task asked for fp32. One that
@@ -154,6 +152,8 @@ static int stage_full(struct funnel *f)
 {
 	int passed = 0, total = 0, rc = 0;
 
+	f->launch.fuel_left = FULL_FUEL;
+	f->launch.run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 	for (int i = 1; i < f->t->n_trials && !rc; i++) {
 		const struct trial *tr = &f->t->trial[i];
 		struct outcome o;
@@ -175,7 +175,9 @@ static int stage_full(struct funnel *f)
 			f->v->cost = o.cost;
 			f->v->seconds = tile_cost_seconds(&o.cost, f->o->gpu) + o.host_seconds;
 		}
-		rc = attempt_judge(f, tr, &o.got);
+		rc = check_launched(f, STAGE_full, &o);
+		if (!rc)
+			rc = attempt_judge(f, tr, &o.got);
 		results_release(&o.got);
 		passed += !rc;
 	}
@@ -221,12 +223,13 @@ static int run_stages(struct funnel *f, struct str source)
 	if (rc || f->o->last == STAGE_ast)
 		return rc;
 	f->v->stages[STAGE_compile].ran = 1;
-	if ((rc = timed_stage(f, STAGE_tiny, stage_tiny))) {
-		if (f->v->stage == STAGE_compile)
-			f->v->stages[STAGE_tiny].ran = 0;
-		return rc;
-	}
-	if (f->o->last <= STAGE_tiny || (rc = timed_stage(f, STAGE_full, stage_full)))
+	if (ext_on(f, EXT_funnel) || f->o->last <= STAGE_tiny)
+		rc = timed_stage(f, STAGE_tiny, stage_tiny);
+	if (!rc && f->o->last > STAGE_tiny)
+		rc = timed_stage(f, STAGE_full, stage_full);
+	if (rc && f->v->stage == STAGE_compile)
+		f->v->stages[STAGE_tiny].ran = f->v->stages[STAGE_full].ran = 0;
+	if (rc || f->o->last <= STAGE_tiny)
 		return rc;
 	f->v->correct = 1;
 	return f->o->last == STAGE_full ? 0 : timed_stage(f, STAGE_timing, stage_timing);
@@ -237,7 +240,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	struct funnel f = { .j = j, .t = t, .o = judge_options(j), .v = v, .e = e };
 	int rc;
 
-	*v = (struct verdict){ .track = f.o->track, .eval_mode = t->reference.eval_mode };
+	*v = (struct verdict){ .track = f.o->track, .eval_mode = t->reference.eval_mode, .task = t->check };
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
 	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode };
@@ -245,7 +248,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	rc = run_stages(&f, source);
 	if (!rc)
 		v->stage = f.o->last;
-	v->reward = reward_of(v, f.o->reward);
+	v->reward = v->correct || ext_on(&f, EXT_funnel) ? reward_of(v, f.o->reward) : 0.0;
 	world_close(&f.w);
 	launch_close(&f.launch);
 	if (f.p.source)

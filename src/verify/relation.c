@@ -176,7 +176,7 @@ static int try_relation(struct task *t, const struct relation *rel, const struct
 
 static int add_relation(struct task *t, const struct relation *rel, int first, struct err *e)
 {
-	struct trial *tr = task_insert_trial(t, &t->trial[0], rel->kind);
+	struct trial *tr = task_insert_trial(t, &t->trial[0], rel->kind, EXT_metamorphic);
 	int rc;
 
 	if (!tr)

@@ -169,7 +169,7 @@ static struct trial *add(struct sizes *s, const char *kind, enum stage stage, co
 	struct task *t = s->t;
 	struct trial *tr = &t->trial[t->n_trials++];
 
-	*tr = (struct trial){ .stage = stage, .dt = DT_F32 };
+	*tr = (struct trial){ .stage = stage, .dt = DT_F32, .ext = t->n_trials <= 2 ? EXTS : EXT_multi_input };
 	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
 	put_sizes(tr, s, v);
 	tr->seed = judge_options(t->judge)->seed * 1000003u + (uint64_t)t->n_trials;

@@ -52,17 +52,24 @@ static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 	return weights_put(tr->weights, w->h, w->model, how, e);
 }
 
-int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+static struct world *world_of(struct task *t, enum run_mode mode)
 {
-	struct world *w = mode == RUN_ORACLE ? &t->oracle : &t->own;
-	struct val inputs, result;
+	return mode == RUN_ORACLE ? &t->oracle : &t->own;
+}
+
+int task_ready_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct err *e)
+{
+	struct world *w = world_of(t, mode);
 	int rc = world_renew(w, tr, mode, e);
 
-	*out = (struct results){ .n = 0 };
-	if (!rc)
-		rc = put_weights(w, tr, e);
-	if (!rc)
-		rc = world_inputs(w, tr, 0, &inputs, e);
+	return rc ? rc : put_weights(w, tr, e);
+}
+
+static int call_in(struct world *w, const struct trial *tr, struct results *out, struct err *e)
+{
+	struct val inputs, result;
+	int rc = world_inputs(w, tr, 0, &inputs, e);
+
 	if (rc)
 		return rc;
 	host_ops_clear(w->h);
@@ -73,6 +80,19 @@ int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mod
 	}
 	world_drop(w, inputs);
 	return rc;
+}
+
+int task_call_reference(struct task *t, const struct trial *tr, struct results *out, struct err *e)
+{
+	return call_in(&t->own, tr, out, e);
+}
+
+int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+{
+	int rc = task_ready_reference(t, tr, mode, e);
+
+	*out = (struct results){ .n = 0 };
+	return rc ? rc : call_in(world_of(t, mode), tr, out, e);
 }
 
 /* --- inputs ---------------------------------------------------------------------------------- */
@@ -277,7 +297,7 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 	return rc;
 }
 
-struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind)
+struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind, enum ext ext)
 {
 	int at = t->n_trials;
 	struct trial *tr;
@@ -288,7 +308,7 @@ struct trial *task_insert_trial(struct task *t, const struct trial *like, const 
 		at--;
 	memmove(&t->trial[at + 1], &t->trial[at], (size_t)(t->n_trials++ - at) * sizeof *tr);
 	tr = &t->trial[at];
-	*tr = (struct trial){ .stage = STAGE_full, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
+	*tr = (struct trial){ .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
 	memcpy(tr->ov, like->ov, sizeof tr->ov);
 	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
 	return tr;
@@ -374,7 +394,9 @@ static int prepare(struct task *t, struct err *e)
 		if (t->problem.reason != REASON_ok)
 			return 0;
 	}
-	return judge_options(t->judge)->ext_off >> EXT_controls & 1 ? 0 : task_check_controls(t, e);
+	if (!(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
+		return -1;
+	return t->problem.reason == REASON_ok ? task_check_mutants(t, e) : 0;
 }
 
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
@@ -391,6 +413,8 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	rc = prepare(t, e);
 	world_close(&t->own);
 	world_close(&t->oracle);
+	if (t->has_mutable)
+		py_release(&t->mutable);
 	if (rc) {
 		task_free(t);
 		return NULL;

@@ -22,12 +22,20 @@ struct task {
 	/* Compute operations of the reference at the original trial, by name. */
 	struct { const char *name; int64_t count; } op[TASK_OPS];
 	int n_ops;
+	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
+	int has_mutable;
+	struct verdict_task check;          /* what the mutation check found */
 	int large;                          /* a run is, even at the smallest size: fewer trials */
 	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
 };
 
 /* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */
 int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e);
+/* The same in two steps: everything but the call, and the call on the model as it is then. */
+int task_ready_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct err *e);
+int task_call_reference(struct task *t, const struct trial *tr, struct results *out, struct err *e);
+/* Do mutants of the reference fail? Stronger input sets where they do not. */
+int task_check_mutants(struct task *t, struct err *e);
 /* Puts the trial's inputs where candidates get them from. 0, 1: they cannot be drawn, -1. */
 int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
 /* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
@@ -36,7 +44,7 @@ int task_expect(struct task *t, struct trial *tr, struct err *e);
 /* Adds a trial for each relation that the reference satisfies. */
 int task_find_relations(struct task *t, struct err *e);
 /* A trial like another one, at the end of those that are run before the dtype changes. */
-struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind);
+struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind, enum ext ext);
 void task_remove_trial(struct task *t, struct trial *tr);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);

@@ -13,7 +13,8 @@
 
 enum { TRIAL_OVERRIDES = 8, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
 
-enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD };
+enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD, CHANGE_SIGNED,
+		    CHANGE_WIDE };
 
 struct weight {
 	char name[96];
@@ -31,6 +32,7 @@ enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHT_SETS };
 struct trial {
 	char kind[24];
 	enum stage stage;             /* tiny or full */
+	int ext;                      /* the extension it belongs to; EXTS: none, always run */
 	struct host_override ov[TRIAL_OVERRIDES];
 	size_t n_ov;
 	uint64_t seed;                /* of the inputs */

@@ -92,6 +92,20 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+static void json_task(struct jw *w, const struct verdict_task *t)
+{
+	jw_key(w, "task_check");
+	jw_begin(w, '{');
+	jw_key(w, "mutants"), jw_int(w, t->mutants);
+	jw_key(w, "survivors"), jw_int(w, t->survivors);
+	jw_key(w, "survivor");
+	if (t->survivors)
+		jw_cstr(w, t->survivor);
+	else
+		jw_null(w);
+	jw_end(w, '}');
+}
+
 static void json_elements(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "elements");
@@ -139,6 +153,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_outcome(&w, v);
 	json_stages(&w, v);
 	json_inputs(&w, v);
+	json_task(&w, &v->task);
 	json_elements(&w, v);
 	json_cost(&w, &v->cost);
 	jw_key(&w, "timed");

@@ -49,6 +49,12 @@ struct verdict_element {
 	double expected, got, allowed;
 };
 
+/* What the mutation check of the task found. */
+struct verdict_task {
+	int mutants, survivors;   /* of the reference; those that no input set tells from it */
+	char survivor[80];        /* the first of them */
+};
+
 enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6 };
 
 struct verdict {
@@ -66,6 +72,7 @@ struct verdict {
 	double speedup;           /* 0: not known */
 	char timed[16];           /* "model" or the device's name */
 	char weights[16];         /* how weights were matched: name, order, seed */
+	struct verdict_task task;
 	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
 	double reward;
 	char explain[600];        /* which input, which element, expected and got */

@@ -1,6 +1,7 @@
 # A2: a kernel whose result is thrown away
 # task: softmax
 # track: hybrid
+# without: kernel-ablation
 # expect: tiny decoy_kernel
 import torch
 import torch.nn as nn

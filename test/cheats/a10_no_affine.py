@@ -1,6 +1,7 @@
 # A10: the affine part is a no-op for the weights as constructed
 # task: norm
 # track: strict
+# without: reweight
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -1,6 +1,7 @@
 # E2: programs add to one place without atomics
 # task: rowsum
 # track: strict
+# without: sanitize funnel
 # expect: tiny lost_update
 import torch
 import torch.nn as nn
