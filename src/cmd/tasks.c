@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows"),
-	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution; - for standard output"),
+	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, and weak where a part of the task does not show; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
 		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
 	OPT_CHOICE(struct args, style, "style", "varied|plain", "varied", "solutions in several styles and schedules, or in one with short names: for small models"),
@@ -49,6 +49,7 @@ struct row {
 	struct gen_texts text;
 	char id[32];
 	int state;                 /* 0 waiting, 1 good, 2 bad */
+	struct verdict_task check; /* what the judge thinks of the task's inputs */
 };
 
 struct maker {
@@ -60,7 +61,7 @@ struct maker {
 	struct judge_pool *pool;
 	struct { struct row *v; size_t n, cap; } rows;   /* a window: [written, n) still open */
 	size_t base;               /* number of the first row in the window */
-	int64_t written, rejected, drawn;
+	int64_t written, rejected, drawn, weak;
 	FILE *out;
 	struct progress bar;
 	struct err *e;
@@ -144,6 +145,8 @@ static void json_row(struct jw *w, const struct row *r)
 	jw_key(w, "plan"), jw_str(w, buf_str(&r->text.plan));
 	jw_key(w, "task"), jw_str(w, buf_str(&r->text.task));
 	jw_key(w, "solution"), jw_str(w, buf_str(&r->text.solution));
+	if (r->check.survivors)
+		jw_key(w, "weak"), jw_cstr(w, r->check.survivor);
 }
 
 /* One training row in the form asked for. */
@@ -230,6 +233,8 @@ static int collect(struct maker *m)
 		return rc;
 	r = &m->rows.v[j.id - m->base];
 	r->state = !j.rc && j.verdict.correct ? 1 : 2;
+	r->check = j.verdict.task;
+	m->weak += r->state == 1 && r->check.survivors;
 	if (r->state == 2)
 		note_rejected(m, r, &j);
 	return flush_rows(m) ? -1 : 1;
@@ -293,6 +298,8 @@ static int run(struct maker *m)
 	progress_end(&m->bar);
 	if (m->rejected)
 		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected, (long long)m->drawn);
+	if (m->weak)
+		log_info("%lld tasks have a part that no input set tells from its absence (see 'weak' in their rows)", (long long)m->weak);
 	return fflush(m->out) ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
 }
 

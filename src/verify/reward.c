@@ -35,6 +35,8 @@ static double funnel_reward(const struct verdict *v)
 	double got = 0.0;
 
 	for (int s = STAGE_ast; s <= STAGE_full; s++) {
+		if (v->correct && !v->stages[s].ran)
+			continue;                    /* the funnel was switched off */
 		if (!passed(v, s))
 			return got + (row[s] - got) * (v->stages[s].ran ? clip(v->stages[s].share, 0.0, 0.99) : 0.0);
 		got = row[s];

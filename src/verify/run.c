@@ -21,6 +21,7 @@ static double changed(enum trial_change what, double x, int64_t i)
 	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
 	case CHANGE_SIGNED: return i % 2 ? -2.0 * x - 0.25 : 2.0 * x + 0.25;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
+	case CHANGE_SMALL: return 0x1p-10 * x;
 	default: return x;
 	}
 }

@@ -98,6 +98,7 @@ static void json_task(struct jw *w, const struct verdict_task *t)
 	jw_begin(w, '{');
 	jw_key(w, "mutants"), jw_int(w, t->mutants);
 	jw_key(w, "survivors"), jw_int(w, t->survivors);
+	jw_key(w, "order_free"), jw_int(w, t->equal);
 	jw_key(w, "survivor");
 	if (t->survivors)
 		jw_cstr(w, t->survivor);

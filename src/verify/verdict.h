@@ -52,6 +52,7 @@ struct verdict_element {
 /* What the mutation check of the task found. */
 struct verdict_task {
 	int mutants, survivors;   /* of the reference; those that no input set tells from it */
+	int equal;                /* steps whose order makes no difference on any of them */
 	char survivor[80];        /* the first of them */
 };
 
