@@ -1,7 +1,8 @@
 /* What forward reaches: see reach.h.
  *
  * A function is reached when forward, or a reached function, names it (a module-level
- * function) or calls it through self (a method). Over-approximation is safe for finding
+ * function), calls it through self (a method), or names its class; so are the methods of the
+ * classes that constructors name. Over-approximation is safe for finding
  * launches and for finding state and compute: names decide, not control flow. */
 #include "verify/reach.h"
 
@@ -81,6 +82,47 @@ static void reach_fn(struct visit *v, const struct py_node *fn)
 	v->seen[v->n++] = fn;
 }
 
+static void reach_object(struct visit *v, const struct py_node *cls);
+
+static void look_for_classes(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+	char name[100];
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
+		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
+		reach_object(v, reach_class(v->m, name));
+	}
+	py_children(n, look_for_classes, v);
+}
+
+/* What a constructor makes may be called later. */
+static void reach_made(struct visit *v, const struct py_node *cls)
+{
+	const struct py_node *init = reach_method(cls, "__init__");
+
+	for (size_t i = 0; init && i < init->u.FunctionDef.body.n; i++)
+		look_for_classes(v, init->u.FunctionDef.body.v[i]);
+}
+
+/* Everything that using a class may call: not its constructor, which is not on the path of
+ * forward, and not the gradient of a torch.autograd.Function, which nobody asks for. */
+static void reach_object(struct visit *v, const struct py_node *cls)
+{
+	size_t before = v->n;
+
+	if (!cls || cls == v->cls)
+		return;
+	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
+		const struct py_node *f = cls->u.ClassDef.body.v[i];
+
+		if (f->kind == PY_FunctionDef && !str_is(f->u.FunctionDef.name, "__init__") && !str_is(f->u.FunctionDef.name, "backward"))
+			reach_fn(v, f);
+	}
+	if (v->n > before)
+		reach_made(v, cls);
+}
+
 static void found(struct reach_find *f, const struct py_node *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 static void found(struct reach_find *f, const struct py_node *at, const char *fmt, ...)
@@ -158,6 +200,12 @@ static int is_fresh(const struct visit *v, struct str name)
 	return c.calls > 0 && c.kept == 0;
 }
 
+/* ctx of a torch.autograd.Function's forward: made for the call. */
+static int is_context(const struct py_node *fn, const struct py_node *base)
+{
+	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
+}
+
 static void check_store(struct visit *v, const struct py_node *t)
 {
 	if (t->kind == PY_Tuple || t->kind == PY_List) {
@@ -165,7 +213,7 @@ static void check_store(struct visit *v, const struct py_node *t)
 
 		for (size_t i = 0; i < e->n; i++)
 			check_store(v, e->v[i]);
-	} else if (t->kind == PY_Attribute) {
+	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value)) {
 		found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;
@@ -257,7 +305,8 @@ static void check_call(struct visit *v, const struct py_node *call)
 		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) || !strncmp(path, "torch.", 6))
 			return;
 	}
-	if (f->kind == PY_Attribute && v->flags) {
+	/* What self.norm is decides when it runs; a tensor's method it is not. */
+	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name && str_is(f->u.Attribute.value->u.Name.id, "self"))) {
 		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
 		if (computes(v->flags(v->ctx, full)) && !str_is(f->u.Attribute.attr, "__init__"))
 			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host", STR_ARG(f->u.Attribute.attr));
@@ -273,6 +322,7 @@ static void follow(struct visit *v, const struct py_node *n)
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
 		reach_fn(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
+		reach_object(v, reach_class(v->m, name));
 	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Attribute.attr));
 		reach_fn(v, reach_method(v->cls, name));
@@ -332,6 +382,7 @@ void reach_from(struct reach *r, const struct py_module *m, const char *class_na
 	if (!v.cls)
 		return;
 	reach_fn(&v, reach_method(v.cls, "forward"));
+	reach_made(&v, v.cls);
 	while (v.done < v.n) {
 		v.fn = v.seen[v.done++];
 		check_defaults(&v, v.fn);
