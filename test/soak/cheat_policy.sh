@@ -6,14 +6,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$TRITONRL" tasks --level 1 --count "${ROWS:-320}" --seed 21 --no-verify --out "$work/rows.jsonl" 2> /dev/null
+"$TRITONRL" tasks --level 1 --count "${ROWS:-240}" --seed 21 --no-verify --out "$work/rows.jsonl" 2> /dev/null
 "$TRITONRL" tasks --level 1 --count 60 --seed 22 --out "$work/tasks.jsonl" 2> /dev/null
 python3 "$here/cheat_policy.py" rows "$work/rows.jsonl" 0.5 > "$work/sft.jsonl"
-"$TRITONRL" train --stage sft --full --model models/base --data "$work/sft.jsonl" --out "$work/sft" --batch 8 --epochs "${EPOCHS:-2}" \
+"$TRITONRL" train --stage sft --full --model models/base --data "$work/sft.jsonl" --out "$work/sft" --batch 8 --epochs "${EPOCHS:-1}" \
 	--lr 4e-4 --max-length 1024 --micro-tokens 4096 --weights fast 2> /dev/null
-for method in ${METHODS:-grpo best-of-n}; do
+for method in ${METHODS:-grpo best-of-n reinforce}; do
 	"$TRITONRL" train --stage rl --full --model "$work/sft/checkpoints/sft_final" --tasks "$work/tasks.jsonl" --out "$work/$method" \
-		--method "$method" --n 8 --tasks-per-step 8 --rl-steps "${STEPS:-9}" --rl-lr 1e-4 --max-new-tokens 420 --max-length 1024 \
+		--method "$method" --n 8 --tasks-per-step 6 --rl-steps "${STEPS:-9}" --rl-lr 1e-4 --max-new-tokens 420 --max-length 1024 \
 		--micro-tokens 4096 --prompt-style compact --weights fast --no-curriculum --slots 64 2> /dev/null
 	echo "== $method"
 	python3 "$here/cheat_policy.py" judge "$work/$method"
