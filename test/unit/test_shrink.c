@@ -1,0 +1,174 @@
+/* Sizes that belong to the inputs alone, and values that go from one host to another. */
+#include "check.h"
+
+#include <stdio.h>
+
+#include "host/host.h"
+#include "host/shrink.h"
+
+static size_t find(const char *source, struct shrink_const *c, size_t cap)
+{
+	struct py_module m;
+	struct err e = ERR_INIT;
+	static char names[8][32];
+	size_t n;
+
+	assert_int_equal(py_parse(&m, str_of(source), "task", 0, &e), 0);
+	n = shrink_find(&m, c, cap);
+	for (size_t i = 0; i < n && i < cap; i++) {
+		snprintf(names[i], sizeof names[i], "%.*s", STR_ARG(c[i].name));
+		c[i].name = str_of(names[i]);
+	}
+	py_release(&m);
+	return n;
+}
+
+static void test_chained(void **state)
+{
+	struct shrink_const c[8];
+
+	(void)state;
+	assert_int_equal(find("batch = 4\nheight = width = 64\ndim = 8\ndef get_inputs():\n    return [torch.rand(batch, dim, height, width)]\n"
+			      "def get_init_inputs():\n    return [dim]\n", c, 8), 2);
+	assert_true(str_is(c[0].name, "batch"));
+	assert_true(str_is(c[1].name, "height"));
+	assert_int_equal(c[1].value, 64);
+}
+
+/* One name of the chain belongs to the model: so does the size. */
+static void test_chain_of_the_model(void **state)
+{
+	struct shrink_const c[8];
+
+	(void)state;
+	assert_int_equal(find("a = b = 64\ndef get_inputs():\n    return [torch.rand(a)]\ndef get_init_inputs():\n    return [b]\n", c, 8), 0);
+}
+
+/* A class that reads the constant has its own idea of it; a parameter or local of that name has not. */
+static void test_read_by_a_class(void **state)
+{
+	struct shrink_const c[8];
+	static const char inputs[] = "def get_inputs():\n    return [torch.rand(n)]\ndef get_init_inputs():\n    return []\n";
+	struct buf b = BUF_INIT;
+
+	(void)state;
+	buf_addf(&b, "n = 64\nclass Model:\n    def forward(self, x):\n        return x.view(n)\n%s", inputs);
+	assert_int_equal(find(buf_cstr(&b), c, 8), 0);
+	buf_clear(&b);
+	buf_addf(&b, "n = 64\nclass Model:\n    def forward(self, x):\n        n = x.numel()\n        return x.view(n)\n%s", inputs);
+	assert_int_equal(find(buf_cstr(&b), c, 8), 1);
+	buf_clear(&b);
+	buf_addf(&b, "n = 64\nclass Model:\n    def __init__(self, n):\n        self.n = n\n%s", inputs);
+	assert_int_equal(find(buf_cstr(&b), c, 8), 1);
+	buf_release(&b);
+}
+
+static void test_override_of_a_chain(void **state)
+{
+	struct py_module m;
+	struct err e = ERR_INIT;
+	struct host_options o = { .fuel = 100000 };
+	struct host *h = host_new(&o, &e);
+	struct host_override ov = { .name = STR("a"), .value = 3 };
+	struct val ns, v;
+
+	(void)state;
+	assert_int_equal(py_parse(&m, STR("a = b = 64\nc = a + b\n"), "task", 0, &e), 0);
+	assert_int_equal(host_load(h, &m, &ov, 1, &ns, &e), 0);
+	assert_int_equal(host_get(h, ns, "c", &v), 1);
+	assert_int_equal(v.u.i, 6);
+	host_free(h);
+	py_release(&m);
+}
+
+/* --- from host to host -------------------------------------------------------------------------- */
+
+struct pair { struct py_module m; struct host *from, *to; struct val ns; };
+
+static void open_pair(struct pair *p, const char *source, int oracle)
+{
+	struct host_options o = { .fuel = 1000000, .memory = (size_t)64 << 20 }, q = o;
+	struct err e = ERR_INIT;
+
+	q.oracle = oracle;
+	assert_int_equal(py_parse(&p->m, str_of(source), "task", 0, &e), 0);
+	p->from = host_new(&o, &e);
+	p->to = host_new(&q, &e);
+	assert_int_equal(host_load(p->from, &p->m, NULL, 0, &p->ns, &e), 0);
+}
+
+static int import(struct pair *p, const char *name, struct val *out)
+{
+	struct val v;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(host_get(p->from, p->ns, name, &v), 1);
+	return host_import(p->to, v, out, &e);
+}
+
+static void close_pair(struct pair *p)
+{
+	host_free(p->to);
+	host_free(p->from);
+	py_release(&p->m);
+}
+
+static void test_import(void **state)
+{
+	struct pair p;
+	struct val v;
+
+	(void)state;
+	open_pair(&p, "import torch\nx = torch.arange(6.0).view(2, 3)\nall = [1, 2.5, 'text', None, (True, {'k': x}), x.t(), x[0]]\n", 0);
+	assert_int_equal(import(&p, "all", &v), 0);
+	assert_int_equal(v.u.seq->n, 7);
+	assert_true(str_is(val_text(v.u.seq->v[2]), "text"));
+	struct val t = v.u.seq->v[5], row = v.u.seq->v[6], *k = dict_find(v.u.seq->v[4].u.seq->v[1], "k");
+	assert_int_equal(t.u.t->t.stride[0], 1);
+	assert_ptr_equal(t.u.t->t.st, row.u.t->t.st);          /* what was shared stays shared */
+	assert_ptr_equal(t.u.t->t.st, k->u.t->t.st);
+	((float *)tensor_data(&row.u.t->t))[1] = 40.0f;         /* and is a copy */
+	assert_int_equal(import(&p, "all", &v), 0);
+	assert_true(((float *)tensor_data(&v.u.seq->v[6].u.t->t))[1] == 1.0f);
+	close_pair(&p);
+}
+
+static void test_import_widens(void **state)
+{
+	struct pair p;
+	struct val v;
+
+	(void)state;
+	open_pair(&p, "import torch\nx = torch.full((3,), 0.1).half()\ni = torch.arange(3)\n", 1);
+	assert_int_equal(import(&p, "x", &v), 0);
+	assert_int_equal(v.u.t->t.dt, DT_F64);
+	assert_true(*(double *)tensor_data(&v.u.t->t) == (double)f16_to_f32(f32_to_f16(0.1f)));
+	assert_int_equal(import(&p, "i", &v), 0);
+	assert_int_equal(v.u.t->t.dt, DT_I64);
+	close_pair(&p);
+}
+
+static void test_import_refuses(void **state)
+{
+	struct pair p;
+	struct val v;
+
+	(void)state;
+	open_pair(&p, "class C:\n    pass\nc = [1, C()]\nf = lambda x: x\ndeep = 1\nfor i in range(60):\n    deep = [deep]\n", 0);
+	assert_int_equal(import(&p, "c", &v), 1);
+	assert_int_equal(import(&p, "f", &v), 1);
+	assert_int_equal(import(&p, "deep", &v), 1);
+	assert_false(host_is_lost(p.to));
+	close_pair(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_read_by_a_class),
+		cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import), cmocka_unit_test(test_import_widens),
+		cmocka_unit_test(test_import_refuses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

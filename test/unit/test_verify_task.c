@@ -1,0 +1,262 @@
+/* The judge inside one process: what a task finds out about itself, and that candidates do not
+ * see each other. */
+#include "check.h"
+
+#include "verify/mutate.h"
+#include "verify/task.h"
+
+#define HEAD "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+#define TAIL "rows = 16\ncols = 40\n" \
+	"def get_inputs():\n    return [torch.RANDOM(rows, cols)]\ndef get_init_inputs():\n    return []\n"
+
+/* A task whose forward is `body` over inputs of torch.rand or torch.randn. */
+static struct task *open_task(struct judge *j, const char *body, const char *draw)
+{
+	struct buf b = BUF_INIT;
+	struct err e = ERR_INIT;
+	const char *tail = TAIL, *at = strstr(tail, "RANDOM");
+	struct task *t;
+
+	buf_addf(&b, "%sclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n%s", HEAD, body);
+	buf_add(&b, tail, (size_t)(at - tail));
+	buf_addf(&b, "%s%s", draw, at + strlen("RANDOM"));
+	t = task_open(j, buf_str(&b), "task", &e);
+	buf_release(&b);
+	assert_non_null(t);
+	return t;
+}
+
+static struct judge *open_judge(unsigned off)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge *j;
+
+	o.ext_off = off;
+	j = judge_new(&o, &e);
+	assert_non_null(j);
+	return j;
+}
+
+/* A pointwise candidate: `value` of x, `before` in forward. */
+static struct verdict judge_value(struct judge *j, const struct task *t, const char *value, const char *before)
+{
+	struct buf b = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct verdict v;
+
+	buf_addf(&b, "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n\n@triton.jit\n"
+		     "def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+		     "    mask = offs < n\n    x = tl.load(x_ptr + offs, mask=mask, other=0.0)\n    tl.store(out_ptr + offs, %s, mask=mask)\n\n"
+		     "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n%s"
+		     "        out = torch.empty_like(x)\n        n = x.numel()\n"
+		     "        kernel[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)\n        return out\n", value, before);
+	assert_int_equal(judge_candidate(j, t, buf_str(&b), &v, &e), 0);
+	buf_release(&b);
+	return v;
+}
+
+static const struct verdict_input *input(const struct verdict *v, const char *kind)
+{
+	for (int i = 0; i < v->n_inputs; i++)
+		if (!strcmp(v->inputs[i].kind, kind))
+			return &v->inputs[i];
+	return NULL;
+}
+
+static int has_trial(const struct task *t, const char *kind)
+{
+	for (int i = 0; i < t->n_trials; i++)
+		if (!strcmp(t->trial[i].kind, kind))
+			return 1;
+	return 0;
+}
+
+static const char relu[] = "        x = torch.relu(x)\n        return x * 2.0\n";
+
+/* --- candidates do not see each other --------------------------------------------------------- */
+
+static void strip_times(struct verdict *v)
+{
+	for (int i = 0; i < STAGES; i++)
+		v->stages[i].ms = 0.0;
+}
+
+static void test_order_does_not_matter(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, relu, "randn");
+	static const char *const values[] = { "tl.maximum(x, 0.0) * 2.0", "x * 2.0", "tl.maximum(x, 0.0) / 0.0" };
+	struct verdict first[3], again;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		first[i] = judge_value(j, t, values[i], "");
+	assert_true(first[0].correct);
+	assert_false(first[1].correct);
+	for (int i = 2; i >= 0; i--) {
+		again = judge_value(j, t, values[i], "");
+		strip_times(&again);
+		strip_times(&first[i]);
+		assert_memory_equal(&again, &first[i], sizeof again);
+	}
+	task_free(t);
+	judge_free(j);
+}
+
+/* Inputs, weights and expected results belong to the task: a candidate gets copies. */
+static void test_inputs_are_the_tasks(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, relu, "randn");
+	struct verdict v = judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "        x.zero_()\n");
+
+	(void)state;
+	assert_false(v.correct);
+	assert_true(judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "").correct);
+	task_free(t);
+	judge_free(j);
+}
+
+/* --- relations ----------------------------------------------------------------------------------- */
+
+static void test_relations(void **state)
+{
+	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_metamorphic);
+	struct task *soft = open_task(j, "        return torch.softmax(x, dim=1)\n", "randn");
+	struct task *cube = open_task(j, "        return x * x * x\n", "randn");
+	struct task *sum = open_task(j, "        return x.sum(dim=0)\n", "randn");
+	struct task *none = open_task(off, "        return torch.softmax(x, dim=1)\n", "randn");
+
+	(void)state;
+	assert_true(has_trial(soft, "meta.shift") && has_trial(soft, "meta.slice") && has_trial(soft, "meta.permute"));
+	assert_false(has_trial(soft, "meta.negate") || has_trial(soft, "meta.scale") || has_trial(soft, "meta.add"));
+	assert_true(has_trial(cube, "meta.negate") && has_trial(cube, "meta.scale"));
+	assert_false(has_trial(cube, "meta.add") || has_trial(cube, "meta.shift"));
+	assert_true(has_trial(sum, "meta.add") && has_trial(sum, "meta.permute"));
+	assert_false(has_trial(none, "meta.shift"));
+	assert_int_equal(soft->trial[soft->n_trials - 1].dt, DT_F16);        /* it stays the last */
+	task_free(soft);
+	task_free(cube);
+	task_free(sum);
+	task_free(none);
+	judge_free(j);
+	judge_free(off);
+}
+
+/* --- mutants ------------------------------------------------------------------------------------- */
+
+static void test_mutants_of_a_tree(void **state)
+{
+	static const char source[] = "class Model:\n    def forward(self, x):\n        x = torch.relu(self.conv(x))\n"
+				     "        x = x.contiguous() * 0.5\n        return x.sum(dim=-1)\n";
+	struct py_module m;
+	struct err e = ERR_INIT;
+	struct mutant x[MUTANTS_MOST];
+	struct buf before = BUF_INIT, text = BUF_INIT;
+	int n;
+
+	(void)state;
+	assert_int_equal(py_parse(&m, str_of(source), "task", 0, &e), 0);
+	py_print(m.root, &before);
+	n = mutants_find(&m, x, MUTANTS_MOST);
+	assert_int_equal(n, 6);          /* relu, conv, half of *, sum, its axis, the first two lines swapped */
+	for (int i = 0; i < n; i++) {
+		buf_clear(&text);
+		mutant_apply(&x[i]);
+		py_print(m.root, &text);
+		assert_string_not_equal(buf_cstr(&text), buf_cstr(&before));
+		buf_clear(&text);
+		mutant_undo(&x[i]);
+		py_print(m.root, &text);
+		assert_string_equal(buf_cstr(&text), buf_cstr(&before));
+	}
+	assert_int_equal(mutants_find(&m, x, 2), 2);
+	buf_release(&before);
+	buf_release(&text);
+	py_release(&m);
+}
+
+/* A ReLU over torch.rand shows on no input set of the task's own: a stronger one is added. */
+static void test_stronger_inputs(void **state)
+{
+	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_mutation);
+	struct task *t = open_task(j, relu, "rand"), *weak = open_task(off, relu, "rand");
+	struct verdict v = judge_value(j, t, "x * 2.0", "");
+
+	(void)state;
+	assert_true(has_trial(t, "signed"));
+	assert_false(v.correct);
+	assert_int_equal(v.task.survivors, 0);
+	assert_true(v.task.mutants > 1);
+	assert_true(judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "").correct);
+	assert_true(judge_value(off, weak, "x * 2.0", "").correct);
+	task_free(t);
+	task_free(weak);
+	judge_free(j);
+	judge_free(off);
+}
+
+static void test_survivors_are_named(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, "        x = torch.relu(x)\n        x = torch.abs(x)\n        return x + 1.0\n", "randn");
+	struct verdict v = judge_value(j, t, "tl.maximum(x, 0.0) + 1.0", "");
+	struct buf b = BUF_INIT;
+
+	(void)state;
+	assert_true(v.correct);
+	assert_int_equal(v.task.survivors, 1);
+	assert_contains(v.task.survivor, "abs dropped");
+	task_describe(t, &b);
+	assert_contains(buf_cstr(&b), "abs dropped");
+	buf_release(&b);
+	task_free(t);
+	judge_free(j);
+}
+
+/* --- dtypes, stages -------------------------------------------------------------------------------- */
+
+static void test_skipped_dtype_is_said(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, relu, "randn");
+	struct verdict v = judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "        assert x.dtype == torch.float32\n");
+	struct verdict both = judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "");
+	const struct verdict_input *refused = input(&v, "dtype"), *taken = input(&both, "dtype");
+
+	(void)state;
+	assert_true(v.correct && both.correct);
+	assert_non_null(refused);
+	assert_non_null(taken);
+	assert_string_equal(refused->skipped, "the candidate takes fp32 only");
+	assert_string_equal(taken->skipped, "");
+	task_free(t);
+	judge_free(j);
+}
+
+static void test_without_funnel(void **state)
+{
+	struct judge *j = open_judge(1u << EXT_funnel);
+	struct task *t = open_task(j, relu, "randn");
+	struct verdict good = judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", ""), bad = judge_value(j, t, "x * 2.0", "");
+
+	(void)state;
+	assert_true(good.correct && good.reward >= 0.7);
+	assert_null(input(&good, "tiny"));
+	assert_int_equal(bad.stage, STAGE_full);
+	assert_true(bad.reward == 0.0);
+	task_free(t);
+	judge_free(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
+		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
+		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
