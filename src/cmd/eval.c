@@ -79,6 +79,18 @@ static int eval_one(struct session *s, size_t number, const char *model, const c
 	return rc;
 }
 
+static void compare_json(const struct eval_cmd_args *a, const struct eval *first, const char *dir, const struct eval *other, struct buf *out)
+{
+	struct jw w = { .out = out, .indent = 1 };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "compare"), jw_begin(&w, '[');
+	eval_compare_json(&w, a->adapter ? a->adapter : a->model, first, dir, other);
+	jw_end(&w, ']');
+	jw_end(&w, '}');
+	buf_addc(out, '\n');
+}
+
 static int eval_all(struct session *s, struct err *e)
 {
 	const struct eval_cmd_args *a = s->a;
@@ -94,9 +106,11 @@ static int eval_all(struct session *s, struct err *e)
 		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) : eval_one(s, i + 1, dir, NULL, &other, e);
 		if (rc)
 			break;
-		eval_compare_table(&first, &other, &text);
-		if (!a->json)
-			fputs(buf_cstr(&text), stdout);
+		if (a->json)
+			compare_json(a, &first, dir, &other, &text);
+		else
+			eval_compare_table(&first, &other, &text);
+		fputs(buf_cstr(&text), stdout);
 		buf_release(&text);
 		eval_release(&other);
 	}

@@ -171,29 +171,13 @@ static int eval_subject(struct running *r, struct eval_bench *b, struct subject 
 	return rc;
 }
 
-static void json_difference(struct jw *w, const struct subject *a, const struct subject *b, const char *group)
-{
-	struct eval_difference d = eval_compare(&a->ev, &b->ev, group);
-
-	jw_begin(w, '{');
-	jw_key(w, "from"), jw_cstr(w, a->name);
-	jw_key(w, "to"), jw_cstr(w, b->name);
-	jw_key(w, "group"), jw_cstr(w, group);
-	jw_key(w, "tasks"), jw_int(w, (int64_t)d.tasks);
-	jw_key(w, "points"), jw_real(w, d.points);
-	jw_key(w, "p"), jw_real(w, d.p);
-	jw_end(w, '}');
-}
-
 static void json_compare(const struct subject *s, size_t n, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 1 };
 
 	jw_begin(&w, '[');
 	for (size_t i = 1; i < n; i++)
-		for (size_t k = 0; k < s[i].ev.groups.n; k++)
-			if (!str_starts(str_of(s[i].ev.groups.v[k].name), "op "))
-				json_difference(&w, &s[i - 1], &s[i], s[i].ev.groups.v[k].name);
+		eval_compare_json(&w, s[i - 1].name, &s[i - 1].ev, s[i].name, &s[i].ev);
 	jw_end(&w, ']');
 	buf_addc(out, '\n');
 }

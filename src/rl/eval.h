@@ -64,6 +64,9 @@ struct eval_difference eval_compare(const struct eval *a, const struct eval *b, 
 /* A line for all tasks and one per level, of each track. */
 void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out);
 
+/* The same as objects of an open array: from, to, group, tasks, points, p. */
+void eval_compare_json(struct jw *w, const char *from, const struct eval *a, const char *to, const struct eval *b);
+
 /* 1 - C(n - c, k) / C(n, k); k > n: as if k = n. */
 double pass_at_k(int n, int c, int k);
 

@@ -138,3 +138,23 @@ void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *
 		buf_addf(out, "%-24s %5zu %+6.1f points correct, p = %.4f (paired sign-flip test)\n", name, d.tasks, d.points, d.p);
 	}
 }
+
+void eval_compare_json(struct jw *w, const char *from, const struct eval *a, const char *to, const struct eval *b)
+{
+	for (size_t i = 0; i < b->groups.n; i++) {
+		const char *name = b->groups.v[i].name;
+		struct eval_difference d;
+
+		if (str_starts(str_of(name), "op "))
+			continue;
+		d = eval_compare(a, b, name);
+		jw_begin(w, '{');
+		jw_key(w, "from"), jw_cstr(w, from);
+		jw_key(w, "to"), jw_cstr(w, to);
+		jw_key(w, "group"), jw_cstr(w, name);
+		jw_key(w, "tasks"), jw_int(w, (int64_t)d.tasks);
+		jw_key(w, "points"), jw_real(w, d.points);
+		jw_key(w, "p"), jw_real(w, d.p);
+		jw_end(w, '}');
+	}
+}
