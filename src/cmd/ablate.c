@@ -161,7 +161,7 @@ static void add_rates(struct row *r, const struct json *j, double weight)
 	const struct json *groups = json_get(j, "groups");
 
 	r->correct += weight * json_real(json_get(json_get(j, "metrics"), "correct_rate"), 0);
-	r->reward += weight * json_real(json_get(json_get(j, "metrics"), "reward"), 0) / 100.0;
+	r->reward += weight * json_real(json_get(json_get(j, "metrics"), "reward"), 0);
 	for (size_t i = 0; i < json_count(groups); i++) {
 		struct str name = json_str(json_get(json_at(groups, i), "name"), "");
 

@@ -96,8 +96,9 @@ static void start_from(struct rl_opts *o, const struct policy_args *p, const cha
 static void print_rl(const struct stage_env *v, const struct rl_result *r)
 {
 	if (r->done)
-		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, %s/checkpoints/rl_final\n",
-		       (long long)r->steps, r->reward, 100.0 * r->correct, (long long)r->skipped_groups, (long long)r->groups, v->out);
+		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, log p of sampling and training "
+		       "within %.1e, %s/checkpoints/rl_final\n", (long long)r->steps, r->reward, 100.0 * r->correct, (long long)r->skipped_groups,
+		       (long long)r->groups, r->mismatch, v->out);
 	else
 		printf("rl: stopped at step %lld; the same command continues\n", (long long)r->steps);
 }

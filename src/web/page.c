@@ -209,7 +209,7 @@ static void eval_row(struct page *p, const char *subject, const struct json *g)
 	buf_addf(p->out, "<td>%lld<td>%.1f %%<td>%.1f %%<td><b>%.1f %%</b><td class=\"muted\">%.1f to %.1f<td>%.3f",
 		 (long long)json_int(json_get(g, "tasks"), 0), json_real(json_get(g, "valid_rate"), 0), json_real(json_get(g, "compiled_rate"), 0),
 		 json_real(json_get(g, "correct_rate"), 0), json_real(json_at(ci, 0), 0), json_real(json_at(ci, 1), 0),
-		 json_real(json_get(g, "reward"), 0) / 100.0);
+		 json_real(json_get(g, "reward"), 0));
 	for (size_t i = 0; i < json_count(g); i++) {
 		const char *key;
 		const struct json *v = json_member(g, i, &key);

@@ -10,11 +10,11 @@ trap 'rm -rf "$work"' EXIT
 "$TRITONRL" tasks --level 1 --count 60 --seed 22 --out "$work/tasks.jsonl" 2> /dev/null
 python3 "$here/cheat_policy.py" rows "$work/rows.jsonl" 0.5 > "$work/sft.jsonl"
 "$TRITONRL" train --stage sft --full --model models/base --data "$work/sft.jsonl" --out "$work/sft" --batch 8 --epochs "${EPOCHS:-1}" \
-	--lr 4e-4 --max-length 1024 --micro-tokens 4096 --weights fast 2> /dev/null
+	--lr 4e-4 --max-length 1024 --micro-tokens 4096 --weights fast --threads "${THREADS:-0}" 2> /dev/null
 for method in ${METHODS:-grpo best-of-n reinforce}; do
 	"$TRITONRL" train --stage rl --full --model "$work/sft/checkpoints/sft_final" --tasks "$work/tasks.jsonl" --out "$work/$method" \
-		--method "$method" --n 8 --tasks-per-step 6 --rl-steps "${STEPS:-9}" --rl-lr 1e-4 --max-new-tokens 420 --max-length 1024 \
-		--micro-tokens 4096 --prompt-style compact --weights fast --no-curriculum --slots 64 2> /dev/null
+		--method "$method" --n 8 --tasks-per-step "${TASKS:-6}" --rl-steps "${STEPS:-9}" --rl-lr 1e-4 --max-new-tokens 420 --max-length 1024 \
+		--micro-tokens 4096 --prompt-style compact --weights fast --threads "${THREADS:-0}" --no-curriculum --slots 64 2> /dev/null
 	echo "== $method"
 	python3 "$here/cheat_policy.py" judge "$work/$method"
 done
