@@ -235,7 +235,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	if (launch) {
 		w->opts.launch = launch_kernel;
 		w->opts.launch_ctx = launch;
-		w->opts.track_undef = launch->run.mode == TILE_CHECKED;
+		/* What is empty while the model is built is a parameter to be filled: poison is enough there. */
 		w->opts.poison = launch->run.poison;
 	}
 	w->h = host_new(&w->opts, e);
