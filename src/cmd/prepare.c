@@ -27,10 +27,8 @@ int cmd_prepare(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	if (a.quiet)
-		progress_set_mode(PROGRESS_QUIET);
 	rc = prepare_args_run(&a, &r, &e);
-	if (!rc && !a.quiet) {
+	if (!rc && !p.quiet) {
 		prep_table(&r, &table);
 		fputs(buf_cstr(&table), stdout);
 	}

@@ -14,7 +14,6 @@ const struct opt prepare_opts[] = {
 	OPT_CHOICE(struct prepare_args, prompt, "prompt-style", "full|instruct|compact", "instruct",
 		   "full: with a worked example; instruct: the job in a few sentences; compact: the task alone"),
 	OPT_INT(struct prepare_args, threads, "threads", 0, 1024, 0, "threads; 0: one a core"),
-	OPT_FLAG(struct prepare_args, quiet, "quiet", 0, "no progress and no table"),
 	{ .type = OPT_T_STR, .name = "model", .arg = "DIR", .offset = offsetof(struct prepare_args, model), .group = "Cleaning",
 	  .help = "the model to be trained: its tokenizer measures the rows" },
 	OPT_STR(struct prepare_args, tokenizer, "tokenizer", "DIR", NULL, "folder of the tokenizer, where it is not the model's"),
