@@ -79,6 +79,10 @@ static void test_errors(void **state)
 	err_clear(&e);
 	assert_int_equal(num_layer_norm(&c, &y, &a, 1, (int64_t[]){ 4 }, NULL, NULL, 1e-5, 0, &e), -1);
 	check_text(&e, "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[2, 3]");
+	assert_int_equal(num_as(&c, &y, &a, DT_BOOL, &e), 0);
+	assert_int_equal(num_group_norm(&c, &b, &y, 1, NULL, NULL, 1e-5, &e), -1);
+	check_text(&e, "\"GroupNormKernelImpl\" not implemented for 'Bool'");
+	tensor_release(&y);
 	assert_int_equal(num_extreme(&c, &y, NULL, &a, 0, 0, 1, NULL), 0);
 	tensor_release(&y);
 	tensor_release(&a);

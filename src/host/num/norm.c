@@ -53,6 +53,11 @@ static int check_param(const struct tensor *t, int64_t want, const char *name, s
 	return 0;
 }
 
+static int check_float(const struct tensor *x, const char *kernel, struct err *e)
+{
+	return dtype_is_float(x->dt) ? 0 : err_set(e, ERR_STATE, "\"%s\" not implemented for '%s'", kernel, num_type_name(x->dt));
+}
+
 /* --- batch ----------------------------------------------------------------------------------- */
 
 static void update_running(const struct tensor *t, int64_t i, double now, double momentum)
@@ -131,7 +136,7 @@ int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	double *s = NULL;
 	int rc = -1;
 
-	if (check_batch(x, p, e))
+	if (check_batch(x, p, e) || check_float(x, "batch_norm", e))
 		return -1;
 	C = x->shape[1];
 	for (int i = 2; i < x->ndim; i++)
@@ -178,6 +183,8 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 
 	if (x->ndim < 2)
 		return err_set(e, ERR_STATE, "Expected at least 2 dimensions for input tensor but received %d", x->ndim);
+	if (check_float(x, "GroupNormKernelImpl", e))
+		return -1;
 	N = x->shape[0];
 	C = x->shape[1];
 	if (groups <= 0 || C % groups)
@@ -310,10 +317,8 @@ int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	enum dtype carrier = dtype_carrier(x->dt);
 	int rc = -1;
 
-	if (check_layer(x, nd, shape, w, e))
+	if (check_layer(x, nd, shape, w, e) || check_float(x, "LayerNormKernelImpl", e))
 		return -1;
-	if (!dtype_is_float(x->dt))
-		return err_set(e, ERR_STATE, "\"LayerNormKernelImpl\" not implemented for '%s'", num_type_name(x->dt));
 	for (int i = 0; i < nd; i++)
 		j.n *= shape[i];
 	j.k = SIMD_PICK(num_rows)(carrier);
