@@ -63,8 +63,8 @@ LIBRARY = [(r"libdevice\.fast_", 1 << 14), (r"libdevice\.[jy][01n]\(", 1 << 12),
 
 
 def body(case, pack, cache={}):
-    """A case in words: file, kernel, dtypes, source."""
-    path = pack / "kernels" / case["file"]
+    """A case in words: file, kernel, dtypes, source. `pack`: a pack, or the kernel's file."""
+    path = pack / "kernels" / case["file"] if pack.is_dir() else pack
     if path not in cache:
         cache[path] = path.read_text()
     text = cache[path][cache[path].index(f"def {case['kernel']}("):].split("\n@triton.jit")[0]

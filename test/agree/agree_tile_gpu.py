@@ -5,8 +5,10 @@
     PACK/gpu_side.py PACK --out RESULTS                             run every case there
     agree_tile_gpu.py compare PACK RESULTS [--show N]               compare
     agree_tile_gpu.py refresh PACK                                  run every case here again
+    agree_tile_gpu.py keep PACK RESULTS                             into h200.zip, what a test can hold
 
-Without arguments: all three on this machine, with Triton's interpreter in place of the GPU.
+Without arguments: against the kept results of an H200, then against Triton's interpreter, both
+on this machine.
 
 Cases: the kernels under test/tile/kernels (`# signature:` and `# launch:` lines) in fp32, fp16
 and bf16, the kernels of _tile_programs, and with --corpus kernels of other people's source under
@@ -38,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import _tile_corpus as corpus
 import _tile_gpu_side as side
 import _tile_programs as programs
+import _tile_golden as golden
 from _tile_compare import explained, judge, kind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -211,6 +214,7 @@ def pack(args):
     shutil.rmtree(out, ignore_errors=True)
     (out / "kernels").mkdir(parents=True)
     refused, packed, store, modes = Counter(), [], {}, 0
+    kept = golden.Golden() if golden.FILE.exists() else None
     with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryDirectory() as scratch:
         ours = Ours(Path(tmp))
         for c in all_cases(args, Path(scratch), ours):
@@ -218,8 +222,11 @@ def pack(args):
                 continue
             if any(a["kind"] == "tensor" and a["count"] == 0 for a in c["args"]):
                 continue
-            i = c["seed"] = len(packed)
-            c["seed"] *= 64
+            i = len(packed)
+            c["file"] = Path(c["path"]).name
+            c["seed"] = kept.seed(c, Path(c["path"])) if kept else None
+            if c["seed"] is None:
+                c["seed"] = i * 64
             answer, other = run_here(ours, c, i, store)
             if not answer.startswith("ok"):
                 refused[c["origin"]] += 1
@@ -229,7 +236,6 @@ def pack(args):
             modes += other
             c["crc"] = side.checksum(side.tensors_of(c))
             c["both"] = c["class"] == "exact" and re.search(r"\bmul:[fb]", answer) is not None and re.search(r"\b(add|sub):[fb]", answer) is not None
-            c["file"] = Path(c["path"]).name
             if not (out / "kernels" / c["file"]).exists():
                 shutil.copy(c.pop("path"), out / "kernels" / c["file"])
             c.pop("path", None)
@@ -311,13 +317,29 @@ def whole(before, part):
     return after
 
 
-def compare(args):
-    cases = json.loads((args.pack / "cases.json").read_text())["cases"]
-    status = json.loads((args.results / "status.json").read_text())
-    ours, theirs = parts(args.pack / "ours.npz"), defaultdict(dict)
-    for f in sorted(args.results.glob("results-*.npz")):
+def load_results(folder):
+    status, theirs = json.loads((folder / "status.json").read_text()), defaultdict(dict)
+    for f in sorted(folder.glob("results-*.npz")):
         for k, v in parts(f).items():
             theirs[k].update(v)
+    return status, theirs
+
+
+def keep_results(args):
+    """What is made or committed here; other people's kernels are not kept."""
+    cases = json.loads((args.pack / "cases.json").read_text())["cases"]
+    status, theirs = load_results(args.results)
+    for i, c in enumerate(cases):
+        if not (c["origin"].startswith("made ") or (ROOT / "test/tile/kernels" / c["file"]).exists()):
+            status["status"].pop(str(i), None)
+    print(f"{golden.save(cases, args.pack, theirs, status)} cases kept, {golden.FILE.stat().st_size} bytes")
+    return 0
+
+
+def compare(args):
+    cases = json.loads((args.pack / "cases.json").read_text())["cases"]
+    ours = parts(args.pack / "ours.npz")
+    status, theirs = load_results(args.results)
     table, shown = defaultdict(Counter), 0
     worst, reasons = defaultdict(float), Counter()
     kernels = defaultdict(set)
@@ -346,6 +368,9 @@ def compare(args):
                     continue
                 before = side.raw(tensors[a["name"]])
                 triple = [whole(before, src.get(a["name"])) for src in (ours[i, "ours"], theirs[i, mode], ours.get((i, "scale"), {}))]
+                if status.get("partial") and a["name"] in theirs[i, mode]:
+                    lo, part = theirs[i, mode][a["name"]]
+                    triple = [x[lo:lo + len(part)] for x in triple]
                 r = judge(c, a, *triple, args.pack)
                 size = max(size, r.size if mode != "fused" or not c["both"] else 0)
                 bad = bad or (f"{a['name']}[{r.at}] {r.text}" if r.bad else None)
@@ -400,16 +425,22 @@ def main():
     c.add_argument("--failures", action="store_true")
     r = sub.add_parser("refresh")
     r.add_argument("pack", type=Path)
+    k = sub.add_parser("keep")
+    k.add_argument("pack", type=Path)
+    k.add_argument("results", type=Path)
     args = p.parse_args()
     if args.step:
-        return {"pack": pack, "compare": compare, "refresh": refresh}[args.step](args)
+        return {"pack": pack, "compare": compare, "refresh": refresh, "keep": keep_results}[args.step](args)
     with tempfile.TemporaryDirectory() as tmp:
         tmp = Path(tmp)
         if pack(argparse.Namespace(pack=tmp / "pack", corpus=[], most=0, show=False)):
             return 1
+        cases = json.loads((tmp / "pack/cases.json").read_text())["cases"]
+        golden.Golden().write(cases, tmp / "pack", tmp / "kept")
+        wrong = compare(argparse.Namespace(pack=tmp / "pack", results=tmp / "kept", show=10, failures=False))
         subprocess.run([sys.executable, tmp / "pack/gpu_side.py", tmp / "pack", "--out", tmp / "out", "--limit", "600"],
                        env=os.environ | {"TRITON_INTERPRET": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return compare(argparse.Namespace(pack=tmp / "pack", results=tmp / "out", show=10, failures=False))
+        return compare(argparse.Namespace(pack=tmp / "pack", results=tmp / "out", show=10, failures=False)) or wrong
 
 
 if __name__ == "__main__":
