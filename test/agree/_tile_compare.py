@@ -67,7 +67,7 @@ def body(case, pack, cache={}):
     path = pack / "kernels" / case["file"] if pack.is_dir() else pack
     if path not in cache:
         cache[path] = path.read_text()
-    text = cache[path][cache[path].index(f"def {case['kernel']}("):].split("\n@triton.jit")[0]
+    text = re.split(r"\n(?:@triton|# launch:|# signature:)", cache[path][cache[path].index(f"def {case['kernel']}("):])[0]
     types = " ".join(f"{a['name']}={a['dtype']}" for a in case["args"] if a["kind"] == "tensor")
     return f"{case['file']} {case['kernel']} {types} {text}"
 
