@@ -15,6 +15,9 @@ for method in ${METHODS:-grpo best-of-n reinforce}; do
 	"$TRITONRL" train --stage rl --full --model "$work/sft/checkpoints/sft_final" --tasks "$work/tasks.jsonl" --out "$work/$method" \
 		--method "$method" --n 8 --tasks-per-step "${TASKS:-6}" --rl-steps "${STEPS:-9}" --rl-lr 1e-4 --max-new-tokens 420 --max-length 1024 \
 		--micro-tokens 4096 --prompt-style compact --weights fast --threads "${THREADS:-0}" --no-curriculum --slots 64 2> /dev/null
+	"$TRITONRL" eval --model "$work/sft/checkpoints/sft_final" --compare "$work/$method/checkpoints/rl_final" --tasks "$work/tasks.jsonl" \
+		--limit 20 --n 4 --no-both-tracks --run "$work/$method" --name policy --max-new-tokens 420 --prompt-style compact --weights fast \
+		--threads "${THREADS:-0}" --slots 64 > /dev/null 2>&1
 	echo "== $method"
 	python3 "$here/cheat_policy.py" judge "$work/$method"
 done
