@@ -84,6 +84,9 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
+# The prelude is taken in by the assembler, which tells no one.
+$(B)/src/host/prelude.o: $(wildcard src/host/prelude/*)
+
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags
 	@mkdir -p $$(@D)

@@ -90,6 +90,9 @@ static int slot_keyword(struct host *h, const struct bind_row *row, const struct
 		a[i] = v;
 		return 0;
 	}
+	/* size=(2, 3) for *size */
+	if (s->star >= 0 && str_eq(s->p[s->star].name, key) && a[s->star].u.seq->n == 0 && !strncmp(row->name, "torch.", 6))
+		return val_tuple(h, &v, 1, &a[s->star]);
 	/* torch takes numpy's words as well */
 	if (str_is(key, "axis") || str_is(key, "keepdims") || str_is(key, "x")) {
 		const char *torch = str_is(key, "axis") ? "dim" : str_is(key, "x") ? "input" : "keepdim";

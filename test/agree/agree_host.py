@@ -36,7 +36,7 @@ FACTOR, FLOOR = 4.0, 2e-6
 # 30 = 8e-13 for the longest sums and deepest models here.
 ORACLE = 1e-12
 ULP = 4
-MEMORY = 2600        # MB of one model with its inputs in fp32: four times that in all, with fp64
+MEMORY = 2000        # MB of one model with its inputs in fp32: six times that in all, with fp64
 CUTS = (4096, 1024, 256)
 
 

@@ -188,6 +188,25 @@ static void sort_labels(const struct spec *sp, const struct term *a, const struc
 			right[(*nr)++] = b->label[i];
 }
 
+/* Without a sum the operands are only multiplied, so their types may differ. */
+static int promote(struct num_ctx *c, struct term *a, struct term *b, struct err *e)
+{
+	enum dtype dt = num_promote_types(a->t.dt, b->t.dt);
+	struct term *t[2] = { a, b };
+
+	for (int i = 0; i < 2; i++) {
+		struct tensor as;
+
+		if (t[i]->t.dt == dt)
+			continue;
+		if (num_as(c, &as, &t[i]->t, dt, e))
+			return -1;
+		tensor_release(&t[i]->t);
+		t[i]->t = as;
+	}
+	return 0;
+}
+
 /* a := a contracted with b; b's reference is dropped. */
 static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b, struct err *e)
 {
@@ -199,6 +218,8 @@ static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct t
 	sort_labels(sp, a, b, batch, &nb, left, &nl, right, &nr, sum, &ns);
 	if (nb + nl + nr > TENSOR_DIMS || nb + nl + ns > TENSOR_DIMS || nb + nr + ns > TENSOR_DIMS)
 		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+	if (ns == 0 && a->t.dt != b->t.dt && promote(c, a, b, e))
+		return -1;
 	memcpy(order, batch, sizeof *order * (size_t)nb);
 	memcpy(order + nb, left, sizeof *order * (size_t)nl);
 	memcpy(order + nb + nl, sum, sizeof *order * (size_t)ns);

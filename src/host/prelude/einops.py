@@ -13,13 +13,14 @@ def _groups(side):
         elif inside is None:
             groups.append([token])
         else:
-            inside.append(token)
+            inside.append("(...)" if token == "..." else token)
     return groups
 
 
 def _expand_ellipsis(groups, names):
-    return [[n for name in group for n in (names if name == "..." else [name])] for group in
-            [g for group in groups for g in ([[n] for n in names] if group == ["..."] else [group])]]
+    """"..." becomes an axis per name, "(...)" all of them in one."""
+    spread = [g for group in groups for g in ([[n] for n in names] if group == ["..."] else [group])]
+    return [[n for name in group for n in (names if name == "(...)" else [name])] for group in spread]
 
 
 def _sizes(pattern, groups, shape, given):

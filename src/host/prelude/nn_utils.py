@@ -35,4 +35,48 @@ def weight_norm(module, name="weight", dim=0):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    raise NotImplementedError("torch.nn.utils.spectral_norm")
+    if dim is None:
+        transposed = (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, torch.nn.ConvTranspose3d)
+        dim = 1 if isinstance(module, transposed) else 0
+    weight = getattr(module, name)
+
+    def as_matrix(w):
+        return w.movedim(dim, 0).reshape(w.size(dim), -1)
+
+    def unit(v):
+        return torch.nn.functional.normalize(v, dim=0, eps=eps)
+
+    rows, cols = as_matrix(weight).shape
+    u = unit(weight.new_empty(rows).normal_(0, 1))
+    v = unit(weight.new_empty(cols).normal_(0, 1))
+    del module._parameters[name]
+    module.register_parameter(name + "_orig", weight)
+    setattr(module, name, weight.data)
+    module.register_buffer(name + "_u", u)
+    module.register_buffer(name + "_v", v)
+
+    def compute(m, inputs):
+        w = getattr(m, name + "_orig")
+        u, v = getattr(m, name + "_u"), getattr(m, name + "_v")
+        matrix = as_matrix(w)
+        if m.training:
+            with torch.no_grad():
+                for _ in range(n_power_iterations):
+                    v.copy_(unit(torch.mv(matrix.t(), u)))
+                    u.copy_(unit(torch.mv(matrix, v)))
+        setattr(m, name, w / torch.dot(u, torch.mv(matrix, v)))
+
+    module.register_forward_pre_hook(compute)
+    return module
+
+
+def remove_spectral_norm(module, name="weight"):
+    raise NotImplementedError("torch.nn.utils.remove_spectral_norm")
+
+
+def remove_weight_norm(module, name="weight"):
+    raise NotImplementedError("torch.nn.utils.remove_weight_norm")
+
+
+def fuse_conv_bn_eval(conv, bn, transpose=False):
+    raise NotImplementedError("torch.nn.utils.fusion.fuse_conv_bn_eval")

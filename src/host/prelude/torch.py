@@ -137,8 +137,39 @@ pi = math.pi
 e = math.e
 newaxis = None
 FloatTensor = torch.Tensor
-HalfTensor = torch.Tensor
-DoubleTensor = torch.Tensor
-LongTensor = torch.Tensor
-IntTensor = torch.Tensor
-BoolTensor = torch.Tensor
+
+
+def _typed(dtype, args):
+    if len(args) == 1 and not isinstance(args[0], (type(0), torch.Size)):
+        return torch.as_tensor(args[0], dtype=dtype)
+    return torch.empty(*args, dtype=dtype)
+
+
+class HalfTensor:
+    def __new__(cls, *args):
+        return _typed(torch.float16, args)
+
+
+class DoubleTensor:
+    def __new__(cls, *args):
+        return _typed(torch.float64, args)
+
+
+class LongTensor:
+    def __new__(cls, *args):
+        return _typed(torch.int64, args)
+
+
+class IntTensor:
+    def __new__(cls, *args):
+        return _typed(torch.int32, args)
+
+
+class ByteTensor:
+    def __new__(cls, *args):
+        return _typed(torch.uint8, args)
+
+
+class BoolTensor:
+    def __new__(cls, *args):
+        return _typed(torch.bool, args)

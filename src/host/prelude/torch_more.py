@@ -147,3 +147,16 @@ def block_diag(*tensors):
         row += t.size(0)
         col += t.size(1)
     return out
+
+
+def combinations(input, r=2, with_replacement=False):
+    index = list(range(input.numel()))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = [list(c) for c in choose(index, r)]
+    if not rows:
+        return input.new_empty((0, r))
+    return input[torch.tensor(rows)]
+
+
+def spmm(input, mat2):
+    return torch.mm(input, mat2)

@@ -1,0 +1,50 @@
+# torch.nn.utils.parametrize and parametrizations.
+
+
+def is_parametrized(module, tensor_name=None):
+    return False
+
+
+def remove_parametrizations(module, tensor_name, leave_parametrized=True):
+    return module
+
+
+def register_parametrization(module, tensor_name, parametrization, unsafe=False):
+    raise NotImplementedError("torch.nn.utils.parametrize.register_parametrization")
+
+
+def orthogonal(module, name="weight", orthogonal_map=None, use_trivialization=True):
+    raise NotImplementedError("torch.nn.utils.parametrizations.orthogonal")
+
+
+def _hold(module, name, values):
+    """Parameters as `parametrizations.NAME.originalI`, in place of the parameter `name`."""
+    holder = torch.nn.Module()
+    for key, value in values.items():
+        holder.register_parameter(key, torch.nn.Parameter(value))
+    if not hasattr(module, "parametrizations"):
+        module.parametrizations = torch.nn.ModuleDict()
+    del module._parameters[name]
+    module.parametrizations[name] = holder
+    return holder
+
+
+def weight_norm(module, name="weight", dim=0):
+    weight = getattr(module, name)
+    axes = [i for i in range(weight.dim()) if i != dim % weight.dim()] if dim is not None else None
+
+    def length(v):
+        return torch.norm(v) if axes is None else torch.norm(v, p=2, dim=axes, keepdim=True)
+
+    holder = _hold(module, name, {"original0": length(weight).data, "original1": weight.data})
+
+    def compute(m, inputs):
+        setattr(m, name, holder.original1 * (holder.original0 / length(holder.original1)))
+
+    compute(module, None)
+    module.register_forward_pre_hook(compute)
+    return module
+
+
+def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    raise NotImplementedError("torch.nn.utils.parametrizations.spectral_norm")

@@ -1,0 +1,2 @@
+# Modules whose members are known and not supported.
+_absent = None
