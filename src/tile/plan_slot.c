@@ -104,9 +104,20 @@ static int shares(const struct tile_func *f, const struct life *l, const struct 
 	return s->free_from == l->first + 1 && elementwise && s->esize == esize && in->n_dst == 1 && tile_dst(in, 0) == l->reg;
 }
 
+static int64_t new_space(struct tile_plan *plan, int64_t bytes)
+{
+	int64_t at = plan->slab_bytes;
+	plan->slab_bytes += bytes + STAGGER;
+	return at;
+}
+
+/* What is never given up (values of the prologue, of which unrolled loops have thousands) is not
+ * listed, so that nobody looks through it. */
 static int64_t place(struct tile_plan *plan, const struct tile_func *f, struct space *spaces, int *n, const struct life *l, int esize)
 {
 	int best = -1;
+	if (l->last >= f->n_insns)
+		return new_space(plan, l->bytes);
 	for (int i = 0; i < *n; i++) {
 		if (spaces[i].bytes < l->bytes || !(spaces[i].free_from <= l->first || shares(f, l, &spaces[i], esize)))
 			continue;
@@ -115,9 +126,8 @@ static int64_t place(struct tile_plan *plan, const struct tile_func *f, struct s
 	}
 	if (best < 0) {
 		best = (*n)++;
-		spaces[best].at = plan->slab_bytes;
+		spaces[best].at = new_space(plan, l->bytes);
 		spaces[best].bytes = l->bytes;
-		plan->slab_bytes += l->bytes + STAGGER;
 	}
 	spaces[best].free_from = l->last + 1;
 	spaces[best].esize = esize;
