@@ -230,6 +230,8 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row)
 
 /* --- the call ---------------------------------------------------------------------------------------- */
 
+enum { CALL_STEPS = 10 };                /* an operation on a small tensor takes as long as this many steps */
+
 /* Operations on tensors cost fuel by their work, so that a few large ones end, too. */
 static int burn_work(struct host *h, const struct bind_row *row, const struct val *a, size_t n, struct val out)
 {
@@ -238,7 +240,7 @@ static int burn_work(struct host *h, const struct bind_row *row, const struct va
 		return h->fatal ? -1 : 0;
 	int64_t flops = op->flops, bytes = op->bytes;
 	host_count_work(op, a, n, out);
-	return host_burn(h, (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
+	return host_burn(h, CALL_STEPS + (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
 }
 
 static void adopt_class(struct val cls, struct val *out)
