@@ -104,6 +104,18 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 	} else if (t->dt == carrier && fits_blas(t->shape[k], t->shape[r], t->stride[k], t->stride[r])) {
 		o->trans = 1;
 		o->ld = MAX(t->stride[k], MAX(t->shape[r], 1));
+	} else if (t->stride[r] == 1 && t->stride[k] >= t->shape[r]) {
+		/* Converted as it lies in memory: the other way round takes a cache line an element. */
+		struct tensor turned;
+		int rc = tensor_transpose(&turned, t, r, k, e);
+
+		if (rc)
+			return -1;
+		o->trans = 1;
+		o->ld = MAX(t->shape[r], 1);
+		rc = num_to(c, &o->t, &turned, carrier, e);
+		tensor_release(&turned);
+		return rc;
 	} else {
 		o->ld = MAX(t->shape[k], 1);
 		return num_to(c, &o->t, t, carrier, e);
