@@ -2,7 +2,7 @@
  *
  * Sizes come from the task's own constants (host/shrink.h). The tiny trial takes the smallest
  * that the reference accepts; the original is shrunk only as far as the limit on elements
- * asks; the other shape is larger and odd. */
+ * asks; the other shape is odd and larger than any block that fits the original. */
 #include <math.h>
 #include <stdio.h>
 
@@ -176,10 +176,34 @@ static struct trial *add(struct sizes *s, const char *kind, enum stage stage, co
 	return tr;
 }
 
-static void other_shape(const struct sizes *s, const int64_t *v, int64_t *out)
+/* Odd, and one more than the power of two that a block made for the original would have; the
+ * first size, mostly the batch, pays for it. */
+static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 {
-	for (size_t i = 0; i < s->n; i++)
-		out[i] = (v[i] + v[i] / 8 + 1) | 1;
+	for (size_t i = 0; i < s->n; i++) {
+		int64_t block = 1;
+
+		while (block < v[i])
+			block *= 2;
+		out[i] = i == 0 && s->n > 1 ? MAX(v[i] / 2, 2) | 1 : block + 1;
+	}
+}
+
+/* Another shape that the reference takes: odd where it can be, else twice the first size. 0, 1: none, -1. */
+static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
+{
+	int64_t got;
+
+	if (!s->n)
+		return 1;
+	odd_shape(s, v, out);
+	got = try_sizes(s, out, 1);
+	if (got == -1) {
+		memcpy(out, v, s->n * sizeof *out);
+		out[0] *= 2;
+		got = try_sizes(s, out, 1);
+	}
+	return got == -2 ? -1 : got < 0;
 }
 
 /* Bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
@@ -195,12 +219,10 @@ static int64_t work_done(const struct task *t)
 
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
-static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original)
+static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, const int64_t *other)
 {
-	int64_t other[TRIAL_OVERRIDES];
 	struct trial *tr;
 
-	other_shape(s, original, other);
 	add(s, "tiny", STAGE_tiny, tiny);
 	add(s, "original", STAGE_full, original);
 	if (!s->t->large)
@@ -209,7 +231,7 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	tr = add(s, "reseeded", STAGE_full, tiny);
 	tr->repeat = !s->t->large;
 	tr->set = WEIGHTS_DRAWN;
-	if (s->n)
+	if (other)
 		add(s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
 	add(s, "dtype", STAGE_full, tiny)->dt = DT_F16;
 }
@@ -217,7 +239,8 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
-	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], got;
+	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], other[TRIAL_OVERRIDES], got;
+	int none;
 
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
 	for (size_t i = 0; i < s.n; i++)
@@ -239,6 +262,9 @@ int task_draw_trials(struct task *t, struct err *e)
 		return -1;
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
-	list_trials(&s, tiny, original);
+	none = other_shape(&s, original, other);
+	if (none < 0)
+		return -1;
+	list_trials(&s, tiny, original, none ? NULL : other);
 	return 0;
 }
