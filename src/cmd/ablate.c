@@ -392,6 +392,8 @@ int cmd_ablate(int argc, char **argv)
 	vec_free(&s.rows);
 	arena_release(&s.arena);
 	opt_release(&p);
+	if (rc && e.code == ERR_INTERRUPTED)
+		rc = s.done = 0;
 	if (rc)
 		return cmd_fail("ablate", &e);
 	if (!s.done)
