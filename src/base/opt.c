@@ -16,6 +16,8 @@ static int visit(const struct opt *table, size_t base, const char *group, opt_vi
 	for (const struct opt *o = table; o->type != OPT_T_END && !rc; o++) {
 		const char *g = o->group ? o->group : group;
 
+		if (o->type != OPT_T_INCLUDE)
+			group = g;
 		rc = o->type == OPT_T_INCLUDE ? visit(o->include, base + o->offset, g, fn, ctx) : fn(ctx, o, base, g);
 	}
 	return rc;

@@ -50,7 +50,7 @@ struct opt {
 	const char *choices;       /* "strict|hybrid" */
 	int split_commas;
 	const struct opt *include;
-	const char *group;         /* heading in help */
+	const char *group;         /* heading in help, of this row and those below it in the table */
 };
 
 #define OPT_FLAG(T, m, nm, def, hlp) \

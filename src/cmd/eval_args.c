@@ -2,7 +2,7 @@
 #include "cmd/eval_args.h"
 
 const struct opt eval_args_table[] = {
-	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, or a folder of .py tasks"),
+	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, a .py task, or a folder of them"),
 	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
 	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
 	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),

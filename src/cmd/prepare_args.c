@@ -1,6 +1,8 @@
 /* Options of prepare: see prepare_args.h. */
 #include "cmd/prepare_args.h"
 
+#include "data/gen.h"
+
 const struct opt prepare_opts[] = {
 	{ .type = OPT_T_LIST, .name = "source", .arg = PREP_SOURCE_CHOICES, .offset = offsetof(struct prepare_args, source), .split_commas = 1,
 	  .def_str = "builtin", .help = "where rows come from, in this order; may be repeated" },
@@ -28,6 +30,7 @@ const struct opt prepare_opts[] = {
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1, "levels in turn; repeat one to weigh it (default 1,2)"),
 	OPT_INT(struct prepare_args, rl_count, "rl-count", 0, 1e8, 0, "further tasks, for reinforcement alone; 0: the same tasks"),
 	OPT_LIST(struct prepare_args, rl_level, "rl-level", "1,2,3", 1, "their levels (default: those of --level)"),
+	OPT_CHOICE(struct prepare_args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	{ .type = OPT_T_FLAG, .name = "verify", .offset = offsetof(struct prepare_args, verify), .group = "The judge",
 	  .help = "judge every pair and keep only correct ones" },
 	OPT_INCLUDE(struct prepare_args, judge, judge_args_table, "The judge"),
@@ -58,7 +61,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 			       .max_length = a->max_length, .max_bytes = a->max_bytes, .validation = a->validation, .test = a->test,
 			       .near = a->near, .near_eval = a->near_eval, .decontaminate = words(&a->decontaminate),
 			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level), .rl_level = words(&a->rl_level),
-			       .seed = (uint64_t)a->seed, .threads = (int)a->threads };
+			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed, .threads = (int)a->threads };
 	int rc;
 
 	if (!a->out)

@@ -7,7 +7,7 @@
 #include "data/prep.h"
 
 struct prepare_args {
-	const char *out, *model, *tokenizer, *prompt;
+	const char *out, *model, *tokenizer, *prompt, *style;
 	struct opt_list source, input, level, rl_level, decontaminate;
 	int64_t limit, count, rl_count, max_length, max_bytes, seed, threads;
 	double validation, test, near, near_eval;

@@ -29,7 +29,7 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, and weak where a part of the task does not show; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
 		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
-	OPT_CHOICE(struct args, style, "style", "varied|plain", "varied", "solutions in several styles and schedules, or in one with short names: for small models"),
+	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
 	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),

@@ -60,6 +60,10 @@ const struct gen_op *gen_op(enum gen_op_id id);
 
 enum { GEN_STEPS = 10, GEN_INPUTS = 4 };
 
+/* Of the option that sets `plain`. */
+#define GEN_STYLE_CHOICES "varied|plain"
+#define GEN_STYLE_HELP "solutions in several styles and schedules, or in one with short names: for small models"
+
 struct gen_step {
 	enum gen_op_id op;
 	int form;                     /* which torch spelling */

@@ -24,6 +24,7 @@ static int parse_levels(const struct prep_words *w, int *levels, int *n, struct 
 int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e)
 {
 	rng_init(&s->rng, o->seed, "prepare");
+	s->plain = o->plain;
 	s->want[GEN_TRAIN] = o->count;
 	s->want[GEN_VALIDATION] = (int64_t)ceil((double)o->count * o->validation);
 	s->want[GEN_TEST] = (int64_t)ceil((double)o->count * o->test);
@@ -60,6 +61,7 @@ static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_s
 		gen_plan_draw(p, level, &s->rng);
 		if (gen_plan_split(p) != split)
 			continue;
+		p->plain = s->plain;
 		gen_texts_clear(&s->text);
 		if (gen_emit(p, &s->text, e))
 			return -1;

@@ -49,6 +49,7 @@ struct prep_source {
 	struct gen_texts text;
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
 	int levels[2][16], n_levels[2];
+	int plain;
 };
 
 int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o, struct err *e);

@@ -88,7 +88,7 @@ static int add_path(struct taskset *t, const char *path, struct err *e)
 		return -1;
 	for (size_t i = 0; i < names.n && !rc; i++) {
 		path_join(&child, path, names.v[i]);
-		if (str_ends(str_of(names.v[i]), ".py") || file_is_dir(buf_cstr(&child)))
+		if (str_ends(str_of(names.v[i]), ".py") || str_ends(str_of(names.v[i]), ".jsonl") || file_is_dir(buf_cstr(&child)))
 			rc = add_path(t, buf_cstr(&child), e);
 	}
 	buf_release(&child);
