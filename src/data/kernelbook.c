@@ -1,10 +1,9 @@
 /* KernelBook to KernelBench: see kernelbook.h. Edits are collected from the tree and applied to
- * the source in one pass. Invariant: edits do not overlap. */
+ * the source in one pass. */
 #include "data/kernelbook.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
+#include "data/edit.h"
 #include "data/module.h"
 
 static const char mock_config[] =
@@ -13,101 +12,137 @@ static const char mock_config[] =
 	"        for name, value in values.items():\n"
 	"            setattr(self, name, value)\n";
 
-struct edit {
-	size_t begin, end;
-	const char *text;            /* borrowed until the edits are applied */
-	size_t n;
+enum { IMPORTS_MOST = 64 };
+
+/* A name that an import binds. */
+struct import {
+	const struct py_node *stmt;
+	struct str name;             /* bound: the alias, or what is before the first dot */
+	struct str path;             /* "torch.utils.data" where it was imported without an alias */
+	int used;
 };
 
-struct edits {
+struct conversion {
+	struct edits edits;
 	const struct py_module *m;
-	struct { struct edit *v; size_t n, cap; } list;
-	struct { size_t *v; size_t n, cap; } lines;      /* offset of each line's begin */
 	struct str from;             /* the name that changes, and what to */
 	const char *to;
-	int uses_mock, failed;
-	int odd;                     /* the text is not where the tree says (a line continued inside a name's statement) */
+	struct import import[IMPORTS_MOST];
+	int n_imports;
+	int uses_mock;
+	int odd;                     /* the text is not where the tree says: a line that is continued, two statements on one */
 };
 
-/* --- edits ---------------------------------------------------------------------------------- */
+/* --- imports ----------------------------------------------------------------------------------- */
 
-static void find_lines(struct edits *x)
+static int is_mock(const struct py_node *n)
 {
-	struct str s = x->m->source;
-
-	x->failed |= vec_push(&x->lines, 0);
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] == '\n')
-			x->failed |= vec_push(&x->lines, i + 1);
+	return n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module, "_paritybench_helpers");
 }
 
-static size_t offset_of(const struct edits *x, int line, int col)
+static void add_import(struct conversion *x, const struct py_node *stmt, const struct py_alias *a)
 {
-	size_t at = (size_t)line <= x->lines.n ? x->lines.v[line - 1] + (size_t)col : x->m->source.n;
+	struct str rest = a->name, root = str_cut(&rest, '.');
+	struct import one = { .stmt = stmt, .name = a->asname.p ? a->asname : root };
 
-	return MIN(at, x->m->source.n);
+	if (!a->asname.p && rest.n)
+		one.path = a->name;
+	one.used = str_is(a->name, "*");
+	x->import[x->n_imports++] = one;
 }
 
-static struct str text_of(const struct edits *x, const struct py_node *n)
+static void find_imports(struct conversion *x)
 {
-	size_t begin = offset_of(x, n->line, n->col), end = offset_of(x, n->end_line, n->end_col);
+	const struct py_list *body = &x->m->root->u.Module.body;
 
-	return (struct str){ .p = x->m->source.p + begin, .n = end > begin ? end - begin : 0 };
-}
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *n = body->v[i];
+		const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : n->kind == PY_ImportFrom ? &n->u.ImportFrom.names : NULL;
 
-static void change(struct edits *x, size_t begin, size_t end, const char *text, size_t n)
-{
-	struct edit one = { .begin = begin, .end = end, .text = text, .n = n };
-
-	x->failed |= vec_push(&x->list, one);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct edit *p = a, *q = b;
-
-	return p->begin < q->begin ? -1 : p->begin > q->begin;
-}
-
-static void apply(struct edits *x, struct buf *out)
-{
-	size_t at = 0;
-
-	if (x->list.n)
-		qsort(x->list.v, x->list.n, sizeof *x->list.v, by_place);
-	for (size_t i = 0; i < x->list.n; i++) {
-		const struct edit *d = &x->list.v[i];
-
-		if (d->begin < at)
+		if (!names || is_mock(n) || (n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module, "__future__")))
 			continue;
-		buf_add(out, x->m->source.p + at, d->begin - at);
-		buf_add(out, d->text, d->n);
-		at = d->end;
+		if (x->n_imports + names->n > IMPORTS_MOST)
+			return;
+		for (size_t k = 0; k < names->n; k++)
+			add_import(x, n, &names->v[k]->u.alias);
 	}
-	buf_add(out, x->m->source.p + at, x->m->source.n - at);
 }
 
-static void change_name(struct edits *x, size_t begin)
+static void note_use(struct conversion *x, struct str name)
+{
+	for (int i = 0; i < x->n_imports; i++)
+		x->import[i].used |= str_eq(x->import[i].name, name);
+}
+
+static int count_in(struct str text, struct str what)
+{
+	ptrdiff_t at;
+	int n = 0;
+
+	while ((at = str_find(text, what)) >= 0) {
+		size_t step = (size_t)at + what.n;
+
+		text = (struct str){ .p = text.p + step, .n = text.n - step };
+		n++;
+	}
+	return n;
+}
+
+/* `import a.b.c` is of use where a.b.c stands somewhere else, or where nothing else binds a. */
+static int path_is_used(const struct conversion *x, const struct import *one)
+{
+	const struct py_node *last = NULL;
+	int uses = count_in(x->m->source, one->path), bound = 0;
+
+	for (int i = 0; i < x->n_imports; i++) {
+		const struct import *other = &x->import[i];
+
+		if (other->stmt != last)
+			uses -= count_in(edit_text(&x->edits, other->stmt), one->path);
+		bound |= !other->path.n && str_eq(other->name, one->name);
+		last = other->stmt;
+	}
+	return uses > 0 || !bound;
+}
+
+/* Files of KernelBook keep the imports of the file they were cut from. Those of no use go: many
+ * are of modules that neither task nor judge knows. */
+static void drop_imports(struct conversion *x)
+{
+	for (int i = 0, k; i < x->n_imports; i = k) {
+		int used = 0;
+
+		for (k = i; k < x->n_imports && x->import[k].stmt == x->import[i].stmt; k++)
+			used |= x->import[k].used && (!x->import[k].path.n || path_is_used(x, &x->import[k]));
+		if (!used)
+			edit_drop_lines(&x->edits, x->import[i].stmt);
+	}
+}
+
+/* --- names --------------------------------------------------------------------------------------- */
+
+static void change_name(struct conversion *x, size_t begin)
 {
 	struct str there = { .p = x->m->source.p + begin, .n = MIN(x->from.n, x->m->source.n - begin) };
 
 	if (!str_eq(there, x->from))
 		x->odd = 1;
 	else
-		change(x, begin, begin + x->from.n, x->to, strlen(x->to));
+		edit_change(&x->edits, begin, begin + x->from.n, x->to, strlen(x->to));
 }
 
 /* Every use of the name, and the class statement that makes it. */
 static void rename_in(void *ctx, struct py_node *n)
 {
-	struct edits *x = ctx;
+	struct conversion *x = ctx;
 
 	if (n->kind == PY_Name) {
 		x->uses_mock |= str_is(n->u.Name.id, "_mock_config");
+		note_use(x, n->u.Name.id);
 		if (str_eq(n->u.Name.id, x->from))
-			change_name(x, offset_of(x, n->line, n->col));
+			change_name(x, edit_offset(&x->edits, n->line, n->col));
 	} else if (n->kind == PY_ClassDef && str_eq(n->u.ClassDef.name, x->from)) {
-		size_t at = offset_of(x, n->line, n->col) + strlen("class");
+		size_t at = edit_offset(&x->edits, n->line, n->col) + strlen("class");
 
 		while (at < x->m->source.n && (x->m->source.p[at] == ' ' || x->m->source.p[at] == '\t'))
 			at++;
@@ -116,32 +151,28 @@ static void rename_in(void *ctx, struct py_node *n)
 	py_children(n, rename_in, x);
 }
 
-/* Nothing but white space beside the statement on its lines. */
-static int is_alone(const struct edits *x, const struct py_node *n)
-{
-	struct str s = x->m->source;
-	size_t begin = offset_of(x, n->line, n->col), end = offset_of(x, n->end_line, n->end_col);
-
-	while (begin && (s.p[begin - 1] == ' ' || s.p[begin - 1] == '\t'))
-		begin--;
-	while (end < s.n && (s.p[end] == ' ' || s.p[end] == '\t'))
-		end++;
-	return (!begin || s.p[begin - 1] == '\n') && (end == s.n || s.p[end] == '\n');
-}
-
-static void replace_mock(struct edits *x)
+static void replace_mock(struct conversion *x)
 {
 	const struct py_list *body = &x->m->root->u.Module.body;
 
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *n = body->v[i];
 
-		if (n->kind != PY_ImportFrom || !n->u.ImportFrom.module.p || !str_is(n->u.ImportFrom.module, "_paritybench_helpers"))
+		if (!is_mock(n))
 			continue;
-		x->odd |= !is_alone(x, n);
-		change(x, offset_of(x, n->line, n->col), offset_of(x, n->end_line, n->end_col), mock_config,
-		       x->uses_mock ? sizeof mock_config - 1 : 0);
+		x->odd |= !edit_is_alone(&x->edits, n);
+		edit_change(&x->edits, edit_offset(&x->edits, n->line, n->col), edit_offset(&x->edits, n->end_line, n->end_col),
+			    mock_config, x->uses_mock ? sizeof mock_config - 1 : 0);
 	}
+}
+
+/* What both texts need. */
+static void convert(struct conversion *x)
+{
+	find_imports(x);
+	rename_in(x, x->m->root);
+	replace_mock(x);
+	drop_imports(x);
 }
 
 static int is_clear(const struct py_node *n)
@@ -155,24 +186,16 @@ static int is_clear(const struct py_node *n)
 
 /* Inductor's `args.clear()` gives memory back early. To the judge it is a change of what the
  * caller holds, so it goes, with its line. */
-static void drop_clear(struct edits *x)
+static void drop_clear(struct conversion *x)
 {
 	const struct py_node *f = module_function(x->m, STR("call"));
 
 	for (size_t i = 0; f && f->u.FunctionDef.body.n > 1 && i < f->u.FunctionDef.body.n; i++) {
 		const struct py_node *n = f->u.FunctionDef.body.v[i];
 
-		if (is_clear(n) && is_alone(x, n) && n->line == n->end_line && (size_t)n->line < x->lines.n) {
-			change(x, x->lines.v[n->line - 1], x->lines.v[n->line], "", 0);
+		if (is_clear(n) && edit_drop_lines(&x->edits, n))
 			return;
-		}
 	}
-}
-
-static void edits_release(struct edits *x)
-{
-	vec_free(&x->list);
-	vec_free(&x->lines);
 }
 
 /* --- get_init_inputs ------------------------------------------------------------------------- */
@@ -217,7 +240,7 @@ static void add_item(struct buf *out, struct str text)
 
 /* [args, then kwargs in the order of the constructor's parameters] into `out`; 0 when there is
  * no such order: a default in between that is not a plain value, keyword-only parameters. */
-static int flatten(const struct edits *x, const struct py_node *nested, const struct py_node *init, struct buf *out)
+static int flatten(const struct conversion *x, const struct py_node *nested, const struct py_node *init, struct buf *out)
 {
 	const struct py_List *args = &nested->u.List.elts.v[0]->u.List;
 	const struct py_Dict *kw = &nested->u.List.elts.v[1]->u.Dict;
@@ -226,7 +249,7 @@ static int flatten(const struct edits *x, const struct py_node *nested, const st
 
 	buf_addc(out, '[');
 	for (size_t i = 0; i < args->elts.n; i++)
-		add_item(out, text_of(x, args->elts.v[i]));
+		add_item(out, edit_text(&x->edits, args->elts.v[i]));
 	if (kw->keys.n && (!p || p->posonlyargs.n || p->args.n < 1 + args->elts.n))
 		return 0;
 	for (size_t i = 1 + args->elts.n; placed < kw->keys.n && i < p->args.n; i++) {
@@ -238,20 +261,20 @@ static int flatten(const struct edits *x, const struct py_node *nested, const st
 			v = p->defaults.v[i - first];
 		if (!v)
 			return 0;
-		add_item(out, text_of(x, v));
+		add_item(out, edit_text(&x->edits, v));
 	}
 	buf_addc(out, ']');
 	return placed == kw->keys.n;
 }
 
-static void flatten_inputs(struct edits *x, const struct py_node *class, struct buf *flat)
+static void flatten_inputs(struct conversion *x, const struct py_node *class, struct buf *flat)
 {
 	const struct py_node *f = module_function(x->m, STR("get_init_inputs"));
 	const struct py_node *v = f ? returned(f) : NULL;
 
 	/* The name that changes is rare in there, and would need an edit inside an edit. */
-	if (is_nested(v) && str_find(text_of(x, v), x->from) < 0 && flatten(x, v, class_method(x->m, class, STR("__init__")), flat))
-		change(x, offset_of(x, v->line, v->col), offset_of(x, v->end_line, v->end_col), buf_cstr(flat), flat->n);
+	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 && flatten(x, v, class_method(x->m, class, STR("__init__")), flat))
+		edit_change(&x->edits, edit_offset(&x->edits, v->line, v->col), edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
 }
 
 /* --- the two texts ----------------------------------------------------------------------------- */
@@ -263,7 +286,7 @@ static int is_taken(const struct py_module *m, struct str own, const char *name)
 
 int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e)
 {
-	struct edits x = { .m = m, .from = entry, .to = "Model" };
+	struct conversion x = { .m = m, .from = entry, .to = "Model" };
 	const struct py_node *class = module_class(m, entry);
 	struct buf flat = BUF_INIT;
 	int rc;
@@ -277,25 +300,24 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 		*drop = PREP_DROP_name_taken;
 	if (*drop != PREP_KEPT)
 		return 0;
-	find_lines(&x);
-	if (!x.failed) {
-		rename_in(&x, m->root);
-		replace_mock(&x);
+	edits_init(&x.edits, m);
+	if (!x.edits.failed) {
+		convert(&x);
 		flatten_inputs(&x, class, &flat);
 	}
-	apply(&x, out);
+	edits_apply(&x.edits, out);
 	if (x.odd)
 		*drop = PREP_DROP_not_converted;
-	rc = x.failed || buf_check(&flat, e) || buf_check(out, e) ? err_nomem(e) : 0;
+	rc = x.edits.failed || buf_check(&flat, e) || buf_check(out, e) ? err_nomem(e) : 0;
 	buf_release(&flat);
-	edits_release(&x);
+	edits_release(&x.edits);
 	return rc;
 }
 
 int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e)
 {
 	struct buf name = BUF_INIT;
-	struct edits x = { .m = m, .to = "ModelNew" };
+	struct conversion x = { .m = m, .to = "ModelNew" };
 	int rc;
 
 	buf_addstr(&name, entry);
@@ -304,18 +326,17 @@ int kernelbook_solution(const struct py_module *m, struct str entry, struct buf 
 	*drop = !module_class(m, x.from) ? PREP_DROP_no_solution : is_taken(m, x.from, "ModelNew") ? PREP_DROP_name_taken :
 		!module_kernels(m) ? PREP_DROP_no_kernel : PREP_KEPT;
 	if (*drop == PREP_KEPT) {
-		find_lines(&x);
-		if (!x.failed) {
-			rename_in(&x, m->root);
-			replace_mock(&x);
+		edits_init(&x.edits, m);
+		if (!x.edits.failed) {
+			convert(&x);
 			drop_clear(&x);
 		}
-		apply(&x, out);
+		edits_apply(&x.edits, out);
 		if (x.odd)
 			*drop = PREP_DROP_not_converted;
 	}
-	rc = x.failed || buf_check(&name, e) || buf_check(out, e) ? err_nomem(e) : 0;
+	rc = x.edits.failed || buf_check(&name, e) || buf_check(out, e) ? err_nomem(e) : 0;
 	buf_release(&name);
-	edits_release(&x);
+	edits_release(&x.edits);
 	return rc;
 }

@@ -4,7 +4,7 @@
  * Task: class ENTRY becomes Model; get_init_inputs, which returns [[args], {kwargs}], returns a
  * flat list where the constructor's signature allows it (the judge reads both forms); the
  * import of _paritybench_helpers._mock_config becomes a class in the file.
- * Solution: class ENTRYNew becomes ModelNew; args.clear() goes. */
+ * Solution: class ENTRYNew becomes ModelNew; args.clear() goes. Imports of no use go from both. */
 #ifndef DATA_KERNELBOOK_H
 #define DATA_KERNELBOOK_H
 

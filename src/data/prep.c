@@ -195,6 +195,8 @@ static int write_rows(struct prep *p, struct err *e)
 		p->count->read++;
 		if (row->drop != PREP_KEPT) {
 			p->count->drop[row->drop]++;
+			if (row->kind == PREP_builtin)
+				prep_builtin_again(&p->source, row);
 			continue;
 		}
 		choose_split(p, row);

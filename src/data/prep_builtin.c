@@ -1,6 +1,7 @@
 /* The built-in generator as a source: training pairs, validation and test compositions, and
  * further tasks for reinforcement. Splits are the generator's own: they differ in composition.
- * Order: training, validation, test, reinforcement; no text comes twice. */
+ * Order: training, validation, test, reinforcement; no text comes twice. A row that is dropped is
+ * replaced by another draw, twice the rows wanted in all at most. */
 #include <math.h>
 #include <stdio.h>
 
@@ -98,4 +99,14 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 	row->ops = keep(row, &s->text.ops);
 	row->id = arena_printf(&row->arena, "l%d-%016llx", row->level, (unsigned long long)hash_xxh64(row->task.p, row->task.n, 1));
 	return row->id && row->task.p && row->solution.p && row->plan.p && row->ops.p ? 1 : err_nomem(e);
+}
+
+void prep_builtin_again(struct prep_source *s, const struct prep_row *row)
+{
+	int part = row->role == PREP_RL_ONLY ? RL_PART : (int)row->split;
+
+	if (s->again < s->total + 1000) {
+		s->again++;
+		s->made[part]--;
+	}
 }

@@ -48,6 +48,7 @@ struct prep_source {
 	struct map seen;
 	struct gen_texts text;
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
+	int64_t again;                 /* draws to replace dropped ones */
 	int levels[2][16], n_levels[2];
 	int plain;
 };
@@ -60,6 +61,8 @@ void prep_source_close(struct prep_source *s);
 /* The built-in generator's part of the above. */
 int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e);
 int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e);
+/* The row was dropped: another one is drawn in its place, unless too many were. */
+void prep_builtin_again(struct prep_source *s, const struct prep_row *row);
 
 /* --- what happens to a row, on any thread ------------------------------------------------------ */
 

@@ -3,7 +3,8 @@
 
 A JSON array of rows with KernelBook's twelve columns. Of the full 18,162 rows about 23 % repeat an
 earlier text, 570 need _paritybench_helpers, 59 % call extern_kernels, most inputs are [4, 4, 4, 4],
-and get_init_inputs is nested. triton_code has the shape of Inductor's output and, where it calls no
+get_init_inputs is nested, and
+imports are left that nothing uses. triton_code has the shape of Inductor's output and, where it calls no
 library, computes what python_code computes. 18,162 rows are about 416 MB."""
 import argparse
 import json
@@ -28,6 +29,8 @@ OPS = [
     ("softsign", "{x} / (1.0 + torch.abs({x}))", ["{o}a = tl_math.abs({i})", "{o}b = 1.0", "{o}c = {o}a + {o}b", "{o} = {i} / {o}c"]),
 ]
 LICENCES = ["MIT", "Apache-2.0", "BSD-3-Clause", "BSD-2-Clause", "ISC"]
+SPARE = ["import torch.utils.data", "import torch.nn.parallel", "import torch.optim", "import numpy as np", "from torch.autograd import Variable",
+         "from typing import *", "import torch.nn.init", "import torchvision.models", "import math"]
 WORDS = "Spatial Channel Gated Residual Attention Feature Block Layer Scale Norm Fusion Head Embed Loss Net Encoder Unit".split()
 
 HEADER = """import torch
@@ -120,7 +123,8 @@ def one(r, number, mock):
     if r.random() < 0.5:
         kwargs.append("'dim': 4")
     params = [k.split("'")[1] for k in kwargs]
-    p = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", "", "", "class %s(nn.Module):" % entry]
+    p = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F"]
+    p += r.sample(SPARE, r.randint(0, 5)) + ["", "", "class %s(nn.Module):" % entry]
     if r.random() < 0.4:
         p += ['    """%s of %s."""' % (" ".join(r.choices(WORDS, k=r.randint(3, 12))), entry)]
     p += ["", "    def __init__(self%s):" % "".join(", " + n + ("=4" if n == "dim" and not mock else "") for n in params),

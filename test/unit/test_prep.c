@@ -153,6 +153,7 @@ static struct py_module parsed(const char *text)
 }
 
 #define HEAD "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+#define USED "import torch\nimport torch.nn as nn\n"
 #define INPUTS "def get_inputs():\n    return [torch.rand([4, 4])]\n"
 
 static void check_task(const char *text, const char *entry, const char *expected)
@@ -176,18 +177,25 @@ static void test_task(void **state)
 {
 	(void)state;
 	check_task(HEAD CLASS("Deep", ", a, b=2, c=3") INPUTS INIT("[[1], {'c': 5}]"), "Deep",
-		   HEAD CLASS("Model", ", a, b=2, c=3") INPUTS INIT("[1, 2, 5]"));
-	check_task(HEAD CLASS("Deep", "") INPUTS INIT("[[], {}]"), "Deep", HEAD CLASS("Model", "") INPUTS INIT("[]"));
+		   USED CLASS("Model", ", a, b=2, c=3") INPUTS INIT("[1, 2, 5]"));
+	check_task(HEAD CLASS("Deep", "") INPUTS INIT("[[], {}]"), "Deep", USED CLASS("Model", "") INPUTS INIT("[]"));
 	/* No flat form: a default that is computed, a keyword-only or unknown parameter. */
 	check_task(HEAD CLASS("Deep", ", a, b=[1], c=3") INPUTS INIT("[[1], {'c': 5}]"), "Deep",
-		   HEAD CLASS("Model", ", a, b=[1], c=3") INPUTS INIT("[[1], {'c': 5}]"));
+		   USED CLASS("Model", ", a, b=[1], c=3") INPUTS INIT("[[1], {'c': 5}]"));
 	check_task(HEAD CLASS("Deep", ", *, a=1") INPUTS INIT("[[], {'a': 5}]"), "Deep",
-		   HEAD CLASS("Model", ", *, a=1") INPUTS INIT("[[], {'a': 5}]"));
+		   USED CLASS("Model", ", *, a=1") INPUTS INIT("[[], {'a': 5}]"));
 	check_task(HEAD CLASS("Deep", ", **kw") INPUTS INIT("[[], {'a': 5}]"), "Deep",
-		   HEAD CLASS("Model", ", **kw") INPUTS INIT("[[], {'a': 5}]"));
+		   USED CLASS("Model", ", **kw") INPUTS INIT("[[], {'a': 5}]"));
 	/* Names inside other names and in strings stay. */
 	check_task(HEAD "DeepX = 'Deep'\n" CLASS("Deep", "") INPUTS INIT("[]"), "Deep",
-		   HEAD "DeepX = 'Deep'\n" CLASS("Model", "") INPUTS INIT("[]"));
+		   USED "DeepX = 'Deep'\n" CLASS("Model", "") INPUTS INIT("[]"));
+	/* Imports: of no use, of use by another name, by a path, several in one statement. */
+	check_task("import os\nimport torch.utils.data\nimport torch\nfrom a import b, c\nfrom torch import nn\nimport torch.nn.init\n"
+		   CLASS("Deep", "") "init = torch.nn.init.zeros_, c\n" INPUTS INIT("[]"), "Deep",
+		   "import torch\nfrom a import b, c\nfrom torch import nn\nimport torch.nn.init\n" CLASS("Model", "")
+		   "init = torch.nn.init.zeros_, c\n" INPUTS INIT("[]"));
+	check_task("import torch.nn\nfrom torch import nn\nimport os; x = 1\n" CLASS("Deep", "") INPUTS INIT("[]"), "Deep",
+		   "import torch.nn\nfrom torch import nn\nimport os; x = 1\n" CLASS("Model", "") INPUTS INIT("[]"));
 	check_task(HEAD CLASS("Deep", "") INPUTS INIT("[]"), "Other", "no_entry");
 	check_task(HEAD CLASS("Deep", "") INIT("[]"), "Deep", "no_inputs");
 	check_task(HEAD CLASS("Deep", "") "class Model: pass\n" INPUTS INIT("[]"), "Deep", "name_taken");
