@@ -5,8 +5,11 @@
  * the short cut declines and the lanes are computed one by one. */
 #include "tile/machine.h"
 
-/* Strides of dimensions that the shape has not are 0: loops here run over all of TILE_DIMS, which
- * the compiler unrolls, rather than over the one or two that most tiles have. */
+/* Strides of dimensions that the shape has not are 0. What follows is compiled twice, for one
+ * dimension and for all of TILE_DIMS (`dims`), so that no loop here has a length to look up: a
+ * pointwise kernel spends as much time on offsets as on numbers. */
+#define FOR_DIMS static inline __attribute__((always_inline))
+
 struct affine {
 	int64_t base, stride[TILE_DIMS];
 };
@@ -16,31 +19,32 @@ struct affine {
 #define MOST_BASE ((int64_t)1 << 61)
 #define MOST_STRIDE ((int64_t)1 << 39)
 
-static int load_affine(const struct val *v, struct affine *out)
+FOR_DIMS int load_affine(const struct val *v, struct affine *out, int dims)
 {
 	if (v->kind == VAL_UNIFORM) {
-		memset(out->stride, 0, sizeof out->stride);
+		for (int i = 0; i < dims; i++)
+			out->stride[i] = 0;
 		out->base = v->ptr ? v->u.i : val_int(v);
 		return out->base > MOST_BASE || out->base < -MOST_BASE ? -1 : 0;
 	}
 	if (v->kind != VAL_AFFINE)
 		return -1;
 	out->base = v->u.i;
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < dims; i++)
 		out->stride[i] = i < v->ndim ? v->stride[i] : 0;
 	return 0;
 }
 
 /* Least and greatest lane; -1 if they might not fit 64 bits. */
-static int range_of(const struct affine *a, const struct val *shape, int64_t *lo, int64_t *hi)
+FOR_DIMS int range_of(const struct affine *a, const struct val *shape, int64_t *lo, int64_t *hi, int dims)
 {
 	int64_t down = 0, up = 0;
 	int far = a->base > MOST_BASE || a->base < -MOST_BASE;
-	for (int d = 0; d < TILE_DIMS; d++)
+	for (int d = 0; d < dims; d++)
 		far |= a->stride[d] > MOST_STRIDE || a->stride[d] < -MOST_STRIDE;
 	if (far)
 		return -1;
-	for (int d = 0; d < TILE_DIMS; d++) {
+	for (int d = 0; d < dims; d++) {
 		int64_t reach = a->stride[d] * (shape->shape[d] - 1);
 		down += reach < 0 ? reach : 0;
 		up += reach > 0 ? reach : 0;
@@ -69,12 +73,12 @@ static int fits(const struct val *v, int64_t lo, int64_t hi)
 }
 
 /* d becomes `a` if that is exact in d's type. */
-static int put_affine(struct val *d, const struct affine *a)
+FOR_DIMS int put_affine(struct val *d, const struct affine *a, int dims)
 {
 	int64_t lo, hi, any = 0;
-	if (range_of(a, d, &lo, &hi) || !fits(d, lo, hi))
+	if (range_of(a, d, &lo, &hi, dims) || !fits(d, lo, hi))
 		return 0;
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < dims; i++)
 		any |= a->stride[i];
 	if (!any) {
 		val_set_int(d, a->base);
@@ -82,48 +86,49 @@ static int put_affine(struct val *d, const struct affine *a)
 	}
 	d->kind = VAL_AFFINE;
 	d->u.i = a->base;
-	memcpy(d->stride, a->stride, sizeof d->stride);
+	for (int i = 0; i < dims; i++)
+		d->stride[i] = a->stride[i];
 	return 1;
 }
 
-static int scaled(struct affine *a, int64_t by)
+FOR_DIMS int scaled(struct affine *a, int64_t by, int dims)
 {
 	int bad = __builtin_mul_overflow(a->base, by, &a->base);
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < dims; i++)
 		bad |= __builtin_mul_overflow(a->stride[i], by, &a->stride[i]);
 	return bad;
 }
 
-static int add_affine(struct affine *a, const struct affine *b, int sign)
+FOR_DIMS int add_affine(struct affine *a, const struct affine *b, int sign, int dims)
 {
 	int bad = 0;
 	if (sign > 0) {
 		bad = __builtin_add_overflow(a->base, b->base, &a->base);
-		for (int i = 0; i < TILE_DIMS; i++)
+		for (int i = 0; i < dims; i++)
 			bad |= __builtin_add_overflow(a->stride[i], b->stride[i], &a->stride[i]);
 		return bad;
 	}
 	bad = __builtin_sub_overflow(a->base, b->base, &a->base);
-	for (int i = 0; i < TILE_DIMS; i++)
+	for (int i = 0; i < dims; i++)
 		bad |= __builtin_sub_overflow(a->stride[i], b->stride[i], &a->stride[i]);
 	return bad;
 }
 
 /* a / c and a % c where the whole tile has one quotient. */
-static int one_quotient(struct val *d, struct affine *a, const struct val *b, int rem)
+FOR_DIMS int one_quotient(struct val *d, struct affine *a, const struct val *b, int rem, int dims)
 {
 	int64_t lo, hi;
 	if (b->kind != VAL_UNIFORM)
 		return 0;
 	int64_t c = val_int(b);
-	if (range_of(a, d, &lo, &hi) || c <= 0 || lo < 0 || lo / c != hi / c)
+	if (range_of(a, d, &lo, &hi, dims) || c <= 0 || lo < 0 || lo / c != hi / c)
 		return 0;
 	int64_t q = lo / c;
 	if (!rem)
 		*a = (struct affine){ .base = q };
 	else
 		a->base -= q * c;
-	return put_affine(d, a);
+	return put_affine(d, a, dims);
 }
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -140,22 +145,24 @@ static int put_bool(struct val *d, int yes)
 }
 
 /* diff < 0 lane by lane, as a box if only one dimension matters. */
-static int put_negative(struct val *d, const struct affine *diff)
+FOR_DIMS int put_negative(struct val *d, const struct affine *diff, int dims)
 {
 	int64_t lo, hi;
 	int along = -1;
-	if (range_of(diff, d, &lo, &hi))
+	if (range_of(diff, d, &lo, &hi, dims))
 		return 0;
 	if (hi < 0 || lo >= 0)
 		return put_bool(d, hi < 0);
-	for (int i = 0; i < d->ndim; i++) {
+	int64_t s = 0;
+	for (int i = 0; i < dims; i++) {
 		if (!diff->stride[i])
 			continue;
 		if (along >= 0)
 			return 0;
 		along = i;
+		s = diff->stride[i];
 	}
-	int64_t s = diff->stride[along], n = d->shape[along];
+	int64_t n = d->shape[along];
 	int64_t first = 0, last = n;
 	if (s > 0)
 		last = floor_div(-diff->base + s - 1, s);
@@ -171,34 +178,34 @@ static int put_negative(struct val *d, const struct affine *diff)
 	return 1;
 }
 
-static int compare(enum tile_op op, struct val *d, struct affine *a, const struct affine *b)
+FOR_DIMS int compare(enum tile_op op, struct val *d, struct affine *a, const struct affine *b, int dims)
 {
-	if (add_affine(a, b, -1))
+	if (add_affine(a, b, -1, dims))
 		return 0;
 	if (op == TOP_GT || op == TOP_GE)
-		scaled(a, -1);
+		scaled(a, -1, dims);
 	if (op == TOP_LE || op == TOP_GE)
 		a->base -= 1;
 	if (op != TOP_EQ && op != TOP_NE)
-		return put_negative(d, a);
+		return put_negative(d, a, dims);
 	int64_t lo, hi;
-	if (range_of(a, d, &lo, &hi))
+	if (range_of(a, d, &lo, &hi, dims))
 		return 0;
 	if (lo > 0 || hi < 0)
 		return put_bool(d, op == TOP_NE);
 	return lo == 0 && hi == 0 ? put_bool(d, op == TOP_EQ) : 0;
 }
 
-static int pick_by_range(enum tile_op op, struct val *d, const struct affine *a, const struct affine *b)
+FOR_DIMS int pick_by_range(enum tile_op op, struct val *d, const struct affine *a, const struct affine *b, int dims)
 {
 	struct affine diff = *a;
 	int64_t lo, hi;
-	if (add_affine(&diff, b, -1) || range_of(&diff, d, &lo, &hi))
+	if (add_affine(&diff, b, -1, dims) || range_of(&diff, d, &lo, &hi, dims))
 		return 0;
 	int max = op == TOP_MAX || op == TOP_MAX_NAN;
 	if (lo >= 0)
-		return put_affine(d, max ? a : b);
-	return hi <= 0 ? put_affine(d, max ? b : a) : 0;
+		return put_affine(d, max ? a : b, dims);
+	return hi <= 0 ? put_affine(d, max ? b : a, dims) : 0;
 }
 
 static int and_boxes(struct val *d, const struct val *a, const struct val *b)
@@ -226,35 +233,41 @@ static int and_boxes(struct val *d, const struct val *a, const struct val *b)
 	return empty ? put_bool(d, 0) : 1;
 }
 
-int lazy_binary(const struct tile_insn *in, struct val *d, struct val *a, struct val *b)
+FOR_DIMS int binary(const struct tile_insn *in, struct val *d, const struct val *a, const struct val *b, int dims)
 {
 	struct affine x, y;
-	if (a->dt == DT_BOOL && !a->ptr)
-		return in->op == TOP_AND ? and_boxes(d, a, b) : 0;
-	if ((a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM) || load_affine(a, &x) || load_affine(b, &y))
+	if ((a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM) || load_affine(a, &x, dims) || load_affine(b, &y, dims))
 		return 0;
 	switch (in->op) {
-	case TOP_ADD: return !add_affine(&x, &y, 1) && put_affine(d, &x);
-	case TOP_SUB: return !add_affine(&x, &y, -1) && put_affine(d, &x);
+	case TOP_ADD: return !add_affine(&x, &y, 1, dims) && put_affine(d, &x, dims);
+	case TOP_SUB: return !add_affine(&x, &y, -1, dims) && put_affine(d, &x, dims);
 	case TOP_MUL:
 		if (b->kind == VAL_UNIFORM)
-			return !scaled(&x, y.base) && put_affine(d, &x);
-		return a->kind == VAL_UNIFORM && !scaled(&y, x.base) && put_affine(d, &y);
+			return !scaled(&x, y.base, dims) && put_affine(d, &x, dims);
+		return a->kind == VAL_UNIFORM && !scaled(&y, x.base, dims) && put_affine(d, &y, dims);
 	case TOP_SHL:
-		return b->kind == VAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base) && put_affine(d, &x);
-	case TOP_DIV: case TOP_REM: return one_quotient(d, &x, b, in->op == TOP_REM);
+		return b->kind == VAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base, dims) && put_affine(d, &x, dims);
+	case TOP_DIV: case TOP_REM: return one_quotient(d, &x, b, in->op == TOP_REM, dims);
 	case TOP_MAX: case TOP_MIN: case TOP_MAX_NAN: case TOP_MIN_NAN:
-		return pick_by_range(in->op, d, &x, &y);
+		return pick_by_range(in->op, d, &x, &y, dims);
 	case TOP_EQ: case TOP_NE: case TOP_LT: case TOP_LE: case TOP_GT: case TOP_GE:
-		return compare(in->op, d, &x, &y);
+		return compare(in->op, d, &x, &y, dims);
 	}
 	return 0;
+}
+
+int lazy_binary(const struct tile_insn *in, struct val *d, struct val *a, struct val *b)
+{
+	if (a->dt == DT_BOOL && !a->ptr)
+		return in->op == TOP_AND ? and_boxes(d, a, b) : 0;
+	return d->ndim <= 1 ? binary(in, d, a, b, 1) : binary(in, d, a, b, TILE_DIMS);
 }
 
 int lazy_cast(struct val *d, const struct val *a)
 {
 	struct affine x;
-	return a->kind == VAL_AFFINE && !load_affine(a, &x) && put_affine(d, &x);
+	enum { dims = TILE_DIMS };
+	return a->kind == VAL_AFFINE && !load_affine(a, &x, dims) && put_affine(d, &x, dims);
 }
 
 /* Offsets into 64 bits, by the sign of their type. */
@@ -273,18 +286,22 @@ static void widen(const struct val *v, int64_t *out)
 #undef WIDEN
 }
 
+FOR_DIMS int short_addptr(struct val *d, const struct val *a, const struct val *b, int64_t scale, int dims)
+{
+	struct affine x, y;
+	return !load_affine(a, &x, dims) && !load_affine(b, &y, dims) && !scaled(&y, scale, dims) && !add_affine(&x, &y, 1, dims) &&
+		put_affine(d, &x, dims);
+}
+
 int exec_addptr(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
 {
 	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
 	int64_t scale = dtype_size((enum dtype)d->dt);
 	int prov = a->prov;
-	struct affine x, y;
 	(void)p;
-	if (!load_affine(a, &x) && !load_affine(b, &y) && !scaled(&y, scale) && !add_affine(&x, &y, 1)) {
-		if (put_affine(d, &x)) {
-			d->prov = (int16_t)prov;
-			return 0;
-		}
+	if (d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) {
+		d->prov = (int16_t)prov;
+		return 0;
 	}
 	int64_t *offset = (int64_t *)m->scratch[0];
 	val_dense(b);
