@@ -133,7 +133,7 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	struct reply_frame ready = { .magic = FRAME_READY };
 
 	/* Large tensors come and go: pages that are given back are paid for again at every run. */
-	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
