@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The honest candidates of test/honest are honest: Triton's own interpreter runs each of them and
+gives what PyTorch gives for its task. Exit code 0: all of them. NAME...: only those."""
+import os
+
+os.environ["TRITON_INTERPRET"] = "1"
+import importlib.util
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import triton
+
+HERE = Path(__file__).resolve().parents[1] / "honest"
+
+
+class FirstConfig:
+    """An autotuner without a GPU to measure on: the first configuration it is."""
+
+    def __init__(self, fn, config):
+        self.fn, self.config = fn, config
+
+    def __getitem__(self, grid):
+        def launch(*args, **kwargs):
+            given = {k: v for k, v in self.config.kwargs.items() if k not in kwargs}
+            return self.fn[grid](*args, **kwargs, **given)
+        return launch
+
+
+triton.autotune = lambda configs, key, **more: lambda fn: FirstConfig(fn, configs[0])
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def close(got, want):
+    got, want = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (got, want))
+    if len(got) != len(want):
+        return False
+    for g, w in zip(got, want):
+        if g.shape != w.shape or g.dtype != w.dtype:
+            return False
+        if not w.dtype.is_floating_point:
+            if not torch.equal(g, w):
+                return False
+        elif not torch.allclose(g, w, rtol=1e-4, atol=1e-5 * max(1.0, w.abs().max().item())):
+            return False
+    return True
+
+
+def run(path, folder):
+    text = path.read_text()
+    task = load(HERE / "tasks" / (re.search(r"^# task: (\w+)$", text, re.M).group(1) + ".py"))
+    here = Path(folder) / path.name          # Triton reads sources from files; there is no CUDA here
+    here.write_text(text.replace(".is_cuda", ".is_cpu"))
+    candidate = load(here)
+    torch.manual_seed(0)
+    model = task.Model(*task.get_init_inputs())
+    torch.manual_seed(0)
+    other = candidate.ModelNew(*task.get_init_inputs())
+    for p in model.parameters():             # nothing may hide behind zeros and ones
+        p.data += torch.randn_like(p) * 0.1
+    other.load_state_dict(model.state_dict(), strict=True)
+    torch.manual_seed(1)
+    inputs = task.get_inputs()
+    with torch.no_grad():
+        return close(other(*[x.clone() for x in inputs]), model(*inputs))
+
+
+def main():
+    passed = failed = skipped = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted(HERE.glob("*.py")):
+            if sys.argv[1:] and path.stem not in sys.argv[1:]:
+                continue
+            if "libdevice" in path.read_text():
+                print(f"skip {path.stem}: the interpreter has no libdevice")
+                skipped += 1
+                continue
+            try:
+                ok, why = run(path, folder), "another result"
+            except Exception as e:
+                ok, why = False, f"{type(e).__name__}: {e}"
+            passed, failed = passed + ok, failed + (not ok)
+            if not ok:
+                print(f"{path.stem}: {why[-300:]}", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
