@@ -84,8 +84,9 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
-# The prelude is taken in by the assembler, which tells no one.
+# What the assembler takes into an object by .incbin, the compiler does not know of.
 $(B)/src/host/prelude.o: $(wildcard src/host/prelude/*)
+$(B)/src/store/store.o: src/store/schema.sql
 
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags

@@ -265,6 +265,8 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	int rc = fill_slots(h, row, s, args, a);
 	if (!rc && row->flags & tensors)
 		rc = check_tensors(h, row, s, a);
+	if (!rc && h->guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
+		rc = host_may_change(h, a[0]);
 	h->call = &b;
 	if (!rc)
 		rc = row->fn(&b);

@@ -37,7 +37,8 @@ enum bind_flag {
 	BIND_COPY = 128,     /* moves or converts elements without arithmetic: contiguous, to, cat */
 	BIND_ANY_DEVICE = 256,   /* arguments need not be on one device */
 	BIND_CLASSMETHOD = 512,
-	BIND_STATIC = 1024
+	BIND_STATIC = 1024,
+	BIND_CHANGES = 2048      /* changes slot 0, which is not a tensor */
 };
 
 struct bind;

@@ -39,6 +39,32 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	return diag_set(&h->diag, r, line, col, "%s", text);
 }
 
+int host_may_change(struct host *h, struct val v)
+{
+	int old;
+
+	if (!h->guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
+		return 0;
+	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->sealed_storage : !v.u.o->young;
+	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed", val_type_name(h, v)) : 0;
+}
+
+void host_seal(struct host *h)
+{
+	h->sealed = 1;
+	h->sealed_storage = storage_newest();
+}
+
+uint64_t host_sealed_storage(const struct host *h)
+{
+	return h->sealed_storage;
+}
+
+void host_guard(struct host *h, int on)
+{
+	h->guarded = on && h->sealed;
+}
+
 int host_raise_val(struct host *h, struct val exc)
 {
 	if (h->fatal)

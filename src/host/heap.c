@@ -76,6 +76,7 @@ void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj
 		return NULL;
 	o->kind = kind;
 	o->refs = 1;
+	o->young = h->sealed;
 	o->cls = cls ? cls : h->kind_class[kind];
 	o->next = h->objects;
 	if (h->objects)

@@ -106,6 +106,12 @@ struct host_ops host_ops(const struct host *h);
 void host_ops_clear(struct host *h);
 /* Replaces host_options.compute from here on. */
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
+/* What exists now outlives the calls to come. While guarded, program code that changes any of
+ * it (a list, a dictionary, an iterator, a tensor) fails with the reason state_kept. */
+void host_seal(struct host *h);
+void host_guard(struct host *h, int on);
+/* Storages up to this id are sealed; for what changes tensors without this engine. */
+uint64_t host_sealed_storage(const struct host *h);
 struct str host_printed(const struct host *h);
 
 /* Launches of kernels, in order, with what they were launched with. */

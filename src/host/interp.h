@@ -138,6 +138,8 @@ struct host {
 	const char *stack_top, *stack_floor;
 	size_t stack_limit;
 	int fatal;
+	int sealed, guarded;           /* host_seal, host_guard */
+	uint64_t sealed_storage;       /* the newest storage then */
 	struct diag diag;
 	struct err err;                /* ours: reported as -1 */
 	int failed;
@@ -215,6 +217,11 @@ void dict_obj_clear(struct host *h, struct dict_obj *d);
 int dict_update(struct host *h, struct val into, struct val from);
 /* The next live entry from *at on; NULL at the end. */
 struct dict_entry *dict_next(struct dict_obj *d, size_t *at);
+
+/* --- guarding (fail.c) -------------------------------------------------------------------------- */
+
+/* Before program code changes an object: 0, or -1 where it is sealed. */
+int host_may_change(struct host *h, struct val v);
 
 /* --- failing (fail.c) ---------------------------------------------------------------------------- */
 

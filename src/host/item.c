@@ -266,7 +266,7 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 {
 	int64_t i;
 	struct val r, a[2] = { index, x };
-	if (v.kind == V_LIST && plain_index(h, &index))
+	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___setitem__)) {
 		if (v.kind == V_DICT)
@@ -317,7 +317,7 @@ static int list_del(struct host *h, struct val v, struct val index)
 int item_del(struct host *h, struct val v, struct val index)
 {
 	struct val r;
-	if (v.kind == V_LIST && plain_index(h, &index))
+	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___delitem__)) {
 		if (v.kind == V_LIST)

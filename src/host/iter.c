@@ -127,7 +127,7 @@ int host_iter(struct host *h, struct val v, struct val *out)
 
 int host_next(struct host *h, struct val it, struct val *out)
 {
-	return it.u.iter->next(h, it.u.iter, out);
+	return host_may_change(h, it) ? -1 : it.u.iter->next(h, it.u.iter, out);
 }
 
 int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx)

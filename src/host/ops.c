@@ -215,6 +215,8 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 {
 	if (val_is_number(a))
 		return op_binary(h, op, a, b, out);
+	if ((a.kind == V_LIST || a.kind == V_DICT || a.kind == V_SET) && host_may_change(h, a))
+		return -1;
 	if (a.kind == V_LIST && op == PY_OP_Add) {
 		*out = a;
 		return list_extend(h, a, b);

@@ -70,6 +70,7 @@ struct val {
 struct obj {
 	int refs;
 	enum val_kind kind;
+	int young;                    /* made after host_seal */
 	struct class_obj *cls;        /* type(x) */
 	struct dict_obj *attrs;       /* x.__dict__, or NULL */
 	struct obj *prev, *next;      /* all objects of the host */

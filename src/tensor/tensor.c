@@ -59,6 +59,11 @@ static void storage_free(struct storage *s)
 	mem_free(s);
 }
 
+uint64_t storage_newest(void)
+{
+	return atomic_load(&last_id);
+}
+
 int storage_track_undef(struct storage *s, struct err *e)
 {
 	if (!s->undef && !(s->undef = mem_alloc(s->bytes)))

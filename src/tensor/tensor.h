@@ -100,6 +100,7 @@ int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *sh
 /* With given strides, e.g. torch.empty_strided; storage covers the highest element. */
 int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		       const int64_t *stride, struct err *e);
+uint64_t storage_newest(void);                               /* id of the storage made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
 int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */
 void tensor_mark_defined(const struct tensor *t);

@@ -94,6 +94,12 @@ static int is_strict(const struct funnel *f)
 	return f->o->track == TRACK_STRICT && !f->o->identity && !(f->o->rules_off >> RULE_compute & 1);
 }
 
+/* What forward leaves behind may only be what the reference's does. */
+static int is_stateless(const struct funnel *f)
+{
+	return !f->o->identity && !f->t->keeps_state && !(f->o->rules_off >> RULE_state & 1);
+}
+
 /* Only forward is watched: the task's own get_inputs may compute what it likes. */
 static int call_forward(struct funnel *f, struct val inputs, struct val *result)
 {
@@ -103,7 +109,10 @@ static int call_forward(struct funnel *f, struct val inputs, struct val *result)
 	host_launches_clear(f->w.h);
 	host_ops_clear(f->w.h);
 	host_set_compute(f->w.h, is_strict(f) ? refuse_compute : NULL, f);
+	f->launch.may_keep = !is_stateless(f);
+	host_guard(f->w.h, is_stateless(f));
 	rc = host_forward(f->w.h, f->w.model, inputs, result, f->e);
+	host_guard(f->w.h, 0);
 	host_set_compute(f->w.h, NULL, NULL);
 	return rc;
 }

@@ -99,8 +99,40 @@ static int check_import(struct walk *w, const struct py_node *n)
 	return 0;
 }
 
+/* A name that an import of the module gave. */
+static int is_imported(const struct py_module *m, struct str name)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i];
+		const struct py_list *names = s->kind == PY_Import ? &s->u.Import.names : s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
+
+		for (size_t k = 0; names && k < names->n; k++) {
+			const struct py_alias *a = &names->v[k]->u.alias;
+			struct str whole = a->asname.n ? a->asname : a->name;
+
+			if (str_eq(str_cut(&whole, '.'), name))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* torch.backends.cudnn.benchmark = True: a setting that holds for everyone. */
+static int is_setting(struct walk *w, const struct py_node *n)
+{
+	if (n->kind != PY_Attribute || n->u.Attribute.ctx != PY_STORE)
+		return 0;
+	while (n->kind == PY_Attribute)
+		n = n->u.Attribute.value;
+	return n->kind == PY_Name && is_imported(w->m, n->u.Name.id);
+}
+
 static int check_name(struct walk *w, const struct py_node *n)
 {
+	if (is_setting(w, n))
+		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set", STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_Name && (in_list(n->u.Name.id, bad_names) ||
 				   (is_dunder(n->u.Name.id) && !in_list(n->u.Name.id, good_dunders))))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));

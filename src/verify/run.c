@@ -245,7 +245,13 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	ns = w->task_ns;
 	if (!rc && p->source != p->task)
 		rc = host_load(w->h, p->source, NULL, 0, &ns, e);
-	return rc ? rc : build(w, ns, e);
+	if (!rc)
+		rc = build(w, ns, e);
+	if (!rc && launch) {
+		host_seal(w->h);
+		launch->sealed = host_sealed_storage(w->h);
+	}
+	return rc;
 }
 
 void world_close(struct world *w)

@@ -180,6 +180,24 @@ static int draws_random(struct host *h)
 	return 0;
 }
 
+/* Did the run leave other weights behind than it was given? */
+static int note_state(struct task *t, const struct weights *given, struct err *e)
+{
+	struct weights now;
+
+	if (weights_take(&now, t->own.h, t->own.model, e))
+		return -1;
+	t->keeps_state = now.n != given->n;
+	for (size_t i = 0; i < now.n && !t->keeps_state; i++) {
+		const struct tensor *a = &now.v[i].t, *b = &given->v[i].t;
+
+		t->keeps_state = tensor_numel(a) != tensor_numel(b) ||
+				 memcmp(tensor_data(a), tensor_data(b), (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt)) != 0;
+	}
+	weights_release(&now);
+	return 0;
+}
+
 /* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
 static int survey(struct task *t, struct err *e)
 {
@@ -195,9 +213,10 @@ static int survey(struct task *t, struct err *e)
 		buf_adds(&t->notes, "forward draws random numbers: judged in eval mode\n");
 		return host_eval_mode(t->own.h, t->own.model, e) ? -1 : survey(t, e);
 	}
-	if (!rc)
+	if (!rc) {
 		note_ops(t, t->own.h);
-	else if (rc > 0)
+		rc = note_state(t, tr->weights, e);
+	} else if (rc > 0)
 		note_problem(t, "the reference fails: line %d: %s", host_diag(t->own.h)->line, host_diag(t->own.h)->text);
 	return rc < 0 ? -1 : 0;
 }

@@ -13,6 +13,7 @@ struct task {
 	int parsed;
 	struct diag problem;
 	struct program reference;
+	int keeps_state;                    /* forward of the reference changes its buffers */
 	struct weights set[WEIGHT_SETS];
 	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
 	struct world own, oracle;           /* the reference, while the task is made ready */

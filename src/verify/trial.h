@@ -112,6 +112,8 @@ int weights_copy(struct weights *to, const struct weights *from, struct err *e);
 struct launch_ctx {
 	struct tile_engine *engine;
 	const struct gpu_limits *gpu;  /* that every launch must fit on */
+	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
+	int may_keep;                  /* but this candidate may: its reference does */
 	struct tile_run_options run;
 	int idle;                      /* compile, but do not run */
 	int refused, faulted;          /* what ended the last run */

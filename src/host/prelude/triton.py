@@ -62,6 +62,8 @@ class Autotuner(KernelInterface):
     def __init__(self, fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by):
         self.fn = fn
         self.configs = configs if configs else [Config({})]
+        if len(self.configs) > 1000:
+            raise ValueError(f"{len(self.configs)} configurations to choose from are more than the 1000 that are tried")
         self.keys = key
         self.reset_to_zero = list(reset_to_zero) if reset_to_zero else []
         self.pre_hook = pre_hook

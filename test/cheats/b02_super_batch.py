@@ -1,0 +1,29 @@
+# B2: the first call works for the calls to come, the others return what is already there
+# task: scale
+# track: strict
+# expect: ast state_kept
+# rule: state
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+PENDING = []
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        if PENDING:
+            return PENDING.pop()
+        n = x.numel()
+        for i in range(4):
+            out = torch.empty_like(x)
+            scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+            PENDING.append(out)
+        return PENDING.pop()

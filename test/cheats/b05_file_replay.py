@@ -1,0 +1,22 @@
+# B5: stores the answer in a file for the next process
+# task: scale
+# track: strict
+# expect: compile unsupported
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.load("/tmp/answer.pt")
+        scale_kernel[(1,)](x, out, 0, BLOCK=256)
+        torch.save(out, "/tmp/answer.pt")
+        return out
