@@ -182,6 +182,26 @@ static void json_compare(const struct subject *s, size_t n, struct buf *out)
 	buf_addc(out, '\n');
 }
 
+/* What a reader wants first: how much is correct, model beside model. All of them were evaluated on
+ * the same tasks, so their groups are the same. */
+static void overview(const struct subject *s, size_t n, struct buf *out)
+{
+	buf_addf(out, "\n%-16s%8s", "correct", "tasks");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%10s", s[i].name);
+	buf_addc(out, '\n');
+	for (size_t g = 0; g < s[0].ev.groups.n; g++) {
+		const struct eval_group *row = &s[0].ev.groups.v[g];
+
+		if (!str_starts(str_of(row->name), "all") && !str_starts(str_of(row->name), "level"))
+			continue;
+		buf_addf(out, "%-16s%8zu", row->name, row->tasks);
+		for (size_t i = 0; i < n; i++)
+			buf_addf(out, "%9.1f%%", s[i].ev.groups.v[g].correct.value);
+		buf_addc(out, '\n');
+	}
+}
+
 /* The table of all of them, to the terminal and to outputs/. */
 static int summarise(struct running *r, struct eval_bench *b, const struct subject *s, size_t n)
 {
@@ -196,6 +216,8 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 			eval_compare_table(&s[i - 1].ev, &s[i].ev, &text);
 		}
 	}
+	if (n > 1)
+		overview(s, n, &text);
 	json_compare(s, n, &json);
 	fputs(buf_cstr(&text), stdout);
 	buf_addf(&path, "%s/outputs/summary.txt", r->p->out);
