@@ -184,7 +184,7 @@ static int make_ready(struct funnel *f, const struct trial *tr)
 	if (rc)
 		return rc;
 	if (f->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
-		return weights_restore(tr->weights, f->w.h, f->w.model, f->e);
+		return weights_restore(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
 	f->w.set = tr->set;
 	return weights_put(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
 }

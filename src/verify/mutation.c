@@ -164,9 +164,14 @@ static int check_trees(struct task *t, struct py_module *m, struct err *e)
 
 	if (n < 0)
 		return err_nomem(e);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		if (check_tree(t, m, &x[i], e))
 			return -1;
+		if (host_is_lost(t->own.h)) {
+			buf_addf(&t->notes, "mutants: stopped after one that hits a limit: %s\n", x[i].text);
+			return 0;
+		}
+	}
 	return 0;
 }
 

@@ -206,11 +206,11 @@ static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 	return got == -2 ? -1 : got < 0;
 }
 
-/* Bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
+/* Steps, bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
 static int64_t work_done(const struct task *t)
 {
 	struct host_ops ops = host_ops(t->own.h);
-	int64_t sum = 0;
+	int64_t sum = 64 * host_usage(t->own.h).steps;
 
 	for (size_t i = 0; i < ops.n; i++)
 		sum += ops.v[i].bytes + ops.v[i].flops / 8;

@@ -47,7 +47,7 @@ static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 	char how[16];
 
 	if (w->set == tr->set)
-		return weights_restore(tr->weights, w->h, w->model, e);
+		return weights_restore(tr->weights, w->h, w->model, "name", e);
 	w->set = tr->set;
 	return weights_put(tr->weights, w->h, w->model, how, e);
 }

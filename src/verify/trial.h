@@ -103,8 +103,8 @@ int weights_redraw(struct weights *w, uint64_t seed, struct err *e);
 size_t weights_bytes(const struct weights *w);
 /* Copies by name and shape, else by order; *how gets "name", "order" or "seed" (nothing copied). */
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e);
-/* Only what is no parameter: a model that was given these weights before, and keeps parameters as they are. */
-int weights_restore(const struct weights *w, struct host *h, struct val model, struct err *e);
+/* Only what is no parameter: for a model that was given these weights before, `how` as it was then. */
+int weights_restore(const struct weights *w, struct host *h, struct val model, const char *how, struct err *e);
 int weights_copy(struct weights *to, const struct weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */

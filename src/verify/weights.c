@@ -150,9 +150,9 @@ static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	return k->dry || (k->keep_parameters && obj->is_param) ? 0 : tensor_copy(&obj->t, &w->t, k->e);
 }
 
-int weights_restore(const struct weights *w, struct host *h, struct val model, struct err *e)
+int weights_restore(const struct weights *w, struct host *h, struct val model, const char *how, struct err *e)
 {
-	struct put_weights k = { .from = w, .by_name = 1, .keep_parameters = 1, .e = e };
+	struct put_weights k = { .from = w, .by_name = strcmp(how, "order") != 0, .keep_parameters = 1, .e = e };
 
 	return host_state(h, model, put_weight, &k) ? -1 : 0;
 }
