@@ -12,7 +12,7 @@ rl() { # name, options...
 	shift
 	"$TRITONRL" train --stage rl --model models/base --tasks "$dir/tasks.jsonl" --out "$dir/$name" --n 6 --rl-steps $steps --tasks-per-step 2 \
 		--max-new-tokens 400 --slots 8 --max-length 1024 --prompt-style compact --weights fast --threads 1 --workers 1 --rl-lr 1e-3 --no-curriculum \
-		--lora-dropout 0 "$@" > "$dir/$name.out" 2>&1 || fail "$name: $(cat "$dir/$name.out")"
+		--lora-dropout 0 --temperature 1.2 "$@" > "$dir/$name.out" 2>&1 || fail "$name: $(cat "$dir/$name.out")"
 	[ "$(grep -c '"stage":"rl"' "$dir/$name/metrics.jsonl")" = $steps ] || fail "$name: not $steps steps: $(cat "$dir/$name/metrics.jsonl")"
 }
 weights() { sha256sum < "$dir/$1/checkpoints/rl_final/adapter_model.safetensors"; }

@@ -46,7 +46,8 @@ END
 
 t0=$(date +%s%N)
 (start whole)
-seconds=$((($(date +%s%N) - t0) / 1000000000))
+ms=$((($(date +%s%N) - t0) / 1000000))
+window=$((ms / 8 + 200))    # the longest life between two kills: a busy machine needs more
 (digest whole) > "$work/whole.txt"
 grep '"stage":"rl"' "$work/whole/run/metrics.jsonl" | grep -q '"grad_norm":[^0]' || { echo "run: rl has nothing to learn from"; exit 1; }
 
@@ -56,7 +57,9 @@ while [ $kills -lt "$kills_wanted" ]; do
 	while :; do
 		(start $name) &
 		pid=$!
-		sleep "$((RANDOM % 2)).$(printf %03d $((RANDOM % 1000)))"
+		life=$((RANDOM * 32768 + RANDOM))
+		life=$((life % window))
+		sleep "$((life / 1000)).$(printf %03d $((life % 1000)))"
 		kill -9 $pid 2> /dev/null || true
 		rc=0
 		wait $pid 2> /dev/null || rc=$?
@@ -74,4 +77,4 @@ while [ $kills -lt "$kills_wanted" ]; do
 done
 for i in 1 2 3 4 5 6 7 8 9 10; do pgrep -f "$work/config.yaml" > /dev/null || break; sleep 0.5; done
 ! pgrep -f "$work/config.yaml" || { echo "run: processes left behind"; exit 1; }
-echo "run: $kills kills in $rounds runs (one alone takes $seconds s), weights, tables, store and metrics the same each time"
+echo "run: $kills kills in $rounds runs (one alone takes $((ms / 1000)) s), weights, tables, store and metrics the same each time"
