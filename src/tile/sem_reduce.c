@@ -234,6 +234,8 @@ struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct val m
 		front_fail(f, REASON_bad_shape, "histogram only supports 1D input");
 	if (!ty_is_int(x.ty->elem))
 		front_fail(f, REASON_bad_dtype, "histogram only supports integer input");
+	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)", "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
 	const struct ty *t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);
 	if (mask.kind == V_NONE)
 		return emit(f, TOP_HISTOGRAM, t, 1, x.id);

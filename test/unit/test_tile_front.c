@@ -226,6 +226,8 @@ static const struct { const char *body; const char *reason; int line; } wrong[] 
 	{ "    x = 0 < n < 3\n", "unsupported_syntax", 7 },
 	{ "    x = tl.sum(tl.arange(0, N), keepdim=True)\n", "bad_argument", 7 },
 	{ "    x = undefined\n", "undefined_name", 7 },
+	{ "    x = tl.load(p).to(tl.float16)\n    tl.store(p, tl.fdiv(x, x))\n", "bad_dtype", 8 },
+	{ "    x = tl.arange(0, N).to(tl.int64)\n    tl.store(p + tl.arange(0, N), tl.histogram(x, N))\n", "bad_dtype", 8 },
 };
 
 static void refuses(void **state)
