@@ -115,7 +115,7 @@ static int shrink(struct run *r, struct err *e)
 			r->ov[fixed + i] = (struct host_override){ .name = c[i].name, .value = MIN(want, c[i].value) };
 		}
 		int rc = run_once(r, e);
-		if (rc <= 0)
+		if (rc <= 0 || host_diag(r->h)->reason == REASON_out_of_memory)      /* larger inputs take more */
 			return rc;
 	}
 	r->n_ov = fixed;

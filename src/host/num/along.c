@@ -218,35 +218,40 @@ SCAN_COLS(float, prod, 1, *)
 SCAN_COLS(double, prod, 1, *)
 
 /* Dense rows, eight at a time: one running sum alone would wait for each addition. */
-#define SCAN_SUM_ROWS(T)                                                                                  \
-	static void scan_rows_##T(const struct along *a, int64_t row, int64_t rows)                       \
+#define SCAN_ROWS(T, name, start, op)                                                                     \
+	static void rows_##name##_##T(const struct along *a, int64_t row, int64_t rows)                   \
 	{                                                                                                 \
 		const T *x = (const T *)tensor_data(&a->x) + row * a->L;                                  \
 		T *y = (T *)a->y + row * a->L;                                                            \
-		double s[8] = { 0 };                                                                      \
+		double s[8] = { start, start, start, start, start, start, start, start };                 \
 		if (rows == 8) {                                                                          \
 			for (int64_t k = 0; k < a->L; k++)                                                \
 				for (int j = 0; j < 8; j++) {                                             \
-					s[j] += (double)x[j * a->L + k];                                  \
+					s[j] = s[j] op (double)x[j * a->L + k];                           \
 					y[j * a->L + k] = (T)s[j];                                        \
 				}                                                                         \
 			return;                                                                           \
 		}                                                                                         \
 		for (int64_t j = 0; j < rows; j++)                                                        \
 			for (int64_t k = 0; k < a->L; k++) {                                              \
-				s[j] += (double)x[j * a->L + k];                                          \
+				s[j] = s[j] op (double)x[j * a->L + k];                                   \
 				y[j * a->L + k] = (T)s[j];                                                \
 			}                                                                                 \
 	}
-SCAN_SUM_ROWS(float)
-SCAN_SUM_ROWS(double)
+SCAN_ROWS(float, sum, 0, +)
+SCAN_ROWS(double, sum, 0, +)
+SCAN_ROWS(float, prod, 1, *)
+SCAN_ROWS(double, prod, 1, *)
 
 static void scan_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct along *a = ctx;
+	int is_float = a->x.dt == DT_F32;
+	void (*fn)(const struct along *, int64_t, int64_t) =
+		a->scan == SCAN_SUM ? (is_float ? rows_sum_float : rows_sum_double) : (is_float ? rows_prod_float : rows_prod_double);
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i += 8)
-		(a->x.dt == DT_F32 ? scan_rows_float : scan_rows_double)(a, i, MIN(8, (int64_t)end - i));
+		fn(a, i, MIN(8, (int64_t)end - i));
 }
 
 static void scan_column(const struct along *a, int64_t base)
@@ -314,7 +319,7 @@ int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum n
 		goto out;
 	a.y = tensor_data(out);
 	a.index = index ? tensor_data(index) : NULL;
-	if (tensor_numel(out) && a.inner == 1 && op == SCAN_SUM && a.x.dt != DT_I64)
+	if (tensor_numel(out) && a.inner == 1 && op <= SCAN_PROD && a.x.dt != DT_I64)
 		pool_for(c->pool, (size_t)a.outer, 64, scan_rows, &a);
 	else if (tensor_numel(out))
 		pool_for(c->pool, (size_t)slices(&a), 16, scan_range, &a);
