@@ -25,7 +25,7 @@ def measure(args, path):
     """(our ms, PyTorch's ms, sizes), or a text that says why not."""
     with open(path) as f:
         source = f.read()
-    sized = agree_host.run_ours(args, path, source, "-")
+    sized = agree_host.fitting(lambda most: agree_host.run_ours(args, path, source, "-", most))
     if sized["status"] != "ok":
         return sized["text"]
     words = ["time", f"threads={args.threads}"] + [f"{k}={v}" for k, v in sized["overrides"].items()]

@@ -136,14 +136,35 @@ class Summands(TorchDispatchMode):
         return self.size.get(t.untyped_storage().data_ptr(), 0.0)
 
 
+def plain_tensors(model):
+    """Tensors that modules keep as ordinary attributes, which are no part of the state."""
+    for path, m in model.named_modules():
+        for name, t in vars(m).items():
+            if isinstance(t, torch.Tensor) and t.is_floating_point():
+                yield (path, name), m, t
+
+
+def take_draws(model, single):
+    """Ordinary attributes drawn at random: in double the generator gives others, so those of
+    the single precision model are taken. Computed ones are the same but for rounding."""
+    drawn = {key: t for key, _, t in plain_tensors(single)}
+    for key, m, t in list(plain_tensors(model)):
+        if key in drawn and not torch.allclose(t.double(), drawn[key].double(), rtol=1e-3, atol=1e-5):
+            setattr(m, key[1], drawn[key].double())
+
+
 def run_exact(source, values, seed, drawn):
     """The program in double on the inputs and state given, which may come from either side:
     outputs, and the scale of each output's rounding errors."""
+    single = build(load(source, values), seed)[0] if ".rand" in source else None
     doubled = {k: v.double() if v.is_floating_point() else v for k, v in drawn.items()}
     torch.set_default_dtype(torch.float64)
     try:
         with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
             model, inputs = build(load(source, values, widen=True), seed)
+            if single is not None:
+                take_draws(model, single)
+            del single
             for name, t in state_of(model.double()).items():
                 t.copy_(doubled[name])
             inputs = replaced(inputs, "input", doubled)

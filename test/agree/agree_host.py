@@ -36,7 +36,7 @@ FACTOR, FLOOR = 4.0, 2e-6
 # 30 = 8e-13 for the longest sums and deepest models here.
 ORACLE = 1e-12
 ULP = 4
-MEMORY = 2000        # MB of one model with its inputs in fp32: six times that in all, with fp64
+MEMORY = 2600        # MB of one model with its inputs in fp32: six times that in all, with fp64
 CUTS = (4096, 1024, 256)
 
 
@@ -137,16 +137,25 @@ def host_run(build, path, out, seed, words):
     return json.loads(tool.stdout)
 
 
-def run_ours(args, path, source, out):
-    """At the smallest legal size; with the model's constants cut where it is too large."""
-    words = [f"shrink={args.size}", f"memory={MEMORY}"]
-    result = host_run(args.build, path, out, args.seed, words)
-    for most in CUTS:
+def run_ours(args, path, source, out, most=None):
+    """At the smallest legal size; the model's own constants cut to `most` where that is given."""
+    cut = cuts(source, most) if most else []
+    result = host_run(args.build, path, out, args.seed, [f"shrink={args.size}", f"memory={MEMORY}"] + cut)
+    result["cut"] = cut
+    return result
+
+
+def fitting(attempt):
+    """attempt(None) at the model's own size, or attempt(most) with it cut until it fits into memory."""
+    for most in (None,) + CUTS:
+        try:
+            result = attempt(most)
+        except (MemoryError, RuntimeError) as e:
+            if "allocate" not in str(e) and not isinstance(e, MemoryError):
+                raise
+            result = {"status": "out_of_memory", "text": str(e)}
         if result["status"] != "out_of_memory":
-            break
-        cut = cuts(source, most)
-        result = host_run(args.build, path, out, args.seed, words + cut)
-        result["cut"] = cut
+            return result
     return result
 
 
@@ -168,14 +177,14 @@ def compare_oracle(args, path, source, result, drawn, exact, out):
     return worst, [f"the fp64 run of {k} differs by {v:.1e}" for k, v in errors.items() if v > ORACLE][:2]
 
 
-def problem(args, path, folder):
+def problem(args, path, folder, most):
     from _host_task import run_exact, run_torch
     from safetensors.torch import load_file
 
     out = os.path.join(folder, "out.safetensors")
     with open(path) as f:
         source = f.read()
-    result = run_ours(args, path, source, out)
+    result = run_ours(args, path, source, out, most)
     if result["status"] != "ok":
         return result
     drawn, want = run_torch(source, result["overrides"], args.seed)
@@ -214,7 +223,7 @@ def level_run(args, level, table):
     with tempfile.TemporaryDirectory() as folder:
         for path in files:
             try:
-                r = problem(args, path, folder)
+                r = fitting(lambda most: problem(args, path, folder, most))
             except Exception as e:
                 r = {"status": "torch", "text": f"{type(e).__name__}: {e}"}
             counts[r["status"]] = counts.get(r["status"], 0) + 1
