@@ -153,6 +153,23 @@ def take_draws(model, single):
             setattr(m, key[1], drawn[key].double())
 
 
+@contextlib.contextmanager
+def single_draws():
+    """Random numbers drawn in single precision and widened, so that they are those of the task."""
+    kept = {name: getattr(torch, name) for name in ("rand", "randn")}
+
+    def drawn(fn):
+        return lambda *size, dtype=None, **kw: fn(*size, dtype=torch.float32, **kw).to(dtype or torch.float64)
+
+    try:
+        for name, fn in kept.items():
+            setattr(torch, name, drawn(fn))
+        yield
+    finally:
+        for name, fn in kept.items():
+            setattr(torch, name, fn)
+
+
 def run_exact(source, values, seed, drawn):
     """The program in double on the inputs and state given, which may come from either side:
     outputs, and the scale of each output's rounding errors."""
@@ -160,7 +177,7 @@ def run_exact(source, values, seed, drawn):
     doubled = {k: v.double() if v.is_floating_point() else v for k, v in drawn.items()}
     torch.set_default_dtype(torch.float64)
     try:
-        with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
+        with contextlib.redirect_stdout(io.StringIO()), torch.no_grad(), single_draws():
             model, inputs = build(load(source, values, widen=True), seed)
             if single is not None:
                 take_draws(model, single)
