@@ -14,12 +14,12 @@ static int apart_by_strides(const struct access *a)
 	if (!a->boxed)
 		return 0;
 	for (int k = 0; k < ptr->ndim; k++) {
-		int least = -1;
-		int64_t step = 0;
+		int least = 0;
+		int64_t step = INT64_MAX;
 		for (int d = 0; d < ptr->ndim; d++) {
 			int64_t s = ptr->kind == VAL_AFFINE ? ptr->stride[d] : 0;
 			s = s < 0 ? -s : s;
-			if (!used[d] && (least < 0 || s < step))
+			if (!used[d] && s < step)
 				least = d, step = s;
 		}
 		used[least] = 1;

@@ -162,6 +162,8 @@ FOR_DIMS int put_negative(struct val *d, const struct affine *diff, int dims)
 		along = i;
 		s = diff->stride[i];
 	}
+	if (!s)
+		return 0;
 	int64_t n = d->shape[along];
 	int64_t first = 0, last = n;
 	if (s > 0)
