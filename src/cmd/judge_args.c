@@ -8,7 +8,7 @@ const struct opt judge_args_table[] = {
 	OPT_CHOICE(struct judge_args, reward, "reward", "funnel|reinforce|rank|correct|speed", "funnel", "form of the reward"),
 	OPT_CHOICE(struct judge_args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU of the roofline model"),
 	OPT_INT(struct judge_args, workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
-	OPT_REAL(struct judge_args, timeout, "timeout", 0.1, 3600, 20, "seconds of wall clock a candidate may take"),
+	OPT_REAL(struct judge_args, timeout, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
 	OPT_INT(struct judge_args, elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
 	OPT_INT(struct judge_args, seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -21,6 +22,8 @@
 enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 16 };
 /* Workers that end before they are ready, one after another, before the pool gives up. */
 enum { STARTS_MOST = 8 };
+/* A worker that gets no processor is waited for this many times as long. */
+enum { CLOCK_TIMES = 10 };
 
 struct job {
 	struct job *next;
@@ -34,7 +37,8 @@ struct slot {
 	struct worker_handle w;   /* fd -1: no worker */
 	int ready;
 	struct job *job;
-	int64_t deadline_ns;
+	int64_t deadline_ns;      /* by the clock */
+	int64_t started_ns;       /* processor time of the worker when it got the job */
 	size_t got;               /* bytes of the reply so far */
 	struct reply_frame reply;
 	struct buf dump;          /* what follows a FRAME_DUMP */
@@ -110,6 +114,30 @@ static void stop_spawner(struct judge_pool *p)
 	close(p->spawner);
 	waitpid(p->spawner_pid, NULL, 0);
 	p->spawner = -1;
+}
+
+/* Processor time of a worker: what the rest of the machine does is not its fault. -1: unknown. */
+static int64_t cpu_ns(const struct slot *s)
+{
+	clockid_t id;
+	struct timespec t;
+
+	if (clock_getcpuclockid(s->w.pid, &id) || clock_gettime(id, &t))
+		return -1;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Has it had its time? Asked only once the clock says that it may. */
+static int is_late(const struct judge_pool *p, const struct slot *s, int64_t now)
+{
+	int64_t limit = (int64_t)(p->p.seconds * 1e9), used;
+
+	if (!s->job || now > s->deadline_ns)
+		return now > s->deadline_ns;
+	if (now < s->deadline_ns - (CLOCK_TIMES - 1) * limit)
+		return 0;
+	used = cpu_ns(s);
+	return used < 0 || s->started_ns < 0 || used - s->started_ns > limit;
 }
 
 /* The spawner may have been killed: its workers went with it, another one is started. */
@@ -295,7 +323,8 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 	if (!j)
 		return 0;
 	s->job = j;
-	s->deadline_ns = clock_ns() + (int64_t)(p->p.seconds * 1e9);
+	s->deadline_ns = clock_ns() + CLOCK_TIMES * (int64_t)(p->p.seconds * 1e9);
+	s->started_ns = cpu_ns(s);
 	f.task_n = (uint32_t)j->task_n;
 	f.candidate_n = (uint32_t)j->candidate_n;
 	f.id = j->id;
@@ -430,7 +459,7 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	for (int i = 0; i < p->workers; i++) {
 		struct slot *s = &p->slot[i];
 
-		if (s->w.fd >= 0 && (s->job || !s->ready) && now > s->deadline_ns && worker_lost(p, s, LOST_LATE, e))
+		if (s->w.fd >= 0 && (s->job || !s->ready) && is_late(p, s, now) && worker_lost(p, s, LOST_LATE, e))
 			return -1;
 	}
 	return 0;

@@ -15,7 +15,7 @@ struct judge_pool;
 
 struct judge_pool_options {
 	int workers;              /* 0: one a core */
-	double seconds;           /* wall clock a candidate may take */
+	double seconds;           /* processor time a candidate may take, and by the clock ten times that */
 	size_t memory;            /* address space of a worker */
 	int no_sandbox;           /* told to go without: logged, and said in every report */
 	/* Gets what dump.h describes, for each input set that a job ran on; nonzero stops the pool.

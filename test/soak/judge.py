@@ -15,8 +15,8 @@ from pathlib import Path
 
 PROGRAM = os.environ.get("TRITONRL", str(Path(__file__).resolve().parents[2] / "tritonrl"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
-TIMEOUT = 3.0       # seconds a candidate may take; a hang takes twice that
-TASKS = 24
+TIMEOUT = 3.0       # seconds of processor time a candidate may take; a hang takes twice that
+TASKS = 8
 
 HEAD = "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n"
 DECOY = "@triton.jit\ndef k(x, BLOCK: tl.constexpr):\n    tl.store(x + tl.arange(0, BLOCK), 0.0)\n"
@@ -38,19 +38,19 @@ KINDS = [
     (10, "comment", lambda s, r: s.replace("\n\n", f"\n\n# version {r.random()}\n", 1)),
     (40, "unmasked", lambda s, r: re.sub(r", mask=[^,()]*(, other=0\.0)?\)", ")", s)),
     (30, "no work", lambda s, r: re.sub(r"\n( *)tl\.store\(.*", r"\n\1pass", s)),
-    (4, "host loop", lambda s, r: with_body(s, "        while True:\n            pass\n")),
+    (0.15, "host loop", lambda s, r: with_body(s, "        while True:\n            pass\n")),
     (4, "recursion", lambda s, r: with_body(s, "        f = lambda g: g(g)\n        f(f)\n")),
-    (4, "kernel loop", lambda s, r: s.replace("tl.program_id(0)", "tl.program_id(0)\n    while tl.program_id(0) >= 0:\n        pass\n    zz = 0", 1)),
+    (0.15, "kernel loop", lambda s, r: s.replace("tl.program_id(0)", "tl.program_id(0)\n    while tl.program_id(0) >= 0:\n        pass\n    zz = 0", 1)),
     (4, "huge tensor", lambda s, r: with_body(s, "        torch.empty(1 << 45)\n")),
-    (4, "growing list", lambda s, r: with_body(s, "        a = [1] * 1000\n        while True:\n            a = a + a\n")),
-    (4, "growing text", lambda s, r: with_body(s, "        a = 'x' * 1000\n        while True:\n            a = a + a\n")),
-    (4, "many tensors", lambda s, r: with_body(s, "        a = []\n        while True:\n            a.append(torch.zeros(1 << 21))\n")),
+    (0.15, "growing list", lambda s, r: with_body(s, "        a = [1] * 1000\n        while True:\n            a = a + a\n")),
+    (0.15, "growing text", lambda s, r: with_body(s, "        a = 'x' * 1000\n        while True:\n            a = a + a\n")),
+    (0.15, "many tensors", lambda s, r: with_body(s, "        a = []\n        while True:\n            a.append(torch.zeros(1 << 21))\n")),
     (4, "deep", lambda s, r: HEAD + "x = " + "(" * 60000 + ")" * 60000),
     (4, "deep lists", lambda s, r: HEAD + "x = " + "[" * 3000 + "]" * 3000),
     (4, "large", lambda s, r: s + "# " + "y" * 300000),
     (4, "zero bytes", lambda s, r: s[:200] + "\0" * 50 + s[200:]),
-    (4, "big number", lambda s, r: with_body(s, "        a = 7 ** 7 ** 7 ** 7\n")),
-    (0.2, "hang", lambda s, r: with_body(s, "        for i in range(1 << 30):\n            torch.zeros(1 << 24)\n")),
+    (0.15, "big number", lambda s, r: with_body(s, "        a = 7 ** 7 ** 7 ** 7\n")),
+    (0.03, "hang", lambda s, r: with_body(s, "        for i in range(1 << 30):\n            torch.zeros(1 << 24)\n")),
 ]
 
 
@@ -62,9 +62,10 @@ def make(path, count):
     tasks = [json.loads(line) for line in rows.read_text().splitlines()]
     weights = [k[0] for k in KINDS]
     made = {}
+    sure = dict(zip(rng.sample(range(count), 2 * len(KINDS)), [*range(len(KINDS))] * 2))      # two of each kind
     with path.open("w") as f:
         for i in range(count):
-            _, kind, change = rng.choices(KINDS, weights)[0] if i not in (count // 3, 2 * count // 3) else KINDS[-1]
+            _, kind, change = KINDS[sure[i]] if i in sure else rng.choices(KINDS, weights)[0]
             task = rng.choice(tasks)
             source = change(task["solution"], rng) + f"\n# {i}\n"
             made[kind] = made.get(kind, 0) + 1
