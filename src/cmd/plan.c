@@ -1,15 +1,11 @@
 /* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. */
 #include <stdio.h>
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/plan_args.h"
-#include "cmd/prepare_args.h"
-#include "cmd/stage_args.h"
-#include "data/taskset.h"
-#include "train/plan.h"
 
 const struct opt plan_opts[] = {
 	OPT_STR(struct plan_args, model, "model", "DIR_OR_NAME", NULL,
@@ -40,14 +36,6 @@ static const struct cmd_usage usage = {
 	.sections = "machine",
 };
 
-/* The configuration as the stages will read it. */
-struct stages {
-	struct prepare_args prepare;
-	struct train_args sft, rl;
-	struct eval_cmd_args eval;
-	struct opt_parsed parsed[4];
-};
-
 static int read_stage(const struct opt *table, const char *section, void *into, const char *config, struct opt_parsed *p, struct err *e)
 {
 	struct opt_scope scope = { .own = section, .all = config_sections };
@@ -56,7 +44,7 @@ static int read_stage(const struct opt *table, const char *section, void *into, 
 	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
 }
 
-static int read_stages(struct stages *s, const char *config, struct err *e)
+static int read_stages(struct plan_stages *s, const char *config, struct err *e)
 {
 	return read_stage(prepare_opts, "prepare", &s->prepare, config, &s->parsed[0], e) ||
 	       read_stage(train_opts, "sft", &s->sft, config, &s->parsed[1], e) ||
@@ -64,104 +52,15 @@ static int read_stages(struct stages *s, const char *config, struct err *e)
 	       read_stage(eval_opts, "eval", &s->eval, config, &s->parsed[3], e) ? -1 : 0;
 }
 
-static void release_stages(struct stages *s)
+static void release_stages(struct plan_stages *s)
 {
 	for (size_t i = 0; i < COUNT_OF(s->parsed); i++)
 		opt_release(&s->parsed[i]);
 }
 
-/* --- how much there is to do -------------------------------------------------------------------------- */
+/* --- the job ---------------------------------------------------------------------------------------- */
 
-/* What KernelBook and the prompts come to with Qwen2.5's tokenizer, roughly. */
-enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600 };
-static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100 };
-
-static int64_t count_lines(const char *path)
-{
-	struct line_reader r;
-	struct str line;
-	int64_t n = 0;
-
-	if (!path || !file_exists(path) || file_is_dir(path) || lines_open(&r, path, NULL))
-		return 0;
-	while (lines_next(&r, &line, NULL) > 0)
-		n += str_trim(line).n > 0;
-	lines_close(&r);
-	return n;
-}
-
-static int64_t count_tasks(const char *path)
-{
-	struct taskset t;
-	int64_t n;
-
-	if (!path || !file_exists(path) || taskset_open(&t, path, NULL))
-		return 0;
-	n = (int64_t)t.rows.n;
-	taskset_close(&t);
-	return n;
-}
-
-static int uses(const struct prepare_args *p, const char *source)
-{
-	for (size_t i = 0; i < p->source.n; i++)
-		if (!strcmp(p->source.v[i], source))
-			return 1;
-	return 0;
-}
-
-static int64_t prepared_rows(const struct prepare_args *p)
-{
-	int64_t n = uses(p, "builtin") ? p->count : 0;
-
-	return n + (uses(p, "kernelbook") || uses(p, "jsonl") ? (p->limit ? p->limit : 13923) : 0);
-}
-
-static void set_sft(struct plan_job *j, const struct plan_args *a, const struct stages *s)
-{
-	const struct sft_args *t = &s->sft.sft;
-	double bytes = 0;
-
-	for (size_t i = 0; i < t->data.n; i++) {
-		j->sft.rows += count_lines(t->data.v[i]);
-		bytes += (double)MAX(0, file_exists(t->data.v[i]) ? file_size(t->data.v[i], NULL) : 0);
-	}
-	j->sft.row_tokens = j->sft.rows ? bytes * 10 / BYTES_A_TOKEN_X10 / (double)j->sft.rows : uses(&s->prepare, "builtin") ? BUILTIN_TOKENS : ROW_TOKENS;
-	if (!j->sft.rows)
-		j->sft.rows = prepared_rows(&s->prepare);
-	if (a->rows)
-		j->sft.rows = a->rows;
-	if (a->row_tokens > 0)
-		j->sft.row_tokens = a->row_tokens;
-	j->sft.epochs = t->epochs;
-	j->sft.steps = t->steps;
-	j->sft.batch = t->batch;
-	j->sft.accumulate = t->accumulate;
-	j->sft.max_length = t->max_length;
-}
-
-static void set_rl(struct plan_job *j, const struct plan_args *a, const struct stages *s)
-{
-	const struct train_args *t = &s->rl;
-
-	j->rl.tasks = a->rl_tasks ? a->rl_tasks : count_tasks(t->rl.tasks);
-	if (!j->rl.tasks)
-		j->rl.tasks = s->prepare.rl_count ? s->prepare.rl_count : 100;
-	j->rl.epochs = t->rl.epochs;
-	j->rl.steps = t->rl.steps;
-	j->rl.tasks_per_step = t->rl.tasks_per_step;
-	j->rl.n = t->sample.n;
-	j->rl.keep = strcmp(t->rl.method, "best-of-n") ? 0 : t->rl.keep;
-	j->rl.inner = t->rl.inner;
-	j->rl.max_new = t->sample.max_new_tokens;
-	j->eval.tasks = a->eval_tasks ? a->eval_tasks : count_tasks(s->eval.eval.tasks);
-	if (!j->eval.tasks)
-		j->eval.tasks = 100;
-	j->eval.n = s->eval.sample.n;
-	j->eval.max_new = s->eval.sample.max_new_tokens;
-}
-
-static int set_job(struct plan_job *j, const struct plan_args *a, const struct stages *s, struct err *e)
+static int set_job(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
 {
 	struct policy_opts o;
 	const struct policy_args *p = &s->sft.policy;
@@ -177,12 +76,7 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct s
 	j->store = o.store;
 	j->fixed_store = o.store == STORE_I8;
 	j->recompute = p->recompute;
-	set_sft(j, a, s);
-	set_rl(j, a, s);
-	if (j->prompt_tokens <= 0)
-		j->prompt_tokens = prompt_tokens[prompt_style_by_name(str_of(s->rl.sample.prompt))];
-	j->answer_tokens = a->answer_tokens > 0 ? a->answer_tokens : (double)j->rl.max_new / 2;
-	return 0;
+	return plan_amounts(j, a, s, e);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------ */
@@ -238,7 +132,7 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 
 static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
 {
-	struct stages s = { .parsed = { { .args = NULL } } };
+	struct plan_stages s = { .parsed = { { .args = NULL } } };
 	struct plan_job j;
 	int rc = read_stages(&s, config, e) || set_job(&j, a, &s, e) ? -1 : 0;
 
@@ -282,6 +176,7 @@ int cmd_plan(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
+	progress_set_mode(PROGRESS_QUIET);
 	rc = p.n ? err_set(&e, ERR_USAGE, "name at most one configuration") : run(&a, p.config, &fits, &out, &e);
 	if (!rc)
 		fputs(buf_cstr(&out), stdout);

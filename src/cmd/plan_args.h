@@ -1,8 +1,12 @@
-/* Options of plan: the `machine` section of a configuration. */
+/* Options of plan (the `machine` section of a configuration), and what it reads from the other
+ * sections. */
 #ifndef CMD_PLAN_ARGS_H
 #define CMD_PLAN_ARGS_H
 
 #include "base/opt.h"
+#include "cmd/prepare_args.h"
+#include "cmd/stage_args.h"
+#include "train/plan.h"
 
 struct plan_args {
 	const char *model, *gpu;
@@ -11,5 +15,17 @@ struct plan_args {
 	int json;
 };
 extern const struct opt plan_opts[];
+
+/* The configuration as the stages will read it. */
+struct plan_stages {
+	struct prepare_args prepare;
+	struct train_args sft, rl;
+	struct eval_cmd_args eval;
+	struct opt_parsed parsed[4];
+};
+
+/* How much there is to do: rows, tasks and their lengths, from files where there are any, from a few
+ * draws of the generator, else from what is usual. What `a` gives wins. */
+int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e);
 
 #endif

@@ -126,10 +126,17 @@ static void table_assumptions(const struct plan *p, struct buf *out)
 	buf_addf(out, "  training reaches %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling reads memory at %.0f %% of %.0f GB/s\n",
 		 100 * plan_share(p, PLAN_SHARE_TRAIN), p->machine.tflops, 100 * plan_share(p, PLAN_SHARE_PREFILL),
 		 100 * plan_share(p, PLAN_SHARE_READ), p->machine.gb_per_s);
-	buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows, j->sft.row_tokens, (long long)j->sft.epochs,
-		 j->sft.epochs == 1 ? "" : "s");
-	buf_addf(out, "  rl: %lld tasks, %lld epochs, %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n",
-		 (long long)j->rl.tasks, (long long)j->rl.epochs, (long long)j->rl.n, j->prompt_tokens, j->answer_tokens);
+	if (j->sft.steps)
+		buf_addf(out, "  sft: %lld steps, rows of %.0f tokens\n", (long long)j->sft.steps, j->sft.row_tokens);
+	else
+		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows, j->sft.row_tokens,
+			 (long long)j->sft.epochs, j->sft.epochs == 1 ? "" : "s");
+	if (j->rl.steps)
+		buf_addf(out, "  rl: %lld steps of %lld tasks", (long long)j->rl.steps, (long long)j->rl.tasks_per_step);
+	else
+		buf_addf(out, "  rl: %lld tasks, %lld epochs", (long long)j->rl.tasks, (long long)j->rl.epochs);
+	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n", (long long)j->rl.n, j->prompt_tokens,
+		 j->answer_tokens);
 	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.0f ms of one of %d cores, %s\n",
 		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, p->machine.cores,
 		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
