@@ -17,8 +17,8 @@ struct cheat_count {
  * beside it), its track and what is expected in its first lines. */
 int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e);
 
-/* Mean milliseconds of wall clock to judge the answers that `store` holds under `stage`, by one
- * process that meets each task once. */
+/* Milliseconds of wall clock a candidate, over the answers that `store` holds under `stage`, judged by
+ * one process that meets each task once; the best of three times, for a busy machine. */
 int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
 		struct err *e);
 

@@ -163,26 +163,43 @@ static int submit_answer(void *ctx, const struct store_sample *t)
 	return 0;
 }
 
-int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
-		struct err *e)
+/* All answers once, by a pool that has seen none of their tasks. */
+static int time_once(const struct judge_options *o, const struct judge_pool_options *po, struct timing *m, struct store *store, const char *stage,
+		     double *ms)
 {
-	struct timing m = { .tasks = tasks, .e = e };
-	struct judge_options o;
-	struct judge_pool_options po;
 	struct judged j;
 	int64_t start;
 	int rc;
 
+	m->n = 0;
+	m->pool = judge_pool_open(o, po, m->e);
+	start = clock_ns();
+	rc = m->pool && !store_each_sample(store, stage, submit_answer, m, m->e) ? 0 : -1;
+	while (!rc && (rc = judge_pool_next(m->pool, 1, &j, m->e)) > 0)
+		rc = 0;
+	*ms = m->n ? (double)(clock_ns() - start) / 1e6 / (double)m->n : 0.0;
+	judge_pool_close(m->pool);
+	return rc;
+}
+
+int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
+		struct err *e)
+{
+	enum { TIMES = 3 };
+	struct timing m = { .tasks = tasks, .e = e };
+	struct judge_options o;
+	struct judge_pool_options po;
+
 	if (judge_args_options(a, &o, &po, e))
 		return -1;
 	po.workers = 1;
-	m.pool = judge_pool_open(&o, &po, e);
-	start = clock_ns();
-	rc = m.pool && !store_each_sample(store, stage, submit_answer, &m, e) ? 0 : -1;
-	while (!rc && (rc = judge_pool_next(m.pool, 1, &j, e)) > 0)
-		rc = 0;
+	for (int i = 0; i < TIMES; i++) {
+		double once;
+
+		if (time_once(&o, &po, &m, store, stage, &once))
+			return -1;
+		*ms = i == 0 || once < *ms ? once : *ms;
+	}
 	*n = m.n;
-	*ms = m.n ? (double)(clock_ns() - start) / 1e6 / (double)m.n : 0.0;
-	judge_pool_close(m.pool);
-	return rc;
+	return m.n ? 0 : err_set(e, ERR_STATE, "no answer under '%s' is to one of the tasks: they have changed since", stage);
 }
