@@ -435,6 +435,11 @@ static int c_Tensor(struct bind *b)
 	struct tensor t;
 	char *p;
 
+	if (args.u.seq->n == 1 && args.u.seq->v[0].kind == V_TENSOR) {      /* an alias of it */
+		t = args.u.seq->v[0].u.t->t;
+		tensor_retain(&t);
+		return bind_result(b, &t);
+	}
 	if (args.u.seq->n == 1 && (args.u.seq->v[0].kind == V_LIST || args.u.seq->v[0].kind == V_TUPLE)) {
 		measure(&n, args.u.seq->v[0], 0);
 		if (n.bad || n.ragged)

@@ -145,7 +145,7 @@ def is_defined(base):
     with open(base + ".py") as f:
         out = try_task(f.read())
     kept = load_file(base + ".safetensors")
-    return out is not None and all(k in out and torch.equal(out[k].nan_to_num(), t.nan_to_num()) for k, t in kept.items())
+    return out is not None and all(k in out and torch.equal(out[k], t) for k, t in kept.items())
 
 
 def compare(base, path):

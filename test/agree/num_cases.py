@@ -161,3 +161,13 @@ for f in ("torch.softmax({}, 1)", "torch.cumsum({}, 0)", "torch.sum({}, 1)", "to
 for f in ("F.conv2d({}, r(4, 3, 3, 3))", "F.max_pool2d({}, 2)", "F.avg_pool2d({}, 3, 1, 1)", "F.batch_norm({}, None, None, training=True)", "F.group_norm({}, 3)", "F.interpolate({}, scale_factor=2)", "F.adaptive_avg_pool2d({}, 2)", "F.pad({}, (1, 2, 0, 1), mode='replicate')", "F.unfold({}, 3)", "torch.mean({}, (2, 3))", "F.instance_norm({})", "F.conv_transpose2d({}, r(3, 4, 3, 3), stride=2)", "F.local_response_norm({}, 3)", "F.pixel_unshuffle({}[:, :, :8, :8], 2)"):
     for x in ("X.permute(0, 3, 1, 2)", "X[:, 1:9].permute(0, 3, 1, 2)", "X.permute(0, 3, 2, 1)[:, :, ::2]", "X.permute(0, 3, 1, 2).double().float()"):
         add("(lambda X: " + f.replace("{}", x) + ")(r(2, 10, 16, 3))")
+# --- keywords for sizes, typed constructors, products that only multiply, scans by rows
+add("torch.zeros(size=(2, 3))", "torch.rand(size=(2, 3))", "torch.flip(r(3, 4), dims=(0,))", "r(2, 3).permute(dims=(1, 0))", "torch.LongTensor([1, 2, 3])",
+    "torch.Tensor(r(3))", "torch.einsum('i,j->ij', torch.arange(3), r(4))", "torch.cumprod(p(9, 40), 1)", "torch.cumprod(p(3, 5).double(), 1)",
+    "torch.combinations(r(5), 3)", "torch.combinations(torch.arange(4), with_replacement=True)", "F.max_unpool2d(*F.max_pool2d(r(2, 3, 6, 8), 2, return_indices=True), 2)",
+    "F.linear(r(1, 300), r(70, 300))", "F.linear(r(2, 37), r(5, 37), r(5))", "F.linear(r(6, 1000), r(9, 1000))", "r(3, 64) @ r(40, 64).t()")
+# --- convolutions with little input and large kernels, wide dilation, few channels
+add("F.conv_transpose3d(r(2, 4, 3, 2, 3), r(4, 5, 3, 5, 7))", "F.conv_transpose2d(r(1, 6, 4, 5), r(6, 3, 5, 3), stride=(2, 3), padding=(1, 0), output_padding=(1, 2))",
+    "F.conv_transpose2d(r(2, 8, 3, 3), r(8, 2, 3, 5), groups=4, dilation=2)", "F.conv2d(r(2, 8, 17, 16), r(9, 8, 5, 9), padding=(2, 4), dilation=(2, 3))",
+    "F.conv3d(r(2, 3, 9, 8, 9), r(7, 3, 3, 5, 7), padding=1)", "F.conv3d(r(1, 3, 6, 5, 4), r(17, 3, 3, 3, 1))", "F.conv2d(r(2, 6, 33, 35), r(6, 1, 3, 3), groups=6)",
+    "F.conv2d(r(1, 2, 50, 3), r(3, 2, 2, 3), stride=(3, 1))", "F.conv1d(r(2, 5, 100), r(11, 5, 9), stride=4, dilation=3)")

@@ -2,15 +2,30 @@
 
 
 def is_parametrized(module, tensor_name=None):
-    return False
+    held = getattr(module, "parametrizations", None)
+    return held is not None and (tensor_name is None or tensor_name in held)
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    return module
+    raise NotImplementedError("torch.nn.utils.parametrize.remove_parametrizations")
 
 
 def register_parametrization(module, tensor_name, parametrization, unsafe=False):
-    raise NotImplementedError("torch.nn.utils.parametrize.register_parametrization")
+    """NAME becomes parametrization(original), computed before each forward."""
+    held = getattr(module, "parametrizations", None)
+    if held is not None and tensor_name in held:
+        raise NotImplementedError("torch.nn.utils.parametrize.register_parametrization of a parametrized tensor")
+    value = getattr(module, tensor_name)
+    original = parametrization.right_inverse(value) if hasattr(parametrization, "right_inverse") else value
+    holder = _hold(module, tensor_name, {"original": original.data})
+    holder.add_module("0", parametrization)
+
+    def compute(m, inputs):
+        setattr(m, tensor_name, parametrization(holder.original))
+
+    compute(module, None)
+    module.register_forward_pre_hook(compute)
+    return module
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, use_trivialization=True):
