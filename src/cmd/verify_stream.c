@@ -41,6 +41,10 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		else
 			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
 				 v->inputs[i].passed ? "passed" : "failed", v->inputs[i].max_error, v->inputs[i].tolerance);
+	if (v->task.unfit[0])
+		buf_addf(out, "  task: not fit to judge others: %s\n", v->task.unfit);
+	if (v->task.model_shrunk)
+		buf_adds(out, "  task: judged with a smaller model, too large as it is\n");
 	if (v->task.survivors)
 		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n", v->task.survivors, v->task.mutants,
 			 v->task.survivor);

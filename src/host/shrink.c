@@ -192,20 +192,17 @@ static int size_of(const struct py_node *n, int64_t *out)
 	return *out > 0 ? 0 : -1;
 }
 
-size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
+/* Constants that are in one set and, where it is given, not in the other. */
+static size_t find(const struct py_module *m, const struct names *in, const struct names *out_of, struct shrink_const *out, size_t cap)
 {
-	struct names inputs = { .n = 0 }, init = { .n = 0 };
 	size_t n = 0;
 
-	used_by(m, "get_inputs", &inputs);
-	used_by(m, "get_init_inputs", &init);
-	used_by_classes(m, &init);
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
 		const struct py_node *s = m->root->u.Module.body.v[i], *v;
 		struct shrink_const c;
 
 		for (size_t k = 0; (v = constant_at(s, k, &c.name)); k++) {
-			if (size_of(v, &c.value) || !holds_constant(&inputs, s, c.name) || holds_constant(&init, s, c.name))
+			if (size_of(v, &c.value) || !holds_constant(in, s, c.name) || holds_constant(out_of, s, c.name))
 				continue;
 			if (n < cap)
 				out[n] = c;
@@ -213,6 +210,25 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 		}
 	}
 	return n;
+}
+
+size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
+{
+	struct names inputs = { .n = 0 }, init = { .n = 0 };
+
+	used_by(m, "get_inputs", &inputs);
+	used_by(m, "get_init_inputs", &init);
+	used_by_classes(m, &init);
+	return find(m, &inputs, &init, out, cap);
+}
+
+size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, size_t cap)
+{
+	struct names init = { .n = 0 }, classes = { .n = 0 };
+
+	used_by(m, "get_init_inputs", &init);
+	used_by_classes(m, &classes);
+	return find(m, &init, &classes, out, cap);
 }
 
 /* --- the source at other sizes ---------------------------------------------------------------- */

@@ -16,6 +16,8 @@ struct shrink_const {
 
 /* Up to `cap` of them in source order; returns how many there are (0: none, say so). */
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap);
+/* The same for constants that get_init_inputs uses: another model, for one too large to run. */
+size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, size_t cap);
 
 /* Appends the source of the module with these constants written as host_load replaces them. */
 void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out);

@@ -95,11 +95,21 @@ double results_distance(const struct results *a, const struct results *b)
 
 			if (x->v[k] == y->v[k])
 				continue;
+			if (scale == 0.0 && d <= y->abs)
+				continue;
 			if (!(d <= worst * scale))
 				worst = scale > 0.0 && isfinite(d) ? d / scale : INFINITY;
 		}
 	}
 	return a->n == b->n ? worst : INFINITY;
+}
+
+void results_allow_zero(struct results *r, const struct results *other)
+{
+	for (int i = 0; i < MIN(r->n, other->n); i++)
+		for (int64_t k = 0; r->r[i].rms == 0.0 && k < MIN(r->r[i].n, other->r[i].n); k++)
+			if (isfinite(other->r[i].v[k]))
+				r->r[i].abs = MAX(r->r[i].abs, 8.0 * fabs(other->r[i].v[k]));
 }
 
 void results_set_tolerance(struct results *r, double error, double eps, int64_t sum)
@@ -182,7 +192,7 @@ static struct scan scan_values(const struct result *e, const struct result *g)
 	double sum = 0.0;
 
 	for (int64_t k = 0; k < e->n; k++) {
-		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = e->rel * (fabs(x) + e->rms);
+		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = e->rel * (fabs(x) + e->rms) + e->abs;
 
 		if (x == y)
 			continue;
@@ -211,7 +221,7 @@ static void show_element(struct comparison *c, const struct result *e, const str
 	index_text(e, k, x->at, sizeof x->at);
 	x->expected = e->v[k];
 	x->got = g->v[k];
-	x->allowed = e->rel * (fabs(e->v[k]) + e->rms);
+	x->allowed = e->rel * (fabs(e->v[k]) + e->rms) + e->abs;
 }
 
 /* The worst element, then those out of tolerance from the front. */
@@ -235,8 +245,8 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	c->expected = e->v[s.worst];
 	c->got = g->v[s.worst];
 	c->max_error = fabs(c->got - c->expected);
-	c->allowed = e->rel * (fabs(c->expected) + e->rms);
-	if (!s.bad && s.rms_error <= e->rel * e->rms)
+	c->allowed = e->rel * (fabs(c->expected) + e->rms) + e->abs;
+	if (!s.bad && s.rms_error <= e->rel * e->rms + e->abs)
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
 	show_elements(c, e, g, s.worst);

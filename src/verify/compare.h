@@ -4,7 +4,7 @@
  * that comes from its own rounding: how far its own-dtype run and a run with every operation
  * off by one ulp are from fp64, and how long its sums are. A candidate's results must agree
  * in number, shape, dtype and layout before a value is looked at; then every element must
- * satisfy  |got - expected| <= rel * (|expected| + rms)  and the whole  rms(error) <= rel * rms.
+ * satisfy  |got - expected| <= rel * (|expected| + rms) + abs  and the whole  rms(error) <= rel * rms.
  * Comparisons are written so that NaN fails. */
 #ifndef VERIFY_COMPARE_H
 #define VERIFY_COMPARE_H
@@ -23,6 +23,7 @@ struct result {
 	double *v;                /* fp64 copies of the elements, dense */
 	double rms;
 	double rel;               /* tolerance */
+	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
 	int overlapping;          /* expanded view */
 	int undefined;            /* holds bytes that nobody wrote, where that is known */
 };
@@ -39,6 +40,8 @@ void results_release(struct results *r);
 
 /* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity. Same shapes. */
 double results_distance(const struct results *a, const struct results *b);
+/* A result that is zero everywhere may be off by what the other run is, eight times over. */
+void results_allow_zero(struct results *r, const struct results *other);
 /* Sets every tolerance: `error` is such a distance, `eps` the dtype's unit, `sum` the longest
  * reduction, which even half-precision programs form in fp32. */
 void results_set_tolerance(struct results *r, double error, double eps, int64_t sum);

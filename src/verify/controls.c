@@ -106,7 +106,12 @@ int task_check_controls(struct task *t, struct err *e)
 			break;
 		if (control_passes(t, i, &passes, e))
 			return -1;
-		if (passes)
+		if (!passes)
+			continue;
+		/* Whether the reference passes its own test is another question than whether others may. */
+		if (judge_options(t->judge)->identity)
+			snprintf(t->check.unfit, sizeof t->check.unfit, "a result of %s cannot be told from the reference's", controls[i].name);
+		else
 			diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's", controls[i].name);
 	}
 	return 0;

@@ -243,7 +243,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	*v = (struct verdict){ .track = f.o->track, .eval_mode = t->reference.eval_mode, .task = t->check };
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
-	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode };
+	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode, .ov = t->reference.ov, .n_ov = t->reference.n_ov };
 	launch_open(&f.launch, j);
 	rc = run_stages(&f, source);
 	if (!rc)

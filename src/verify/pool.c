@@ -360,7 +360,7 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	for (int i = 0; i < v->n_elements; i++)
 		if (!memchr(v->elements[i].at, 0, sizeof v->elements[i].at))
 			return 0;
-	if (!memchr(v->task.survivor, 0, sizeof v->task.survivor))
+	if (!memchr(v->task.survivor, 0, sizeof v->task.survivor) || !memchr(v->task.unfit, 0, sizeof v->task.unfit))
 		return 0;
 	return memchr(v->diag.text, 0, sizeof v->diag.text) && memchr(v->diag.hint, 0, sizeof v->diag.hint) &&
 	       memchr(v->explain, 0, sizeof v->explain) && memchr(r->err.text, 0, sizeof r->err.text) &&

@@ -207,7 +207,7 @@ int task_find_relations(struct task *t, struct err *e)
 	host_tensors(t->vault, t->trial[0].inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {
 		/* A shorter batch is legal where a size of the task's own says how long it is. */
-		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->trial[0].n_ov ? 1 : add_relation(t, &relations[i], 0, e);
+		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 : add_relation(t, &relations[i], 0, e);
 
 		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD && relations[i].change != CHANGE_FIRST_ROW)
 			rc = add_relation(t, &relations[i], 1, e);

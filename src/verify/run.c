@@ -241,7 +241,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	w->h = host_new(&w->opts, e);
 	if (!w->h)
 		return -1;
-	rc = host_load(w->h, p->task, NULL, 0, &w->task_ns, e);
+	rc = host_load(w->h, p->task, p->ov, p->n_ov, &w->task_ns, e);
 	ns = w->task_ns;
 	if (!rc && p->source != p->task)
 		rc = host_load(w->h, p->source, NULL, 0, &ns, e);

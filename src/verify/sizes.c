@@ -15,17 +15,21 @@ enum { LARGE_WORK = 1 << 27 };
 
 struct sizes {
 	struct task *t;
-	struct shrink_const c[TRIAL_OVERRIDES];
+	struct shrink_const c[TRIAL_SIZES];
 	size_t n;
-	int64_t v[TRIAL_OVERRIDES];
+	int64_t v[TRIAL_SIZES];
 	struct err *e;
 };
 
 static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 {
-	tr->n_ov = s->n;
+	const struct program *p = &s->t->reference;
+
 	for (size_t i = 0; i < s->n; i++)
 		tr->ov[i] = (struct host_override){ .name = s->c[i].name, .value = v[i] };
+	for (size_t i = 0; i < p->n_ov; i++)
+		tr->ov[s->n + i] = p->ov[i];
+	tr->n_ov = s->n + p->n_ov;
 }
 
 struct count {
@@ -89,7 +93,7 @@ static int shrink_one(struct sizes *s, size_t i)
 /* First everything that can be small at once, then constant by constant. */
 static int find_tiny(struct sizes *s)
 {
-	int64_t trial[TRIAL_OVERRIDES], got;
+	int64_t trial[TRIAL_SIZES], got;
 	static const int64_t together[] = { 3, 5, 8, 16 };
 
 	for (size_t k = 0; k < COUNT_OF(together); k++) {
@@ -116,7 +120,7 @@ static int find_tiny(struct sizes *s)
  * gigabytes. */
 static int find_degrees(struct sizes *s, const int64_t *tiny, double base, double *degree)
 {
-	int64_t v[TRIAL_OVERRIDES];
+	int64_t v[TRIAL_SIZES];
 
 	for (size_t i = 0; i < s->n; i++) {
 		int64_t got;
@@ -135,7 +139,7 @@ static int find_degrees(struct sizes *s, const int64_t *tiny, double base, doubl
 static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 {
 	double limit = (double)judge_options(s->t->judge)->elements, base = (double)try_sizes(s, tiny, 0);
-	double degree[TRIAL_OVERRIDES];
+	double degree[TRIAL_SIZES];
 
 	if (base < 0 || find_degrees(s, tiny, base, degree))
 		return -1;
@@ -239,10 +243,11 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
-	int64_t tiny[TRIAL_OVERRIDES], original[TRIAL_OVERRIDES], other[TRIAL_OVERRIDES], got;
+	int64_t tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES], got;
 	int none;
 
-	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_OVERRIDES), (size_t)TRIAL_OVERRIDES);
+	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
+	t->n_sizes = s.n;
 	for (size_t i = 0; i < s.n; i++)
 		s.v[i] = s.c[i].value;
 	if (s.n && find_tiny(&s))

@@ -6,7 +6,11 @@
 
 #include "base/mem.h"
 #include "host/bind.h"
+#include "host/shrink.h"
 #include "verify/reach.h"
+
+/* What the sizes of a model are halved to, where it is too large. */
+enum { SMALL_MODEL = 1024 };
 
 static int note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
@@ -287,8 +291,11 @@ static int check_own(struct task *t, const struct trial *tr, const struct result
 static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy)
 {
 	const struct judge_options *o = judge_options(t->judge);
-	double error = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
+	double error;
 
+	results_allow_zero(&tr->expected, own);
+	results_allow_zero(&tr->expected, noisy);
+	error = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
 	results_set_tolerance(&tr->expected, error, unit_of(tr->dt, o->allow_tf32), longest_sum(tr, own));
 	adopt_types(&tr->expected, own);
 	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
@@ -379,10 +386,42 @@ static int take_sets(struct task *t, struct err *e)
 	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
 }
 
+/* Halves the sizes of a model that is too large to be run several times over, down to where a
+ * matrix of two of them is small. 1: there are such sizes. */
+static int shrink_model(struct task *t)
+{
+	struct shrink_const c[TRIAL_SIZES];
+	size_t n = MIN(shrink_find_model(&t->module, c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
+
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].value <= SMALL_MODEL)
+			continue;
+		while (c[i].value > SMALL_MODEL)
+			c[i].value /= 2;
+		t->model_ov[t->reference.n_ov++] = (struct host_override){ .name = c[i].name, .value = c[i].value };
+	}
+	t->reference.ov = t->model_ov;
+	t->check.model_shrunk = t->reference.n_ov > 0;
+	return t->check.model_shrunk;
+}
+
+static int build_own(struct task *t, struct err *e)
+{
+	size_t limit = judge_options(t->judge)->memory / 4;
+	int rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
+	int too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc && host_usage(t->own.h).bytes > limit;
+
+	if (!too_large || !shrink_model(t))
+		return rc;
+	buf_adds(&t->notes, "the model is too large to be judged as it is: its own sizes are shrunk as well\n");
+	world_close(&t->own);
+	return world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
+}
+
 static int build_reference(struct task *t, struct err *e)
 {
 	struct host_options o = { .lib = judge_lib(t->judge), .memory = judge_options(t->judge)->memory };
-	int rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
+	int rc = build_own(t, e);
 
 	if (rc > 0)
 		note_problem(t, "the reference does not run: %.300s", host_diag(t->own.h)->text);

@@ -11,7 +11,7 @@
 #include "verify/compare.h"
 #include "verify/judge.h"
 
-enum { TRIAL_OVERRIDES = 8, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
+enum { TRIAL_SIZES = 8, TRIAL_OVERRIDES = 2 * TRIAL_SIZES, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
 
 enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD, CHANGE_SIGNED,
 		    CHANGE_WIDE, CHANGE_SMALL };
@@ -68,6 +68,8 @@ struct program {
 	const struct py_module *source;     /* gives the class; the task itself for the reference */
 	const char *class_name;
 	int eval_mode;
+	const struct host_override *ov;     /* of the task, whatever the trial: a smaller model */
+	size_t n_ov;
 };
 
 /* A program in a host of its own: modules loaded, the model built. Every run of it copies its

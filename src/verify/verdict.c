@@ -99,6 +99,9 @@ static void json_task(struct jw *w, const struct verdict_task *t)
 	jw_key(w, "mutants"), jw_int(w, t->mutants);
 	jw_key(w, "survivors"), jw_int(w, t->survivors);
 	jw_key(w, "order_free"), jw_int(w, t->equal);
+	jw_key(w, "model_shrunk"), jw_bool(w, t->model_shrunk);
+	if (t->unfit[0])
+		jw_key(w, "unfit"), jw_cstr(w, t->unfit);
 	jw_key(w, "survivor");
 	if (t->survivors)
 		jw_cstr(w, t->survivor);

@@ -52,6 +52,8 @@ struct verdict_element {
 /* What the mutation check of the task found. */
 struct verdict_task {
 	int mutants, survivors;   /* of the reference; those that no input set tells from it */
+	char unfit[96];           /* why it cannot judge others, where the reference was its own candidate; "" it can */
+	int model_shrunk;         /* too large as it is: sizes of the constructor are smaller, too */
 	int equal;                /* steps whose order makes no difference on any of them */
 	char survivor[80];        /* the first of them */
 };

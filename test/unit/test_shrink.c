@@ -35,6 +35,21 @@ static void test_chained(void **state)
 	assert_int_equal(c[1].value, 64);
 }
 
+static void test_sizes_of_the_model(void **state)
+{
+	struct shrink_const c[8];
+	struct py_module m;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(py_parse(&m, STR("batch = 4\nwide = 64 * 2\nscale = 0.5\ndef get_inputs():\n    return [torch.rand(batch, wide)]\n"
+					  "def get_init_inputs():\n    return [wide, scale]\n"), "task", 0, &e), 0);
+	assert_int_equal(shrink_find_model(&m, c, 8), 1);
+	assert_true(str_is(c[0].name, "wide"));
+	assert_int_equal(c[0].value, 128);
+	py_release(&m);
+}
+
 /* One name of the chain belongs to the model: so does the size. */
 static void test_chain_of_the_model(void **state)
 {
@@ -165,7 +180,7 @@ static void test_import_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_read_by_a_class),
+		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model), cmocka_unit_test(test_read_by_a_class),
 		cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import), cmocka_unit_test(test_import_widens),
 		cmocka_unit_test(test_import_refuses),
 	};

@@ -235,6 +235,59 @@ static void test_skipped_dtype_is_said(void **state)
 	judge_free(j);
 }
 
+/* A model that does not fit is judged smaller, and the verdict says so. */
+static void test_model_too_large(void **state)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct str source = STR(HEAD "width = 8192\nrows = 8\nclass Model(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+				"        self.lin = nn.Linear(n, n)\n    def forward(self, x):\n        return self.lin(x)\n"
+				"def get_inputs():\n    return [torch.randn(rows, width)]\ndef get_init_inputs():\n    return [width]\n");
+	struct judge *j;
+	struct task *t;
+	struct verdict v;
+
+	(void)state;
+	o.memory = (size_t)64 << 20;
+	o.identity = 1;
+	o.track = TRACK_HYBRID;
+	j = judge_new(&o, &e);
+	t = task_open(j, source, "task", &e);
+	assert_non_null(t);
+	assert_int_equal(task_problem(t)->reason, REASON_ok);
+	assert_int_equal(judge_candidate(j, t, source, &v, &e), 0);
+	assert_true(v.correct && v.task.model_shrunk);
+	assert_string_equal(v.inputs[0].shape, "3x1024");
+	task_free(t);
+	judge_free(j);
+}
+
+/* A result of zeros: the reference passes its own test, nobody else is judged by it. */
+static void test_unfit_task(void **state)
+{
+	static const char body[] = "        return torch.relu(-torch.abs(x))\n";
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge *j = open_judge(0), *own;
+	struct task *t = open_task(j, body, "randn"), *s;
+	struct verdict v;
+
+	(void)state;
+	assert_int_equal(task_problem(t)->reason, REASON_bad_task);
+	o.identity = 1;
+	o.track = TRACK_HYBRID;
+	own = judge_new(&o, &e);
+	s = open_task(own, body, "randn");
+	assert_int_equal(task_problem(s)->reason, REASON_ok);
+	assert_int_equal(judge_candidate(own, s, str_of(s->source), &v, &e), 0);
+	assert_true(v.correct);
+	assert_contains(v.task.unfit, "cannot be told");
+	task_free(t);
+	task_free(s);
+	judge_free(j);
+	judge_free(own);
+}
+
 static void test_without_funnel(void **state)
 {
 	struct judge *j = open_judge(1u << EXT_funnel);
@@ -256,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
+		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_unfit_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
