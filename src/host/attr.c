@@ -352,7 +352,7 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 {
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___setattr__], &where) : NULL;
-	if (h->fatal || h->failed)
+	if (h->fatal || h->failed || host_may_set(h, v))
 		return -1;
 	if (!hook || where == h->object_class)
 		return attr_set_generic(h, v, name, x);

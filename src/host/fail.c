@@ -49,6 +49,20 @@ int host_may_change(struct host *h, struct val v)
 	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed", val_type_name(h, v)) : 0;
 }
 
+/* Attributes of modules are guarded against our own code as well: program code reaches it by
+ * methods such as ParameterList.append. */
+int host_may_set(struct host *h, struct val v)
+{
+	int module;
+
+	if (!h->guarded || !V_IS_HEAP(v) || v.u.o->young)
+		return 0;
+	module = v.kind == V_OBJECT && h->nn_module && class_is_sub(v.u.o->cls, h->nn_module);
+	if (!module && h->frame && h->frame->mod->trusted)
+		return 0;
+	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set", val_type_name(h, v));
+}
+
 void host_seal(struct host *h)
 {
 	h->sealed = 1;

@@ -222,6 +222,7 @@ struct dict_entry *dict_next(struct dict_obj *d, size_t *at);
 
 /* Before program code changes an object: 0, or -1 where it is sealed. */
 int host_may_change(struct host *h, struct val v);
+int host_may_set(struct host *h, struct val v);          /* the same for its attributes */
 
 /* --- failing (fail.c) ---------------------------------------------------------------------------- */
 

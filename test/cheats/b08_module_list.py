@@ -1,0 +1,30 @@
+# B8: counts its calls in a list of parameters, under another name
+# task: scale
+# track: strict
+# expect: tiny state_kept
+# rule: state
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = nn.ParameterList()
+
+    def forward(self, x):
+        calls = self.seen
+        calls.append(torch.empty(1))
+        out = torch.empty_like(x)
+        n = x.numel()
+        if len(calls) < 100:
+            scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out
