@@ -485,7 +485,7 @@ static int take_away(const struct needed *n)
 {
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = n->arg < 0 ? seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), n->call, 0) :
-			      seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), n->call, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)n->arg));
+			      seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), n->call, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)n->arg, 0));
 
 	/* The filter that is loaded here needs NO_NEW_PRIVS, or being root. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
