@@ -1,7 +1,9 @@
 /* The thread pool: see thread.h.
  *
- * A region is announced by raising `epoch`; a thread that sees a new epoch runs the function
- * and lowers `running`. Waiting is a short spin, then a condition variable. */
+ * Threads wait at gates: a gate is a counter that is raised when what they wait for is there.
+ * A region begins at `begin`; the last thread to leave it opens `done`. Waiting is a spin, then
+ * sleep. How long the spin may take is learned: where it ends in sleep all the same (the other
+ * thread has no core now) it becomes short, where it pays it becomes long again. */
 #include "base/thread.h"
 
 #include <pthread.h>
@@ -10,12 +12,23 @@
 #include "base/cpu.h"
 #include "base/mem.h"
 
-enum { SPINS = 4000 };
+enum {
+	SPINS_LEAST = 64, SPINS_MOST = 4000,
+	PROBE = 64,             /* one in so many short spins that failed is followed by a long one */
+	LINE = 64               /* bytes between words that different threads write */
+};
 
 struct worker {
 	struct pool *pool;
 	int me;
 	pthread_t thread;
+};
+
+struct gate {
+	_Atomic unsigned word;
+	_Atomic int sleepers;
+	pthread_cond_t moved;
+	char apart[LINE];
 };
 
 struct pool {
@@ -24,13 +37,15 @@ struct pool {
 	int started;
 	pool_fn *fn;
 	void *ctx;
-	_Atomic unsigned epoch;
-	_Atomic int running;
 	_Atomic int quit;
-	_Atomic unsigned barrier_epoch;
-	_Atomic int barrier_waiting;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;            /* a new epoch, a barrier passed, or running == 0 */
+	_Atomic int spins;              /* how long a wait spins at present */
+	_Atomic unsigned failed;        /* spins that ended in sleep */
+	pthread_mutex_t lock;           /* of the gates' conditions */
+	char apart[LINE];
+	struct gate begin, done, barrier;
+	_Atomic int running;            /* threads still in the region */
+	char apart_running[LINE];
+	_Atomic int arrived;            /* threads at the barrier */
 };
 
 static void relax(void)
@@ -40,35 +55,57 @@ static void relax(void)
 #endif
 }
 
-/* Waits until *word differs from `old`; spins first. */
-static void wait_change(struct pool *p, _Atomic unsigned *word, unsigned old)
+static unsigned gate_now(struct gate *g)
 {
-	for (int i = 0; i < SPINS; i++) {
-		if (atomic_load_explicit(word, memory_order_acquire) != old)
-			return;
+	return atomic_load_explicit(&g->word, memory_order_acquire);
+}
+
+/* Spins until the gate moves from `old`: 1, or 0 where that takes too long. */
+static int gate_spin(struct pool *p, struct gate *g, unsigned old)
+{
+	int most = atomic_load_explicit(&p->spins, memory_order_relaxed);
+
+	for (int i = 0; i < most; i++) {
+		if (gate_now(g) != old) {
+			if (most < SPINS_MOST)
+				atomic_store_explicit(&p->spins, MIN(most + most / 2, SPINS_MOST), memory_order_relaxed);
+			return 1;
+		}
 		relax();
 	}
+	most = atomic_fetch_add_explicit(&p->failed, 1, memory_order_relaxed) % PROBE ? MAX(most / 4, SPINS_LEAST) : SPINS_MOST;
+	atomic_store_explicit(&p->spins, most, memory_order_relaxed);
+	return 0;
+}
+
+/* Waits until the gate moves from `old`. A sleeper is counted before it looks at the word for
+ * the last time and the word moves before sleepers are looked for, so one of the two sees the other. */
+static void gate_wait(struct pool *p, struct gate *g, unsigned old)
+{
+	if (gate_spin(p, g, old))
+		return;
 	pthread_mutex_lock(&p->lock);
-	while (atomic_load(word) == old)
-		pthread_cond_wait(&p->wake, &p->lock);
+	atomic_fetch_add(&g->sleepers, 1);
+	while (atomic_load(&g->word) == old)
+		pthread_cond_wait(&g->moved, &p->lock);
+	atomic_fetch_sub(&g->sleepers, 1);
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void raise_word(struct pool *p, _Atomic unsigned *word)
+static void gate_open(struct pool *p, struct gate *g)
 {
+	atomic_fetch_add(&g->word, 1);
+	if (!atomic_load(&g->sleepers))
+		return;
 	pthread_mutex_lock(&p->lock);
-	atomic_fetch_add(word, 1);
-	pthread_cond_broadcast(&p->wake);
+	pthread_cond_broadcast(&g->moved);
 	pthread_mutex_unlock(&p->lock);
 }
 
 static void finish(struct pool *p)
 {
-	if (atomic_fetch_sub(&p->running, 1) != 1)
-		return;
-	pthread_mutex_lock(&p->lock);
-	pthread_cond_broadcast(&p->wake);
-	pthread_mutex_unlock(&p->lock);
+	if (atomic_fetch_sub(&p->running, 1) == 1)
+		gate_open(p, &p->done);
 }
 
 static void *worker_main(void *arg)
@@ -78,8 +115,7 @@ static void *worker_main(void *arg)
 	unsigned seen = 0;
 
 	for (;;) {
-		wait_change(p, &p->epoch, seen);
-		seen = atomic_load(&p->epoch);
+		gate_wait(p, &p->begin, seen++);
 		if (atomic_load(&p->quit))
 			return NULL;
 		p->fn(p->ctx, w->me, p->threads);
@@ -99,8 +135,11 @@ struct pool *pool_new(int threads, struct err *e)
 		return NULL;
 	}
 	p->threads = threads;
+	atomic_store(&p->spins, SPINS_MOST);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->wake, NULL);
+	pthread_cond_init(&p->begin.moved, NULL);
+	pthread_cond_init(&p->done.moved, NULL);
+	pthread_cond_init(&p->barrier.moved, NULL);
 	for (int i = 1; i < threads; i++) {
 		p->worker[i] = (struct worker){ .pool = p, .me = i };
 		if (pthread_create(&p->worker[i].thread, NULL, worker_main, &p->worker[i])) {
@@ -118,11 +157,13 @@ void pool_free(struct pool *p)
 	if (!p)
 		return;
 	atomic_store(&p->quit, 1);
-	raise_word(p, &p->epoch);
+	gate_open(p, &p->begin);
 	for (int i = 1; i <= p->started; i++)
 		pthread_join(p->worker[i].thread, NULL);
 	pthread_mutex_destroy(&p->lock);
-	pthread_cond_destroy(&p->wake);
+	pthread_cond_destroy(&p->begin.moved);
+	pthread_cond_destroy(&p->done.moved);
+	pthread_cond_destroy(&p->barrier.moved);
 	mem_free(p->worker);
 	mem_free(p);
 }
@@ -134,36 +175,34 @@ int pool_size(const struct pool *p)
 
 void pool_run(struct pool *p, pool_fn *fn, void *ctx)
 {
+	unsigned before;
+
 	if (!p || p->threads == 1) {
 		fn(ctx, 0, 1);
 		return;
 	}
 	p->fn = fn;
 	p->ctx = ctx;
+	before = gate_now(&p->done);
 	atomic_store(&p->running, p->threads);
-	raise_word(p, &p->epoch);
+	gate_open(p, &p->begin);
 	fn(ctx, 0, p->threads);
-	atomic_fetch_sub(&p->running, 1);
-	for (int i = 0; i < SPINS && atomic_load(&p->running); i++)
-		relax();
-	pthread_mutex_lock(&p->lock);
-	while (atomic_load(&p->running))
-		pthread_cond_wait(&p->wake, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+	finish(p);
+	gate_wait(p, &p->done, before);
 }
 
 void pool_barrier(struct pool *p)
 {
-	unsigned now;
+	unsigned before;
 
 	if (!p || p->threads == 1)
 		return;
-	now = atomic_load(&p->barrier_epoch);
-	if (atomic_fetch_add(&p->barrier_waiting, 1) + 1 == p->threads) {
-		atomic_store(&p->barrier_waiting, 0);
-		raise_word(p, &p->barrier_epoch);
+	before = gate_now(&p->barrier);
+	if (atomic_fetch_add(&p->arrived, 1) + 1 == p->threads) {
+		atomic_store(&p->arrived, 0);
+		gate_open(p, &p->barrier);
 	} else {
-		wait_change(p, &p->barrier_epoch, now);
+		gate_wait(p, &p->barrier, before);
 	}
 }
 
