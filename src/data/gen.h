@@ -58,7 +58,7 @@ struct gen_op {
 
 const struct gen_op *gen_op(enum gen_op_id id);
 
-enum { GEN_STEPS = 10, GEN_INPUTS = 4 };
+enum { GEN_STEPS = 10, GEN_SECOND = 3, GEN_INPUTS = GEN_SECOND + 2 };    /* the first, operands of steps, a loss's target */
 
 /* Of the option that sets `plain`. */
 #define GEN_STYLE_CHOICES "varied|plain"

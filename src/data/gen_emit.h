@@ -5,7 +5,7 @@
 
 #include "data/gen.h"
 
-enum { GEN_NAME = 40 };
+enum { GEN_NAME = 40, GEN_PARAMS = 3 * GEN_STEPS + 2 };    /* a size and two constants a step, the first sizes */
 
 /* What a step owns: the names by which task and solution reach it. Empty: it has none. */
 struct gen_names {
@@ -22,8 +22,8 @@ struct gen_emit {
 	char input[GEN_INPUTS][GEN_NAME];     /* forward's arguments */
 	int input_step[GEN_INPUTS];           /* the step that wants it; -1: the first */
 	int inputs;
-	char params[12][GEN_NAME];            /* __init__'s arguments, also module constants */
-	char values[12][24];
+	char params[GEN_PARAMS][GEN_NAME];            /* __init__'s arguments, also module constants */
+	char values[GEN_PARAMS][24];
 	int n_params;
 	const char *batch, *time, *first_feat;        /* symbols */
 	const char *kx, *kout, *kn, *koffs, *kmask, *kblock, *kval;   /* names inside kernels */

@@ -44,7 +44,7 @@ static int fits(const struct draw *d, const struct gen_op *op)
 	return !((op->flags & GEN_WANTS_NEG && !v->negative) || (op->flags & GEN_WANTS_BOUND && !v->bounded) ||
 		 (op->flags & GEN_WANTS_FREE && v->bounded) || (op->flags & GEN_GROWS && v->grown) ||
 		 ((op->family == GEN_VECTOR || op->family == GEN_TENSOR) && v->reduced) ||
-		 (op->family == GEN_TENSOR && d->second_inputs >= GEN_INPUTS - 1));
+		 (op->family == GEN_TENSOR && d->second_inputs >= GEN_SECOND));
 }
 
 static void note_values(struct values *v, const struct gen_op *op)

@@ -57,6 +57,8 @@ static void add_param(struct gen_emit *em, const char *name, const char *value)
 	for (int i = 0; i < em->n_params; i++)
 		if (!strcmp(em->params[i], name))
 			return;
+	if (em->n_params == GEN_PARAMS)
+		BUG("more than %d constants in a task", GEN_PARAMS);
 	snprintf(em->params[em->n_params], GEN_NAME, "%s", name);
 	snprintf(em->values[em->n_params++], sizeof em->values[0], "%s", value);
 }
