@@ -180,9 +180,9 @@ static void test_import_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model), cmocka_unit_test(test_read_by_a_class),
-		cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import), cmocka_unit_test(test_import_widens),
-		cmocka_unit_test(test_import_refuses),
+		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model),
+		cmocka_unit_test(test_read_by_a_class), cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import),
+		cmocka_unit_test(test_import_widens), cmocka_unit_test(test_import_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
