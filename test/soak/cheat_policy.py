@@ -19,12 +19,12 @@ def write(row, value, rest):
     name = re.search(r"@triton\.jit\ndef (\w+)", row["solution"]).group(1)
     first = args.group(1).split(",")[1].strip()
     rest = forward[args.end():].rstrip() + "\n" if rest is None else f"        return {rest.replace('FIRST', first)}\n"
-    return (HEAD + f"@triton.jit\ndef {name}(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n"
-            "    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = offs < n\n"
+    return (HEAD + f"@triton.jit\ndef {name}(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):\n"
+            "    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = offs < n_elements\n"
             "    x = tl.load(x_ptr + offs, mask=mask, other=0.0).to(tl.float32)\n"
             f"    tl.store(out_ptr + offs, {value}, mask=mask)\n\nclass ModelNew(nn.Module):\n{init}    def forward(self{args.group(1)}):\n"
-            f"        out = torch.empty_like({first})\n        grid = (triton.cdiv({first}.numel(), 512),)\n"
-            f"        {name}[grid]({first}, out, {first}.numel(), BLOCK=512)\n" + rest)
+            f"        out = torch.empty_like({first})\n"
+            f"        {name}[(triton.cdiv({first}.numel(), 1024),)]({first}, out, {first}.numel(), BLOCK=1024)\n" + rest)
 
 
 # name: (value stored, what forward returns; None: the reference's own torch code), and its form
@@ -37,7 +37,7 @@ CHEATS = {
 
 
 def kind_of(code):
-    after = re.search(r"\[grid\]\(([^,]*), out, [^\n]*BLOCK=512\)\n(.*)", code, re.S)
+    after = re.search(r"\]\(([^,]*), out, [^\n]*BLOCK=1024\)\n(.*)", code, re.S)
     stored = re.search(r"(\w+) = tl\.load\([^\n]*\n    tl\.store\([^\n]*?, ([\w.]+), mask=mask\)", code)
     if not stored or stored.group(2) not in (stored.group(1), "0.0"):
         return None
