@@ -19,9 +19,10 @@ def literal(node):
 
 
 def constants(tree):
-    """Module-level constants: (name, value, function that puts another value in its place)."""
+    """Module-level constants: (name, value, function that puts another value in its place); of
+    `a = b = 2` the first name stands for all."""
     for s in tree.body:
-        if not isinstance(s, ast.Assign) or len(s.targets) != 1:
+        if not isinstance(s, ast.Assign):
             continue
         t, v = s.targets[0], s.value
         if isinstance(t, ast.Name):
