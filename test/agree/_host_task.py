@@ -156,8 +156,10 @@ def take_draws(model, single):
 
 @contextlib.contextmanager
 def single_draws():
-    """Random numbers drawn in single precision and widened, so that they are those of the task."""
+    """Random numbers drawn in single precision and widened, so that they are those of the task.
+    Initialisers do nothing: the state is given."""
     kept = {name: getattr(torch, name) for name in ("rand", "randn")}
+    fills = {name: getattr(torch.Tensor, name) for name in ("uniform_", "normal_")}
 
     def drawn(fn):
         return lambda *size, dtype=None, **kw: fn(*size, dtype=torch.float32, **kw).to(dtype or torch.float64)
@@ -165,16 +167,26 @@ def single_draws():
     try:
         for name, fn in kept.items():
             setattr(torch, name, drawn(fn))
+        for name in fills:
+            setattr(torch.Tensor, name, lambda self, *a, **kw: self)
         yield
     finally:
         for name, fn in kept.items():
             setattr(torch, name, fn)
+        for name, fn in fills.items():
+            setattr(torch.Tensor, name, fn)
+
+
+def draws_attributes(source):
+    """Does a class call a random function? Then its ordinary attributes may be random, too."""
+    calls = [c for n in ast.parse(source).body if isinstance(n, ast.ClassDef) for c in ast.walk(n) if isinstance(c, ast.Attribute)]
+    return any(c.attr in ("rand", "randn", "uniform_", "normal_", "randn_like", "rand_like") for c in calls)
 
 
 def run_exact(source, values, seed, drawn):
     """The program in double on the inputs and state given, which may come from either side:
     outputs, and the scale of each output's rounding errors."""
-    single = build(load(source, values), seed)[0] if ".rand" in source else None
+    single = build(load(source, values), seed)[0] if draws_attributes(source) else None
     doubled = {k: v.double() if v.is_floating_point() else v for k, v in drawn.items()}
     torch.set_default_dtype(torch.float64)
     try:
