@@ -3,7 +3,9 @@
  *   bench_model [small|large|all] [threads] [f32|bf16|fast|int8]
  *
  * One line per figure: name, tokens per second of wall time, tokens per second of CPU time
- * (which other work on the machine hardly changes). bench_model.py runs this beside
+ * (which other work on the machine hardly changes). Two more are not tokens: `bandwidth` is
+ * GB/s of reading memory on all threads, and `decode_1_of_bandwidth` the share of it, in
+ * per cent, at which decode of one sequence reads its weights. bench_model.py runs this beside
  * transformers and prints the ratios. Weights are random. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +62,63 @@ static void show(const char *name, const char *what, int batch, double tokens, s
 	printf(" %.0f %.0f\n", tokens / t.wall, tokens / t.cpu);
 	fflush(stdout);
 }
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+enum { STREAM_WORDS = 1 << 25, STREAM_TIMES = 4 };   /* 256 MB: past every cache */
+
+struct stream {
+	const uint64_t *words;
+	_Atomic uint64_t sum;      /* so that the reads are for something */
+};
+
+static void stream_run(void *ctx, size_t begin, size_t end)
+{
+	struct stream *s = ctx;
+	uint64_t sum[8] = { 0 };
+
+	for (size_t i = begin; i + 8 <= end; i += 8)
+		for (int j = 0; j < 8; j++)
+			sum[j] += s->words[i + (size_t)j];
+	for (int j = 0; j < 8; j++)
+		s->sum += sum[j];
+}
+
+/* Seconds that reading one GB takes. */
+static struct stopwatch bandwidth(struct dev *d)
+{
+	double gb = STREAM_WORDS * 8e-9;
+	struct stopwatch best = { 1e30, 1e30 };
+	uint64_t *words = dev_alloc(d, STREAM_WORDS * sizeof *words, &e);
+	struct stream s = { .words = words };
+
+	if (!words)
+		die();
+	for (size_t i = 0; i < STREAM_WORDS; i++)
+		words[i] = i;
+	for (int i = 0; i < STREAM_TIMES; i++) {
+		struct stopwatch at = now();
+
+		pool_for(d->pool, STREAM_WORDS, STREAM_WORDS / 1024, stream_run, &s);
+		least(&best, at);
+	}
+	dev_free(d, words, STREAM_WORDS * sizeof *words);
+	best.wall /= gb;
+	best.cpu /= gb;
+	printf("bandwidth %.1f %.1f\n", 1 / best.wall, 1 / best.cpu);
+	return best;
+}
+
+/* GB of weights that a token of one sequence passes through. */
+static double weights_gb(const struct model_config *c, enum model_store store)
+{
+	double C = c->C, qkv = (double)(c->H + 2 * c->HKV) * c->D, layer = C * qkv + C * c->H * c->D + 3 * C * c->F;
+	int bytes = store == STORE_F32 ? 4 : store == STORE_I8 ? 1 : 2;
+
+	return (c->L * layer + C * c->V) * bytes * 1e-9;
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
 
 struct data {
 	int32_t *tokens;
@@ -124,7 +183,7 @@ static int argmax(const float *x, int n)
 }
 
 /* Each sequence has a prompt of its own: nothing is shared. */
-static void decode(struct model *m, const char *name, int batch, int prompt, int steps)
+static struct stopwatch decode(struct model *m, const char *name, int batch, int prompt, int steps)
 {
 	const struct model_config *c = model_config(m);
 	struct data data = make_data(c->V, batch, prompt);
@@ -156,18 +215,26 @@ static void decode(struct model *m, const char *name, int batch, int prompt, int
 	show(name, "decode", batch, batch * steps, t);
 	model_session_free(s);
 	mem_free(data.tokens), mem_free(data.seq), mem_free(logits), mem_free(tokens), mem_free(slots);
+	return (struct stopwatch){ t.wall / steps, t.cpu / steps };
 }
 
-static void infer(struct dev *d, const struct model_config *c, const char *name, const struct model_opts *o, const int *steps)
+static void infer(struct dev *d, const struct model_config *c, const char *name, const struct model_opts *o, int prompt, const int *steps)
 {
 	static const int batches[] = { 1, 32, 128 };
 	struct model *m = model_new(d, c, o, &e);
 
 	if (!m)
 		die();
-	for (int i = 0; i < 3; i++)
-		if (steps[i])
-			decode(m, name, batches[i], 128, steps[i]);
+	for (int i = 0; i < 3; i++) {
+		struct stopwatch step = decode(m, name, batches[i], prompt, steps[i]);
+
+		if (batches[i] == 1 && c == &large) {
+			struct stopwatch gb = bandwidth(d);
+			double read = weights_gb(c, o->store) * 100;
+
+			printf("%s_decode_1_of_bandwidth %.0f %.0f\n", name, read * gb.wall / step.wall, read * gb.cpu / step.cpu);
+		}
+	}
 	model_free(m);
 }
 
@@ -184,13 +251,13 @@ int main(int argc, char **argv)
 		if (o.store != STORE_I8)
 			train(d, &small, "small", &o, 0, 8, 512, 4);
 		train(d, &small, "small", &o, 1, 8, 512, 4);
-		infer(d, &small, "small", &o, (const int[]){ 128, 128, 64 });
+		infer(d, &small, "small", &o, 128, (const int[]){ 128, 128, 64 });
 	}
 	if (strcmp(which, "small")) {
+		infer(d, &large, "large", &o, 16, (const int[]){ 24, 8, 4 });
+		train(d, &large, "large", &o, 1, 1, 256, 1);
 		if (o.store != STORE_I8)
-			train(d, &large, "large", &o, 0, 1, 512, 1);
-		train(d, &large, "large", &o, 1, 1, 512, 1);
-		infer(d, &large, "large", &o, (const int[]){ 24, 8, 0 });
+			train(d, &large, "large", &o, 0, 1, 256, 1);
 	}
 	dev_close(d);
 	return 0;

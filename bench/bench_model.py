@@ -5,7 +5,8 @@
 
 Figures are tokens per second of wall time and of CPU time; on a machine that does other work
 compare the CPU columns with THREADS 1. transformers: fp32, eager steps as its users write
-them (sdpa attention, AdamW), generate() with a key-value cache.
+them (sdpa attention, AdamW), generate() with a key-value cache. `bandwidth` is in GB/s, and
+`of_bandwidth` the share of it, in per cent, at which decode reads the weights.
 """
 import os, subprocess, sys, time
 
@@ -55,7 +56,7 @@ def decode(m, cfg, batch, prompt, new):
     with torch.no_grad():
         run(2)
         one, many = timed(lambda: run(1)), timed(lambda: run(new + 1))
-    return tuple(b - a for a, b in zip(one, many)), batch * new
+    return (one, batch * prompt), (tuple(b - a for a, b in zip(one, many)), batch * new)
 
 
 def theirs():
@@ -64,18 +65,22 @@ def theirs():
     def add(name, r):
         (wall, cpu), n = r
         out[name] = (n / wall, n / cpu)
+
+    def both(name, r):
+        add(name % "prefill", r[0])
+        add(name % "decode", r[1])
     if which != "large":
         add("small_train_full", train(Qwen2ForCausalLM, SMALL, False, 8, 512, 3))
         add("small_train_lora", train(Qwen2ForCausalLM, SMALL, True, 8, 512, 3))
         m = Qwen2ForCausalLM(SMALL).eval()
         for b, n in ((1, 64), (32, 32), (128, 16)):
-            add(f"small_decode_{b}", decode(m, SMALL, b, 128, n))
+            both(f"small_%s_{b}", decode(m, SMALL, b, 128, n))
     if which != "small":
-        add("large_train_full", train(LlamaForCausalLM, LARGE, False, 1, 512, 1))
-        add("large_train_lora", train(LlamaForCausalLM, LARGE, True, 1, 512, 1))
+        add("large_train_full", train(LlamaForCausalLM, LARGE, False, 1, 256, 1))
+        add("large_train_lora", train(LlamaForCausalLM, LARGE, True, 1, 256, 1))
         m = LlamaForCausalLM(LARGE).eval()
-        for b, n in ((1, 12), (32, 4)):
-            add(f"large_decode_{b}", decode(m, LARGE, b, 128, n))
+        for b, n in ((1, 12), (32, 4), (128, 3)):
+            both(f"large_%s_{b}", decode(m, LARGE, b, 16, n))
     return out
 
 
@@ -83,12 +88,12 @@ peer = theirs()
 tool = os.path.join(os.environ.get("BUILD_DIR", "build/release"), "bench", "bench_model")
 ours = subprocess.run([tool, which, str(threads), store], capture_output=True, text=True, check=True).stdout
 print(f"{torch.get_num_threads()} threads, ours {store}, transformers fp32; tok/s of wall time, of CPU time")
-print(f"{'':20s} {'ours':>9s} {'':>9s} {'theirs':>9s} {'':>9s} {'ratio':>6s} {'':>6s}")
+print(f"{'':28s} {'ours':>9s} {'':>9s} {'theirs':>9s} {'':>9s} {'ratio':>6s} {'':>6s}")
 for line in ours.splitlines()[1:]:
     name, wall, cpu = line.split()
     wall, cpu = float(wall), float(cpu)
     if name in peer:
         w, c = peer[name]
-        print(f"{name:20s} {wall:9.0f} {cpu:9.0f} {w:9.0f} {c:9.0f} {wall / w:6.2f} {cpu / c:6.2f}")
+        print(f"{name:28s} {wall:9.0f} {cpu:9.0f} {w:9.0f} {c:9.0f} {wall / w:6.2f} {cpu / c:6.2f}")
     else:
-        print(f"{name:20s} {wall:9.0f} {cpu:9.0f}")
+        print(f"{name:28s} {wall:9.0f} {cpu:9.0f}")
