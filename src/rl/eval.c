@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -271,15 +272,19 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks, const struct eval_opts *o,
 	     struct err *e)
 {
-	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which);
+	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which), unjudged = 0;
 	int rc = init(ev, tasks, o, other ? 2 : 1, e);
 
 	for (size_t i = 0; which && i < n; i++)
 		which[i] = i;
 	if (!rc)
 		rc = which ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
-	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
+	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++) {
 		ev->answer[EVAL_OWN][i] = answer_of(&ev->rollout.samples.v[i].verdict);
+		unjudged += ev->rollout.samples.v[i].verdict.diag.reason == REASON_bad_task;
+	}
+	if (unjudged)
+		log_warn("%zu answers are to tasks that cannot be judged, and count as not correct", unjudged);
 	if (!rc && other)
 		rc = judge_other(ev, other, e);
 	if (!rc)

@@ -176,13 +176,13 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 		/* One bad task of many must not end a run: its samples earn nothing, so its group has no signal. */
 		s->verdict = (struct verdict){ .stage = STAGE_ast };
 		diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.code ? j->err.text : j->verdict.diag.text);
-		log_warn("task '%s': %s", g->tasks->rows.v[s->task].id, s->verdict.diag.text);
+		log_debug("task '%s': %s", g->tasks->rows.v[s->task].id, s->verdict.diag.text);
 	}
 	verdict_forget_times(&s->verdict);
 	s->judged = 1;
 	g->judged++;
 	content_key(g, s, key);
-	return g->env->cache ? verdict_cache_put(g->env->cache, key, &s->verdict, g->e) : 0;
+	return g->env->cache && !j->rc ? verdict_cache_put(g->env->cache, key, &s->verdict, g->e) : 0;
 }
 
 static int drain(struct rolling *g, int wait)
