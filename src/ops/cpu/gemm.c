@@ -173,19 +173,29 @@ static void ready(struct gemm_job *j)
 	j->fast = j->fast && gemm_has_fast();
 }
 
+/* Rows of k taken at a time: all of them where rows of C are few, so that a panel is read from one
+ * end to the other and C is written once. */
+static size_t depth_of(const struct gemm_job *j, int packs)
+{
+	int whole = !packs && j->M <= NARROW && (size_t)j->M * (size_t)j->K <= GEMM_MC * GEMM_KC;
+
+	return whole ? (size_t)j->K : GEMM_KC;
+}
+
 static void run_job(void *ctx, int me, int count)
 {
 	const struct gemm_job *j = ctx;
-	size_t panels = panels_of(j);
-	int packs = j->rows || j->transposed, by_rows = j->M >= 2 * j->k->mr * count || panels < (size_t)count;
+	int packs = j->rows || j->transposed;
+	size_t panels = panels_of(j), depth = depth_of(j, packs);
+	int by_rows = j->M >= 2 * j->k->mr * count || panels < (size_t)count;
 	struct range all = { 0, panels }, mine, m = { 0, (size_t)j->M };
 	float *scratch = dev_scratch(j->d, me, gemm_scratch());
 
 	cpu_cut(panels, 1, me, count, &mine.begin, &mine.end);
 	if (by_rows)
 		cpu_cut((size_t)j->M, (size_t)j->k->mr, me, count, &m.begin, &m.end);
-	for (size_t k0 = 0; k0 < (size_t)j->K; k0 += GEMM_KC) {
-		size_t kc = MIN((size_t)GEMM_KC, (size_t)j->K - k0);
+	for (size_t k0 = 0; k0 < (size_t)j->K; k0 += depth) {
+		size_t kc = MIN(depth, (size_t)j->K - k0);
 
 		if (packs) {
 			if (k0)
