@@ -19,7 +19,7 @@
 /* How often a candidate may cost its worker before that is its verdict. A worker that was
  * killed says little about its candidate (someone killed it, or the machine had no memory), so
  * that must happen more often than it does by chance. */
-enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 16 };
+enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 64 };
 /* Workers that end before they are ready, one after another, before the pool gives up. */
 enum { STARTS_MOST = 8 };
 /* A worker that gets no processor is waited for this many times as long. */
@@ -29,6 +29,7 @@ struct job {
 	struct job *next;
 	uint64_t id;
 	int crashes, timeouts, kills;
+	int64_t used_ns;          /* processor time on workers that were killed */
 	size_t task_n, candidate_n;
 	char text[];
 };
@@ -291,6 +292,7 @@ enum lost { LOST_DEAD, LOST_NONSENSE, LOST_LATE };
 static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, struct err *e)
 {
 	struct job *j = s->job;
+	int64_t used = s->job && s->w.fd >= 0 ? cpu_ns(s) - s->started_ns : 0;
 	int killed = slot_close(p, s) && how == LOST_DEAD, again;
 
 	s->job = NULL;
@@ -301,6 +303,9 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, stru
 		p->stats.crashed++;
 	if (!j)
 		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED, "judging workers end before they are ready");
+	/* One that is killed over and over may have had its time all the same. */
+	if (killed && (j->used_ns += MAX(used, 0)) > TIMEOUTS_MOST * (int64_t)(p->p.seconds * 1e9))
+		return finish_dead(p, j, REASON_worker_timeout, e);
 	if (how == LOST_LATE)
 		again = ++j->timeouts < TIMEOUTS_MOST;
 	else
