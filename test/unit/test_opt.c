@@ -327,7 +327,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_command_line), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_sections), cmocka_unit_test(test_sections_refused), cmocka_unit_test(test_resolved),
+		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_sections_refused), cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_help),
 	};
 
