@@ -133,7 +133,7 @@ static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The oracle keeps fp64, but its inputs must be the values the dtype can hold. */
+/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
 static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	enum dtype dt = *(enum dtype *)ctx;
@@ -279,11 +279,16 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
 	w->opts.poison = w->launch ? w->launch->run.poison : 0;
 	host_renew(w->h, &w->opts);
-	if (w->opts.oracle || w->dt == t->dt)
+	if (w->dt == t->dt)
 		return 0;
 	w->dt = t->dt;
 	w->set = WEIGHT_SETS;
-	return host_to_dtype(w->h, w->model, t->dt, e);
+	return w->opts.oracle ? 0 : host_to_dtype(w->h, w->model, t->dt, e);
+}
+
+int world_round_state(struct world *w)
+{
+	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
 }
 
 /* --- other contents in the same tensors --------------------------------------------------------- */

@@ -49,11 +49,11 @@ static int parse_task(struct task *t, struct err *e)
 static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 {
 	char how[16];
+	int rc = w->set == tr->set ? weights_restore(tr->weights, w->h, w->model, "name", e) :
+		 weights_put(tr->weights, w->h, w->model, how, e);
 
-	if (w->set == tr->set)
-		return weights_restore(tr->weights, w->h, w->model, "name", e);
 	w->set = tr->set;
-	return weights_put(tr->weights, w->h, w->model, how, e);
+	return rc ? rc : world_round_state(w);
 }
 
 static struct world *world_of(struct task *t, enum run_mode mode)

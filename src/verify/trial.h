@@ -90,6 +90,8 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 void world_close(struct world *w);
 /* Before a run of the trial: limits, noise and dtype; built again if a limit had ended it. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e);
+/* The oracle's weights, once put, as the dtype holds them. */
+int world_round_state(struct world *w);
 /* get_inputs of the trial under a seed, changed as it says. */
 int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e);
 /* The trial's inputs (or its others): copied from the vault, or drawn. */
