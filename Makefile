@@ -122,7 +122,7 @@ $(B)/torture/%: $(B)/test/torture/%.o $(B)/test/torture/harness.o $(LIB)
 $(B)/tool/%: $(B)/test/tool/%.o $(LIB)
 	$(LINK)
 
-unit: $(UNIT) $(HELPER)
+unit: $(UNIT) $(HELPER) $(BENCH)
 
 # --- the doors: what they need is installed first, so the rest runs in a make of its own,
 # which sees the compiler and libraries that were not there when this one started ---

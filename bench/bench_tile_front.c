@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tile/check_kernel.h"
+#include "tile/compile.h"
 
 enum { REPEAT = 301 };
 
