@@ -55,7 +55,7 @@ struct row {
 struct maker {
 	const struct args *a;
 	struct rng rng;
-	int levels[16], n_levels;
+	struct gen_levels levels;
 	int split;                 /* -1: all */
 	struct map seen;
 	struct judge_pool *pool;
@@ -66,20 +66,6 @@ struct maker {
 	struct progress bar;
 	struct err *e;
 };
-
-static int parse_levels(struct maker *m)
-{
-	for (size_t i = 0; i < m->a->level.n; i++) {
-		int64_t v;
-
-		if (str_to_i64(str_of(m->a->level.v[i]), &v) || v < 1 || v > 3 || m->n_levels == 16)
-			return err_set(m->e, ERR_USAGE, "levels are 1, 2 and 3, not '%s'", m->a->level.v[i]);
-		m->levels[m->n_levels++] = (int)v;
-	}
-	if (!m->n_levels)
-		m->levels[m->n_levels++] = 2;
-	return 0;
-}
 
 /* 1: new; 0: this text (or, with --distinct, this composition) was drawn before. */
 static int is_new(struct maker *m, const struct gen_plan *p, const struct gen_texts *t)
@@ -102,7 +88,7 @@ static int is_new(struct maker *m, const struct gen_plan *p, const struct gen_te
 static int draw(struct maker *m, struct row *r)
 {
 	for (int tries = 0; tries < 100000; tries++) {
-		gen_plan_draw(&r->plan, m->levels[m->drawn % m->n_levels], &m->rng);
+		gen_plan_draw(&r->plan, m->levels.v[m->drawn % m->levels.n], &m->rng);
 		if ((m->split >= 0 && (int)gen_plan_split(&r->plan) != m->split) || r->plan.n > m->a->max_ops)
 			continue;
 		r->plan.plain = !strcmp(m->a->style, "plain");
@@ -290,7 +276,11 @@ static int run(struct maker *m)
 	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
 	if (!m->out)
 		return err_errno(m->e, "cannot create '%s'", m->a->out);
-	if (parse_levels(m) || (m->a->verify && open_pool(m)))
+	if (gen_levels_parse(&m->levels, m->a->level.v, m->a->level.n, m->e))
+		return -1;
+	if (!m->levels.n)
+		m->levels.v[m->levels.n++] = 2;
+	if (m->a->verify && open_pool(m))
 		return -1;
 	progress_begin(&m->bar, "tasks", "rows", m->a->count);
 	if (make_all(m))

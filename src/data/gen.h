@@ -87,6 +87,10 @@ struct gen_plan {
 	int plain;                    /* solutions in one style: short names, one schedule an operator */
 };
 
+/* Levels to draw from in turn; one that stands twice weighs twice. */
+struct gen_levels { int v[16], n; };
+int gen_levels_parse(struct gen_levels *l, const char *const *words, size_t n, struct err *e);
+
 enum gen_split { GEN_TRAIN, GEN_VALIDATION, GEN_TEST, GEN_SPLITS };
 
 /* Draws a composition of the level (1: one operator, 2: a chain that fuses, 3: several anchors). */

@@ -284,6 +284,19 @@ void gen_plan_draw(struct gen_plan *p, int level, struct rng *r)
 	p->style = rng_u64(r);
 }
 
+int gen_levels_parse(struct gen_levels *l, const char *const *words, size_t n, struct err *e)
+{
+	l->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t v;
+
+		if (str_to_i64(str_of(words[i]), &v) || v < 1 || v > 3 || l->n == COUNT_OF(l->v))
+			return err_set(e, ERR_USAGE, "levels are 1, 2 and 3, at most %zu of them, not '%s'", COUNT_OF(l->v), words[i]);
+		l->v[l->n++] = (int)v;
+	}
+	return 0;
+}
+
 void gen_plan_key(const struct gen_plan *p, struct buf *out)
 {
 	static const char *const layouts[] = { "2d", "3d", "4d" };

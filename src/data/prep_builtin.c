@@ -10,18 +10,6 @@
 
 enum { RL_PART = GEN_SPLITS };
 
-static int parse_levels(const struct prep_words *w, int *levels, int *n, struct err *e)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		int64_t v;
-
-		if (str_to_i64(str_of(w->v[i]), &v) || v < 1 || v > 3 || *n == 16)
-			return err_set(e, ERR_USAGE, "levels are 1, 2 and 3, at most 16 of them, not '%s'", w->v[i]);
-		levels[(*n)++] = (int)v;
-	}
-	return 0;
-}
-
 int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e)
 {
 	rng_init(&s->rng, o->seed, "prepare");
@@ -32,19 +20,12 @@ int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct e
 	s->want[RL_PART] = o->rl_count;
 	for (int i = 0; i <= RL_PART; i++)
 		s->total += s->want[i];
-	if (parse_levels(&o->level, s->levels[0], &s->n_levels[0], e))
+	if (gen_levels_parse(&s->levels[0], o->level.v, o->level.n, e) || gen_levels_parse(&s->levels[1], o->rl_level.v, o->rl_level.n, e))
 		return -1;
-	if (!s->n_levels[0]) {
-		s->levels[0][0] = 1;
-		s->levels[0][1] = 2;
-		s->n_levels[0] = 2;
-	}
-	if (parse_levels(&o->rl_level, s->levels[1], &s->n_levels[1], e))
-		return -1;
-	if (!s->n_levels[1]) {
-		memcpy(s->levels[1], s->levels[0], sizeof s->levels[0]);
-		s->n_levels[1] = s->n_levels[0];
-	}
+	if (!s->levels[0].n)
+		s->levels[0] = (struct gen_levels){ .v = { 1, 2 }, .n = 2 };
+	if (!s->levels[1].n)
+		s->levels[1] = s->levels[0];
 	return 0;
 }
 
@@ -88,7 +69,7 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 		return 0;
 	rl = part == RL_PART;
 	row->split = rl ? GEN_TRAIN : (enum gen_split)part;
-	row->level = s->levels[rl][s->made[part] % s->n_levels[rl]];
+	row->level = s->levels[rl].v[s->made[part] % s->levels[rl].n];
 	row->role = rl ? PREP_RL_ONLY : s->want[RL_PART] && part == GEN_TRAIN ? PREP_SFT_ONLY : PREP_BOTH;
 	if (draw(s, &plan, row->level, row->split, e))
 		return -1;

@@ -49,7 +49,7 @@ struct prep_source {
 	struct gen_texts text;
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
 	int64_t again;                 /* draws to replace dropped ones */
-	int levels[2][16], n_levels[2];
+	struct gen_levels levels[2];   /* of pairs, of RL tasks */
 	int plain;
 };
 

@@ -31,6 +31,7 @@ struct rl {
 	int64_t saved;                  /* step of the newest checkpoint; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
+	int told;                       /* that there are tasks that cannot be judged */
 	int64_t step_ns;
 };
 
@@ -278,6 +279,16 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
+/* Once a run: the reasons of all of them are in the store and the report. */
+static void tell_unjudged(struct rl *s, const struct rollout *ro)
+{
+	size_t n = s->told ? 0 : rollout_unjudged(ro);
+
+	if (n)
+		log_warn("%zu of the first %zu samples are of tasks that cannot be judged; such samples earn nothing", n, ro->samples.n);
+	s->told |= n > 0;
+}
+
 static int one_step(struct rl *s, struct err *e)
 {
 	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge,
@@ -295,6 +306,8 @@ static int one_step(struct rl *s, struct err *e)
 		rc = infer_set_adapter(s->infer, s->p.adapter, e);
 	if (!rc)
 		rc = rollout_run(&ro, &env, &s->tasks, which, count, (uint64_t)s->step, &s->o->rollout, e);
+	if (!rc)
+		tell_unjudged(s, &ro);
 	if (!rc && !(adv = mem_array(ro.samples.n, sizeof *adv)))
 		rc = err_nomem(e);
 	if (!rc)

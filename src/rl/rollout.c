@@ -171,11 +171,12 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 	struct rolled *s = &g->r->samples.v[j->id];
 	char key[65];
 
+	if (j->rc && j->verdict.diag.reason != REASON_bad_task)
+		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id, j->err.text);
 	s->verdict = j->verdict;
 	if (j->rc) {
 		/* One bad task of many must not end a run: its samples earn nothing, so its group has no signal. */
-		s->verdict = (struct verdict){ .stage = STAGE_ast };
-		diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.code ? j->err.text : j->verdict.diag.text);
+		s->verdict = (struct verdict){ .stage = STAGE_ast, .diag = j->verdict.diag };
 		log_debug("task '%s': %s", g->tasks->rows.v[s->task].id, s->verdict.diag.text);
 	}
 	verdict_forget_times(&s->verdict);
@@ -337,6 +338,15 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 	if (rc)
 		rollout_release(r);
 	return rc;
+}
+
+size_t rollout_unjudged(const struct rollout *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->samples.n; i++)
+		n += r->samples.v[i].verdict.diag.reason == REASON_bad_task;
+	return n;
 }
 
 /* Verdicts are put where judging writes them, and what stood there is put back. */

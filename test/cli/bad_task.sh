@@ -1,0 +1,24 @@
+#!/bin/bash
+# Tasks that cannot be judged: among others they cost only themselves, and it is said; alone they are
+# an error, not a result.
+set -eu
+fail() { echo "FAILED: $*"; exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+model="--model models/base --weights fast --threads 1 --workers 1 --prompt-style compact --max-new-tokens 200 --n 2"
+
+# Its result is zero whatever is given: nothing can be told from it.
+cat > "$dir/bad.jsonl" <<'END'
+{"id": "bad", "task": "import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x * 0.0\n\nn = 64\n\ndef get_inputs():\n    return [torch.randn(n)]\n\ndef get_init_inputs():\n    return []\n"}
+END
+cat "$dir/bad.jsonl" <(head -n 1 tasks/test_level1.jsonl) > "$dir/mixed.jsonl"
+
+rc=0
+"$TRITONRL" eval $model --tasks "$dir/bad.jsonl" > "$dir/out" 2>&1 || rc=$?
+[ $rc = 2 ] || fail "eval of a bad task alone: exit $rc: $(cat "$dir/out")"
+grep -q "none of the tasks can be judged" "$dir/out" || fail "eval of a bad task alone: $(cat "$dir/out")"
+"$TRITONRL" eval $model --tasks "$dir/mixed.jsonl" > "$dir/out" 2>&1 || fail "eval of a mixed set: $(cat "$dir/out")"
+grep -q "2 answers are to tasks that cannot be judged" "$dir/out" || fail "eval does not say what it could not judge: $(cat "$dir/out")"
+"$TRITONRL" train --stage rl $model --tasks "$dir/mixed.jsonl" --out "$dir/run" --rl-steps 1 --tasks-per-step 2 --no-curriculum \
+	> "$dir/out" 2>&1 || fail "training on a mixed set: $(cat "$dir/out")"
+grep -q "2 of the first 4 samples are of tasks that cannot be judged" "$dir/out" || fail "training says nothing: $(cat "$dir/out")"
