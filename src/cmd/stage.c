@@ -72,6 +72,7 @@ int stage_sft(const struct stage_env *v, const struct policy_args *p, const stru
 		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl");
 	if (policy_args_options(p, o.seed, &o.policy, e))
 		return -1;
+	o.policy.trainer.apart = !s->pack;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (s->pack ? 2 : 1);
 	if (sft_run(v->dev, v->store, &o, &r, e))

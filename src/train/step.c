@@ -12,6 +12,7 @@ struct trainer {
 	struct tape *tape;
 	struct optim *optim;
 	int max;                   /* tokens of a micro-batch */
+	int apart;
 	/* the pack being built: [max] each */
 	int32_t *tokens, *target, *start;
 	float *coef, *logp, *entropy, *shift;
@@ -30,6 +31,7 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	}
 	t->m = m;
 	t->max = o->tape.max_tokens;
+	t->apart = o->apart;
 	t->tokens = mem_array(n, sizeof *t->tokens);
 	t->target = mem_array(n, sizeof *t->target);
 	t->start = mem_array(n + 1, sizeof *t->start);
@@ -87,7 +89,7 @@ static int pack(struct trainer *t, const struct train_seq *seq, size_t n, size_t
 			continue;
 		if (len > t->max)
 			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", *at, len + 1, t->max);
-		if (t->T + len > t->max)
+		if (t->T + len > t->max || (t->apart && t->parts))
 			break;
 		t->which[t->parts] = *at;
 		t->start[t->parts++] = t->T;

@@ -29,6 +29,7 @@ struct trainer;
 struct trainer_opts {
 	struct tape_opts tape;     /* max_tokens: of a micro-batch */
 	struct optim_opts optim;
+	int apart;                 /* each sequence is a micro-batch of its own */
 };
 
 struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e);

@@ -22,7 +22,7 @@ done
 [ "$(ls "$tmp/a" | wc -l)" = 7 ] || fail "files: $(ls "$tmp/a")"
 
 # Every row is somewhere: kept or dropped for one reason.
-dropped=$(sed -n '/"dropped"/,/}/p' "$tmp/a/prepare.json" | sed -n 's/.*: \([0-9]*\),*$/\1/p' | paste -sd+ | bc)
+dropped=$(($(sed -n '/"dropped"/,/}/p' "$tmp/a/prepare.json" | sed -n 's/.*: \([0-9]*\),*$/\1/p' | paste -sd+)))
 [ "$(number read "$tmp/a/prepare.json")" = 300 ] || fail "rows read"
 [ $(($(number kept "$tmp/a/prepare.json") + dropped)) = 300 ] || fail "rows are missing: $dropped dropped"
 [ "$(number duplicate "$tmp/a/prepare.json")" -gt 40 ] || fail "duplicates"

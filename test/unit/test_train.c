@@ -35,9 +35,9 @@ struct rig {
 	struct trainer *t;
 };
 
-static struct rig rig(int lora, int threads, int max_tokens)
+static struct rig rig_of(int lora, int threads, int max_tokens, int apart)
 {
-	struct trainer_opts o = { .tape = { .max_tokens = max_tokens, .seed = 7 }, .optim = OPTIM_DEFAULTS };
+	struct trainer_opts o = { .apart = apart, .tape = { .max_tokens = max_tokens, .seed = 7 }, .optim = OPTIM_DEFAULTS };
 	struct rig r = { .d = NULL };
 
 	o.optim.lr = 1e-2, o.optim.warmup = 2, o.optim.total = 20, o.optim.decay = 0.1f;
@@ -49,6 +49,11 @@ static struct rig rig(int lora, int threads, int max_tokens)
 	return r;
 }
 
+static struct rig rig(int lora, int threads, int max_tokens)
+{
+	return rig_of(lora, threads, max_tokens, 0);
+}
+
 static void rig_free(struct rig *r)
 {
 	trainer_free(r->t);
@@ -57,7 +62,7 @@ static void rig_free(struct rig *r)
 	dev_close(r->d);
 }
 
-static double step(struct rig *r, int i)
+static struct train_report step_report(struct rig *r, int i)
 {
 	int32_t tokens[3][40];
 	float weight[40];
@@ -75,7 +80,12 @@ static double step(struct rig *r, int i)
 	}
 	OK(trainer_step(r->t, s, 3, &out, e));
 	assert_int_equal(out.optim.step, i + 1);
-	return out.loss;
+	return out;
+}
+
+static double step(struct rig *r, int i)
+{
+	return step_report(r, i).loss;
 }
 
 static void assert_same(struct rig *a, struct rig *b)
@@ -138,6 +148,23 @@ static void test_accumulation(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_true(fabs(step(&a, i) - step(&b, i)) < 1e-5);
+	rig_free(&a);
+	rig_free(&b);
+}
+
+/* Sequences kept apart are computed one at a time, and teach the same. */
+static void test_apart(void **state)
+{
+	struct rig a = rig_of(0, 2, 200, 0), b = rig_of(0, 2, 200, 1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct train_report together = step_report(&a, i), apart = step_report(&b, i);
+
+		assert_int_equal(together.micro, 1);
+		assert_int_equal(apart.micro, 3);
+		assert_true(fabs(together.loss - apart.loss) < 1e-5);
+	}
 	rig_free(&a);
 	rig_free(&b);
 }
@@ -233,7 +260,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repeats), cmocka_unit_test(test_resume), cmocka_unit_test(test_accumulation),
+		cmocka_unit_test(test_repeats), cmocka_unit_test(test_resume), cmocka_unit_test(test_accumulation), cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_callback), cmocka_unit_test(test_schedules), cmocka_unit_test(test_refusals),
 	};
 
