@@ -118,9 +118,25 @@ size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, siz
 			out[i].plan = 0.0;
 		if (fabs(out[i].code) < 1e-12)
 			out[i].code = 0.0;
-		alive += out[i].plan != 0.0 || out[i].code != 0.0;
+		alive += !advantage_none(&out[i]);
 	}
 	return alive;
+}
+
+int advantage_none(const struct advantage *a)
+{
+	return a->plan == 0.0 && a->code == 0.0;
+}
+
+void advantage_fold(struct advantage *a, const size_t *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (first[i] == i)
+			continue;
+		a[first[i]].plan += a[i].plan;
+		a[first[i]].code += a[i].code;
+		a[i] = (struct advantage){ .plan = 0.0 };
+	}
 }
 
 void curriculum_note(struct curriculum *c, int level, int correct)

@@ -52,6 +52,13 @@ struct advantage { double plan, code; };
 /* Fills out[n]; returns how many of them are not zero. */
 size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out);
 
+int advantage_none(const struct advantage *a);
+
+/* Equal samples need computing only once, since the gradient is linear in the advantage: the first
+ * of them (first[i] for sample i) gets the sum and the rest nothing. A model that has learnt
+ * something repeats itself, so this halves the work of a step. */
+void advantage_fold(struct advantage *a, const size_t *first, size_t n);
+
 /* --- curriculum ------------------------------------------------------------------------------ */
 
 /* The share of level-2 tasks rises whenever level 1 goes well. */

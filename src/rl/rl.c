@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -198,26 +199,60 @@ static void coefficients(void *ctx, size_t i, const struct train_seq *seq, const
 	}
 }
 
-static int apply_update(struct rl *s, const struct rollout *ro, const struct advantage *adv, struct store_step *row, struct err *e)
+static int same_answer(const struct rolled *a, const struct rolled *b)
+{
+	return a->n == b->n && a->prompt_n == b->prompt_n && !memcmp(a->tokens, b->tokens, (size_t)a->n * sizeof *a->tokens);
+}
+
+/* Which sequences of its group a sample repeats: first[i] is the earliest that equals i. */
+static void find_repeats(const struct rolled *s, size_t n, size_t *first)
+{
+	for (size_t i = 0; i < n; i++)
+		for (first[i] = 0; !same_answer(&s[i], &s[first[i]]);)
+			first[i]++;
+}
+
+/* The advantages as they are applied: none for answers too long to train on, and those of equal
+ * answers in the first of them. Gives the tokens that are trained. */
+static double settle(struct rl *s, const struct rollout *ro, struct advantage *adv, size_t *first)
+{
+	size_t n = (size_t)s->o->rollout.n;
+	double tokens = 0;
+
+	for (size_t i = 0; i < ro->samples.n; i++) {
+		const struct rolled *x = &ro->samples.v[i];
+
+		if (x->n > s->o->max_length && !advantage_none(&adv[i])) {
+			s->r->too_long++;
+			adv[i] = (struct advantage){ .plan = 0.0 };
+		}
+		tokens += advantage_none(&adv[i]) ? 0 : x->n - x->prompt_n;
+	}
+	for (size_t g = 0; g < ro->samples.n; g += n) {
+		find_repeats(&ro->samples.v[g], n, first);
+		advantage_fold(adv + g, first, n);
+	}
+	return tokens;
+}
+
+static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row, struct err *e)
 {
 	size_t n = ro->samples.n, alive = 0;
 	struct train_seq *seq = mem_array(n, sizeof *seq);
 	struct update u = { .s = s, .sample = mem_array(n, sizeof *u.sample), .adv = mem_array(n, sizeof *u.adv) };
 	struct optim_report rep = { .lr = 0 };
-	int rc = seq && u.sample && u.adv ? 0 : err_nomem(e);
+	size_t *first = mem_array((size_t)s->o->rollout.n, sizeof *first);
+	int rc = seq && first && u.sample && u.adv ? 0 : err_nomem(e);
 
+	if (!rc)
+		u.norm = settle(s, ro, adv, first);
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct rolled *x = &ro->samples.v[i];
 
-		if (adv[i].plan == 0.0 && adv[i].code == 0.0)
+		if (advantage_none(&adv[i]))
 			continue;
-		if (x->n > s->o->max_length) {
-			s->r->too_long++;
-			continue;
-		}
 		u.sample[alive] = x;
 		u.adv[alive] = &adv[i];
-		u.norm += x->n - x->prompt_n;
 		row->tokens += x->n;
 		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n };
 	}
@@ -232,6 +267,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, const struct adv
 	row->lr = rep.lr;
 	row->grad_norm = rep.grad_norm;
 	mem_free(seq);
+	mem_free(first);
 	mem_free(u.sample);
 	mem_free(u.adv);
 	return rc;

@@ -83,6 +83,19 @@ static void test_equal_rewards(void **state)
 	assert_int_equal(advantages(&(struct advantage_opts){ .method = RL_reinforce }, same, 3, a), 0);
 }
 
+/* Three equal samples and one other: one gets the sum of the three, the sum over all stays. */
+static void test_fold(void **state)
+{
+	struct advantage a[] = { { 0.5, 1 }, { -1, -3 }, { 0.5, 1 }, { 0.5, 1 } };
+	const size_t first[] = { 0, 1, 0, 0 };
+
+	(void)state;
+	advantage_fold(a, first, 4);
+	assert_true(a[0].plan == 1.5 && a[0].code == 3);
+	assert_true(a[1].plan == -1 && a[1].code == -3);
+	assert_true(advantage_none(&a[2]) && advantage_none(&a[3]));
+}
+
 static void test_curriculum(void **state)
 {
 	struct curriculum c = CURRICULUM_DEFAULTS;
@@ -106,7 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_best_of_n), cmocka_unit_test(test_reinforce), cmocka_unit_test(test_rwsft),
-		cmocka_unit_test(test_grpo), cmocka_unit_test(test_equal_rewards), cmocka_unit_test(test_curriculum),
+		cmocka_unit_test(test_grpo), cmocka_unit_test(test_equal_rewards), cmocka_unit_test(test_fold), cmocka_unit_test(test_curriculum),
 	};
 
 	return cmocka_run_group_tests_name("advantage", tests, NULL, NULL);
