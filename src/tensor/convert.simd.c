@@ -22,6 +22,10 @@ void SIMD_FN(vec_f16_to_f32)(float *dst, const uint16_t *src, size_t n)
 {
 	size_t i = 0;
 
+#if SIMD_LEVEL >= 2
+	for (; i + 16 <= n; i += 16)
+		_mm512_storeu_ps(dst + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(src + i))));
+#endif
 #if SIMD_LEVEL >= 1
 	for (; i + 8 <= n; i += 8)
 		_mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(src + i))));
@@ -34,6 +38,10 @@ void SIMD_FN(vec_f32_to_f16)(uint16_t *dst, const float *src, size_t n)
 {
 	size_t i = 0;
 
+#if SIMD_LEVEL >= 2
+	for (; i + 16 <= n; i += 16)
+		_mm256_storeu_si256((void *)(dst + i), _mm512_cvtps_ph(_mm512_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
 #if SIMD_LEVEL >= 1
 	for (; i + 8 <= n; i += 8)
 		_mm_storeu_si128((void *)(dst + i),

@@ -1,5 +1,7 @@
 """Time of operators in the host engine against PyTorch CPU eager, one thread each, at the sizes
-of shrunken KernelBench problems. Prints the ratio per operator and its median."""
+of shrunken KernelBench problems. Prints the ratio per operator and its median.
+
+    time_num.py [TEXT..]        only operators whose text holds one of these"""
 import os, statistics, subprocess, sys, tempfile, time
 import torch
 
@@ -37,6 +39,8 @@ half = torch.rand(64, 4096).half()
 ones = torch.ones(16)
 """
 OPS = """torch.relu(x)|F.leaky_relu(x, 0.01)|torch.sigmoid(x)|torch.tanh(x)|F.gelu(x)|F.gelu(x, approximate='tanh')|F.silu(x)|F.mish(x)|F.softplus(x)|F.elu(x)|F.selu(x)|F.hardswish(x)|F.hardsigmoid(x)|F.hardtanh(x)|F.softsign(x)|torch.exp(x)|torch.log(x)|torch.sqrt(x)|torch.abs(x)|x + y|x * 2.0|x / y|x * y + x|torch.clamp(x, 0.2, 0.8)|x ** 2|torch.pow(x, 1.7)|x > 0.5|torch.where(x > 0.5, x, y)|torch.sum(x)|torch.sum(x, dim=1)|torch.sum(x, dim=0)|torch.mean(x, dim=1)|torch.max(x, dim=1)|torch.max(x, dim=0)|torch.argmax(x, dim=1)|torch.min(img, dim=1)|torch.prod(x, dim=1)|torch.var(x, dim=1)|torch.norm(x)|torch.norm(x, p=1, dim=1)|torch.logsumexp(x, dim=1)|torch.softmax(x, dim=1)|torch.softmax(img2, dim=1)|torch.log_softmax(x, dim=1)|torch.cumsum(x, dim=1)|torch.cumsum(x, dim=0)|torch.cumprod(x, dim=1)|F.layer_norm(x, (4096,))|F.group_norm(img2, 8)|F.instance_norm(img2)|F.batch_norm(img2, None, None, training=True)|F.batch_norm(img, g16, ones, ones, g16)|F.rms_norm(x, (4096,))|F.normalize(x, dim=1)|torch.matmul(a256, a256)|torch.matmul(a256.t(), a256)|torch.bmm(bm, bm)|F.linear(inp, lin, bias)|torch.matmul(x, x.t())|torch.matmul(a256, a256[0])|F.conv2d(img, w3, b32, padding=1)|F.conv2d(img2, w64, padding=1)|F.conv2d(img2, w64, stride=2, padding=1)|F.conv2d(img2, w1)|F.conv2d(img2, wd, groups=64, padding=1)|F.conv1d(seq, ws, padding=2)|F.conv3d(vol, wv, padding=1)|F.conv_transpose2d(img, wt, stride=2, padding=1)|F.conv_transpose2d(img, wt)|F.conv_transpose3d(vol, wvt, stride=2, padding=1)|F.max_pool2d(img2, 2)|F.max_pool2d(img2, 3, 2, 1)|F.max_pool1d(seq, 4)|F.max_pool3d(vol, 2)|F.avg_pool2d(img2, 2)|F.avg_pool2d(img2, 3, 1, 1)|F.avg_pool3d(vol, 2)|F.adaptive_avg_pool2d(img2, 1)|F.adaptive_avg_pool2d(img2, 7)|F.mse_loss(x, y)|F.smooth_l1_loss(x, y)|F.cross_entropy(x, tgt)|F.kl_div(torch.log(x), y, reduction='batchmean')|F.scaled_dot_product_attention(q, q, q)|F.scaled_dot_product_attention(q, q, q, is_causal=True)|torch.einsum('bij,bjk->bik', bm, bm)|torch.cat([x, y], dim=1)|x.t().contiguous()|img2.permute(0, 2, 3, 1).contiguous()|x.half()|half * 2|torch.sigmoid(half)|torch.sum(half, dim=1)|torch.triu(a256)|x[:, ::2] + 1|img2 * g16.view(1, 16, 1, 1).repeat(1, 4, 1, 1)|img2 + torch.sum(img2, dim=1, keepdim=True)|small + 1|small @ small.t()|torch.relu(small)|F.pad(img2, (1, 1, 1, 1))|F.interpolate(img, scale_factor=2)|F.interpolate(img, scale_factor=2, mode='bilinear')|torch.rand(64, 4096)|torch.randn(64, 4096)|torch.topk(x, 10)|torch.sort(x, dim=1)|x[tgt[:8] % 64]|F.dropout(x, 0.5)|torch.erf(x)|torch.sin(x)|torch.cdist(small, small)""".split("|")
+if sys.argv[1:]:
+    OPS = [c for c in OPS if any(a in c for a in sys.argv[1:])]
 
 text = SETUP + "".join(f"def case_{k}():\n    return {c}\n" for k, c in enumerate(OPS))
 with tempfile.NamedTemporaryFile("w", suffix=".py") as f:

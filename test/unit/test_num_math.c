@@ -60,6 +60,82 @@ static double worst(enum num_op op, double (*exact)(double), double least)
 	return most;
 }
 
+/* Against x (1 + erf(x / sqrt 2)) / 2: two ulp, and a quarter of what rounding 1 + erf to float costs. */
+static void test_gelu(void **state)
+{
+	const struct num_kernel *k = &SIMD_PICK(num_kernels)()[NUM_gelu];
+	double p[3] = { 0 };
+	float y;
+
+	(void)state;
+	for (uint64_t bits = 0; bits < 1ull << 32; bits += 9973) {
+		uint32_t u = (uint32_t)bits;
+		double want, ulp;
+		float x;
+
+		memcpy(&x, &u, sizeof x);
+		k->f32(&y, &x, &x, &x, 1, p);
+		want = (double)x * 0.5 * erfc(-(double)x * M_SQRT1_2);
+		if (!isfinite(x)) {
+			assert_true(x > 0 ? y == x : isnan(y));
+			continue;
+		}
+		ulp = (double)nextafterf(fabsf((float)want), INFINITY) - (double)fabsf((float)want);
+		if (fabs((double)y - want) > 2 * ulp + 1.5e-8 * fabs((double)x))
+			fail_msg("gelu(%.9g) is %.9g, not %.9g", (double)x, (double)y, want);
+	}
+}
+
+static void test_power(void **state)
+{
+	const struct num_kernel *k = &SIMD_PICK(num_kernels)()[NUM_float_power];
+	double p[3] = { 0 }, most = 0;
+	float a[N], b[N], y[N];
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		for (int i = 0; i < N; i++) {
+			uint32_t u = ((seed = seed * 1664525u + 1013904223u) >> 1) % 0x7f800000u;
+
+			memcpy(&a[i], &u, sizeof u);
+			b[i] = ((float)(seed = seed * 1664525u + 1013904223u) / 4294967296.0f - 0.5f) * (float)(round + 1);
+			if (round % 3 == 0)
+				a[i] = 1 + a[i] / 3.4e38f;
+		}
+		a[round] = round % 2 ? -a[round] : 0;
+		b[round + 1] = INFINITY;
+		k->f32(y, a, b, b, N, p);
+		for (int i = 0; i < N; i++)
+			most = fmax(most, ulps(y[i], pow((double)a[i], (double)b[i])));
+	}
+	assert_true(most < 0.51);
+}
+
+/* One unusual element in a run does not change its neighbours. */
+static void test_neighbours(void **state)
+{
+	double p[3] = { 0.7, 1.3, 0.9 };
+	float x[N], y[N], z[N];
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		x[i] = (float)i * 0.01f + 0.5f;
+	for (int op = 0; op < NUM_OPS; op++) {
+		const struct num_kernel *k = &SIMD_PICK(num_kernels)()[op];
+
+		if (!k->f32 || num_op_info((enum num_op)op)->result == NUM_BOOL_OUT)
+			continue;
+		k->f32(y, x, x, x, N, p);
+		x[77] = -1e9f;
+		k->f32(z, x, x, x, N, p);
+		x[77] = 77 * 0.01f + 0.5f;
+		z[77] = y[77];
+		if (memcmp(y, z, sizeof y))
+			fail_msg("%s: an element depends on its neighbours", num_op_info((enum num_op)op)->name);
+	}
+}
+
 static void test_accuracy(void **state)
 {
 	(void)state;
@@ -150,6 +226,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accuracy),
+		cmocka_unit_test(test_gelu),
+		cmocka_unit_test(test_power),
+		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_same_bits_on_every_level),
 	};
 

@@ -19,7 +19,7 @@ static const struct num_op_info info[NUM_OPS] = {
 #include "host/num/ew_arith.def"
 #include "host/num/ew_int.def"
 #include "host/num/ew_float.def"
-#include "host/num/ew_trig.def"
+#include "host/num/ew_usual.def"
 #undef EW
 };
 
@@ -314,11 +314,13 @@ static int plan_op(struct num_ctx *c, struct plan *p, enum num_op op, const stru
 	return 0;
 }
 
-/* ~ of bool is not the bits' complement. */
-static enum num_op for_dtype(enum num_op op, const struct num_arg *args)
+/* ~ of bool is not the bits' complement; powers of floats are not those of integers. */
+static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num_arg *args)
 {
 	if (op == NUM_bitwise_not && args[0].kind == NUM_TENSOR && args[0].t->dt == DT_BOOL)
 		return NUM_logical_not;
+	if (op == NUM_pow && dtype_is_float(num_result_type(c, args, 2)))
+		return NUM_float_power;
 	return op;
 }
 
@@ -328,7 +330,7 @@ int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struc
 	struct plan plan;
 	int64_t stride[TENSOR_DIMS];
 
-	op = for_dtype(op, args);
+	op = for_dtype(c, op, args);
 	if (plan_op(c, &plan, op, args, e))
 		return -1;
 	result_strides(plan.ndim, plan.shape, info[op].arity, plan.in, stride);
@@ -370,7 +372,7 @@ int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 	struct tensor own[3] = { { .st = NULL }, { .st = NULL }, { .st = NULL } };
 	int rc;
 
-	op = for_dtype(op, args);
+	op = for_dtype(c, op, args);
 	if (plan_op(c, &plan, op, args, e))
 		return -1;
 	if (!num_can_cast(plan.result, out->dt))

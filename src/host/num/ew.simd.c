@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/cpu.h"
+#include "base/mem.h"
 #include "host/num/ew.h"
 #include "host/num/vmath.h"
 
@@ -46,6 +47,8 @@ VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint6
 	}                                                                                               \
 	VM T t##_truncdiv(T a, T b) { return F(trunc)(a / b); }                                         \
 	VM T t##_pow(T a, T b) { return F(pow)(a, b); }                                                 \
+	/* Powers without a sign, a zero or an infinity to think of. */                                 \
+	VM int t##_plain(T a, T b) { return (a > 0) & (a < __builtin_inf()) & (F(fabs)(b) < __builtin_inf()); } \
 	VM T t##_max(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }                      \
 	VM T t##_min(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }                      \
 	VM T t##_fmax(T a, T b) { return a != a ? b : b != b ? a : a > b ? a : b; }                     \
@@ -78,7 +81,11 @@ LIBM2(atan2) LIBM2(hypot) LIBM2(copysign) LIBM2(nextafter)
 VM float f32_sin(float a) { return vm_sin(a); }
 VM float f32_cos(float a) { return vm_cos(a); }
 VM float f32_libm_sin(float a) { return sinf(a); }
+VM float f32_libm_cos(float a) { return cosf(a); }
 VM double f64_libm_sin(double a) { return sin(a); }
+VM double f64_libm_cos(double a) { return cos(a); }
+VM double f64_plain_pow(double a, double b) { return pow(a, b); }
+VM double f64_gelu(double a) { return 0.5 * a * (1 + erf(a * 0.70710678118654752440)); }
 /* lgamma writes the global signgam; the reentrant form does not. */
 VM double f64_lgamma(double a) { int s; return lgamma_r(a, &s); }
 VM float f32_lgamma(float a) { int s; return lgammaf_r(a, &s); }
@@ -195,7 +202,7 @@ VM double f64_param(double x) { return x; }
 #define EW(name, arity, result, expr) LOOP(f32, name, OUT_##result, expr)
 #include "host/num/ew_arith.def"
 #include "host/num/ew_float.def"
-#include "host/num/ew_trig.def"
+#include "host/num/ew_usual.def"
 #undef EW
 #undef M
 #undef T
@@ -205,7 +212,7 @@ VM double f64_param(double x) { return x; }
 #define EW(name, arity, result, expr) LOOP(f64, name, OUT_##result, expr)
 #include "host/num/ew_arith.def"
 #include "host/num/ew_float.def"
-#include "host/num/ew_trig.def"
+#include "host/num/ew_usual.def"
 #undef EW
 #undef M
 #undef T
@@ -219,20 +226,36 @@ VM double f64_param(double x) { return x; }
 #undef M
 #undef T
 
-/* Large arguments, infinities and NaN, after the vector pass. */
-#define EW(name, arity, result, expr)                                                                      \
-	static void f32_all_##name(void *restrict o, const void *restrict x, const void *restrict y,       \
-				   const void *restrict z, size_t n, const double *p)                      \
-	{                                                                                                  \
-		const float *a = x;                                                                        \
-		float *r = o;                                                                              \
-		f32_ew_##name(o, x, y, z, n, p);                                                           \
-		for (size_t i = 0; i < n; i++)                                                             \
-			if (!(__builtin_fabsf(a[i]) < VM_TURNS))                                           \
-				r[i] = name##f(a[i]);                                                      \
+/* The rows of ew_usual.def in float, a run at a time. */
+enum { RUN = 256 };
+#define T float
+#define M(f) f32_##f
+#define EW(name, arity, result, expr)
+#define USUAL(name, arity, test, cheap, whole)                                                          \
+	LOOP(f32, cheap_##name, T, cheap)                                                               \
+	static int f32_usual_##name(const T *restrict x, const T *restrict y, size_t n)                 \
+	{                                                                                               \
+		int all = 1;                                                                            \
+		for (size_t i = 0; i < n; i++) {                                                        \
+			const T a = x[i], b = y[i];                                                     \
+			(void)b;                                                                        \
+			all &= (test);                                                                  \
+		}                                                                                       \
+		return all;                                                                             \
+	}                                                                                               \
+	static void f32_runs_##name(void *o, const void *x, const void *y, const void *z, size_t n,     \
+				    const double *p)                                                    \
+	{                                                                                               \
+		for (size_t i = 0; i < n; i += RUN) {                                                   \
+			size_t m = MIN(n - i, (size_t)RUN);                                             \
+			const T *a = (const T *)x + i, *b = (const T *)y + i;                           \
+			(f32_usual_##name(a, b, m) ? f32_ew_cheap_##name : f32_ew_##name)((T *)o + i, a, b, z, m, p); \
+		}                                                                                       \
 	}
-#include "host/num/ew_trig.def"
+#include "host/num/ew_usual.def"
 #undef EW
+#undef M
+#undef T
 
 const struct num_kernel *SIMD_FN(num_kernels)(void)
 {
@@ -243,8 +266,8 @@ const struct num_kernel *SIMD_FN(num_kernels)(void)
 #define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name },
 #include "host/num/ew_float.def"
 #undef EW
-#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_all_##name, .f64 = f64_ew_##name },
-#include "host/num/ew_trig.def"
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_runs_##name, .f64 = f64_ew_##name },
+#include "host/num/ew_usual.def"
 #undef EW
 #define EW(name, arity, result, expr) [NUM_##name] = { .i64 = i64_ew_##name },
 #include "host/num/ew_int.def"

@@ -74,7 +74,7 @@ enum num_op {
 #include "host/num/ew_arith.def"
 #include "host/num/ew_int.def"
 #include "host/num/ew_float.def"
-#include "host/num/ew_trig.def"
+#include "host/num/ew_usual.def"
 #undef EW
 	NUM_OPS
 };

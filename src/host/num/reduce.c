@@ -11,10 +11,11 @@
 
 #include "base/mem.h"
 
-enum { BLOCK = 512, PARALLEL = 32768 };
+enum { BLOCK = 512, PIECE = 4096, PARALLEL = 32768 };
 
 struct walk {
 	const struct num_red_kernel *k;
+	num_row_fn *row;
 	int which;                        /* carrier: 0 f32, 1 f64, 2 i64 */
 	enum dtype carrier, dt;
 	const char *data;
@@ -54,18 +55,18 @@ static void row_run(void *ctx, const int64_t *off, int64_t n)
 	struct row_state *s = ctx;
 	const struct walk *w = s->w;
 	const char *p = s->base + off[0] * dtype_size(w->dt);
-	int64_t block[BLOCK];
+	int64_t block[PIECE / 2];
 
 	if (s->stride == 1 && w->dt == w->carrier) {
-		for (int64_t i = 0; i < n; i += 8 * BLOCK)      /* pieces: a sum of sums */
-			w->k->row[w->which](s->acc, p + i * dtype_size(w->dt), (size_t)MIN(n - i, 8 * (int64_t)BLOCK), s->m);
+		for (int64_t i = 0; i < n; i += PIECE)          /* a sum of sums */
+			w->row(s->acc, p + i * dtype_size(w->dt), (size_t)MIN(n - i, (int64_t)PIECE), s->m);
 		return;
 	}
-	for (int64_t i = 0; i < n; i += BLOCK) {
-		int64_t m = MIN(n - i, (int64_t)BLOCK);
+	for (int64_t i = 0; i < n; i += PIECE / 2) {
+		int64_t m = MIN(n - i, (int64_t)PIECE / 2);
 
 		tensor_gather(w->carrier, block, w->dt, p + i * s->stride * dtype_size(w->dt), s->stride, m);
-		w->k->row[w->which](s->acc, block, (size_t)m, s->m);
+		w->row(s->acc, block, (size_t)m, s->m);
 	}
 }
 
@@ -179,6 +180,7 @@ static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enu
 	struct pool *pool;
 	int64_t inner;
 
+	w.row = op == RED_sum && carrier == DT_F32 ? SIMD_PICK(num_row_pairs) : w.k->row[w.which];
 	split_dims(&w, t, mask);
 	w.start = start_of(op, w.k, w.which);
 	for (int64_t i = 0; i < w.kept; i++)

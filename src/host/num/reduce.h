@@ -15,7 +15,7 @@ enum num_red {
 /* An accumulator: `f` for floats, `i` for integers. */
 union num_acc { double f; int64_t i; };
 
-/* row: x[0..n) into one accumulator with 16 partial sums in fixed order.
+/* row: x[0..n) into one accumulator with 32 partial sums in fixed order.
  * col: x[r * step + k] into s[k], for all rows r < rows, k < n; m[k] is the parameter of each. */
 typedef void num_row_fn(union num_acc *s, const void *x, size_t n, double m);
 typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m, int64_t rows, int64_t step);
@@ -27,6 +27,10 @@ struct num_red_kernel {
 };
 
 SIMD_DECLARE(const struct num_red_kernel *, num_red_kernels, (void))
+
+/* The row kernel of sums of f32: pairs are added as floats, then widened, because widening is
+ * what takes the time. One rounding for each two elements is less than PyTorch's chains of them. */
+SIMD_DECLARE(void, num_row_pairs, (union num_acc *s, const void *x, size_t n, double m))
 
 /* The most dimensions named by a list: n = 0 means all. */
 struct num_dims { int v[TENSOR_DIMS]; int n; };

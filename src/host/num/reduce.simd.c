@@ -1,4 +1,4 @@
-/* The kernels of reductions: see reduce.h. Sixteen partial accumulators, combined in a fixed
+/* The kernels of reductions: see reduce.h. Thirty-two partial accumulators, combined in a fixed
  * tree, so that the result does not depend on the vector width. */
 #ifndef __clang__
 #pragma GCC optimize("no-trapping-math")
@@ -8,7 +8,7 @@
 #include "host/num/reduce.h"
 #include "host/num/vmath.h"
 
-enum { LANES = 16 };
+enum { LANES = 32, COLS = 16 };
 
 VM float f32_abs(float a) { return __builtin_fabsf(a); }
 VM double f64_abs(double a) { return __builtin_fabs(a); }
@@ -72,20 +72,20 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 	{                                                                                               \
 		typedef ACC A;                                                                          \
 		size_t j = 0;                                                                           \
-		for (; j + LANES <= n; j += LANES) {                                                    \
-			A lane[LANES];                                                                  \
+		for (; j + COLS <= n; j += COLS) {                                                    \
+			A lane[COLS];                                                                  \
 			const T *restrict v = (const T *)p + j;                                         \
-			for (int k = 0; k < LANES; k++)                                                 \
+			for (int k = 0; k < COLS; k++)                                                 \
 				lane[k] = (A)out[j + (size_t)k].FIELD;                                  \
 			for (int64_t r = 0; r < rows; r++, v += pitch)                                  \
-				for (int k = 0; k < LANES; k++) {                                       \
+				for (int k = 0; k < COLS; k++) {                                       \
 					const T x = v[k];                                               \
 					const A s = lane[k];                                            \
 					const PARAM m = (PARAM)mm[j + (size_t)k];                       \
 					(void)m;                                                        \
 					lane[k] = (A)(step);                                            \
 				}                                                                       \
-			for (int k = 0; k < LANES; k++)                                                 \
+			for (int k = 0; k < COLS; k++)                                                 \
 				out[j + (size_t)k].FIELD = lane[k];                                     \
 		}                                                                                       \
 		for (; j < n; j++) {                                                                    \
@@ -137,6 +137,27 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #define RED(name, acc, begin, step, combine) ROW(i64, name, acc, begin, step, combine) COL(i64, name, acc, begin, step, combine)
 #include "host/num/reduce.def"
 #undef RED
+
+void SIMD_FN(num_row_pairs)(union num_acc *out, const void *p, size_t n, double m)
+{
+	const float *restrict v = p;
+	double lane[LANES] = { 0 };
+	size_t i = 0;
+
+	(void)m;
+	for (; i + 2 * LANES <= n; i += 2 * LANES)
+		for (int k = 0; k < LANES; k++)
+			lane[k] += (double)(v[i + (size_t)k] + v[i + LANES + (size_t)k]);
+	for (; i + COLS <= n; i += COLS)
+		for (int k = 0; k < COLS; k++)
+			lane[k] += (double)v[i + (size_t)k];
+	for (int k = 0; i < n; i++, k++)
+		lane[k] += (double)v[i];
+	for (int w = LANES / 2; w; w /= 2)
+		for (int k = 0; k < w; k++)
+			lane[k] += lane[k + w];
+	out->f += lane[0];
+}
 
 const struct num_red_kernel *SIMD_FN(num_red_kernels)(void)
 {
