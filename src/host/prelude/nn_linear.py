@@ -116,11 +116,54 @@ class _Conv(Module):
                 bound = 1 / math.sqrt(fan_in)
                 _init.uniform_(self.bias, -bound, bound)
 
-    def _run(self, conv, input, weight, bias, n):
+    def extra_repr(self):
+        return f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+
+
+_ConvNd = _Conv
+
+
+class _Direct(_Conv):
+    dims = 1
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 padding_mode="zeros", device=None, dtype=None):
+        super().__init__()
+        self._setup(self.dims, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode,
+                    False, 0, device, dtype)
+
+    def _conv_forward(self, input, weight, bias):
+        conv = (_F.conv1d, _F.conv2d, _F.conv3d)[self.dims - 1]
+        padding = self.padding
         if self.padding_mode != "zeros":
-            padded = _F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return conv(padded, weight, bias, self.stride, (0,) * n, self.dilation, self.groups)
-        return conv(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            input = _F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = (0,) * self.dims
+        return conv(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv1d(_Direct):
+    dims = 1
+
+
+class Conv2d(_Direct):
+    dims = 2
+
+
+class Conv3d(_Direct):
+    dims = 3
+
+
+class _Transposed(_Conv):
+    dims = 1
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+                 dilation=1, padding_mode="zeros", device=None, dtype=None):
+        super().__init__()
+        self._setup(self.dims, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode,
+                    True, output_padding, device, dtype)
 
     def _output_padding(self, input, output_size, n):
         if output_size is None:
@@ -135,77 +178,22 @@ class _Conv(Module):
             result.append(output_size[d] - least)
         return tuple(result)
 
-    def extra_repr(self):
-        return f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-
-
-_ConvNd = _Conv
-
-
-class Conv1d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(1, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, False, 0, device, dtype)
-
-    def forward(self, input):
-        return self._run(_F.conv1d, input, self.weight, self.bias, 1)
-
-
-class Conv2d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(2, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, False, 0, device, dtype)
-
-    def _conv_forward(self, input, weight, bias):
-        return self._run(_F.conv2d, input, weight, bias, 2)
-
-    def forward(self, input):
-        return self._run(_F.conv2d, input, self.weight, self.bias, 2)
-
-
-class Conv3d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(3, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, False, 0, device, dtype)
-
-    def forward(self, input):
-        return self._run(_F.conv3d, input, self.weight, self.bias, 3)
-
-
-class ConvTranspose1d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-                 dilation=1, padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(1, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, True, output_padding, device, dtype)
-
     def forward(self, input, output_size=None):
-        return _F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding,
-                                  self._output_padding(input, output_size, 1), self.groups, self.dilation)
+        conv = (_F.conv_transpose1d, _F.conv_transpose2d, _F.conv_transpose3d)[self.dims - 1]
+        return conv(input, self.weight, self.bias, self.stride, self.padding, self._output_padding(input, output_size, self.dims),
+                    self.groups, self.dilation)
 
 
-class ConvTranspose2d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-                 dilation=1, padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(2, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, True, output_padding, device, dtype)
-
-    def forward(self, input, output_size=None):
-        return _F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding,
-                                  self._output_padding(input, output_size, 2), self.groups, self.dilation)
+class ConvTranspose1d(_Transposed):
+    dims = 1
 
 
-class ConvTranspose3d(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-                 dilation=1, padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._setup(3, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, True, output_padding, device, dtype)
+class ConvTranspose2d(_Transposed):
+    dims = 2
 
-    def forward(self, input, output_size=None):
-        return _F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding,
-                                  self._output_padding(input, output_size, 3), self.groups, self.dilation)
+
+class ConvTranspose3d(_Transposed):
+    dims = 3
 
 
 class Embedding(Module):
