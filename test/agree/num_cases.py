@@ -12,6 +12,11 @@ def p(*s):
     return 1 - torch.rand(*s)
 def i(hi, *s):
     return torch.randint(0, hi, s)
+def filled(m):
+    torch.manual_seed(1)
+    for w in m.parameters():
+        w.data.copy_(r(*w.shape))
+    return m
 '''
 
 CASES = []
@@ -172,10 +177,9 @@ add("F.conv_transpose3d(r(2, 4, 3, 2, 3), r(4, 5, 3, 5, 7))", "F.conv_transpose2
     "F.conv3d(r(2, 3, 9, 8, 9), r(7, 3, 3, 5, 7), padding=1)", "F.conv3d(r(1, 3, 6, 5, 4), r(17, 3, 3, 3, 1))", "F.conv2d(r(2, 6, 33, 35), r(6, 1, 3, 3), groups=6)",
     "F.conv2d(r(1, 2, 50, 3), r(3, 2, 2, 3), stride=(3, 1))", "F.conv1d(r(2, 5, 100), r(11, 5, 9), stride=4, dilation=3)")
 # --- modules of convolutions: padding modes and sizes asked for
-for mode in ("zeros", "reflect", "replicate", "circular"):
-    for n in (1, 2, 3):
-        add(f"torch.nn.Conv{n}d(3, 4, 3, padding=1, padding_mode='{mode}')(r(2, 3{', 6' * n}))",
-            f"torch.nn.Conv{n}d(4, 4, 3, padding='same', dilation=2, groups=2, bias=False, padding_mode='{mode}')(r(2, 4{', 7' * n}))")
 for n in (1, 2, 3):
-    add(f"torch.nn.ConvTranspose{n}d(4, 6, 3, stride=2, padding=1, groups=2)(r(2, 4{', 5' * n}), output_size=({', '.join(['10'] * n)},))",
-        f"torch.nn.ConvTranspose{n}d(4, 2, 2, stride=2, dilation=2, output_padding=1)(r(1, 4{', 4' * n}))")
+    for mode in ("zeros", "reflect", "replicate", "circular"):
+        add(f"filled(torch.nn.Conv{n}d(3, 4, 3, padding=1, padding_mode='{mode}'))(r(2, 3{', 6' * n}))",
+            f"filled(torch.nn.Conv{n}d(4, 4, 3, padding='same', dilation=2, groups=2, bias=False, padding_mode='{mode}'))(r(2, 4{', 7' * n}))")
+    add(f"filled(torch.nn.ConvTranspose{n}d(4, 6, 3, stride=2, padding=1, groups=2))(r(2, 4{', 5' * n}), output_size=({', '.join(['10'] * n)},))",
+        f"filled(torch.nn.ConvTranspose{n}d(4, 2, 2, stride=2, dilation=2, output_padding=1))(r(1, 4{', 4' * n}))")
