@@ -1,48 +1,16 @@
 /* Copies between strided tensors, with conversion and broadcasting. */
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "tensor/tensor.h"
 
-enum { BLOCK = 512, TILE = 16 };
+SIMD_DECLARE(void, vec_move, (int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n))
+SIMD_DECLARE(void, vec_transpose, (int size, void *d, int64_t dr, const void *s, int64_t sc, int64_t r, int64_t c))
 
-/* --- strided runs ---------------------------------------------------------------------- */
+enum { BLOCK = 512 };
 
-#define MOVE(bits)                                                                                   \
-	static void move_##bits(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)           \
-	{                                                                                            \
-		uint##bits##_t *to = (uint##bits##_t *)d;                                            \
-		const uint##bits##_t *from = (const uint##bits##_t *)s;                              \
-		if (ss == 0) {                                                                       \
-			uint##bits##_t v = *from;                                                    \
-			for (int64_t i = 0; i < n; i++)                                              \
-				to[i * ds] = v;                                                      \
-		} else if (ds == 1) {                                                                \
-			for (int64_t i = 0; i < n; i++)                                              \
-				to[i] = from[i * ss];                                                \
-		} else {                                                                             \
-			for (int64_t i = 0; i < n; i++)                                              \
-				to[i * ds] = from[i * ss];                                           \
-		}                                                                                    \
-	}
-MOVE(8)
-MOVE(16)
-MOVE(32)
-MOVE(64)
-
-static void move(int size, char *d, int64_t ds, const char *s, int64_t ss, int64_t n)
-{
-	if (ds == 1 && ss == 1)
-		memcpy(d, s, (size_t)(n * size));
-	else if (size == 4)
-		move_32(d, ds, s, ss, n);
-	else if (size == 2)
-		move_16(d, ds, s, ss, n);
-	else if (size == 8)
-		move_64(d, ds, s, ss, n);
-	else
-		move_8(d, ds, s, ss, n);
-}
+/* --- strided runs with conversion --------------------------------------------------------- */
 
 void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, int64_t stride, int64_t n)
 {
@@ -54,13 +22,13 @@ void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, i
 		return;
 	}
 	if (to == from) {
-		move(ts, dst, 1, src, stride, n);
+		SIMD_PICK(vec_move)(ts, dst, 1, src, stride, n);
 		return;
 	}
 	for (int64_t done = 0; done < n; done += BLOCK) {
 		int64_t m = MIN(n - done, (int64_t)BLOCK);
 
-		move(fs, block, 1, (const char *)src + done * stride * fs, stride, m);
+		SIMD_PICK(vec_move)(fs, block, 1, (const char *)src + done * stride * fs, stride, m);
 		dtype_convert(to, (char *)dst + done * ts, from, block, (size_t)m);
 	}
 }
@@ -78,7 +46,7 @@ void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, c
 		int64_t m = MIN(n - done, (int64_t)BLOCK);
 
 		dtype_convert(to, block, from, (const char *)src + done * fs, (size_t)m);
-		move(ts, (char *)dst + done * stride * ts, stride, block, 1, m);
+		SIMD_PICK(vec_move)(ts, (char *)dst + done * stride * ts, stride, block, 1, m);
 	}
 }
 
@@ -89,7 +57,16 @@ struct copy_job {
 	const char *src;
 	enum dtype to, from;
 	int64_t ds, ss;             /* inner strides */
+	int size;                   /* of an element, where nothing is converted */
+	void (*move)(int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n);
 };
+
+static void copy_same(void *ctx, const int64_t *off, int64_t n)
+{
+	struct copy_job *j = ctx;
+
+	j->move(j->size, j->dst + off[0] * j->size, j->ds, j->src + off[1] * j->size, j->ss, n);
+}
 
 static void copy_run(void *ctx, const int64_t *off, int64_t n)
 {
@@ -98,10 +75,6 @@ static void copy_run(void *ctx, const int64_t *off, int64_t n)
 	const char *s = j->src + off[1] * dtype_size(j->from);
 	char block[BLOCK * 8];
 
-	if (j->to == j->from) {
-		move(dtype_size(j->to), d, j->ds, s, j->ss, n);
-		return;
-	}
 	if (j->ds == 1) {
 		tensor_gather(j->to, d, j->from, s, j->ss, n);
 		return;
@@ -113,24 +86,6 @@ static void copy_run(void *ctx, const int64_t *off, int64_t n)
 		tensor_scatter(j->to, d + done * j->ds * dtype_size(j->to), j->ds, j->from, block, m);
 	}
 }
-
-/* dst[i*rows_d + j] = src[i + j*cols_s]: both sides in tiles, so that neither misses a line
- * per element. */
-#define TRANSPOSE(bits)                                                                                     \
-	static void transpose_##bits(char *dst, int64_t dr, const char *src, int64_t sc, int64_t r, int64_t c)  \
-	{                                                                                                   \
-		uint##bits##_t *d = (uint##bits##_t *)dst;                                                  \
-		const uint##bits##_t *s = (const uint##bits##_t *)src;                                      \
-		for (int64_t i0 = 0; i0 < r; i0 += TILE)                                                    \
-			for (int64_t j0 = 0; j0 < c; j0 += TILE)                                            \
-				for (int64_t i = i0; i < MIN(i0 + TILE, r); i++)                            \
-					for (int64_t j = j0; j < MIN(j0 + TILE, c); j++)                    \
-						d[i * dr + j] = s[i + j * sc];                              \
-	}
-TRANSPOSE(8)
-TRANSPOSE(16)
-TRANSPOSE(32)
-TRANSPOSE(64)
 
 /* The dimension of the loop, other than the inner one, where the source is dense. */
 static int source_dim(const struct tensor_loop *l)
@@ -155,14 +110,7 @@ static void transpose_run(void *ctx, const int64_t *off, int64_t n)
 	const char *s = j->src + off[1] * j->size;
 
 	(void)n;
-	if (j->size == 4)
-		transpose_32(d, j->dr, s, j->sc, j->r, j->c);
-	else if (j->size == 8)
-		transpose_64(d, j->dr, s, j->sc, j->r, j->c);
-	else if (j->size == 2)
-		transpose_16(d, j->dr, s, j->sc, j->r, j->c);
-	else
-		transpose_8(d, j->dr, s, j->sc, j->r, j->c);
+	SIMD_PICK(vec_transpose)(j->size, d, j->dr, s, j->sc, j->r, j->c);
 }
 
 /* Copy without conversion where the target's inner dimension is not the source's. */
@@ -200,7 +148,9 @@ static void copy_values(const struct tensor *dst, const struct tensor *src)
 		return;
 	j.ds = l.stride[0][l.ndim - 1];
 	j.ss = l.stride[1][l.ndim - 1];
-	tensor_loop_run(&l, 0, l.outer, copy_run, &j);
+	j.size = dtype_size(dst->dt);
+	j.move = SIMD_PICK(vec_move);
+	tensor_loop_run(&l, 0, l.outer, dst->dt == src->dt ? copy_same : copy_run, &j);
 }
 
 static int same_view(const struct tensor *a, const struct tensor *b)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "tensor/tensor.h"
 
 static struct tensor iota(int ndim, const int64_t *shape)
@@ -113,6 +114,35 @@ static void test_copy(void **state)
 	tensor_release(&t);
 }
 
+/* Transposed copies of every element size, whole blocks and edges: the bytes that belong there. */
+static void test_transposed(void **state)
+{
+	static const enum dtype dts[] = { DT_U8, DT_F16, DT_F32, DT_F64 };
+	static const int64_t shapes[][2] = { { 4, 5 }, { 8, 8 }, { 16, 64 }, { 19, 37 }, { 7, 130 }, { 65, 24 } };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(dts); k++)
+		for (size_t n = 0; n < COUNT_OF(shapes); n++) {
+			int64_t r = shapes[n][0], c = shapes[n][1], size = dtype_size(dts[k]);
+			struct tensor t, p, y;
+			char *x, *d;
+
+			assert_int_equal(tensor_new(&t, dts[k], 2, (int64_t[]){ r, c }, NULL), 0);
+			x = tensor_data(&t);
+			for (int64_t i = 0; i < r * c * size; i++)
+				x[i] = (char)(i * 167 + i / 256);
+			assert_int_equal(tensor_transpose(&p, &t, 0, 1, NULL), 0);
+			assert_int_equal(tensor_contiguous(&y, &p, NULL), 0);
+			d = tensor_data(&y);
+			for (int64_t i = 0; i < r; i++)
+				for (int64_t j = 0; j < c; j++)
+					assert_memory_equal(d + (j * r + i) * size, x + (i * c + j) * size, (size_t)size);
+			tensor_release(&y);
+			tensor_release(&p);
+			tensor_release(&t);
+		}
+}
+
 static void test_budget_and_sizes(void **state)
 {
 	struct tensor_budget b = { .limit = 1000 };
@@ -194,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_view),
 		cmocka_unit_test(test_expand_slice_select),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_transposed),
 		cmocka_unit_test(test_budget_and_sizes),
 		cmocka_unit_test(test_undef),
 		cmocka_unit_test(test_round_trips),

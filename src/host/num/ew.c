@@ -54,7 +54,7 @@ struct operand {
 	const void *at;                 /* of the current block */
 	const char *broadcast;          /* the element that block[0..filled) is filled with */
 	int64_t filled;
-	int64_t block[BLOCK];
+	_Alignas(64) int64_t block[BLOCK];
 };
 
 static void load_block(const struct job *j, int k, struct operand *o, const char *src, int64_t first, int64_t n)
@@ -81,7 +81,7 @@ static void load_block(const struct job *j, int k, struct operand *o, const char
 
 static void run_block(const struct job *j, struct operand *in, char *dst, int64_t first, int64_t n)
 {
-	int64_t made[BLOCK];
+	_Alignas(64) int64_t made[BLOCK];
 	int size = dtype_size(j->dt[0]);
 	char *to = dst + first * j->inner[0] * size;
 

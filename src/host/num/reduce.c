@@ -55,7 +55,7 @@ static void row_run(void *ctx, const int64_t *off, int64_t n)
 	struct row_state *s = ctx;
 	const struct walk *w = s->w;
 	const char *p = s->base + off[0] * dtype_size(w->dt);
-	int64_t block[PIECE / 2];
+	_Alignas(64) int64_t block[PIECE / 2];
 
 	if (s->stride == 1 && w->dt == w->carrier) {
 		for (int64_t i = 0; i < n; i += PIECE)          /* a sum of sums */
