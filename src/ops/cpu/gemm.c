@@ -66,17 +66,27 @@ struct panel {
 	int p;
 };
 
-static void run_tile(const struct gemm_job *j, const struct panel *q, int h, const void *a, float *c,
-		     size_t ldc, int load)
+/* `a` is [kc][h] floats, or [kc/2][h] pairs. */
+static void run_tile(const struct gemm_job *j, const struct panel *q, int h, const float *a, float *c,
+		     size_t ldc, enum gemm_sum sum)
 {
-	if (j->fast)
-		j->k->tiledp[h]((q->kc + 1) / 2, a, q->narrow, c, ldc, load);
-	else if (!q->narrow)
-		j->k->tile[h](q->kc, a, (size_t)h, q->b, (size_t)j->k->nr, c, ldc, load);
-	else if (j->w->dt == DT_BF16)
-		j->k->tile16[h](q->kc, a, (size_t)h, q->narrow, c, ldc, load);
-	else
-		j->k->tile8[h](q->kc, a, (size_t)h, q->narrow, c, ldc, load);
+	size_t nr = (size_t)j->k->nr;
+
+	for (size_t k = 0; k < q->kc; k += GEMM_KC) {
+		size_t n = MIN((size_t)GEMM_KC, q->kc - k);
+		const char *narrow = q->narrow;
+
+		if (j->fast)
+			j->k->tiledp[h]((n + 1) / 2, (const uint32_t *)(const void *)a, (const uint32_t *)(const void *)narrow + k / 2 * nr, c, ldc, sum);
+		else if (!narrow)
+			j->k->tile[h](n, a, (size_t)h, q->b + k * nr, nr, c, ldc, sum);
+		else if (j->w->dt == DT_BF16)
+			j->k->tile16[h](n, a, (size_t)h, (const uint16_t *)(const void *)narrow + k * nr, c, ldc, sum);
+		else
+			j->k->tile8[h](n, a, (size_t)h, (const int8_t *)narrow + k * nr, c, ldc, sum);
+		a += (j->fast ? GEMM_KC / 2 : GEMM_KC) * (size_t)h;
+		sum = j->accumulate ? GEMM_GO_ON : GEMM_ADD;
+	}
 }
 
 /* All tiles of a block of A rows against one panel; `edge` is room for one tile. */
@@ -84,7 +94,8 @@ static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0
 		      const float *a, float *edge)
 {
 	size_t nr = (size_t)j->k->nr, n0 = (size_t)q->p * nr, cols = MIN(nr, (size_t)j->N - n0);
-	int load = j->accumulate || q->k0, last = q->k0 + q->kc == (size_t)j->K;
+	enum gemm_sum sum = j->accumulate ? GEMM_GO_ON : q->k0 ? GEMM_ADD : GEMM_SET;
+	int last = q->k0 + q->kc == (size_t)j->K;
 	int scaled = j->w && !j->transposed && j->w->scale;
 
 	for (size_t m = 0; m < rows; ) {
@@ -92,11 +103,11 @@ static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0
 		float *c = j->c + (m0 + m) * j->ldc + n0;
 
 		if (cols == nr)
-			run_tile(j, q, h, a, c, j->ldc, load);
+			run_tile(j, q, h, a, c, j->ldc, sum);
 		else {
-			for (int i = 0; load && i < h; i++)
+			for (int i = 0; sum != GEMM_SET && i < h; i++)
 				memcpy(edge + (size_t)i * nr, c + (size_t)i * j->ldc, floats(cols));
-			run_tile(j, q, h, a, edge, nr, load);
+			run_tile(j, q, h, a, edge, nr, sum);
 			for (int i = 0; i < h; i++)
 				memcpy(c + (size_t)i * j->ldc, edge + (size_t)i * nr, floats(cols));
 		}

@@ -1,10 +1,13 @@
 /* Matrix products on the CPU: the packed formats and the tile kernels they feed.
  *
  * Every product is cut into tiles of at most MR rows and NR columns, computed in registers
- * as a sum of outer products in the order of k: element (m, n) is
- *     fma(a[m, K-1], b[K-1, n], ... fma(a[m, 0], b[0, n], start))
- * whatever the tile's height, so a row does not depend on the rows beside it, on threads, or
- * on where the k loop is cut (a cut stores and reloads the fp32 sum).
+ * as a sum of outer products in the order of k. Element (m, n) is the sum over blocks of GEMM_KC
+ * of k, in their order, of
+ *     fma(a[m, last], b[last, n], ... fma(a[m, first], b[first, n], 0))
+ * (short chains, for the error of a sum grows with the length of its chain), whatever the tile's
+ * height; so a row does not depend on the rows beside it, on threads, or on how many blocks are
+ * done at a time. A product that accumulates into C is one chain from C on, so that gradients do
+ * not depend on where a batch was cut.
  *
  * Packed B ("panels"): panel p holds columns [p NR, (p+1) NR), k-major: [K][NR], columns past
  * the end zero. F32: floats. BF16: [K/2][NR][2], pairs of k side by side, K padded to even
@@ -24,14 +27,17 @@
 
 enum { GEMM_MR_MAX = 12, GEMM_NR_MAX = 32, GEMM_KC = 256, GEMM_MC = 96 };
 
-/* C[mr, NR] (+)= A B: a[k*as + i], b[k*bs + j], c[i*ldc + j]; `load` starts from C. */
-typedef void gemm_tile_fn(size_t k, const float *a, size_t as, const float *b, size_t bs,
-			  float *c, size_t ldc, int load);
-/* The same with B straight from a packed bf16 or int8 panel (no scale applied). */
-typedef void gemm_tile16_fn(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, int load);
-typedef void gemm_tile8_fn(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, int load);
+/* What becomes of the C that is there: nothing, the chain goes on from it, or the new sum is added. */
+enum gemm_sum { GEMM_SET, GEMM_GO_ON, GEMM_ADD };
 
-typedef void gemm_tiledp_fn(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load);
+/* C[mr, NR] (+)= A B: a[k*as + i], b[k*bs + j], c[i*ldc + j]. */
+typedef void gemm_tile_fn(size_t k, const float *a, size_t as, const float *b, size_t bs,
+			  float *c, size_t ldc, enum gemm_sum sum);
+/* The same with B straight from a packed bf16 or int8 panel (no scale applied). */
+typedef void gemm_tile16_fn(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, enum gemm_sum sum);
+typedef void gemm_tile8_fn(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, enum gemm_sum sum);
+
+typedef void gemm_tiledp_fn(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum);
 
 struct gemm_kernels {
 	int mr, nr;

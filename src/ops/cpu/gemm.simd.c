@@ -11,22 +11,26 @@ enum { NR = 2 * VW, MR = SIMD_LEVEL == 2 ? 12 : 6 };
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-INLINE void start(const int mr, vf acc[MR][2], const float *c, size_t ldc, int load)
+INLINE void start(const int mr, vf acc[MR][2], const float *c, size_t ldc, enum gemm_sum sum)
 {
 	UNROLL
 	for (int i = 0; i < mr; i++) {
-		acc[i][0] = load ? vf_load(c + (size_t)i * ldc) : vf_zero();
-		acc[i][1] = load ? vf_load(c + (size_t)i * ldc + VW) : vf_zero();
+		acc[i][0] = sum == GEMM_GO_ON ? vf_load(c + (size_t)i * ldc) : vf_zero();
+		acc[i][1] = sum == GEMM_GO_ON ? vf_load(c + (size_t)i * ldc + VW) : vf_zero();
 	}
 }
 
-INLINE void finish(const int mr, vf acc[MR][2], float *c, size_t ldc)
+INLINE void finish(const int mr, vf acc[MR][2], float *c, size_t ldc, enum gemm_sum sum)
 {
 	UNROLL
-	for (int i = 0; i < mr; i++) {
-		vf_store(c + (size_t)i * ldc, acc[i][0]);
-		vf_store(c + (size_t)i * ldc + VW, acc[i][1]);
-	}
+	for (int i = 0; i < mr; i++)
+		for (int k = 0; k < 2; k++) {
+			float *to = c + (size_t)i * ldc + k * VW;
+
+			if (sum == GEMM_ADD)
+				acc[i][k] += vf_load(to);
+			vf_store(to, acc[i][k]);
+		}
 }
 
 INLINE void outer(const int mr, vf acc[MR][2], const float *a, vf b0, vf b1)
@@ -41,22 +45,22 @@ INLINE void outer(const int mr, vf acc[MR][2], const float *a, vf b0, vf b1)
 }
 
 INLINE void tile(const int mr, size_t k, const float *a, size_t as, const float *b, size_t bs,
-		 float *c, size_t ldc, int load)
+		 float *c, size_t ldc, enum gemm_sum sum)
 {
 	vf acc[MR][2];
 
-	start(mr, acc, c, ldc, load);
+	start(mr, acc, c, ldc, sum);
 	for (; k; k--, a += as, b += bs)
 		outer(mr, acc, a, vf_load(b), vf_load(b + VW));
-	finish(mr, acc, c, ldc);
+	finish(mr, acc, c, ldc, sum);
 }
 
 INLINE void tile16(const int mr, size_t k, const float *a, size_t as, const uint16_t *b,
-		   float *c, size_t ldc, int load)
+		   float *c, size_t ldc, enum gemm_sum sum)
 {
 	vf acc[MR][2];
 
-	start(mr, acc, c, ldc, load);
+	start(mr, acc, c, ldc, sum);
 	for (; k >= 2; k -= 2, a += 2 * as, b += 2 * NR) {
 		vi w0 = vi_load(b), w1 = vi_load(b + NR);
 
@@ -65,18 +69,18 @@ INLINE void tile16(const int mr, size_t k, const float *a, size_t as, const uint
 	}
 	if (k)
 		outer(mr, acc, a, vf_bf16_even(vi_load(b)), vf_bf16_even(vi_load(b + NR)));
-	finish(mr, acc, c, ldc);
+	finish(mr, acc, c, ldc, sum);
 }
 
 INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_t *b,
-		  float *c, size_t ldc, int load)
+		  float *c, size_t ldc, enum gemm_sum sum)
 {
 	vf acc[MR][2];
 
-	start(mr, acc, c, ldc, load);
+	start(mr, acc, c, ldc, sum);
 	for (; k; k--, a += as, b += NR)
 		outer(mr, acc, a, vf_from_i8(b), vf_from_i8(b + VW));
-	finish(mr, acc, c, ldc);
+	finish(mr, acc, c, ldc, sum);
 }
 
 /* One function of each kind per tile height. */
@@ -87,22 +91,22 @@ INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_
 #endif
 
 #define DEFINE(n) \
-	static void f32_##n(size_t k, const float *a, size_t as, const float *b, size_t bs, float *c, size_t ldc, int load) \
-	{ tile(n, k, a, as, b, bs, c, ldc, load); } \
-	static void f16_##n(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, int load) \
-	{ tile16(n, k, a, as, b, c, ldc, load); } \
-	static void i8_##n(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, int load) \
-	{ tile8(n, k, a, as, b, c, ldc, load); }
+	static void f32_##n(size_t k, const float *a, size_t as, const float *b, size_t bs, float *c, size_t ldc, enum gemm_sum sum) \
+	{ tile(n, k, a, as, b, bs, c, ldc, sum); } \
+	static void f16_##n(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	{ tile16(n, k, a, as, b, c, ldc, sum); } \
+	static void i8_##n(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	{ tile8(n, k, a, as, b, c, ldc, sum); }
 HEIGHTS(DEFINE)
 
 #if SIMD_LEVEL == 2
 #define DP __attribute__((target("avx512bf16")))
 
-DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load)
+DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum)
 {
 	vf acc[MR][2];
 
-	start(mr, acc, c, ldc, load);
+	start(mr, acc, c, ldc, sum);
 	for (; pairs; pairs--, a += mr, b += NR) {
 		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b), b1 = (__m512bh)_mm512_loadu_si512(b + VW);
 
@@ -114,12 +118,12 @@ DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint3
 			acc[i][1] = _mm512_dpbf16_ps(acc[i][1], x, b1);
 		}
 	}
-	finish(mr, acc, c, ldc);
+	finish(mr, acc, c, ldc, sum);
 }
 
 #define DEFINE_DP(n) \
-	DP static void dp_##n(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, int load) \
-	{ tiledp(n, pairs, a, b, c, ldc, load); }
+	DP static void dp_##n(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	{ tiledp(n, pairs, a, b, c, ldc, sum); }
 HEIGHTS(DEFINE_DP)
 #endif
 
