@@ -30,7 +30,7 @@ static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int6
 	return t;
 }
 
-#define CONV(T)                                                                                               \
+#define TAPS(T)                                                                                               \
 	/* One tap's row of patches: outputs [w0, w1) of output row (od, oh). */                              \
 	static inline void tap_row_##T(T *restrict d, const T *restrict xc, const struct conv_geom *g,        \
 				       const struct tap *t, int64_t od, int64_t oh, int64_t w0, int64_t w1)   \
@@ -49,23 +49,57 @@ static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int6
 		for (int64_t i = hi; i < w1; i++)                                                             \
 			d[i - w0] = 0;                                                                        \
 	}                                                                                                     \
+	/* One tap of one channel: n outputs from place (dd, h, w) on. */                                     \
+	static inline void fill_tap_##T(T *d, const T *xc, const struct conv_geom *g, const struct tap *t,    \
+					int64_t dd, int64_t h, int64_t w, int64_t n)                          \
+	{                                                                                                     \
+		int64_t W = g->out[2];                                                                        \
+		for (int64_t at = 0; at < n; w = 0) {                                                         \
+			int64_t m = MIN(W - w, n - at);                                                       \
+			tap_row_##T(d + at, xc, g, t, dd, h, w, w + m);                                       \
+			at += m;                                                                              \
+			if (++h == g->out[1])                                                                 \
+				h = 0, dd++;                                                                  \
+		}                                                                                             \
+	}
+TAPS(float)
+TAPS(double)
+TAPS(int32_t)
+
+/* Patches of small images: where each element comes from is found once, as the patches of an
+ * image of places (from 1 on; 0 is padding), for all channels. */
+enum { SMALL = 1024, SHORT = 12 };
+
+static inline int is_small(const struct conv_geom *g, int64_t n)
+{
+	return g->out[2] <= SHORT && g->P <= SMALL && g->taps * n <= SMALL && g->Cg > 4;
+}
+
+#define CONV(T)                                                                                               \
+	static void im2col_small_##T(T *restrict d, const T *restrict x, const struct conv_geom *g, const int32_t *restrict from, \
+				     int64_t n)                                                               \
+	{                                                                                                     \
+		for (int64_t ch = 0; ch < g->Cg; ch++, x += g->P, d += n)                                     \
+			for (int64_t i = 0; i < n; i++)                                                       \
+				d[i] = from[i] ? x[from[i] - 1] : 0;                                          \
+	}                                                                                                     \
 	static void im2col_##T(void *cp, const void *xp, const struct conv_geom *g, int64_t first, int64_t n)  \
 	{                                                                                                     \
-		T *d = cp;                                                                                    \
-		int64_t W = g->out[2];                                                                        \
-		for (int64_t k = 0; k < g->Cg * g->taps; k++) {                                               \
-			struct tap t = tap_of(g, k % g->taps, g->out, g->in);                                 \
-			const T *xc = (const T *)xp + k / g->taps * g->P;                                     \
-			int64_t w = first % W, h = first / W % g->out[1], dd = first / W / g->out[1];          \
-			for (int64_t at = 0; at < n; w = 0) {                                                 \
-				int64_t m = MIN(W - w, n - at);                                               \
-				tap_row_##T(d + at, xc, g, &t, dd, h, w, w + m);                              \
-				at += m;                                                                      \
-				if (++h == g->out[1])                                                         \
-					h = 0, dd++;                                                          \
-			}                                                                                     \
-			d += n;                                                                               \
+		int64_t W = g->out[2], H = g->out[1], w = first % W, h = first / W % H, d = first / W / H;    \
+		int32_t place[SMALL], from[SMALL];                                                            \
+		int small = is_small(g, n);                                                                   \
+		for (int32_t i = 0; small && i < g->P; i++)                                                   \
+			place[i] = i + 1;                                                                     \
+		for (int64_t r = 0; r < g->taps; r++) {                                                       \
+			struct tap t = tap_of(g, r, g->out, g->in);                                           \
+			if (small)                                                                            \
+				fill_tap_int32_t(from + r * n, place, g, &t, d, h, w, n);                     \
+			else                                                                                  \
+				for (int64_t ch = 0; ch < g->Cg; ch++)                                        \
+					fill_tap_##T((T *)cp + (ch * g->taps + r) * n, (const T *)xp + ch * g->P, g, &t, d, h, w, n); \
 		}                                                                                             \
+		if (small)                                                                                    \
+			im2col_small_##T(cp, xp, g, from, g->taps * n);                                       \
 	}                                                                                                     \
 	static inline void add_row_##T(T *restrict yc, int64_t at, const T *restrict s, int64_t st, int64_t lo, \
 				       int64_t hi)                                                            \
