@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 		if (o.store != STORE_I8)
 			train(d, &small, "small", &o, 0, 8, 512, 4);
 		train(d, &small, "small", &o, 1, 8, 512, 4);
-		infer(d, &small, "small", &o, 128, (const int[]){ 128, 128, 64 });
+		infer(d, &small, "small", &o, 128, (const int[]){ 128, 64, 32 });
 	}
 	if (strcmp(which, "small")) {
 		infer(d, &large, "large", &o, 16, (const int[]){ 24, 8, 4 });

@@ -73,13 +73,13 @@ def theirs():
         add("small_train_full", train(Qwen2ForCausalLM, SMALL, False, 8, 512, 3))
         add("small_train_lora", train(Qwen2ForCausalLM, SMALL, True, 8, 512, 3))
         m = Qwen2ForCausalLM(SMALL).eval()
-        for b, n in ((1, 64), (32, 32), (128, 16)):
+        for b, n in ((1, 128), (32, 64), (128, 32)):
             both(f"small_%s_{b}", decode(m, SMALL, b, 128, n))
     if which != "small":
         add("large_train_full", train(LlamaForCausalLM, LARGE, False, 1, 256, 1))
         add("large_train_lora", train(LlamaForCausalLM, LARGE, True, 1, 256, 1))
         m = LlamaForCausalLM(LARGE).eval()
-        for b, n in ((1, 12), (32, 4), (128, 3)):
+        for b, n in ((1, 24), (32, 8), (128, 4)):
             both(f"large_%s_{b}", decode(m, LARGE, b, 16, n))
     return out
 
