@@ -48,6 +48,8 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 	if (v->task.survivors)
 		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n", v->task.survivors, v->task.mutants,
 			 v->task.survivor);
+	if (v->configs > v->configs_run)
+		buf_addf(out, "  autotune: of %d different programs only %d were run\n", v->configs, v->configs_run);
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }

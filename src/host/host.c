@@ -112,6 +112,8 @@ void host_renew(struct host *h, const struct host_options *o)
 	h->o.nominal = o->nominal ? o->nominal : DT_F32;
 	h->o.track_undef = o->track_undef;
 	h->o.poison = o->poison;
+	h->o.config = o->config;
+	h->o.tune = o->tune;
 	h->fuel = h->fuel_start;
 }
 
@@ -133,6 +135,8 @@ void host_free(struct host *h)
 		h->ext.release(h->ext.p);
 	host_launches_clear(h);
 	vec_free(&h->launches);
+	buf_release(&h->tuned);
+	buf_release(&h->trying);
 	vec_free(&h->ops);
 	host_free_objects(h);
 	while (h->units) {

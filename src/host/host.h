@@ -34,6 +34,10 @@ struct host_options {
 	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp */
 	int track_undef;            /* torch.empty and the like: remember which bytes were written */
 	unsigned char poison;       /* and this is what their bytes hold */
+	/* Autotuned kernels choose the config-th of their configurations, counting those that are
+	 * different programs, compile and fit, modulo their number. With `tune` every one is
+	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
+	int config, tune;
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */
@@ -48,7 +52,7 @@ struct host_options {
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);
 /* Makes ready for another run of the same program: fuel is full again, noise starts from its
- * seed; launch, compute, nominal, track_undef and poison are taken from *o, the rest stays. */
+ * seed; launch, compute, nominal, track_undef, poison, config and tune are taken from *o, the rest stays. */
 void host_renew(struct host *h, const struct host_options *o);
 int host_is_lost(const struct host *h);          /* a limit was hit: nothing runs any more */
 const struct diag *host_diag(const struct host *h);
@@ -126,6 +130,13 @@ struct host_launch {
 struct host_launches { const struct host_launch *v; size_t n; };
 struct host_launches host_launches(const struct host *h);
 void host_launches_clear(struct host *h);
+
+/* The most programs that an autotuned launch had to choose from, and what was chosen where there
+ * was a choice: "kernel with BLOCK: 64, num_warps: 4; ..."; after a failure to compile, what was
+ * to be compiled. */
+struct host_tuned { int most; struct str chosen; };
+struct host_tuned host_tuned(const struct host *h);
+void host_tuned_clear(struct host *h);
 
 /* Bytes of tensors now and at the most, steps taken. */
 struct host_usage { size_t bytes, peak; int64_t steps; };

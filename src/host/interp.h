@@ -164,6 +164,8 @@ struct host {
 	struct buf printed;
 	struct { struct host_op *v; size_t n, cap; } ops;
 	struct { struct host_launch *v; size_t n, cap; } launches;
+	int tuned_most;
+	struct buf tuned, trying;
 	const struct bind *call;       /* the binding now running */
 	enum host_device call_device;
 	int call_grad;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "host/interp.h"
+#include "tile/resource.h"
 
 /* A jit function as the tile engine sees it; lives as long as the host. */
 struct jit {
@@ -385,6 +386,7 @@ static int record(struct launch *x)
 	return vec_push(&x->h->launches, r) ? host_fatal(x->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
+/* 0: ran. 1: an autotuner may leave it out. */
 static int execute(struct launch *x)
 {
 	struct host *h = x->h;
@@ -395,6 +397,8 @@ static int execute(struct launch *x)
 	int rc = h->o.launch(h->o.launch_ctx, &x->l, &d, &e);
 	if (!rc)
 		return 0;
+	if (rc > 0 && x->l.compile_only && resource_left_out(&d))
+		return 1;
 	h->fatal = 1;
 	if (rc < 0) {
 		h->failed = 1;
@@ -405,52 +409,53 @@ static int execute(struct launch *x)
 	return -1;
 }
 
-/* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
-static int t_run(struct bind *b)
+/* Everything bound; `args` has room for LAUNCH_PARAMS. */
+static int ready(struct bind *b, struct launch *x, struct tile_val *args)
 {
-	struct launch x = { .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
-	struct tile_val args[LAUNCH_PARAMS];
-	int w;
-	if (!(x.j = jit_of(b->h, b->a[0])) || bind_all(&x, b->a[1], b->a[3]) || grid_of(&x, b->a[2]))
+	*x = (struct launch){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
+	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
-	w = x.l.num_warps;
+	int w = x->l.num_warps;
 	if (w <= 0 || (w & (w - 1)))
 		return bind_raise(b, EXC_AssertionError, "num_warps must be a power of 2");
 	for (int i = 0; i < 3; i++)
-		if (x.l.grid[i] < 0 || x.l.grid[i] > INT32_MAX)
-			return bind_raise(b, x.l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x.l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
+			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
 	arena_clear(&b->h->launch_arena);
-	for (size_t i = 0; i < x.n; i++)
-		if (to_tile(b->h, x.vals[i], &args[i], 0))
+	for (size_t i = 0; i < x->n; i++)
+		if (to_tile(b->h, x->vals[i], &args[i], 0))
 			return -1;
-	host_position(b->h, &x.l.line, &x.l.col);
-	x.l.fn = &x.j->fn;
-	x.l.args = args;
-	x.l.n_args = x.n;
+	host_position(b->h, &x->l.line, &x->l.col);
+	x->l.fn = &x->j->fn;
+	x->l.args = args;
+	x->l.n_args = x->n;
+	return 0;
+}
+
+/* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
+static int t_run(struct bind *b)
+{
+	struct launch x;
+	struct tile_val args[LAUNCH_PARAMS];
+	if (ready(b, &x, args))
+		return -1;
 	int empty = !x.l.grid[0] || !x.l.grid[1] || !x.l.grid[2];
 	if (record(&x) || (!empty && check_pointers(&x)))
 		return -1;
 	return empty ? 0 : execute(&x);
 }
 
-static int t_cdiv(struct bind *b)
+/* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
+static int t_fits(struct bind *b)
 {
-	struct val t;
-	if (op_binary(b->h, PY_OP_Add, b->a[0], b->a[1], &t) || op_binary(b->h, PY_OP_Sub, t, val_int(1), &t))
+	struct launch x;
+	struct tile_val args[LAUNCH_PARAMS];
+	if (ready(b, &x, args) || check_pointers(&x))
 		return -1;
-	return op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out);
-}
-
-static int t_next_power_of_2(struct bind *b)
-{
-	int64_t n;
-	if (bind_int(b, 0, &n))
-		return -1;
-	n--;
-	for (int s = 1; s < 64; s *= 2)
-		n |= n >> s;
-	b->out = val_int(n + 1);
-	return 0;
+	x.l.compile_only = 1;
+	int rc = execute(&x);
+	b->out = val_bool(!rc);
+	return MIN(rc, 0);
 }
 
 static int t_arg_names(struct bind *b)
@@ -469,10 +474,7 @@ static int t_arg_names(struct bind *b)
 
 const struct bind_row triton_rows[] = {
 	{ "triton._run", "kernel, args, grid, kwargs", t_run, 0 },
+	{ "triton._fits", "kernel, args, grid, kwargs", t_fits, 0 },
 	{ "triton._arg_names", "kernel", t_arg_names, 0 },
-	{ "triton.cdiv", "x, y", t_cdiv, 0 },
-	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },
-	{ "triton.next_power_of_2", "n", t_next_power_of_2, 0 },
-	{ "triton.language.next_power_of_2", "n", t_next_power_of_2, 0 },
 	{ NULL, NULL, NULL, 0 }
 };

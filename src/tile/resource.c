@@ -181,6 +181,11 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 	return 1;
 }
 
+int resource_left_out(const struct diag *d)
+{
+	return d->reason == REASON_out_of_resources || d->reason == REASON_static_assert;
+}
+
 /* --- arguments that are touched ------------------------------------------------------------------------ */
 
 struct origin { uint64_t bit[2]; };

@@ -31,6 +31,10 @@ void resource_estimate(const struct tile_code *code, const struct tile_launch *l
 /* Grid and block within what CUDA allows, shared memory within the GPU's. 0, or 1 and *d. */
 int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct gpu_limits *gpu, struct diag *d);
 
+/* Refused for what makes Triton's autotuner leave a configuration out instead of failing: it does
+ * not fit the GPU, or a tl.static_assert says no. */
+int resource_left_out(const struct diag *d);
+
 /* Which launch arguments a run may write and read through: bit i of words[i / 64] (two words,
  * 128 arguments). A tensor that no launch writes was never computed. */
 struct touched { uint64_t written[2], read[2]; };

@@ -65,6 +65,7 @@ struct tile_launch {
 	int64_t grid[3];
 	int num_warps, num_stages, num_ctas;
 	int line, col;                      /* of the launch in the host source */
+	int compile_only;                   /* an autotuner asks whether it may choose it; not to be run */
 };
 
 struct tile_engine;

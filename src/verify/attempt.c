@@ -107,6 +107,7 @@ static int call_forward(struct funnel *f, struct val inputs, struct val *result)
 
 	f->launch.cost = (struct tile_cost){ .launches = 0 };
 	host_launches_clear(f->w.h);
+	host_tuned_clear(f->w.h);
 	host_ops_clear(f->w.h);
 	host_set_compute(f->w.h, is_strict(f) ? refuse_compute : NULL, f);
 	f->launch.may_keep = !is_stateless(f);

@@ -87,6 +87,8 @@ static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d
 		return -1;
 	if (!rc && c->o->gpu)
 		rc = resource_check(code, l, c->o->gpu, d);
+	if (rc && l->compile_only && resource_left_out(d))
+		return 1;
 	if (rc) {
 		c->refused = 1;
 		rc = add_found(c, d);
@@ -186,7 +188,7 @@ static int run_file(struct file_check *c, struct host *h)
 
 static int check_launched(struct file_check *c)
 {
-	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .launch = look_at_launch, .launch_ctx = c };
+	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .tune = 1, .launch = look_at_launch, .launch_ctx = c };
 	struct host *h;
 	int rc;
 

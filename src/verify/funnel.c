@@ -7,11 +7,24 @@
 
 /* Tile operations that the kernels of one run may take. */
 enum { TINY_FUEL = 4000000, FULL_FUEL = 400000000 };
+/* Programs of an autotuned kernel that are run; all are compiled. */
+enum { CONFIGS_MOST = 64 };
+
+/* Which configuration it was, where there was a choice. */
+static void name_config(const struct funnel *f, struct diag *d)
+{
+	struct str chosen = f->w.h ? host_tuned(f->w.h).chosen : (struct str){ .n = 0 };
+	size_t n = strlen(d->text);
+
+	if (chosen.n)
+		snprintf(d->text + n, sizeof d->text - n, " (autotuned: %.*s)", STR_ARG(chosen));
+}
 
 int funnel_fail(struct funnel *f, enum stage s, const struct diag *d)
 {
 	f->v->stage = s;
 	f->v->diag = *d;
+	name_config(f, &f->v->diag);
 	f->v->stages[s].ran = 1;
 	f->v->stages[s].passed = 0;
 	return 1;
@@ -91,6 +104,44 @@ static int check_ablation(struct funnel *f, const struct trial *tr)
 		funnel_failf(f, STAGE_tiny, REASON_decoy_kernel, "the result is the same when the kernels do nothing");
 }
 
+/* One run at the smallest size. *covers: the host ran every operator of the reference. */
+static int run_tiny(struct funnel *f, const struct tile_run_options *run, int *covers)
+{
+	const struct trial *tr = &f->t->trial[0];
+	struct outcome o;
+	int rc;
+
+	f->launch.run = *run;
+	rc = attempt_run(f, tr, &o);
+	if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
+		return -1;
+	if (rc)
+		return rc;
+	rc = check_launched(f, STAGE_tiny, &o);
+	if (!rc)
+		rc = attempt_judge(f, tr, &o.got);
+	*covers = o.covers;
+	results_release(&o.got);
+	return rc;
+}
+
+/* What an autotuner may choose must be right, whatever it chooses: every other configuration
+ * that is another program. */
+static int run_configs(struct funnel *f, const struct tile_run_options *run)
+{
+	int rc = 0, covers;
+
+	f->v->configs_run = f->v->configs > 0;
+	f->launch.tune = 1;
+	while (!rc && f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST)) {
+		f->launch.config = f->v->configs_run++;
+		rc = run_tiny(f, run, &covers);
+		f->v->n_inputs -= !rc;          /* the same input set, once more */
+	}
+	f->launch.config = f->launch.tune = 0;
+	return rc;
+}
+
 static int stage_tiny(struct funnel *f)
 {
 	/* What races, or reads what was never written, shows in the first; that nothing but luck
@@ -99,28 +150,20 @@ static int stage_tiny(struct funnel *f)
 		{ .mode = TILE_CHECKED, .poison = 0xff },
 		{ .mode = TILE_FAST, .poison = 0x7b, .order_seed = 0x9e37 },
 	};
-	const struct trial *tr = &f->t->trial[0];
+	size_t first = ext_on(f, EXT_sanitize) ? 0 : 1;
 	int rc = 0, covers = 0;
 
 	f->launch.fuel_left = TINY_FUEL;
-
-	for (size_t i = ext_on(f, EXT_sanitize) ? 0 : 1; i < COUNT_OF(passes) && !rc; i++) {
-		struct outcome o;
-
-		f->launch.run = passes[i];
-		rc = attempt_run(f, tr, &o);
-		if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
-			rc = -1;
-		if (rc)
-			break;
-		rc = check_launched(f, STAGE_tiny, &o);
-		if (!rc)
-			rc = attempt_judge(f, tr, &o.got);
-		covers = o.covers;
-		results_release(&o.got);
+	for (size_t i = first; i < COUNT_OF(passes) && !rc; i++) {
+		f->launch.tune = i == first;
+		rc = run_tiny(f, &passes[i], &covers);
+		if (f->launch.tune && f->w.h)
+			f->v->configs = host_tuned(f->w.h).most;
 	}
 	if (!rc)
-		rc = check_ablation(f, tr);
+		rc = run_configs(f, &passes[first]);
+	if (!rc)
+		rc = check_ablation(f, &f->t->trial[0]);
 	if (!rc && covers && f->o->track == TRACK_HYBRID && !f->o->identity)
 		rc = funnel_failf(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference");
 	return rc;
@@ -161,6 +204,8 @@ static int stage_full(struct funnel *f)
 		if (tr->stage != STAGE_full || !wanted(f, tr))
 			continue;
 		total++;
+		/* Each has another configuration, beginning with the first for the original. */
+		f->launch.config = (i - 1) % MAX(f->v->configs_run, 1);
 		rc = attempt_run(f, tr, &o);
 		if (rc > 0 && tr->dt != DT_F32 && only_fp32(f)) {
 			attempt_skip(f, tr, "the candidate takes fp32 only");

@@ -81,11 +81,11 @@ int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct
 	if (!rc && c->gpu)
 		rc = resource_check(code, l, c->gpu, d);
 	if (rc) {
-		c->refused = rc > 0;
+		c->refused = rc > 0 && !(l->compile_only && resource_left_out(d));
 		c->diag = *d;
 		return rc;
 	}
-	if (c->idle)
+	if (c->idle || l->compile_only)
 		return 0;
 	rc = run_kernel(c, code, l, d, e);
 	if (rc) {

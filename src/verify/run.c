@@ -278,6 +278,8 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
 	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
 	w->opts.poison = w->launch ? w->launch->run.poison : 0;
+	w->opts.config = w->launch ? w->launch->config : 0;
+	w->opts.tune = w->launch ? w->launch->tune : 0;
 	host_renew(w->h, &w->opts);
 	if (w->dt == t->dt)
 		return 0;

@@ -120,6 +120,7 @@ struct launch_ctx {
 	int may_keep;                  /* but this candidate may: its reference does */
 	struct tile_run_options run;
 	int idle;                      /* compile, but do not run */
+	int config, tune;              /* of autotuned kernels, as in host_options */
 	int refused, faulted;          /* what ended the last run */
 	struct tile_cost cost;
 	struct diag diag;

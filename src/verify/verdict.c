@@ -164,6 +164,15 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	jw_cstr(&w, v->timed[0] ? v->timed : NULL);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	if (v->configs > 1) {
+		jw_key(&w, "configs");
+		jw_begin(&w, '{');
+		jw_key(&w, "programs");
+		jw_int(&w, v->configs);
+		jw_key(&w, "run");
+		jw_int(&w, v->configs_run);
+		jw_end(&w, '}');
+	}
 	jw_key(&w, "eval_mode");
 	jw_bool(&w, v->eval_mode);
 	jw_key(&w, "hint");

@@ -18,7 +18,7 @@
 
 /* --- worker ------------------------------------------------------------------------------ */
 
-enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20 };
+enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20, FREE_KEPT = 16 << 20 };
 
 struct kept {
 	uint64_t key, used;
@@ -106,6 +106,14 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 	return rc;
 }
 
+/* What a candidate made free and no other is likely to need goes back to the machine. Within a
+ * judgement nothing does: pages that are given back are paid for again at every run. */
+static void give_back(void)
+{
+	if (mallinfo2().fordblks > FREE_KEPT)
+		malloc_trim(0);
+}
+
 static int serve(struct worker *w)
 {
 	struct job_frame job;
@@ -123,7 +131,10 @@ static int serve(struct worker *w)
 	reply.id = w->job = job.id;
 	judge_job(w, (struct str){ .p = text, .n = job.task_n }, (struct str){ .p = text + job.task_n, .n = job.candidate_n }, &reply);
 	mem_free(text);
-	return file_write_all(w->fd, &reply, sizeof reply, &e);
+	if (file_write_all(w->fd, &reply, sizeof reply, &e))
+		return -1;
+	give_back();
+	return 0;
 }
 
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)

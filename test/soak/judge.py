@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """judge.py COUNT: many candidates, crashers, hangs and memory hogs among them, through `verify
 --jsonl`, once undisturbed and once while its workers and itself are killed at random and it is
-started again. No verdict is lost or another, no process is left over, no memory is."""
+started again. No verdict is lost or another, no process is left over. One worker then judges a
+fifth of them alone: its memory at rest does not grow."""
+import itertools
 import json
 import os
 import random
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,6 +20,8 @@ PROGRAM = os.environ.get("TRITONRL", str(Path(__file__).resolve().parents[2] / "
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 TIMEOUT = 3.0       # seconds of processor time a candidate may take; a hang takes twice that
 TASKS = 8
+GROWTH = 1 << 20    # bytes that a process at rest may grow by between the second and the last fifth
+WORKER_MOST = 512 << 20     # of a worker with a hog of --memory-mb 128 in it
 
 HEAD = "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n"
 DECOY = "@triton.jit\ndef k(x, BLOCK: tl.constexpr):\n    tl.store(x + tl.arange(0, BLOCK), 0.0)\n"
@@ -97,8 +102,8 @@ def lines_of(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def start(args):
-    return subprocess.Popen(args, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def start(args, **env):
+    return subprocess.Popen(args, start_new_session=True, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def gone(sid):
@@ -188,19 +193,73 @@ def reasons(path):
     return table
 
 
-def check_memory(memory):
-    """Once a third is done, nothing grows by more than a tenth and 8 MB."""
-    early = [m for m in memory if 0.2 < m[0] <= 0.4]
-    late = [m for m in memory if m[0] > 0.8]
+def check_parent(memory):
+    """The parent keeps nothing of a candidate: once a fifth is done, its median does not move."""
+    early = [m[1] for m in memory if 0.2 < m[0] <= 0.4]
+    late = [m[1] for m in memory if m[0] > 0.8]
+    largest = max((m[2] for m in memory), default=0)
+    if largest > WORKER_MOST:
+        raise SystemExit(f"judge: a worker had {largest >> 20} MB")
     if not early or not late:
-        return "too short to tell"
-    texts = []
-    for k, name in ((1, "parent"), (2, "largest worker")):
-        before, after = max(m[k] for m in early), max(m[k] for m in late)
-        texts.append(f"{name} {before >> 20} MB early, {after >> 20} MB late")
-        if after > before * 1.1 + (8 << 20):
-            raise SystemExit(f"judge: memory grows: {texts[-1]}")
-    return ", ".join(texts)
+        return "too short for the parent's memory"
+    before, after = statistics.median(early), statistics.median(late)
+    text = f"parent {before / 1e6:.1f} MB early, {after / 1e6:.1f} MB late; largest worker {largest >> 20} MB"
+    if after > before + GROWTH:
+        raise SystemExit(f"judge: memory grows: {text}")
+    return text
+
+
+def steady(candidates, verdicts, tmp, count, **env):
+    """One worker judges everything of the first `count` that does not cost it its life, and its
+    memory at rest is watched. Hogs reach the limit as they should, so single samples and the
+    largest say nothing; the median over a stretch of candidates does. A worker of the main run
+    lives too short for a small leak to show, this one judges them all."""
+    source, out = tmp / "steady.jsonl", tmp / "steady.out"
+    out.unlink(missing_ok=True)
+    n = 0
+    with candidates.open() as c, verdicts.open() as v, source.open("w") as f:
+        for row, verdict in zip(itertools.islice(c, count), v):
+            if not json.loads(verdict)["reason"].startswith("worker_"):
+                f.write(row)
+                n += 1
+    p, samples = start(command(source, out, "--workers", "1"), **env), []
+    while p.poll() is None:
+        time.sleep(0.02)
+        now = session(p.pid)
+        workers = sorted(k for k in now if k != p.pid)      # the first starts the other
+        if len(workers) == 2:
+            samples.append((lines_of(out) / n, workers[1], now[workers[1]]))
+    if p.returncode not in (0, 1):
+        raise SystemExit(f"judge: steady run: exit {p.returncode}: {p.stderr.read()[-500:]}")
+    return n, samples
+
+
+def check_steady(n, samples):
+    """From a fifth of the way on, the worker is one and the same, and its median moves by at most GROWTH."""
+    early = [m for m in samples if 0.2 < m[0] <= 0.4]
+    late = [m for m in samples if m[0] > 0.8]
+    if len(early) < 10 or len(late) < 10:
+        return "too short to tell a leak"
+    if len({m[1] for m in early + late}) > 1:
+        raise SystemExit("judge: steady run: the worker was replaced")
+    before, after = (statistics.median(m[2] for m in part) for part in (early, late))
+    text = f"worker {before / 1e6:.1f} MB early, {after / 1e6:.1f} MB late, {(after - before) / (0.6 * n):+.0f} bytes a candidate"
+    if after > before + GROWTH:
+        raise SystemExit(f"judge: memory grows: {text}")
+    return text
+
+
+def check_rule(candidates, verdicts, tmp):
+    """A worker that is made to lose half a kilobyte a candidate must break the rule."""
+    library = tmp / "leak.so"
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, Path(__file__).with_name("leak.c")], check=True)
+    try:
+        text = check_steady(*steady(candidates, verdicts, tmp, 10000, LD_PRELOAD=str(library)))
+    except SystemExit as e:
+        text = str(e)
+        if "memory grows" in text:
+            return text
+    raise SystemExit(f"judge: a seeded leak is not seen: {text}")
 
 
 def main():
@@ -215,7 +274,11 @@ def main():
         made = make(candidates, count)
         print(f"judge: {count} candidates: " + ", ".join(f"{v} {k}" for k, v in sorted(made.items(), key=lambda x: -x[1])), flush=True)
         seconds, memory = undisturbed(candidates, calm, count)
-        print(f"judge: undisturbed: {seconds:.1f} s, {count / seconds:.0f} candidates/s; {check_memory(memory)}", flush=True)
+        print(f"judge: undisturbed: {seconds:.1f} s, {count / seconds:.0f} candidates/s; {check_parent(memory)}", flush=True)
+        n, samples = steady(candidates, calm, tmp, max(count // 5, 10000))
+        print(f"judge: one worker, {n} candidates: {check_steady(n, samples)}", flush=True)
+        if n >= 9000:
+            print(f"judge: the same with a seeded leak: {check_rule(candidates, calm, tmp)}", flush=True)
         begin = time.monotonic()
         workers, parents = disturbed(candidates, rough, tmp / "cache.db", count, max(3, min(100, count // 1000)))
         print(f"judge: disturbed: {time.monotonic() - begin:.1f} s, {workers} workers and {parents} times the program killed", flush=True)

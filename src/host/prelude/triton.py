@@ -23,6 +23,9 @@ class JITFunction(KernelInterface):
             return None
         return triton._run(self, args, grid, kwargs)
 
+    def fits(self, *args, grid, warmup=False, **kwargs):
+        return triton._fits(self, args, grid, kwargs)
+
     def warmup(self, *args, grid, **kwargs):
         return None
 
@@ -54,21 +57,30 @@ class Config:
 
     def __str__(self):
         parts = [f"{k}: {v}" for k, v in self.kwargs.items()]
-        return ", ".join(parts + [f"num_warps: {self.num_warps}", f"num_ctas: {self.num_ctas}", f"num_stages: {self.num_stages}"])
+        parts += [f"num_warps: {self.num_warps}", f"num_ctas: {self.num_ctas}", f"num_stages: {self.num_stages}", f"maxnreg: {self.maxnreg}"]
+        return ", ".join(parts)
 
 
 class Autotuner(KernelInterface):
-    # The first configuration runs; the others are there to be checked.
+    # Nothing is timed: which configuration wins is not known, so each is chosen in turn by who
+    # runs the program (triton._tuning). The hooks run where Triton runs them: around the runs that
+    # would be timed, once for a key, and not for a single configuration.
     def __init__(self, fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by):
         self.fn = fn
         self.configs = configs if configs else [Config({})]
         if len(self.configs) > 1000:
             raise ValueError(f"{len(self.configs)} configurations to choose from are more than the 1000 that are tried")
         self.keys = key
+        self.cache = {}
         self.reset_to_zero = list(reset_to_zero) if reset_to_zero else []
-        self.pre_hook = pre_hook
-        self.post_hook = post_hook
-        self.prune = prune_configs_by or {}
+        self.restore_value = list(restore_value) if restore_value else []
+        self.restore_copies = {}
+        self.pre_hook = pre_hook if pre_hook else self._reset
+        self.post_hook = post_hook if post_hook else self._restore
+        prune = prune_configs_by or {}
+        self.perf_model = prune.get("perf_model")
+        self.configs_top_k = prune.get("top_k", 1.0)
+        self.early_config_prune = prune.get("early_config_prune")
         self.__name__ = fn.__name__
         self.best_config = None
 
@@ -76,36 +88,88 @@ class Autotuner(KernelInterface):
     def arg_names(self):
         return triton._arg_names(self)
 
-    def run(self, *args, **kwargs):
-        config = self._choose(args, kwargs)
-        conflicts = [name for name in kwargs if name in config.kwargs]
-        if conflicts:
-            raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}. Make sure that you don't re-define auto-tuned symbols.")
-        self.best_config = config
-        current = dict(kwargs)
-        current.update(config.all_kwargs())
-        named = dict(zip(self.arg_names, args))
-        named.update(current)
+    def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
-            named[name].zero_()
-        if config.pre_hook is not None:
-            config.pre_hook(named)
-        if self.pre_hook is not None:
-            self.pre_hook(named)
-        result = self.fn.run(*args, **current)
-        if self.post_hook is not None:
-            self.post_hook(named, None)
-        return result
+            kwargs[name].zero_()
+        if not reset_only:
+            self.restore_copies = {name: kwargs[name].clone() for name in self.restore_value}
 
-    def _choose(self, args, kwargs):
-        configs = self.configs
-        early = self.prune.get("early_config_prune")
-        if early is not None:
-            named = dict(zip(self.arg_names, args))
-            configs = early(configs, named, **kwargs)
-            if not configs:
+    def _restore(self, kwargs, exception):
+        for name in self.restore_value:
+            kwargs[name].copy_(self.restore_copies[name])
+        self.restore_copies = {}
+
+    def run(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        config = self._tune(args, kwargs) if len(self.configs) > 1 else self.configs[0]
+        self.best_config = config
+        if config.pre_hook is not None:
+            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+        return self.fn.run(*args, **kwargs, **config.all_kwargs())
+
+    def _tune(self, args, kwargs):
+        which, first = triton._tuning()
+        given = {**self.nargs, **kwargs}
+        given = {k: v for k, v in given.items() if k in self.arg_names}
+        key = [which, first] + [given[k] for k in self.keys if k in given and not hasattr(given[k], "dtype")]
+        key = tuple(key + [str(v.dtype) for v in given.values() if hasattr(v, "dtype")])
+        if key not in self.cache:
+            pruned = self.prune_configs(kwargs)
+            programs = self._programs(pruned, args, kwargs, 1000 if first else which + 1)
+            config = programs[which % len(programs)] if programs else pruned[0]
+            triton._tuned(len(programs), which, f"{self.__name__} with {config}")
+            if first:
+                self._bench(config, args, kwargs)
+            self.cache[key] = config
+        return self.cache[key]
+
+    def _programs(self, configs, args, kwargs, most):
+        # Those that compile and fit, of each set of meta-parameters the first; at most so many.
+        found, texts = [], []
+        for config in configs:
+            conflicts = [name for name in kwargs if name in config.kwargs]
+            if conflicts:
+                raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}. Make sure that you don't re-define auto-tuned symbols.")
+            text = str(config.kwargs) if config.pre_hook is None else ""
+            triton._trying(f"{self.__name__} with {config}")
+            if self.fn.fits(*args, **{**kwargs, **config.all_kwargs()}) and (not text or text not in texts):
+                found.append(config)
+                texts.append(text)
+            if len(found) >= most:
+                break
+        triton._trying("")
+        return found
+
+    def _bench(self, config, args, kwargs):
+        current = {**kwargs, **config.all_kwargs()}
+        full_nargs = {**self.nargs, **current}
+        if config.pre_hook is not None:
+            config.pre_hook(full_nargs)
+        self.pre_hook(full_nargs)
+        self.fn.run(*args, **current)
+        self.post_hook(full_nargs, exception=None)
+        self.pre_hook(full_nargs, reset_only=True)
+
+    def prune_configs(self, kwargs):
+        pruned = self.configs
+        if self.early_config_prune:
+            pruned = self.early_config_prune(self.configs, self.nargs, **kwargs)
+            if not pruned:
                 raise RuntimeError("No valid autotuner configs after pruning. `early_config_prune` should return at least one config.")
-        return configs[0]
+        if self.perf_model:
+            top_k = self.configs_top_k
+            if isinstance(top_k, float) and top_k <= 1.0:
+                top_k = int(len(self.configs) * top_k)
+            elif not isinstance(top_k, int):
+                raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+            if len(pruned) > top_k:
+                timed = [(self.perf_model(**self.nargs, **kwargs, **c.all_kwargs()), i) for i, c in enumerate(pruned)]
+                pruned = [pruned[i] for _, i in sorted(timed)[:top_k]]
+        return pruned
+
+    def fits(self, *args, **kwargs):
+        config = self.configs[0]
+        return self.fn.fits(*args, **{**kwargs, **config.all_kwargs()})
 
     def warmup(self, *args, **kwargs):
         return None
@@ -129,12 +193,16 @@ class Heuristics(KernelInterface):
     def arg_names(self):
         return triton._arg_names(self)
 
-    def run(self, *args, **kwargs):
+    def _decide(self, args, kwargs):
         for name, heuristic in self.values.items():
-            named = dict(zip(self.arg_names, args))
-            named.update(kwargs)
-            kwargs[name] = heuristic(named)
-        return self.fn.run(*args, **kwargs)
+            kwargs[name] = heuristic({**dict(zip(self.arg_names, args)), **kwargs})
+        return kwargs
+
+    def run(self, *args, **kwargs):
+        return self.fn.run(*args, **self._decide(args, kwargs))
+
+    def fits(self, *args, **kwargs):
+        return self.fn.fits(*args, **self._decide(args, kwargs))
 
 
 def heuristics(values):
