@@ -31,7 +31,7 @@ struct host_options {
 	int recursion;              /* calls deep; 0: 900 */
 	int oracle;                 /* every float tensor is kept in fp64 */
 	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
-	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp */
+	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
 	int track_undef;            /* torch.empty and the like: remember which bytes were written */
 	unsigned char poison;       /* and this is what their bytes hold */
 	/* Autotuned kernels choose the config-th of their configurations, counting those that are

@@ -1,4 +1,6 @@
 /* Results of bound functions: the one way from a struct tensor to a value of the program. */
+#include <math.h>
+
 #include "base/rng.h"
 #include "host/interp.h"
 
@@ -25,7 +27,36 @@ JITTER(jitter_f32, uint32_t, UINT32_C(0xff) << 23)
 JITTER(jitter_f16, uint16_t, UINT16_C(0x1f) << 10)
 JITTER(jitter_bf16, uint16_t, UINT16_C(0xff) << 7)
 
-static void jitter(struct host *h, struct tensor *t)
+/* One operation in torch, several in a kernel, and between them a value near one: tanh is
+ * 2 sigmoid(2x) - 1, elu exp(x) - 1, softplus log(1 + exp(x)). However small the result, its error
+ * is a step in the last place of one. */
+static const char *const through_one[] = {
+	"tanh", "tanhshrink", "sinh", "asinh", "atanh", "arcsinh", "arctanh", "expm1", "log1p", "elu", "selu", "celu", "gelu", "mish", "softplus",
+	"logsigmoid", "log_softmax", "logsumexp", "logaddexp", "erfc", "cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss",
+};
+
+static int is_through_one(const struct bind_row *row)
+{
+	const char *dot = strrchr(row->name, '.'), *last = dot ? dot + 1 : row->name;
+	size_t n = strlen(last);
+	n -= n > 1 && last[n - 1] == '_';               /* in place */
+	for (size_t i = 0; i < COUNT_OF(through_one); i++)
+		if (strlen(through_one[i]) == n && !memcmp(through_one[i], last, n))
+			return 1;
+	return 0;
+}
+
+/* That step, up or down; but no value changes its sign by it, as a logarithm may follow. */
+static void jitter_one(struct rng *r, float *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float mag = fabsf(p[i]), moved = rng_u64(r) & 1 ? mag + 0x1p-23f : MAX(mag - 0x1p-23f, 0.5f * mag);
+		if (mag < 1.0f)
+			p[i] = copysignf(moved, p[i]);
+	}
+}
+
+static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 {
 	static void (*const by_type[DTYPES])(struct rng *r, void *data, size_t n) = {
 		[DT_F64] = jitter_f64, [DT_F32] = jitter_f32, [DT_F16] = jitter_f16, [DT_BF16] = jitter_bf16 };
@@ -36,6 +67,8 @@ static void jitter(struct host *h, struct tensor *t)
 	if (!by_type[t->dt] || tensor_contiguous(&dense, t, &e))
 		return;
 	by_type[t->dt](&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
+	if (t->dt == DT_F32 && is_through_one(row))
+		jitter_one(&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (dense.st != t->st)
 		tensor_copy(t, &dense, &e);
 	tensor_release(&dense);
@@ -63,7 +96,7 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 	if (widen(b, t))
 		return -1;
 	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
-		jitter(h, t);
+		jitter(h, t, b->row);
 	int is_float = dtype_is_float(t->dt);
 	if (val_tensor(h, t, h->call_device, v))
 		return -1;
@@ -164,7 +197,7 @@ int bind_self(struct bind *b)
 	struct host *h = b->h;
 	tensor_mark_defined(&b->a[0].u.t->t);
 	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
-		jitter(h, &b->a[0].u.t->t);
+		jitter(h, &b->a[0].u.t->t, b->row);
 	if (h->call_grad && dtype_is_float(b->a[0].u.t->t.dt))
 		b->a[0].u.t->requires_grad = 1;
 	b->out = b->a[0];

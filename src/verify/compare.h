@@ -21,6 +21,8 @@ struct result {
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
 	double *v;                /* fp64 copies of the elements, dense */
+	unsigned char *over;      /* expected: elements that the dtype does not hold, so that the reference itself is
+				   * infinite or NaN there; NULL: none. A candidate may be that, too */
 	double rms;
 	double rel;               /* tolerance */
 	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
@@ -38,7 +40,10 @@ struct results {
 int results_take(struct results *out, struct host *h, struct val v, struct err *e);
 void results_release(struct results *r);
 
-/* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity. Same shapes. */
+/* Notes which elements are not finite in a run of the reference, although they are. */
+int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
+/* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity, but elements that b says
+ * overflow count for nothing. Same shapes. */
 double results_distance(const struct results *a, const struct results *b);
 /* A result that is zero everywhere may be off by what the other run is, eight times over. */
 void results_allow_zero(struct results *r, const struct results *other);

@@ -288,11 +288,13 @@ static int check_own(struct task *t, const struct trial *tr, const struct result
 	return 0;
 }
 
-static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy)
+static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy, struct err *e)
 {
 	const struct judge_options *o = judge_options(t->judge);
 	double error;
 
+	if (results_note_overflow(&tr->expected, own, e) || results_note_overflow(&tr->expected, noisy, e))
+		return -1;
 	results_allow_zero(&tr->expected, own);
 	results_allow_zero(&tr->expected, noisy);
 	error = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
@@ -300,6 +302,8 @@ static int set_expected(struct task *t, struct trial *tr, const struct results *
 	adopt_types(&tr->expected, own);
 	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
 		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", tr->kind) : 1;
+	if (!isfinite(error))
+		return is_essential(tr) ? note_problem(t, "rounding decides whether the reference is finite on input set '%s'", tr->kind) : 1;
 	if (!own->n || own->too_many)
 		return note_problem(t, "the reference returns %d tensors", own->n);
 	return o->ext_off >> EXT_controls & 1 ? 0 : check_own(t, tr, own, noisy);
@@ -317,7 +321,7 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 	if (!rc)
 		rc = task_run_reference(t, tr, RUN_ORACLE, &tr->expected, e);
 	if (!rc)
-		rc = set_expected(t, tr, &own, &noisy);
+		rc = set_expected(t, tr, &own, &noisy, e);
 	results_release(&noisy);
 	results_release(&own);
 	return rc;

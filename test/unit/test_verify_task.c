@@ -303,6 +303,60 @@ static void test_without_funnel(void **state)
 	judge_free(j);
 }
 
+/* --- tolerance ---------------------------------------------------------------------------------- */
+
+/* Functions that a kernel makes of exp and log lose digits near zero that torch's do not: that is
+ * rounding. Another function, even one so close, is not. */
+static void test_kernels_own_rounding(void **state)
+{
+	static const struct { const char *body, *good, *bad; } c[] = {
+		{ "        return torch.tanh(x * 0.001)\n", "2.0 * tl.sigmoid(2.0 * (x * 0.001)) - 1.0", "x * 0.00102" },
+		{ "        return F.elu(x * 0.001)\n", "tl.where(x > 0.0, x * 0.001, tl.exp(x * 0.001) - 1.0)", "x * 0.00102" },
+		{ "        return F.logsigmoid(8.0 + 0.1 * x)\n", "-tl.log(1.0 + tl.exp(-(8.0 + 0.1 * x)))", "-tl.exp(-(8.0 + 0.12 * x))" },
+	};
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(c); i++) {
+		struct task *t = open_task(j, c[i].body, "randn");
+		struct verdict good = judge_value(j, t, c[i].good, ""), bad = judge_value(j, t, c[i].bad, "");
+
+		assert_int_equal(task_problem(t)->reason, REASON_ok);
+		assert_true(good.correct);
+		assert_false(bad.correct);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
+/* Where rounding is larger than the result, the task is at fault, not who is judged by it. */
+static void test_ill_conditioned_task(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, "        return F.tanhshrink(x * 1e-6)\n", "rand");
+
+	(void)state;
+	assert_int_equal(task_problem(t)->reason, REASON_bad_task);
+	task_free(t);
+	judge_free(j);
+}
+
+/* What fp16 does not hold says nothing; what it holds must still be right. */
+static void test_overflow_hides_nothing(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, "        return x * 300000.0\n", "randn");
+	struct verdict good = judge_value(j, t, "x.to(tl.float32) * 300000.0", "");
+	struct verdict bad = judge_value(j, t, "x.to(tl.float32) * (300000.0 if x_ptr.dtype.element_ty == tl.float32 else 250000.0)", "");
+
+	(void)state;
+	assert_true(good.correct && input(&good, "dtype")->passed);
+	assert_false(bad.correct);
+	assert_false(input(&bad, "dtype")->passed);
+	task_free(t);
+	judge_free(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
 		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_unfit_task),
+		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
