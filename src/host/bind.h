@@ -87,6 +87,8 @@ int bind_tensor(struct bind *b, size_t i, struct tensor **t);           /* borro
 int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t);       /* NULL: None or left out */
 int bind_int(struct bind *b, size_t i, int64_t *v);                     /* also 0-d integer tensors */
 int bind_float(struct bind *b, size_t i, double *v);                    /* also ints, 0-d tensors */
+/* An object that gives an array (numpy's ndarray) becomes its tensor; other values stay. */
+int bind_unwrap(struct bind *b, struct val *v);
 int bind_bool(struct bind *b, size_t i, int *v);
 int bind_string(struct bind *b, size_t i, struct str *v);
 int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v);

@@ -114,6 +114,16 @@ int bind_float(struct bind *b, size_t i, double *v)
 	return b->h->fatal || b->h->exc.kind != V_UNSET ? -1 : wrong_type(b, i, "float");
 }
 
+int bind_unwrap(struct bind *b, struct val *v)
+{
+	struct val made;
+	int found = v->kind == V_OBJECT ? call_special(b->h, *v, NM___array__, NULL, 0, &made) : 0;
+
+	if (found > 0 && made.kind == V_TENSOR)
+		*v = made;
+	return found < 0 ? -1 : 0;
+}
+
 int bind_bool(struct bind *b, size_t i, int *v)
 {
 	if (b->a[i].kind == V_NONE || b->a[i].kind == V_UNSET) {

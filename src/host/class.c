@@ -162,7 +162,11 @@ int host_make_natives(struct host *h)
 
 struct class_obj *val_class(struct host *h, struct val v)
 {
-	return V_IS_HEAP(v) ? v.u.o->cls : h->kind_class[v.kind];
+	if (V_IS_HEAP(v))
+		return v.u.o->cls;
+	if (v.aux && (v.kind == V_INT || v.kind == V_FLOAT))
+		return h->scalar_class[v.kind == V_FLOAT];
+	return h->kind_class[v.kind];
 }
 
 const char *val_type_name(struct host *h, struct val v)

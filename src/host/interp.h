@@ -159,6 +159,7 @@ struct host {
 	struct module_obj *builtins;
 	struct class_obj *exc_class[EXCS];
 	struct class_obj *kind_class[V_KINDS];
+	struct class_obj *scalar_class[2];    /* of numpy's int and float scalars, once there are any */
 	struct class_obj *type_class, *object_class, *size_class, *param_class, *nn_module;
 	struct unit *units;
 	struct buf printed;

@@ -320,6 +320,23 @@ CONSTANT(tau, 6.28318530717958647692)
 CONSTANT(inf, INFINITY)
 CONSTANT(nan, NAN)
 
+/* numpy._scalar(cls, x): the number x as an instance of cls, numpy's class of such numbers. */
+static int m_scalar(struct bind *b)
+{
+	struct host *h = b->h;
+	struct val cls = b->a[0], x = b->a[1];
+	int is_float = x.kind == V_FLOAT;
+	if (cls.kind != V_CLASS || (x.kind != V_INT && !is_float))
+		return bind_raise(b, EXC_TypeError, "a class and a number");
+	if (!h->scalar_class[is_float]) {
+		val_keep(cls);
+		h->scalar_class[is_float] = cls.u.c;
+	}
+	x.aux = 1;
+	b->out = x;
+	return 0;
+}
+
 const struct bind_row math_rows[] = {
 #undef FN1
 #define FN1(name, expr, bad) { "math." #name, "x, /", m_##name, 0 },
@@ -349,6 +366,7 @@ const struct bind_row math_rows[] = {
 	{ "math.frexp", "x, /", m_frexp, 0 },
 	{ "math.ldexp", "x, i, /", m_ldexp, 0 },
 	{ "math.modf", "x, /", m_modf, 0 },
+	{ "numpy._scalar", "cls, x, /", m_scalar, 0 },
 	{ "math.pi", "", m_const_pi, BIND_CONST },
 	{ "math.e", "", m_const_e, BIND_CONST },
 	{ "math.tau", "", m_const_tau, BIND_CONST },

@@ -191,10 +191,19 @@ static int is_plain(struct val v)
 	return !V_IS_HEAP(v) || (v.kind != V_OBJECT && v.u.o->cls && v.u.o->cls->native);
 }
 
+/* Numbers; what is made of a scalar of numpy is one, too. */
+static int number_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int rc = pynum_binary(h, op, a, b, out);
+	if (!rc && (a.aux | b.aux) && (out->kind == V_INT || out->kind == V_FLOAT))
+		out->aux = 1;
+	return rc;
+}
+
 int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	if (val_is_number(a) && val_is_number(b))
-		return pynum_binary(h, op, a, b, out);
+		return number_binary(h, op, a, b, out);
 	if (is_plain(a) && is_plain(b)) {
 		int done = container_binary(h, op, a, b, out);
 		if (done)
@@ -250,7 +259,7 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 	}
 	if (val_is_number(a)) {
 		if (op == PY_OP_USub && a.kind == V_FLOAT)
-			*out = val_float(-a.u.f);
+			a.u.f = -a.u.f, *out = a;
 		else if (op == PY_OP_USub)
 			return a.kind == V_BIG || a.u.i == INT64_MIN ? big_neg(h, a, out) : (*out = val_int(-a.u.i), 0);
 		else if (op == PY_OP_UAdd)

@@ -470,6 +470,43 @@ static int s_isdisjoint(struct bind *b)
 	return 0;
 }
 
+/* --- slices and ranges ------------------------------------------------------------------------------ */
+
+/* Parts of self, which may be any value when the method is called by its class. */
+static int part(struct bind *b, int which)
+{
+	struct val v = b->a[0];
+	if (v.kind == V_RANGE) {
+		b->out = val_int(which == 0 ? v.u.range->start : which == 1 ? v.u.range->stop : v.u.range->step);
+		return 0;
+	}
+	if (v.kind != V_SLICE)
+		return bind_raise(b, EXC_TypeError, "expected a slice or a range, not %s", val_type_name(b->h, v));
+	b->out = which == 0 ? v.u.slice->start : which == 1 ? v.u.slice->stop : v.u.slice->step;
+	if (b->out.kind == V_UNSET)
+		b->out = val_none();
+	return 0;
+}
+
+static int part_start(struct bind *b) { return part(b, 0); }
+static int part_stop(struct bind *b) { return part(b, 1); }
+static int part_step(struct bind *b) { return part(b, 2); }
+
+static int slice_of_length(struct bind *b)
+{
+	int64_t n, start, stop, step, count;
+	if (b->a[0].kind != V_SLICE)
+		return bind_raise(b, EXC_TypeError, "expected a slice, not %s", val_type_name(b->h, b->a[0]));
+	if (bind_int(b, 1, &n))
+		return -1;
+	if (n < 0)
+		return bind_raise(b, EXC_ValueError, "length should not be negative");
+	if (slice_indices(b->h, b->a[0].u.slice, n, &start, &stop, &step, &count))
+		return -1;
+	struct val all[3] = { val_int(start), val_int(stop), val_int(step) };
+	return val_tuple(b->h, all, 3, &b->out);
+}
+
 const struct bind_row seq_rows[] = {
 	{ "list.append", "self, object, /", l_append, BIND_CHANGES },
 	{ "list.extend", "self, iterable, /", l_extend, BIND_CHANGES },
@@ -489,6 +526,13 @@ const struct bind_row seq_rows[] = {
 	{ "tuple.__getitem__", "self, key", l_getitem, 0 },
 	{ "tuple.__len__", "self", any_len, 0 },
 	{ "torch.Size.numel", "self", size_numel, 0 },
+	{ "slice.start", "self", part_start, BIND_PROPERTY },
+	{ "slice.stop", "self", part_stop, BIND_PROPERTY },
+	{ "slice.step", "self", part_step, BIND_PROPERTY },
+	{ "slice.indices", "self, length, /", slice_of_length, 0 },
+	{ "range.start", "self", part_start, BIND_PROPERTY },
+	{ "range.stop", "self", part_stop, BIND_PROPERTY },
+	{ "range.step", "self", part_step, BIND_PROPERTY },
 	{ "dict.get", "self, key, default=None, /", d_get, 0 },
 	{ "dict.keys", "self", d_keys, 0 },
 	{ "dict.values", "self", d_values, 0 },

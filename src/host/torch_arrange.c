@@ -305,7 +305,7 @@ static int a_diag_embed(struct bind *b)
 	shape[t->ndim] = t->shape[t->ndim - 1];
 	if (num_new(&c, &y, t->dt, t->ndim + 1, shape, bind_e(b)))
 		return bind_fail(b);
-	rc = num_fill(&c, &y, 0, 0, bind_e(b)) || num_diagonal(&v, &y, 0, t->ndim - 1, t->ndim, bind_e(b));
+	rc = num_fill(&c, &y, num_i(0), bind_e(b)) || num_diagonal(&v, &y, 0, t->ndim - 1, t->ndim, bind_e(b));
 	if (!rc) {
 		rc = tensor_copy(&v, t, bind_e(b));
 		tensor_release(&v);

@@ -306,7 +306,7 @@ static int t_masked_fill(struct bind *b)
 	if (value.kind == NUM_TENSOR)
 		rc = tensor_copy(&v, value.t, bind_e(b));
 	else
-		rc = num_fill(&c, &v, value.f, value.i, bind_e(b));
+		rc = num_fill(&c, &v, value, bind_e(b));
 	if (!rc && b->row->flags & BIND_INPLACE)
 		rc = num_apply_into(&c, self, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) }, NULL, bind_e(b));
 	else if (!rc)

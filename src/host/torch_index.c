@@ -23,7 +23,7 @@ int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor 
 		tensor_retain(out);
 		return 0;
 	}
-	if (num_new(&c, out, t->dt, 0, NULL, bind_e(b)) || num_fill(&c, out, v.f, v.i, bind_e(b)))
+	if (num_new(&c, out, t->dt, 0, NULL, bind_e(b)) || num_fill(&c, out, v, bind_e(b)))
 		return bind_fail(b);
 	return 0;
 }

@@ -36,7 +36,7 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 
 	if (num_new(&c, t, host_dtype(b->h, dt), ndim, shape, bind_e(b)))
 		return bind_fail(b);
-	if (what == ONE && num_fill(&c, t, 1, 1, bind_e(b))) {
+	if (what == ONE && num_fill(&c, t, num_i(1), bind_e(b))) {
 		tensor_release(t);
 		return bind_fail(b);
 	}
@@ -83,7 +83,7 @@ static int by_like(struct bind *b, enum content what)
 	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
 		return bind_fail(b);
 	memset(t.st->data, 0, t.st->bytes);
-	if (what == ONE && num_fill(&c, &t, 1, 1, bind_e(b)))
+	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
 		return bind_fail(b);
 	if (made(b, &t, 1))
 		return -1;
@@ -143,7 +143,7 @@ static int filled_with(struct bind *b, struct tensor *t, struct num_arg v)
 {
 	struct num_ctx c = torch_ctx(b);
 	int rc = v.kind == NUM_TENSOR ? tensor_copy(t, v.t, bind_e(b))
-				      : num_fill(&c, t, v.f, v.kind == NUM_FLOAT ? (int64_t)v.f : v.i, bind_e(b));
+				      : num_fill(&c, t, v, bind_e(b));
 
 	if (rc) {
 		tensor_release(t);
@@ -371,6 +371,8 @@ static int c_tensor(struct bind *b)
 	enum dtype dt;
 	char *p;
 
+	if (bind_unwrap(b, &v))
+		return -1;
 	if (v.kind == V_TENSOR) {
 		if (bind_dtype(b, 1, v.u.t->t.dt, &dt))
 			return -1;
@@ -414,6 +416,8 @@ static int c_as_tensor(struct bind *b)
 {
 	enum dtype dt;
 
+	if (bind_unwrap(b, &b->a[0]))
+		return -1;
 	if (b->a[0].kind == V_TENSOR) {
 		if (bind_dtype(b, 1, b->a[0].u.t->t.dt, &dt))
 			return -1;
@@ -432,22 +436,27 @@ static int c_Tensor(struct bind *b)
 	struct val args = b->a[1];
 	struct bind_ints s;
 	struct nest n = { .ndim = 0 };
+	struct val first = args.u.seq->n == 1 ? args.u.seq->v[0] : val_none();
 	struct tensor t;
 	char *p;
 
-	if (args.u.seq->n == 1 && args.u.seq->v[0].kind == V_TENSOR) {      /* an alias of it */
-		t = args.u.seq->v[0].u.t->t;
+	if (first.kind == V_TENSOR) {      /* an alias of it */
+		t = first.u.t->t;
 		tensor_retain(&t);
 		return bind_result(b, &t);
 	}
-	if (args.u.seq->n == 1 && (args.u.seq->v[0].kind == V_LIST || args.u.seq->v[0].kind == V_TUPLE)) {
-		measure(&n, args.u.seq->v[0], 0);
+	if (bind_unwrap(b, &first))
+		return -1;
+	if (first.kind == V_TENSOR)
+		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) : bind_result(b, &t);
+	if (first.kind == V_LIST || first.kind == V_TUPLE) {
+		measure(&n, first, 0);
 		if (n.bad || n.ragged)
-			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, args.u.seq->v[0]));
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, first));
 		if (num_new(&c, &t, host_dtype(b->h, DT_F32), n.ndim, n.shape, bind_e(b)))
 			return bind_fail(b);
 		p = tensor_data(&t);
-		pour(t.dt, &p, args.u.seq->v[0]);
+		pour(t.dt, &p, first);
 		return bind_result(b, &t);
 	}
 	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) || new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||

@@ -347,7 +347,7 @@ static int drop(struct bind *b, int channels)
 		shape[i] = channels && i > 1 ? 1 : x->shape[i];
 	if (num_new(&c, &mask, x->dt, x->ndim, shape, bind_e(b)))
 		return bind_fail(b);
-	rc = p == 1 ? num_fill(&c, &mask, 0, 0, bind_e(b))
+	rc = p == 1 ? num_fill(&c, &mask, num_i(0), bind_e(b))
 		    : num_bernoulli(r, &mask, 1 - p, bind_e(b)) ||
 			      num_apply_into(&c, &mask, NUM_div, (struct num_arg[]){ num_t(&mask), num_f(1 - p) }, NULL, bind_e(b));
 	rc = rc || (inplace ? num_apply_into(&c, x, NUM_mul, (struct num_arg[]){ num_t(x), num_t(&mask) }, NULL, bind_e(b))

@@ -180,18 +180,18 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 
 static int take_apart(struct bind *b, struct subscript *s, const struct tensor *t, struct val index)
 {
-	const struct val *item = &index;
-	size_t n = 1;
+	const struct val *given = index.kind == V_TUPLE ? index.u.seq->v : &index;
+	size_t n = index.kind == V_TUPLE ? index.u.seq->n : 1;
+	struct val item[TENSOR_DIMS];
 	int used = 0, dim = 0, ellipsis = 0;
 
 	memset(s, 0, sizeof *s);
 	s->view = *t;
 	tensor_retain(&s->view);
-	if (index.kind == V_TUPLE) {
-		item = index.u.seq->v;
-		n = index.u.seq->n;
-	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < MIN(n, (size_t)TENSOR_DIMS); i++) {
+		item[i] = given[i];
+		if (bind_unwrap(b, &item[i]))
+			return -1;
 		used += consumes(item[i]);
 		ellipsis += item[i].kind == V_ELLIPSIS;
 	}

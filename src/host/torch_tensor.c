@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "host/interp.h"
 #include "host/torch.h"
 
 static struct tensor_obj *self(struct bind *b)
@@ -226,6 +227,17 @@ static int same(struct bind *b)
 	return 0;
 }
 
+/* numpy's ndarray of it, on the same memory */
+static int t_numpy(struct bind *b)
+{
+	struct val m, cls;
+	struct str_obj *name = host_intern(b->h, STR("ndarray"));
+
+	if (is_tensor(b) || !name || import_module(b->h, STR("numpy"), &m) || module_attr(b->h, m.u.mod, name, &cls) <= 0)
+		return -1;
+	return host_call1(b->h, cls, b->a[0], &b->out);
+}
+
 /* --- conversion -------------------------------------------------------------------------------------- */
 
 /* The same tensor if dtype and device are already right. */
@@ -394,7 +406,7 @@ static int fill_with(struct bind *b, struct num_arg v)
 	if (bind_tensor(b, 0, &t))
 		return -1;
 	rc = v.kind == NUM_TENSOR ? tensor_copy(t, v.t, bind_e(b))
-				  : num_fill(&c, t, v.f, v.kind == NUM_FLOAT ? (int64_t)v.f : v.i, bind_e(b));
+				  : num_fill(&c, t, v, bind_e(b));
 	return rc ? bind_fail(b) : bind_self(b);
 }
 
@@ -508,7 +520,7 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "get_device", "self", t_get_device, 0 },
 	{ T "resize_", "self, *sizes", t_resize_, BIND_ALLOC },
 	{ T "tolist", "self", t_tolist, 0 },
-	{ T "numpy", "self", same, BIND_VIEW },
+	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },
 	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,
 	  BIND_COPY | FREE },
 	{ T "float", "self, memory_format=None", cast_float, BIND_COPY },

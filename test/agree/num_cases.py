@@ -178,6 +178,7 @@ add("F.conv_transpose3d(r(2, 4, 3, 2, 3), r(4, 5, 3, 5, 7))", "F.conv_transpose2
     "F.conv2d(r(1, 2, 50, 3), r(3, 2, 2, 3), stride=(3, 1))", "F.conv1d(r(2, 5, 100), r(11, 5, 9), stride=4, dilation=3)",
     "F.conv2d(r(2, 12, 1, 1), r(5, 12, 3, 3), r(5), padding=1)", "F.conv2d(r(2, 12, 2, 3), r(5, 12, 3, 3), padding=1, stride=2)", "F.conv2d(r(2, 12, 5, 4).double(), r(6, 6, 3, 3).double(), groups=2, padding=(3, 1), dilation=2)",
     "F.conv3d(r(2, 6, 2, 1, 3), r(4, 6, 3, 3, 3), padding=1)", "F.unfold(r(2, 6, 4, 5), (3, 2), padding=1)", "F.unfold(r(1, 7, 5, 5).double(), 3, dilation=2, padding=2, stride=2)", "F.conv1d(r(2, 9, 3), r(5, 9, 5), padding=2)",
+    "torch.zeros(3, dtype=torch.int64).masked_fill(torch.tensor([True, False, True]), 2.7)", "(lambda x: (x.__setitem__(1, 7.9), x)[1])(torch.zeros(3, dtype=torch.int32))", "(lambda x: (x.__setitem__(x == 0, 0.5), x)[1])(torch.zeros(3, dtype=torch.bool))", "torch.full((2,), -3.7, dtype=torch.int8)",
     "F.gelu(torch.linspace(-9, 9, 400))", "F.elu(torch.linspace(-9, 9, 400), 0.7)", "torch.linspace(0, 4, 300) ** 2.5", "torch.linspace(-3, 4, 300) ** 3.0", "torch.rand(300) ** (torch.rand(300) * 90 - 45)", "r(37, 19).t().contiguous()", "r(20, 9, 33).permute(2, 1, 0).contiguous()", "r(20, 9, 33).half().permute(2, 0, 1).contiguous()", "torch.sum(r(7, 1000), dim=1)", "torch.mean(r(3, 70, 5).half(), dim=(0, 1))", "torch.prod(r(3, 130) + 1.5, dim=1)")
 # --- modules of convolutions: padding modes and sizes asked for
 for n in (1, 2, 3):

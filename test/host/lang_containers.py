@@ -43,3 +43,5 @@ c = [[1], 2]; e = copy.deepcopy(c); e[0].append(5); w = copy.copy(c); w[0].appen
 print(list(itertools.chain([1], [2, 3])), list(itertools.product("ab", [1, 2])), list(itertools.islice(itertools.count(5), 3)), list(itertools.combinations("abc", 2)), list(itertools.accumulate([1, 2, 3])), list(itertools.repeat(7, 2)), list(itertools.permutations([1, 2, 3], 2)), list(itertools.zip_longest([1, 2], [3], fillvalue=0)))
 print(functools.reduce(lambda a, b: a + b, [1, 2, 3], 10), functools.partial(lambda a, b, c=0: (a, b, c), 1, c=5)(2))
 P = collections.namedtuple("P", ["x", "y"]); pt = P(1, y=2); print(pt, pt.x, pt[1], pt._replace(x=5), pt == (1, 2)); dd = collections.defaultdict(int); dd["a"] += 1; print(dict(dd)); print(collections.Counter("abca").most_common(1)); od = collections.OrderedDict([("a", 1)]); od["b"] = 2; print(list(od.items())); dq = collections.deque([1, 2], maxlen=2); dq.append(3); print(list(dq), dq.popleft())
+s = slice(-1, None, -2)
+print(s.start, s.stop, s.step, s.indices(7), slice(3).indices(10), slice(2, 100, 3).indices(5), range(2, 9, 3).start, range(5).stop, range(5).step)

@@ -96,16 +96,16 @@ int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t
 	return num_as(c, out, t, t->dt, e);
 }
 
-int num_fill(struct num_ctx *c, const struct tensor *t, double v, int64_t i, struct err *e)
+int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e)
 {
 	int64_t value;
 	struct storage st = { .data = &value, .bytes = 8, .refs = 1 };
-	struct tensor one = { .st = &st, .dt = dtype_carrier(t->dt) };
+	struct tensor one = { .st = &st, .dt = t->dt };
 
 	(void)c;
-	if (one.dt == DT_I64)
-		dtype_store_int(DT_I64, &value, i);
+	if (v.kind == NUM_FLOAT)
+		dtype_store(t->dt, &value, v.f);
 	else
-		dtype_store(one.dt, &value, v);
+		dtype_store_int(t->dt, &value, v.i);
 	return tensor_copy(t, &one, e);
 }

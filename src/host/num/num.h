@@ -41,8 +41,6 @@ int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t
 int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
 int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);   /* keeps strides */
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
-/* Every element becomes v (floats) or i (integers). */
-int num_fill(struct num_ctx *c, const struct tensor *t, double v, int64_t i, struct err *e);
 
 /* --- operands and promotion ---------------------------------------------------------------- */
 
@@ -59,6 +57,9 @@ struct num_arg {
 static inline struct num_arg num_t(const struct tensor *t) { return (struct num_arg){ .kind = NUM_TENSOR, .t = t }; }
 static inline struct num_arg num_i(int64_t i) { return (struct num_arg){ .kind = NUM_INT, .i = i, .f = (double)i }; }
 static inline struct num_arg num_f(double f) { return (struct num_arg){ .kind = NUM_FLOAT, .f = f }; }
+
+/* Every element becomes v, a number. */
+int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e);
 
 enum dtype num_promote_types(enum dtype a, enum dtype b);                 /* torch.promote_types */
 enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, int n);

@@ -49,7 +49,7 @@ static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tens
 	to = *out;
 	tensor_retain(&from);
 	tensor_retain(&to);
-	rc = num_fill(c, out, value, (int64_t)value, e);
+	rc = num_fill(c, out, num_f(value), e);
 	for (int i = 0; i < n && !rc; i++)
 		rc = crop(&from, &to, t->ndim - 1 - i, pads[2 * i], pads[2 * i + 1], e);
 	rc = rc || tensor_copy(&to, &from, e);

@@ -160,3 +160,7 @@ def combinations(input, r=2, with_replacement=False):
 
 def spmm(input, mat2):
     return torch.mm(input, mat2)
+
+
+def from_numpy(ndarray):
+    return ndarray.__array__()
