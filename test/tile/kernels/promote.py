@@ -223,3 +223,23 @@ def powers(a):
 def matmul_operator(a, N: tl.constexpr):
     x = tl.zeros((N, N), tl.float32)
     tl.store(a + tl.arange(0, N), tl.sum(x @ x, 1))
+
+
+# A dtype is no function, although public kernels call it (x.to(dtype) and tl.full are).
+# signature: a=*fp32, n=i32
+@triton.jit
+def dtype_of_scalar(a, n):
+    tl.store(a, tl.float32(n))
+
+
+# signature: a=*fp32
+@triton.jit
+def dtype_of_constant(a):
+    tl.store(a, tl.float32(-float("inf")))
+
+
+# signature: a=*fp32
+@triton.jit
+def dtype_of_value(a):
+    x = tl.load(a)
+    tl.store(a, x.dtype(2))
