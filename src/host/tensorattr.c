@@ -116,6 +116,8 @@ const struct bind_row tensor_attr_rows[] = {
 	{ "torch.Tensor.is_cpu", "self", a_is_cpu, BIND_PROPERTY },
 	{ "torch.Tensor.is_meta", "self", a_false, BIND_PROPERTY },
 	{ "torch.Tensor.is_sparse", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_mps", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_xpu", "self", a_false, BIND_PROPERTY },
 	{ "torch.Tensor.is_quantized", "self", a_false, BIND_PROPERTY },
 	{ "torch.Tensor.requires_grad", "self", a_requires_grad, BIND_PROPERTY },
 	{ "torch.Tensor.requires_grad.set", "self, value", set_requires_grad, 0 },

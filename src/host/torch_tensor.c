@@ -238,6 +238,29 @@ static int t_numpy(struct bind *b)
 	return host_call1(b->h, cls, b->a[0], &b->out);
 }
 
+/* x.f(...) where torch.f is written in Python */
+static int t_prelude(struct bind *b)
+{
+	enum { MOST = 8 };
+	struct val m, fn, a[MOST + 1] = { b->a[0] }, names[MOST], vals[MOST];
+	struct call_args call = { .a = a, .n = 1, .kw_names = names, .kw_vals = vals };
+	const struct seq_obj *more = b->a[1].u.seq;
+	const struct dict_obj *kw = b->a[2].u.d;
+	struct str_obj *name = host_intern(b->h, str_of(strrchr(b->row->name, '.') + 1));
+
+	if (more->n > MOST || kw->n > MOST)
+		return bind_raise(b, EXC_TypeError, "%s() got too many arguments", b->row->name);
+	for (size_t i = 0; i < more->n; i++)
+		a[call.n++] = more->v[i];
+	for (size_t i = 0; i < kw->n; i++) {
+		names[call.n_kw] = kw->e[i].key;
+		vals[call.n_kw++] = kw->e[i].val;
+	}
+	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod, name, &fn) <= 0)
+		return -1;
+	return host_callv(b->h, fn, &call, &b->out);
+}
+
 /* --- conversion -------------------------------------------------------------------------------------- */
 
 /* The same tensor if dtype and device are already right. */
@@ -520,6 +543,20 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "get_device", "self", t_get_device, 0 },
 	{ T "resize_", "self, *sizes", t_resize_, BIND_ALLOC },
 	{ T "tolist", "self", t_tolist, 0 },
+	{ T "diff", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "quantile", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "tensor_split", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "kron", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "inverse", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "det", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "logdet", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "slogdet", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "pinverse", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "cholesky", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "matrix_power", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "dist", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "select_scatter", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "slice_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },
 	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,
 	  BIND_COPY | FREE },

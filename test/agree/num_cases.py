@@ -180,6 +180,12 @@ add("F.conv_transpose3d(r(2, 4, 3, 2, 3), r(4, 5, 3, 5, 7))", "F.conv_transpose2
     "F.conv3d(r(2, 6, 2, 1, 3), r(4, 6, 3, 3, 3), padding=1)", "F.unfold(r(2, 6, 4, 5), (3, 2), padding=1)", "F.unfold(r(1, 7, 5, 5).double(), 3, dilation=2, padding=2, stride=2)", "F.conv1d(r(2, 9, 3), r(5, 9, 5), padding=2)",
     "torch.zeros(3, dtype=torch.int64).masked_fill(torch.tensor([True, False, True]), 2.7)", "(lambda x: (x.__setitem__(1, 7.9), x)[1])(torch.zeros(3, dtype=torch.int32))", "(lambda x: (x.__setitem__(x == 0, 0.5), x)[1])(torch.zeros(3, dtype=torch.bool))", "torch.full((2,), -3.7, dtype=torch.int8)",
     "F.gelu(torch.linspace(-9, 9, 400))", "F.elu(torch.linspace(-9, 9, 400), 0.7)", "torch.linspace(0, 4, 300) ** 2.5", "torch.linspace(-3, 4, 300) ** 3.0", "torch.rand(300) ** (torch.rand(300) * 90 - 45)", "r(37, 19).t().contiguous()", "r(20, 9, 33).permute(2, 1, 0).contiguous()", "r(20, 9, 33).half().permute(2, 0, 1).contiguous()", "torch.sum(r(7, 1000), dim=1)", "torch.mean(r(3, 70, 5).half(), dim=(0, 1))", "torch.prod(r(3, 130) + 1.5, dim=1)")
+# --- small linear systems, digamma, functions that are methods too
+for m in ("(r(4, 4) + 4 * torch.eye(4))", "(r(3, 5, 5).double() + 5 * torch.eye(5).double())"):
+    add(*[f.format(m) for f in ("torch.linalg.inv({})", "torch.inverse({})", "torch.linalg.det({})", "torch.det({})", "torch.slogdet({})", "torch.logdet({})", "torch.linalg.matrix_power({}, 3)", "torch.linalg.matrix_power({}, -2)", "torch.linalg.pinv({})", "{}.inverse()")])
+add("torch.linalg.solve(r(4, 4) + 4 * torch.eye(4), r(4, 3))", "torch.linalg.solve(r(4, 4) + 4 * torch.eye(4), r(4))", "torch.linalg.solve(r(2, 4, 4) + 4 * torch.eye(4), r(2, 4, 3))", "torch.linalg.lstsq(r(6, 3), r(6, 2)).solution", "torch.linalg.lstsq(r(2, 6, 3).double(), r(2, 6, 2).double()).solution",
+    "torch.linalg.pinv(r(3, 6).double())", "torch.linalg.cholesky((lambda a: a @ a.mT + torch.eye(4))(r(4, 4)))", "torch.digamma(torch.linspace(0.1, 30, 200))", "torch.digamma(torch.linspace(-3.9, -0.1, 24).double())", "torch.tensor([0.0, -1.0, 1.0, float('inf')]).digamma()",
+    "r(3, 7).diff()", "r(3, 7).quantile(0.3, dim=1)", "torch.trapezoid(r(3, 7), dim=0)", "torch.trapezoid(r(7), torch.arange(7.0) ** 1.5)", "torch.dist(r(5), r(5))", "r(6).tensor_split(4)[1]", "r(2, 2).kron(r(2, 3))")
 # --- modules of convolutions: padding modes and sizes asked for
 for n in (1, 2, 3):
     for mode in ("zeros", "reflect", "replicate", "circular"):

@@ -18,7 +18,7 @@ for n in (1, 2, 7, 15, 16, 17, 31, 32, 33, 100, 623, 624, 625, 1000, 5003):
     CASES.append(f"torch.empty({n}).bernoulli_(0.3)")
     CASES.append(f"F.dropout(torch.rand({n}) + 1, 0.4)")
 CASES += [
-    "torch.rand(3, 5, 7)", "torch.rand_like(torch.zeros(4, 5))", "torch.randn_like(torch.zeros(4, 5))", "torch.randn(4, 8)", "torch.randn(3, 3)",
+    "torch.rand(3, 5, 7)", "F.gumbel_softmax(torch.zeros(40, 5), hard=True).argmax(-1)", "torch.rand_like(torch.zeros(4, 5))", "torch.randn_like(torch.zeros(4, 5))", "torch.randn(4, 8)", "torch.randn(3, 3)",
     "(torch.randn(3), torch.randn(3), torch.randn(4))", "torch.normal(0.5, 2.0, (4, 5))", "F.dropout2d(torch.ones(3, 4, 2, 2), 0.5)",
     "torch.randint_like(torch.zeros(4), 9)", "torch.empty(3, 4).t().uniform_()", "torch.empty(6, 4).t().normal_()", "torch.empty(9, dtype=torch.float64).exponential_()",
     "torch.nn.init.kaiming_uniform_(torch.empty(5, 7), a=math.sqrt(5))", "torch.nn.init.kaiming_uniform_(torch.empty(8, 3, 3, 3))", "torch.nn.init.kaiming_normal_(torch.empty(8, 3, 3, 3), mode='fan_out', nonlinearity='relu')",

@@ -114,6 +114,27 @@ VM double f64_erfinv(double x)
 }
 VM float f32_erfinv(float x) { return (float)f64_erfinv(x); }
 
+/* The derivative of lgamma: reflected below zero, raised to 10 by recurrence, then its series. */
+VM double f64_digamma(double x)
+{
+	double y = 0, w;
+
+	if (x == 0)
+		return copysign(HUGE_VAL, -x);
+	if (x < 0) {
+		if (x == floor(x))
+			return NAN;
+		y = -M_PI / tan(M_PI * (x - trunc(x)));
+		x = 1 - x;
+	}
+	for (; x < 10; x++)
+		y -= 1 / x;
+	w = 1 / (x * x);
+	w *= 1.0 / 12 - w * (1.0 / 120 - w * (1.0 / 252 - w * (1.0 / 240 - w * (1.0 / 132 - w * (691.0 / 32760 - w / 12)))));
+	return y + log(x) - 0.5 / x - w;
+}
+VM float f32_digamma(float x) { return (float)f64_digamma(x); }
+
 VM int64_t i64_floordiv(int64_t a, int64_t b)
 {
 	int64_t q;

@@ -464,6 +464,10 @@ def asarray(a, dtype=None):
     return a if isinstance(a, ndarray) and dtype is None else ndarray(_tensor(a, dtype))
 
 
+def asanyarray(a, dtype=None):
+    return asarray(a, dtype)
+
+
 def ascontiguousarray(a, dtype=None):
     return ndarray(_tensor(a, dtype).contiguous())
 
@@ -571,6 +575,10 @@ def floor_divide(a, b):
 
 def mod(a, b):
     return _binary(lambda a, b: a % b, a, b)
+
+
+def fmod(a, b):
+    return _binary(torch.fmod, a, b)
 
 
 def remainder(a, b):

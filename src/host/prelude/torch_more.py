@@ -164,3 +164,63 @@ def spmm(input, mat2):
 
 def from_numpy(ndarray):
     return ndarray.__array__()
+
+
+def inverse(input):
+    return torch.linalg.inv(input)
+
+
+def det(input):
+    return torch.linalg.det(input)
+
+
+def logdet(input):
+    return torch.linalg.det(input).log()
+
+
+def slogdet(input):
+    return torch.linalg.slogdet(input)
+
+
+def pinverse(input, rcond=1e-15):
+    return torch.linalg.pinv(input)
+
+
+def cholesky(input, upper=False):
+    return torch.linalg.cholesky(input, upper=upper)
+
+
+def matrix_power(input, n):
+    return torch.linalg.matrix_power(input, n)
+
+
+def trapezoid(y, x=None, dx=1, dim=-1):
+    n = y.size(dim)
+    width = dx if x is None else torch.diff(x, dim=dim if x.dim() == y.dim() else -1)
+    if x is not None and x.dim() == 1:
+        width = width.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
+    return ((y.narrow(dim, 0, n - 1) + y.narrow(dim, 1, n - 1)) * width).sum(dim) / 2
+
+
+def dist(input, other, p=2):
+    return torch.norm(input - other, p)
+
+
+def is_autocast_cpu_enabled():
+    return False
+
+
+def get_autocast_dtype(device_type):
+    return torch.bfloat16 if device_type == "cpu" else torch.float16
+
+
+def get_autocast_gpu_dtype():
+    return torch.float16
+
+
+def get_autocast_cpu_dtype():
+    return torch.bfloat16
+
+
+def are_deterministic_algorithms_enabled():
+    return False
