@@ -6,7 +6,7 @@
  *   model_tool adapter DIR ADAPTER OUT                loads an adapter and saves it again
  *   model_tool merge DIR ADAPTER OUT                  a folder with the adapter merged
  *   model_tool greedy DIR TOKENS N                    prints N greedy tokens
- *   model_tool train DIR BATCHES COUNT STEPS OUT      AdamW on BATCHES0.., two a step
+ *   model_tool train DIR BATCHES COUNT STEPS OUT LR   AdamW on BATCHES0.., two a step
  *
  * TOKENS: int32 file. BATCH: int32 file: T, sequences, start[sequences + 1], tokens[T],
  * target[T], then float coef[T]. MODEL_THREADS: how many threads; RECOMPUTE: activations
@@ -223,7 +223,7 @@ static int cmd_train(struct dev *d, int argc, char **argv)
 	struct trainer *t;
 
 	(void)argc;
-	o.optim.lr = 3e-3, o.optim.beta2 = 0.95f, o.optim.decay = 0.1f, o.optim.warmup = 3, o.optim.total = steps;
+	o.optim.lr = atof(argv[5]), o.optim.beta2 = 0.95f, o.optim.decay = 0.1f, o.optim.warmup = 3, o.optim.total = steps;
 	if (!m || !(t = trainer_new(m, NULL, &o, &e)))
 		die();
 	for (int s = 0; s < steps; s++) {
@@ -265,7 +265,7 @@ static const struct {
 	int (*run)(struct dev *, int, char **);
 } commands[] = {
 	{ "logits", 3, cmd_logits }, { "prefill", 3, cmd_prefill }, { "grads", 3, cmd_grads },
-	{ "adapter", 3, cmd_adapter }, { "merge", 3, cmd_merge }, { "greedy", 3, cmd_greedy }, { "train", 5, cmd_train },
+	{ "adapter", 3, cmd_adapter }, { "merge", 3, cmd_merge }, { "greedy", 3, cmd_greedy }, { "train", 6, cmd_train },
 };
 
 int main(int argc, char **argv)
