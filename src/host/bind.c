@@ -196,17 +196,7 @@ static int check_tensors(struct host *h, const struct bind_row *row, const struc
 				  device_name(f.device == HOST_CUDA ? f.device : f.other), device_name(f.device == HOST_CUDA ? f.other : f.device));
 	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param && h->grad_enabled && row->flags & BIND_COMPUTE)
 		return host_raise(h, EXC_RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
-	if (h->o.compute && row->flags & BIND_COMPUTE) {
-		int line, col;
-		struct diag d = { .reason = REASON_ok };
-		host_position(h, &line, &col);
-		if (h->o.compute(h->o.compute_ctx, row->name, line, &d)) {
-			host_fatal(h, d.reason ? d.reason : REASON_unsupported, "%s", d.text);
-			snprintf(h->diag.hint, sizeof h->diag.hint, "%s", d.hint);
-			return -1;
-		}
-	}
-	return 0;
+	return row->flags & BIND_COMPUTE ? host_may_compute(h, row->name) : 0;
 }
 
 struct host_op *host_record_op(struct host *h, const struct bind_row *row)

@@ -165,5 +165,9 @@ int host_setattr(struct host *h, struct val v, const char *name, struct val x);
 /* Iterates anything: fn is called for each element; nonzero stops with that result. */
 int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx);
 int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Asks host_options.compute about an operation, and before values of tensors become Python
+ * numbers: 0, or -1 where it is refused. */
+int host_may_compute(struct host *h, const char *name);
+int host_may_read(struct host *h, int64_t n);
 
 #endif

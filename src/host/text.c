@@ -185,6 +185,8 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 			buf_addf(out, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
 		buf_addf(out, "), dtype=torch.%s", dtype_info(host_nominal(h, t->dt))->torch);
 	} else {
+		if (host_may_read(h, n))
+			return -1;
 		buf_adds(out, t->ndim ? "[" : "");
 		for (int64_t i = 0; i < n; i++) {
 			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) * dtype_size(t->dt);

@@ -1,5 +1,7 @@
 /* What a torch operation would cost on a device: bytes of the tensors it reads and writes, and
  * the multiply-adds of products. For the roofline model, not for accounting of memory. */
+#include <stdio.h>
+
 #include "host/interp.h"
 
 static int64_t bytes_of(struct val v)
@@ -67,4 +69,31 @@ void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int
 {
 	h->o.compute = fn;
 	h->o.compute_ctx = ctx;
+	h->reads = 0;
+}
+
+int host_may_compute(struct host *h, const char *name)
+{
+	struct diag d = { .reason = REASON_ok };
+	int line, col;
+
+	if (!h->o.compute)
+		return 0;
+	host_position(h, &line, &col);
+	if (!h->o.compute(h->o.compute_ctx, name, line, &d))
+		return 0;
+	host_fatal(h, d.reason ? d.reason : REASON_unsupported, "%s", d.text);
+	snprintf(h->diag.hint, sizeof h->diag.hint, "%s", d.hint);
+	return -1;
+}
+
+/* A few values steer a program; with many of them Python does the computing. */
+int host_may_read(struct host *h, int64_t n)
+{
+	enum { READS_MOST = 8 };
+
+	if (!h->o.compute || h->fatal)
+		return 0;
+	h->reads += n;
+	return h->reads <= READS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 values of tensors");
 }

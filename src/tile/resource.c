@@ -224,6 +224,15 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 			o[code->params[i].reg].bit[code->params[i].arg / 64] |= 1ull << (code->params[i].arg % 64);
 	while (spread(code, o))
 		;
+	/* What other functions do with pointers they are given is not followed: they may do it with any. */
+	for (int n = 1; n < code->n_funcs; n++)
+		for (int i = 0; i < code->funcs[n].n_insns; i++) {
+			enum tile_op op = code->funcs[n].insns[i].op;
+			if (op == TOP_LOAD || op == TOP_ATOMIC || op == TOP_CAS)
+				memset(out->read, 0xff, sizeof out->read);
+			if (op == TOP_STORE || op == TOP_ATOMIC || op == TOP_CAS)
+				memset(out->written, 0xff, sizeof out->written);
+		}
 	const struct tile_func *f = &code->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];

@@ -190,6 +190,15 @@ static int make_ready(struct funnel *f, const struct trial *tr)
 	return weights_put(tr->weights, f->w.h, f->w.model, f->v->weights, f->e);
 }
 
+/* What the reference learns but starts as a constant must be somewhere in the candidate. */
+static int lacks_weights(struct funnel *f, const struct trial *tr)
+{
+	const struct weight *w = strcmp(f->v->weights, "seed") ? NULL : weights_missing(tr->weights, f->w.h, f->w.model);
+
+	return w && funnel_failf(f, tr->stage, REASON_weights_ignored, "the model has no parameter or buffer '%s' of the reference's shape, nor all of "
+				 "the reference's in order", w->name);
+}
+
 int attempt_run(struct funnel *f, const struct trial *tr, struct outcome *out)
 {
 	struct val inputs;
@@ -198,6 +207,8 @@ int attempt_run(struct funnel *f, const struct trial *tr, struct outcome *out)
 	*out = (struct outcome){ .launches = 0 };
 	f->launch.refused = f->launch.faulted = 0;
 	rc = make_ready(f, tr);
+	if (!rc && lacks_weights(f, tr))
+		return 1;
 	if (!rc && tr->repeat)
 		return call_repeated(f, tr, out);
 	if (!rc)

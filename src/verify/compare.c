@@ -19,15 +19,17 @@ static int overlaps(const struct tensor *t)
 	return 0;
 }
 
-/* Of the elements that are not left out. */
+/* Of the elements that are finite and not left out. */
 static double rms_of(const double *v, const unsigned char *out, int64_t n)
 {
 	double sum = 0.0;
 	int64_t left = 0;
 
 	for (int64_t i = 0; i < n; i++) {
-		sum += out && out[i] ? 0.0 : v[i] * v[i];
-		left += !(out && out[i]);
+		int counts = isfinite(v[i]) && !(out && out[i]);
+
+		sum += counts ? v[i] * v[i] : 0.0;
+		left += counts;
 	}
 	return left ? sqrt(sum / (double)left) : 0.0;
 }
@@ -222,7 +224,7 @@ static struct scan scan_values(const struct result *e, const struct result *g)
 		if (x == y || (e->over && e->over[k] && !isfinite(y)))
 			continue;
 		sum += d * d;
-		if (!(d <= allowed))
+		if (!(d <= allowed) || !isfinite(x))
 			s.bad++;
 		if (s.worst < 0 || !(d <= s.ratio * allowed)) {
 			s.worst = k;

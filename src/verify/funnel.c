@@ -173,6 +173,8 @@ static int stage_tiny(struct funnel *f)
 
 static int wanted(const struct funnel *f, const struct trial *tr)
 {
+	if (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight))
+		return 0;
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
 	return tr->ext == EXTS || ext_on(f, (enum ext)tr->ext);
@@ -191,6 +193,18 @@ static int only_fp32(struct funnel *f)
 	return 1;
 }
 
+/* The smallest size may be a single program: whether several disturb each other shows here.
+ * Whose programs only write gets by on another order of them. */
+static void set_watch(struct funnel *f, const struct trial *tr, int number)
+{
+	int original = !strcmp(tr->kind, "original");
+
+	f->launch.watch = ext_on(f, EXT_sanitize) && (original || !strcmp(tr->kind, "shape"));
+	f->launch.run.order_seed = original ? 0 : (uint64_t)number;
+	/* Each has another configuration, beginning with the first for the original. */
+	f->launch.config = (number - 1) % MAX(f->v->configs_run, 1);
+}
+
 static int stage_full(struct funnel *f)
 {
 	int passed = 0, total = 0, rc = 0;
@@ -204,8 +218,7 @@ static int stage_full(struct funnel *f)
 		if (tr->stage != STAGE_full || !wanted(f, tr))
 			continue;
 		total++;
-		/* Each has another configuration, beginning with the first for the original. */
-		f->launch.config = (i - 1) % MAX(f->v->configs_run, 1);
+		set_watch(f, tr, i);
 		rc = attempt_run(f, tr, &o);
 		if (rc > 0 && tr->dt != DT_F32 && only_fp32(f)) {
 			attempt_skip(f, tr, "the candidate takes fp32 only");

@@ -16,60 +16,131 @@ void launch_close(struct launch_ctx *c)
 	c->engine = NULL;
 }
 
-/* Which tensor arguments outlive the call and may be written: their bytes as they are, to be
- * compared after the run. */
-struct kept {
+/* --- what a launch may touch ---------------------------------------------------------------- */
+
+struct tensors {
+	const struct tensor **v;
+	size_t n, cap;
+};
+
+/* The tensors of an argument: itself, or the members of a tuple. */
+static int add_tensors(struct tensors *out, const struct tile_val *a)
+{
+	int rc = 0;
+
+	if (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC)
+		return vec_push(out, &a->t);
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n && !rc; i++)
+		rc = add_tensors(out, &a->items[i]);
+	return rc;
+}
+
+/* Those of the arguments whose bit is set. */
+static int find_tensors(struct tensors *out, const struct tile_launch *l, const uint64_t bit[2], struct err *e)
+{
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
+		if (bit[i / 64] >> (i % 64) & 1 && add_tensors(out, &l->args[i]))
+			return err_nomem(e);
+	return 0;
+}
+
+/* Memory that outlives the call and may be written, as it is, to be compared after the run. */
+struct old {
 	const struct tensor *t;
 	void *bytes;
 };
 
-enum { KEPT_MOST = 16 };
+struct kept {
+	struct old *v;
+	size_t n, cap;
+};
 
-static int keep_old(const struct launch_ctx *c, const struct tile_code *code, const struct tile_launch *l, struct kept *k, int *n, struct err *e)
+static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
 {
-	struct touched t = { { 0 }, { 0 } };
-	int looked = 0;
+	void *bytes = mem_alloc(t->st->bytes);
 
-	for (size_t i = 0; i < MIN(l->n_args, (size_t)128) && *n < KEPT_MOST && !c->may_keep; i++) {
-		const struct tile_val *a = &l->args[i];
-
-		if ((a->kind != TILE_V_TENSOR && a->kind != TILE_V_DESC) || a->t.st->id > c->sealed)
-			continue;
-		if (!looked++ && resource_touched(code, &t, e))
-			return -1;
-		if (!(t.written[i / 64] >> (i % 64) & 1))
-			continue;
-		k[*n] = (struct kept){ .t = &a->t, .bytes = mem_alloc(a->t.st->bytes) };
-		if (!k[*n].bytes)
-			return err_nomem(e);
-		memcpy(k[(*n)++].bytes, a->t.st->data, a->t.st->bytes);
+	if (!bytes || vec_push(k, ((struct old){ .t = t, .bytes = bytes }))) {
+		mem_free(bytes);
+		return err_nomem(e);
 	}
+	memcpy(bytes, t->st->data, t->st->bytes);
 	return 0;
 }
 
+static int any_old(const struct launch_ctx *c, const struct tile_val *a)
+{
+	int old = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->id <= c->sealed;
+
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n; i++)
+		old |= any_old(c, &a->items[i]);
+	return old;
+}
+
+static int keep_old(const struct launch_ctx *c, const struct tile_code *code, const struct tile_launch *l, struct kept *k, struct err *e)
+{
+	struct tensors w = { .n = 0 };
+	struct touched t;
+	int old = 0, rc = 0;
+
+	for (size_t i = 0; i < l->n_args && !c->may_keep; i++)
+		old |= any_old(c, &l->args[i]);
+	if (old)
+		rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ? -1 : 0;
+	for (size_t i = 0; i < w.n && !rc; i++)
+		if (w.v[i]->st->id <= c->sealed)
+			rc = keep_tensor(k, w.v[i], e);
+	vec_free(&w);
+	return rc;
+}
+
 /* 1 and *d if any of them changed. Gives the copies back. */
-static int compare_old(struct kept *k, int n, const struct tile_launch *l, struct diag *d)
+static int compare_old(struct kept *k, const struct tile_launch *l, struct diag *d)
 {
 	int changed = 0;
 
-	for (int i = 0; i < n; i++) {
-		changed |= memcmp(k[i].bytes, k[i].t->st->data, k[i].t->st->bytes) != 0;
-		mem_free(k[i].bytes);
+	for (size_t i = 0; i < k->n; i++) {
+		changed |= memcmp(k->v[i].bytes, k->v[i].t->st->data, k->v[i].t->st->bytes) != 0;
+		mem_free(k->v[i].bytes);
 	}
+	vec_free(k);
 	if (changed)
 		diag_set(d, REASON_state_kept, l->line, l->col, "kernel '%.*s' changes memory that outlives the call", STR_ARG(l->fn->name));
 	return changed;
 }
 
+/* Does it read, through any argument, memory that it writes? Only then can programs disturb each
+ * other without giving another result in another order. */
+static int reads_own(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
+{
+	struct tensors w = { .n = 0 }, r = { .n = 0 };
+	struct touched t;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+
+	*out = 0;
+	for (size_t i = 0; i < w.n; i++)
+		for (size_t k = 0; k < r.n; k++)
+			*out |= w.v[i]->st == r.v[k]->st;
+	vec_free(&w);
+	vec_free(&r);
+	return rc;
+}
+
+/* --- launching --------------------------------------------------------------------------------- */
+
 static int run_kernel(struct launch_ctx *c, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
-	struct kept k[KEPT_MOST];
-	int n = 0, rc = keep_old(c, code, l, k, &n, e);
+	struct tile_run_options run = c->run;
+	struct kept k = { .n = 0 };
+	int own = 0, rc = keep_old(c, code, l, &k, e);
 
-	c->run.fuel = c->fuel_left;
+	run.fuel = c->fuel_left;
+	if (!rc && c->watch)
+		rc = reads_own(code, l, &own, e);
+	if (own)
+		run.mode = TILE_CHECKED;
 	if (!rc)
-		rc = tile_run(c->engine, code, l, &c->run, &c->cost, d, e);
-	return compare_old(k, n, l, d) && !rc ? 1 : rc;
+		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
+	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
 int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)

@@ -221,6 +221,14 @@ static int64_t work_done(const struct task *t)
 	return sum;
 }
 
+static int any_moved(const struct weights *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].moved)
+			return 1;
+	return 0;
+}
+
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
 static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, const int64_t *other)
@@ -236,7 +244,9 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	tr->repeat = !s->t->large;
 	tr->set = WEIGHTS_DRAWN;
 	if (other)
-		add(s, "shape", STAGE_full, other)->set = WEIGHTS_DRAWN;
+		add(s, "shape", STAGE_full, other)->set = WEIGHTS_MOVED;
+	else if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+		add(s, "constants", STAGE_full, tiny)->set = WEIGHTS_MOVED;
 	add(s, "dtype", STAGE_full, tiny)->dt = DT_F16;
 }
 

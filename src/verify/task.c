@@ -385,7 +385,8 @@ static int expect_all(struct task *t, struct err *e)
 static int take_sets(struct task *t, struct err *e)
 {
 	if (weights_take(&t->set[WEIGHTS_BUILT], t->own.h, t->own.model, e) ||
-	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e))
+	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e) ||
+	    weights_move(&t->set[WEIGHTS_MOVED], &t->set[WEIGHTS_BUILT], judge_options(t->judge)->seed * 7919u + 2, e))
 		return -1;
 	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
 }

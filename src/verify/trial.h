@@ -19,6 +19,7 @@ enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHAN
 struct weight {
 	char name[96];
 	struct tensor t;
+	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
 };
 
 struct weights {
@@ -26,8 +27,10 @@ struct weights {
 	size_t n, cap;
 };
 
-/* Weights of the reference: as its constructor makes them, and drawn anew. */
-enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHT_SETS };
+/* Weights of the reference: as its constructor makes them; all drawn anew; only those anew that
+ * are constants as constructed (a bias of zeros), so that who does without them shows even where
+ * a candidate does not take the others over. */
+enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHTS_MOVED, WEIGHT_SETS };
 
 struct trial {
 	char kind[24];
@@ -104,11 +107,16 @@ void world_drop(struct world *w, struct val v);
 int weights_take(struct weights *w, struct host *h, struct val model, struct err *e);
 /* New values, from a distribution that hides nothing: no zeros, no ones, positive variances. */
 int weights_redraw(struct weights *w, uint64_t seed, struct err *e);
+/* `from` with new values for those that have one value throughout; the others are shared. */
+int weights_move(struct weights *to, const struct weights *from, uint64_t seed, struct err *e);
 size_t weights_bytes(const struct weights *w);
-/* Copies by name and shape, else by order; *how gets "name", "order" or "seed" (nothing copied). */
+/* Copies by name and shape, else by order (floats only: counters may be missing); *how gets
+ * "name", "order", or "seed": then only what has its name and shape was copied. */
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e);
 /* Only what is no parameter: for a model that was given these weights before, `how` as it was then. */
 int weights_restore(const struct weights *w, struct host *h, struct val model, const char *how, struct err *e);
+/* The first that was moved and has no partner of its name and shape in the model; NULL: none. */
+const struct weight *weights_missing(const struct weights *w, struct host *h, struct val model);
 int weights_copy(struct weights *to, const struct weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */
@@ -119,6 +127,7 @@ struct launch_ctx {
 	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
 	int may_keep;                  /* but this candidate may: its reference does */
 	struct tile_run_options run;
+	int watch;                     /* run in checked mode what reads memory that it writes */
 	int idle;                      /* compile, but do not run */
 	int config, tune;              /* of autotuned kernels, as in host_options */
 	int refused, faulted;          /* what ended the last run */

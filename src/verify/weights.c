@@ -87,21 +87,61 @@ static void redraw(struct weight *w, struct rng *r, double *step)
 	}
 }
 
+static int is_constant(const struct weight *w)
+{
+	const float *v = tensor_data(&w->t);
+	int64_t n = tensor_numel(&w->t);
+
+	for (int64_t i = 1; i < n; i++)
+		if (v[i] != v[0])
+			return 0;
+	return n > 0;
+}
+
+static void draw_one(struct weight *w, uint64_t seed, double *step)
+{
+	struct rng r;
+
+	rng_init(&r, seed, w->name);
+	redraw(w, &r, step);
+}
+
 int weights_redraw(struct weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
 
 	if (!step)
 		return err_nomem(e);
-	for (size_t i = 0; i < w->n; i++) {
-		struct rng r;
-
-		rng_init(&r, seed, w->v[i].name);
+	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].t.dt == DT_F32)
-			redraw(&w->v[i], &r, step);
-	}
+			draw_one(&w->v[i], seed, step);
 	mem_free(step);
 	return 0;
+}
+
+int weights_move(struct weights *to, const struct weights *from, uint64_t seed, struct err *e)
+{
+	double *step = mem_array(STEPS, sizeof *step);
+	int rc = step ? 0 : err_nomem(e);
+
+	*to = (struct weights){ .v = NULL };
+	for (size_t i = 0; i < from->n && !rc; i++) {
+		struct weight w = from->v[i];
+
+		if (vec_grow(to, 1)) {
+			rc = err_nomem(e);
+			break;
+		}
+		w.moved = w.t.dt == DT_F32 && is_constant(&w);
+		if (!w.moved)
+			tensor_retain(&w.t);
+		else if (!(rc = tensor_to(&w.t, &from->v[i].t, DT_F32, e)))
+			draw_one(&w, seed, step);
+		if (!rc)
+			to->v[to->n++] = w;
+	}
+	mem_free(step);
+	return rc;
 }
 
 size_t weights_bytes(const struct weights *w)
@@ -125,10 +165,11 @@ struct put_weights {
 static const struct weight *partner(struct put_weights *k, struct str name, const struct tensor *t)
 {
 	if (!k->by_name) {
-		while (k->at < k->from->n) {
+		while (dtype_is_float(t->dt) && k->at < k->from->n) {
 			const struct weight *w = &k->from->v[k->at++];
 
-			return tensor_same_shape(&w->t, t) ? w : NULL;
+			if (dtype_is_float(w->t.dt))
+				return tensor_same_shape(&w->t, t) ? w : NULL;
 		}
 		return NULL;
 	}
@@ -143,7 +184,7 @@ static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	struct put_weights *k = ctx;
 	const struct weight *w = partner(k, name, &obj->t);
 
-	k->seen++;
+	k->seen += k->by_name || dtype_is_float(obj->t.dt);
 	if (!w)
 		return 0;
 	k->matched++;
@@ -157,6 +198,42 @@ int weights_restore(const struct weights *w, struct host *h, struct val model, c
 	return host_state(h, model, put_weight, &k) ? -1 : 0;
 }
 
+static size_t floats_of(const struct weights *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += dtype_is_float(w->v[i].t.dt);
+	return n;
+}
+
+struct name_search {
+	const struct weight *w;
+	int found;
+};
+
+static int look_for_name(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct name_search *s = ctx;
+
+	s->found |= str_is(name, s->w->name) && tensor_same_shape(&s->w->t, &obj->t);
+	return 0;
+}
+
+const struct weight *weights_missing(const struct weights *w, struct host *h, struct val model)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct name_search s = { .w = &w->v[i] };
+
+		if (!w->v[i].moved)
+			continue;
+		host_state(h, model, look_for_name, &s);
+		if (!s.found)
+			return s.w;
+	}
+	return NULL;
+}
+
 int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e)
 {
 	for (int by_name = 1; by_name >= 0; by_name--) {
@@ -164,7 +241,7 @@ int weights_put(const struct weights *w, struct host *h, struct val model, char 
 
 		if (host_state(h, model, put_weight, &k))
 			return -1;
-		if (k.matched != w->n || (!by_name && k.seen != w->n))
+		if (k.matched != (by_name ? w->n : floats_of(w)) || (!by_name && k.seen != floats_of(w)))
 			continue;
 		k = (struct put_weights){ .from = w, .by_name = by_name, .e = e };
 		if (host_state(h, model, put_weight, &k))
@@ -173,5 +250,5 @@ int weights_put(const struct weights *w, struct host *h, struct val model, char 
 		return 0;
 	}
 	snprintf(how, 16, "seed");
-	return 0;
+	return host_state(h, model, put_weight, &(struct put_weights){ .from = w, .by_name = 1, .e = e }) ? -1 : 0;
 }

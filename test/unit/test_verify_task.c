@@ -357,6 +357,22 @@ static void test_overflow_hides_nothing(void **state)
 	judge_free(j);
 }
 
+/* An infinite element must be just that, and allows the finite ones nothing. */
+static void test_infinite_elements(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, "        return torch.where(x > 0, x, float('-inf'))\n", "randn");
+
+	(void)state;
+	assert_int_equal(task_problem(t)->reason, REASON_ok);
+	assert_true(judge_value(j, t, "tl.where(x > 0, x, float('-inf'))", "").correct);
+	assert_false(judge_value(j, t, "tl.where(x > 0, x * 1.01, float('-inf'))", "").correct);
+	assert_false(judge_value(j, t, "tl.where(x > 0, x, -3e38)", "").correct);
+	assert_false(judge_value(j, t, "tl.where(x > 0, x, float('inf'))", "").correct);
+	task_free(t);
+	judge_free(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
 		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_unfit_task),
 		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
+		cmocka_unit_test(test_infinite_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
