@@ -126,7 +126,7 @@ enum name_id {
 	NAMES
 };
 
-struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random module */
+struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random modules */
 
 struct host {
 	struct host_options o;
@@ -175,7 +175,7 @@ struct host {
 	enum dtype default_dtype;
 	uint64_t noise;
 	struct host_ext ext;
-	struct host_random random;
+	struct host_random random, numpy_random;
 	struct ptr_map jits;           /* function -> its struct jit (launch.c) */
 	struct arena jit_arena, launch_arena;
 	struct val kept;               /* list of values that callers hold */

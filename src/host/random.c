@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "host/interp.h"
+#include "host/torch.h"
 
 enum { MT_N = 624, MT_M = 397 };
 
@@ -174,6 +175,67 @@ static int r_gauss(struct bind *b)
 	return 0;
 }
 
+/* numpy's generator is the same one, seeded by one word; numpy.random is written in Python on it. */
+static int n_seed(struct bind *b)
+{
+	int64_t s = 0;
+	if (bind_given(b, 0) && bind_int(b, 0, &s))
+		return -1;
+	if (s < 0 || s > UINT32_MAX)
+		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
+	mt_init(&b->h->numpy_random, (uint32_t)s);
+	b->h->numpy_random.ready = 1;
+	return 0;
+}
+
+static struct host_random *numpy_state(struct host *h)
+{
+	if (!h->numpy_random.ready) {
+		mt_init(&h->numpy_random, 0);
+		h->numpy_random.ready = 1;
+	}
+	return &h->numpy_random;
+}
+
+/* n doubles in [0, 1) */
+static int n_doubles(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t;
+	int64_t n;
+	if (bind_int(b, 0, &n))
+		return -1;
+	if (num_new(&c, &t, DT_F64, 1, &n, bind_e(b)))
+		return bind_fail(b);
+	for (int64_t i = 0; i < n; i++)
+		((double *)tensor_data(&t))[i] = next_double(numpy_state(b->h));
+	return bind_result(b, &t);
+}
+
+/* n integers in [0, most]: words under a mask, those above thrown away */
+static int n_up_to(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct host_random *r = numpy_state(b->h);
+	struct tensor t;
+	int64_t most, n;
+	if (bind_int(b, 0, &most) || bind_int(b, 1, &n))
+		return -1;
+	if (most < 0)
+		return bind_raise(b, EXC_ValueError, "low >= high");
+	if (num_new(&c, &t, DT_I64, 1, &n, bind_e(b)))
+		return bind_fail(b);
+	uint64_t mask = most ? UINT64_MAX >> __builtin_clzll((uint64_t)most) : 0, v;
+	for (int64_t i = 0; i < n; i++) {
+		do {
+			v = !most ? 0 : mask > UINT32_MAX ? (uint64_t)next32(r) << 32 : 0;
+			v = !most ? 0 : (v | next32(r)) & mask;
+		} while (v > (uint64_t)most);
+		((int64_t *)tensor_data(&t))[i] = (int64_t)v;
+	}
+	return bind_result(b, &t);
+}
+
 const struct bind_row random_rows[] = {
 	{ "random.seed", "a=None, version=2", r_seed, 0 },
 	{ "random.random", "", r_random, 0 },
@@ -183,5 +245,8 @@ const struct bind_row random_rows[] = {
 	{ "random.choice", "seq", r_choice, 0 },
 	{ "random.shuffle", "x", r_shuffle, 0 },
 	{ "random.gauss", "mu=0.0, sigma=1.0", r_gauss, 0 },
+	{ "numpy.random.seed", "seed=None", n_seed, BIND_RANDOM },
+	{ "numpy.random._doubles", "n, /", n_doubles, BIND_RANDOM },
+	{ "numpy.random._up_to", "most, n, /", n_up_to, BIND_RANDOM },
 	{ NULL, NULL, NULL, 0 }
 };

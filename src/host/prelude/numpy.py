@@ -1,6 +1,6 @@
 # numpy, as far as modules use it: constants, shapes, tables made in a constructor. An array
 # holds a tensor. Results without dimensions are numbers with a few methods of arrays; they are
-# weak in promotion, as in numpy 1. No files, no random numbers.
+# weak in promotion, as in numpy 1. No files.
 
 pi = math.pi
 e = math.e

@@ -1,0 +1,1 @@
+../../../host/lang_numpy_random.py
