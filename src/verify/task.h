@@ -22,7 +22,7 @@ struct task {
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
 	struct buf notes;                   /* what task_describe shows */
-	/* Compute operations of the reference at the original trial, by name. */
+	/* Compute operations of the reference at the original trial, by name; if it has none, those that move elements. */
 	struct { const char *name; int64_t count; } op[TASK_OPS];
 	int n_ops;
 	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
