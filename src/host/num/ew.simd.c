@@ -47,8 +47,7 @@ VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint6
 	}                                                                                               \
 	VM T t##_truncdiv(T a, T b) { return F(trunc)(a / b); }                                         \
 	VM T t##_pow(T a, T b) { return F(pow)(a, b); }                                                 \
-	/* Powers without a sign, a zero or an infinity to think of. */                                 \
-	VM int t##_plain(T a, T b) { return (a > 0) & (a < __builtin_inf()) & (F(fabs)(b) < __builtin_inf()); } \
+	VM int t##_both_finite(T a, T b) { return (F(fabs)(a) < __builtin_inf()) & (F(fabs)(b) < __builtin_inf()); } \
 	VM T t##_max(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }                      \
 	VM T t##_min(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }                      \
 	VM T t##_fmax(T a, T b) { return a != a ? b : b != b ? a : a > b ? a : b; }                     \

@@ -200,7 +200,7 @@ VM float f32_gelu(float x)
 }
 
 /* a^b for finite a > 0 and finite b, in double: 2^(b log2 a), half an ulp after rounding. */
-VM float f32_plain_pow(float a, float b)
+VM float vm_pow(float a, float b)
 {
 	double m, z, w, q, t, n, r, p, x = (double)a;
 	uint64_t u, s;
@@ -231,6 +231,17 @@ VM float f32_plain_pow(float a, float b)
 	u = (uint64_t)((int64_t)(int32_t)n + 1023) << 52;
 	memcpy(&r, &u, sizeof r);
 	return (float)(p * r);
+}
+
+/* a^b for finite a and b: negative a have a power for integers b only, odd ones keep the sign. */
+VM float f32_plain_pow(float a, float b)
+{
+	float whole = __builtin_truncf(b), pairs = 2.0f * __builtin_truncf(0.5f * b), y = vm_pow(__builtin_fabsf(a), b);
+	uint32_t odd = (whole == b) & (pairs != b) ? 0x80000000u : 0;
+
+	y = a == 0.0f ? (b > 0.0f ? 0.0f : b < 0.0f ? __builtin_inff() : 1.0f) : y;
+	y = (a < 0.0f) & (whole != b) ? __builtin_nanf("") : y;
+	return vm_float(vm_bits(y) ^ (vm_bits(a) & odd));
 }
 
 /* sin(r + k pi/2) for |r| <= pi/4: the odd and the even polynomial, chosen by k. */
