@@ -192,15 +192,18 @@ static struct stopwatch decode(struct model *m, const char *name, int batch, int
 	float *logits = mem_array((size_t)batch * (size_t)c->V, 4);
 	int32_t *tokens = mem_array((size_t)batch, 4);
 	int *slots = mem_array((size_t)batch, sizeof *slots);
+	struct model_prompt *prompts = mem_array((size_t)batch, sizeof *prompts);
 	struct stopwatch at = now(), t = { 1e30, 1e30 };
 
 	if (!s)
 		die();
 	for (int i = 0; i < batch; i++) {
 		slots[i] = i;
-		if (model_prefill(s, i, data.seq[i].tokens, prompt, logits + (size_t)i * (size_t)c->V, NULL, &e))
-			die();
+		prompts[i] = (struct model_prompt){ .slot = i, .tokens = data.seq[i].tokens, .n = prompt };
 	}
+	for (int i = 0; i < batch; i += 8)       /* as many at a time as sampling does */
+		if (model_prefill_all(s, prompts + i, MIN(8, batch - i), logits + (size_t)i * (size_t)c->V, &e))
+			die();
 	least(&t, at);
 	show(name, "prefill", batch, batch * prompt, t);
 	at = now();
@@ -214,7 +217,7 @@ static struct stopwatch decode(struct model *m, const char *name, int batch, int
 	least(&t, at);
 	show(name, "decode", batch, batch * steps, t);
 	model_session_free(s);
-	mem_free(data.tokens), mem_free(data.seq), mem_free(logits), mem_free(tokens), mem_free(slots);
+	mem_free(data.tokens), mem_free(data.seq), mem_free(logits), mem_free(tokens), mem_free(slots), mem_free(prompts);
 	return (struct stopwatch){ t.wall / steps, t.cpu / steps };
 }
 

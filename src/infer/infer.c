@@ -1,6 +1,7 @@
 /* The engine's loop: admit, decode, draw, finish. See infer.h.
  *
- * Slots 0..slots-1 hold samples, slot `slots` holds the prompt whose samples are being started.
+ * Slots 0..slots-1 hold samples, the HOLDERS behind them prompts whose samples are being started;
+ * as many prompts as there are free slots for are computed together.
  * Memory is promised before a sample starts: `promised` counts the blocks that all live samples
  * and prompts can come to need, so decoding never runs out. */
 #include "infer/infer.h"
@@ -11,6 +12,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "infer/text.h"
+
+enum { HOLDERS = 8 };
 
 const char *infer_finish_name(enum infer_finish f)
 {
@@ -25,6 +28,7 @@ const char *infer_finish_name(enum infer_finish f)
 struct live {
 	struct infer_request r;
 	int started, done;
+	int holder;                    /* where its prompt is while samples are to be started */
 	int limit;                     /* most new tokens that fit */
 	int64_t blocks;                /* promised for the prompt */
 };
@@ -51,10 +55,11 @@ struct infer {
 	int64_t blocks, promised;
 	struct slot *slot;
 	float *logits;                 /* [slots, V] */
-	float *prompt_logits;          /* [V], after the prompt in the holder */
+	float *prompt_logits;          /* [HOLDERS, V], after the prompts in them */
 	struct sample_work *work;      /* a thread each */
 	int threads;
-	struct live *current;          /* whose samples are being started; its prompt is in the holder */
+	struct live *held[HOLDERS];    /* whose samples are to be started, in this order */
+	int nheld;
 	int *active;                   /* slots of the step */
 	int32_t *step_tokens;
 	/* of the run */
@@ -76,7 +81,7 @@ static int make_buffers(struct infer *x, struct err *e)
 
 	x->slot = mem_array(n, sizeof *x->slot);
 	x->logits = mem_alloc(n * V * sizeof *x->logits);
-	x->prompt_logits = mem_alloc(V * sizeof *x->prompt_logits);
+	x->prompt_logits = mem_alloc(HOLDERS * V * sizeof *x->prompt_logits);
 	x->work = mem_array((size_t)x->threads, sizeof *x->work);
 	x->active = mem_array(n, sizeof *x->active);
 	x->step_tokens = mem_array(n, sizeof *x->step_tokens);
@@ -106,7 +111,7 @@ struct infer *infer_new(const struct model *m, const struct adapter *a, const st
 	length = MIN(length, model_config(m)->max_position);
 	x->blocks = blocks_for(length) * (x->slots + 1);
 	x->s = model_session_new(m, a, &(struct model_session_opts) {
-		.slots = x->slots + 1, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
+		.slots = x->slots + HOLDERS, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
 	if (!x->s || make_buffers(x, e)) {
 		infer_free(x);
 		return NULL;
@@ -277,22 +282,24 @@ static int64_t sample_blocks(const struct live *l)
 	return blocks_for((int64_t)l->r.prompt_n + l->limit) - l->r.prompt_n / MODEL_KV_BLOCK;
 }
 
+/* Starts the next sample of the first held request in slot i. */
 static int start_sample(struct infer *x, int i, struct err *e)
 {
-	struct live *l = x->current;
+	struct live *l = x->held[0];
+	int holder = l->holder;
 	struct slot *t = &x->slot[i];
 
 	*t = (struct slot){ .live = l, .sample = l->started++, .blocks = sample_blocks(l) };
 	infer_text_init(&t->text, x->tok, l->r.stop_strings);
 	x->promised += t->blocks;
-	if (mark_seen(x, t, &l->r, e) || model_fork(x->s, x->slots, i, e))
+	if (mark_seen(x, t, &l->r, e) || model_fork(x->s, x->slots + holder, i, e))
 		return -1;
 	sample_rng(&t->rng, &l->r, t->sample);
-	if (l->started == l->r.n) {        /* the holder is free for the next prompt */
-		model_drop(x->s, x->slots);
-		x->current = NULL;
+	if (l->started == l->r.n) {
+		model_drop(x->s, x->slots + holder);
+		memmove(x->held, x->held + 1, (size_t)--x->nheld * sizeof *x->held);
 	}
-	t->drawn = sample_token(&l->r.sample, x->prompt_logits, t->seen, rng_f64(&t->rng), &x->work[0], &t->logprob);
+	t->drawn = sample_token(&l->r.sample, x->prompt_logits + (size_t)holder * (size_t)x->V, t->seen, rng_f64(&t->rng), &x->work[0], &t->logprob);
 	return accept(x, i, e);
 }
 
@@ -309,7 +316,7 @@ static void refuse(struct infer *x, struct live *l)
 	}
 }
 
-/* The next request becomes `current` with its prompt waiting; 0: there is none. */
+/* The next request, if there is one. */
 static int take_request(struct infer *x, struct live **out, struct err *e)
 {
 	struct live *l;
@@ -341,15 +348,22 @@ static int take_request(struct infer *x, struct live **out, struct err *e)
 	return 0;
 }
 
+/* The prompts of all held requests. */
 static int prefill(struct infer *x, struct err *e)
 {
-	struct live *l = x->current;
+	struct model_prompt p[HOLDERS];
 	int64_t start = clock_ns();
-	int rc = model_prefill(x->s, x->slots, l->r.prompt, l->r.prompt_n, x->prompt_logits, NULL, e);
+	int rc;
 
+	for (int i = 0; i < x->nheld; i++) {
+		const struct infer_request *r = &x->held[i]->r;
+
+		p[i] = (struct model_prompt){ .slot = x->slots + x->held[i]->holder, .tokens = r->prompt, .n = r->prompt_n };
+		x->stats->prompt_tokens += r->prompt_n;
+	}
+	rc = model_prefill_all(x->s, p, x->nheld, x->prompt_logits, e);
+	x->stats->prompts += x->nheld;
 	x->stats->prefill_ns += clock_ns() - start;
-	x->stats->prompts++;
-	x->stats->prompt_tokens += l->r.prompt_n;
 	return rc;
 }
 
@@ -361,30 +375,45 @@ static int free_slot(const struct infer *x)
 	return -1;
 }
 
+/* Holds requests for which there are free slots and memory: for the prompt and, whatever the others
+ * take, for a sample at a time. */
+static int hold(struct infer *x, struct live **waiting, struct err *e)
+{
+	int64_t samples = 0;
+	int want = 0;
+
+	for (int i = 0; i < x->slots; i++)
+		want += !x->slot[i].live;
+	while (x->nheld < HOLDERS && want > 0) {
+		if (!*waiting && take_request(x, waiting, e))
+			return -1;
+		if (!*waiting)
+			break;
+		if ((*waiting)->limit < 1) {
+			refuse(x, *waiting);
+			*waiting = NULL;
+			continue;
+		}
+		samples += sample_blocks(*waiting);
+		if (x->promised + (*waiting)->blocks + samples > x->blocks)
+			break;
+		x->promised += (*waiting)->blocks;
+		want -= (*waiting)->r.n;
+		(*waiting)->holder = x->nheld;
+		x->held[x->nheld++] = *waiting;
+		*waiting = NULL;
+	}
+	return x->nheld ? prefill(x, e) : 0;
+}
+
 /* Starts samples while there are free slots, requests and memory. `waiting` is a request whose
  * prompt has no room yet. */
 static int refill(struct infer *x, struct live **waiting, struct err *e)
 {
 	for (int i; (i = free_slot(x)) >= 0;) {
-		if (!x->current) {
-			if (!*waiting && take_request(x, waiting, e))
-				return -1;
-			if (!*waiting)
-				return 0;
-			if ((*waiting)->limit < 1) {
-				refuse(x, *waiting);
-				*waiting = NULL;
-				continue;
-			}
-			if (x->promised + (*waiting)->blocks + sample_blocks(*waiting) > x->blocks)
-				return 0;
-			x->current = *waiting;
-			*waiting = NULL;
-			x->promised += x->current->blocks;
-			if (prefill(x, e))
-				return -1;
-		}
-		if (x->promised + sample_blocks(x->current) > x->blocks)
+		if (!x->nheld && hold(x, waiting, e))
+			return -1;
+		if (!x->nheld || x->promised + sample_blocks(x->held[0]) > x->blocks)
 			return 0;
 		if (start_sample(x, i, e))
 			return -1;
@@ -420,12 +449,19 @@ static int step(struct infer *x, int *active, struct err *e)
 	return 0;
 }
 
+/* Those of its samples that are in no slot. */
+static void abandon_rest(struct infer *x, struct live *l, int tell)
+{
+	for (int i = l->started, n = l->r.n; i < n; i++) {
+		if (tell)
+			report(x, l, i, NULL, INFER_INTERRUPTED);
+		live_done(x, l);
+	}
+}
+
 /* Gives every unfinished sample back as interrupted, or (silently) drops it after an error. */
 static void abandon(struct infer *x, struct live *waiting, int tell)
 {
-	struct live *l = x->current ? x->current : waiting;
-	int from = l ? l->started : 0, n = l ? l->r.n : 0;   /* not in slots; `l` lives while there are any */
-
 	for (int i = 0; i < x->slots; i++) {
 		struct slot *t = &x->slot[i];
 
@@ -437,13 +473,13 @@ static void abandon(struct infer *x, struct live *waiting, int tell)
 			model_drop(x->s, i);
 		}
 	}
-	for (int i = from; i < n; i++) {
-		if (tell)
-			report(x, l, i, NULL, INFER_INTERRUPTED);
-		live_done(x, l);
+	for (int i = 0; i < x->nheld; i++) {
+		model_drop(x->s, x->slots + x->held[i]->holder);
+		abandon_rest(x, x->held[i], tell);
 	}
-	model_drop(x->s, x->slots);
-	x->current = NULL;
+	if (waiting)
+		abandon_rest(x, waiting, tell);
+	x->nheld = 0;
 	x->promised = 0;
 }
 

@@ -116,6 +116,9 @@ int model_session_adapter(struct model_session *s, const struct adapter *a, stru
  * first token of the slot. ERR_NOMEM when blocks ran out: the slot is then as before. */
 int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int n,
 		  float *logits, float *logprobs, struct err *e);
+/* The same for `n` different slots at once, which is faster where prompts are short; logits is [n, V]. */
+struct model_prompt { int slot; const int32_t *tokens; int n; };
+int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e);
 /* Makes slot `to` (empty) a copy of slot `from`, sharing its blocks. */
 int model_fork(struct model_session *s, int from, int to, struct err *e);
 /* One more token for each of `n` different slots; logits is [n, V], row i for slots[i]. */

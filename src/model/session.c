@@ -305,6 +305,20 @@ static int check_tokens(const struct model_session *s, const int32_t *tokens, in
 	return 0;
 }
 
+struct batch { int rows, runs; };
+
+/* `n` more tokens of a slot, which has the blocks for them, as rows of the next pass. */
+static void add_run(struct model_session *s, struct batch *b, struct slot *t, const int32_t *tokens, int n)
+{
+	for (int i = 0; i < n; i++) {
+		s->tokens[b->rows + i] = tokens[i];
+		s->pos[b->rows + i] = t->length + i;
+	}
+	s->run[b->runs++] = (struct kv_run){ .row = b->rows, .rows = n, .length = t->length, .block = t->v };
+	b->rows += n;
+	t->length += n;
+}
+
 int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int n,
 		  float *logits, float *logprobs, struct err *e)
 {
@@ -318,14 +332,10 @@ int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int 
 		logprobs[0] = 0;
 	for (int at = 0; at < n; at += s->rows) {
 		int rows = MIN(s->rows, n - at), known = MIN(rows, n - at - 1);
+		struct batch b = { 0 };
 
-		for (int i = 0; i < rows; i++) {
-			s->tokens[i] = tokens[at + i];
-			s->pos[i] = t->length + i;
-		}
-		s->run[0] = (struct kv_run){ .rows = rows, .length = t->length, .block = t->v };
-		run_rows(s, rows, 1);
-		t->length += rows;
+		add_run(s, &b, t, tokens + at, rows);
+		run_rows(s, b.rows, b.runs);
 		if (logprobs && known)
 			row_logprobs(s, tokens + at + 1, known, logprobs + at + 1);
 		if (logits && at + rows == n)
@@ -334,8 +344,62 @@ int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int 
 	return 0;
 }
 
+/* Blocks for all of them, or for none. */
+static int extend_all(struct model_session *s, const struct model_prompt *p, int n, struct err *e)
+{
+	for (int i = 0; i < n; i++) {
+		if (p[i].n < 1)
+			BUG("prefill of %d tokens", p[i].n);
+		if (!check_tokens(s, p[i].tokens, p[i].n, e) && !extend(s, get_slot(s, p[i].slot), p[i].n, e))
+			continue;
+		while (i--) {
+			struct slot *t = get_slot(s, p[i].slot);
+
+			less_blocks(s, t, (size_t)blocks_for(t->length));
+		}
+		return -1;
+	}
+	return 0;
+}
+
+/* The logits after the last row of each run of the last pass. */
+static void run_heads(struct model_session *s, int runs, float *logits)
+{
+	size_t C = (size_t)s->m->c.C;
+
+	for (int i = 0; i < runs; i++)
+		memcpy(s->other + (size_t)i * C, s->pass.xn + (size_t)(s->run[i].row + s->run[i].rows - 1) * C, C * sizeof *s->other);
+	head(s, s->other, runs, logits);
+}
+
+int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e)
+{
+	if (n > s->o.slots)
+		BUG("prefill of %d of %d slots", n, s->o.slots);
+	if (extend_all(s, p, n, e))
+		return -1;
+	for (int i = 0; i < n;) {
+		struct batch b = { 0 };
+		int first = i;
+
+		if (p[i].n > s->rows) {
+			if (model_prefill(s, p[i].slot, p[i].tokens, p[i].n, logits + (size_t)i * (size_t)s->m->c.V, NULL, e))
+				return -1;
+			i++;
+			continue;
+		}
+		for (; i < n && b.rows + p[i].n <= s->rows; i++)
+			add_run(s, &b, get_slot(s, p[i].slot), p[i].tokens, p[i].n);
+		run_rows(s, b.rows, b.runs);
+		run_heads(s, b.runs, logits + (size_t)first * (size_t)s->m->c.V);
+	}
+	return 0;
+}
+
 int model_decode(struct model_session *s, const int32_t *tokens, const int *slots, int n, float *logits, struct err *e)
 {
+	struct batch b = { 0 };
+
 	if (n < 1 || n > s->o.slots)
 		BUG("decode of %d of %d slots", n, s->o.slots);
 	if (check_tokens(s, tokens, n, e))
@@ -343,15 +407,9 @@ int model_decode(struct model_session *s, const int32_t *tokens, const int *slot
 	for (int i = 0; i < n; i++)
 		if (extend(s, get_slot(s, slots[i]), 1, e))
 			return -1;
-	for (int i = 0; i < n; i++) {
-		struct slot *t = get_slot(s, slots[i]);
-
-		s->tokens[i] = tokens[i];
-		s->pos[i] = t->length;
-		s->run[i] = (struct kv_run){ .row = i, .rows = 1, .length = t->length, .block = t->v };
-		t->length++;
-	}
-	run_rows(s, n, n);
+	for (int i = 0; i < n; i++)
+		add_run(s, &b, get_slot(s, slots[i]), tokens + i, 1);
+	run_rows(s, b.rows, b.runs);
 	head(s, s->pass.xn, n, logits);
 	return 0;
 }

@@ -211,6 +211,44 @@ static void test_forks(void **state)
 	mem_free(got);
 }
 
+/* Prompts prefilled together, one of them longer than a pass: each as if alone. Where memory does not
+ * suffice for all, no slot has changed. */
+static void test_prefill_all(void **state)
+{
+	enum { PROMPTS = 5, CHUNK = 41 };
+	static const int length[PROMPTS] = { 17, 20, 90, 1, 40 };
+	struct model *m = new_model(&tiny[1], 0, *(const enum model_store *)*state);
+	struct model_session *s = session(m, NULL, PROMPTS + 1, CHUNK);
+	struct model_prompt p[PROMPTS];
+	struct err full = ERR_INIT;
+	float got[PROMPTS][61], want[61];
+	int32_t t[200];
+
+	tokens_of(t, 200, 61, 5);
+	for (int i = 0; i < PROMPTS; i++)
+		p[i] = (struct model_prompt){ .slot = PROMPTS - i, .tokens = t + 20 * i, .n = length[i] };
+	OK(model_prefill(s, PROMPTS, t, 3, NULL, NULL, e));          /* the first goes on behind three tokens */
+	OK(model_prefill_all(s, p, PROMPTS, got[0], e));
+	for (int i = 0; i < PROMPTS; i++) {
+		if (!i)
+			OK(model_prefill(s, 0, t, 3, NULL, NULL, e));
+		OK(model_prefill(s, 0, p[i].tokens, p[i].n, want, NULL, e));
+		assert_memory_equal(got[i], want, sizeof want);
+		assert_int_equal(model_length(s, p[i].slot), model_length(s, 0));
+		model_drop(s, 0);
+	}
+	model_session_free(s);
+	OK(!(s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = 3, .kv_tokens = 2 * MODEL_KV_BLOCK }, e)));
+	for (int i = 0; i < 3; i++)
+		p[i].slot = i;
+	assert_int_equal(model_prefill_all(s, p, 3, got[0], &full), -1);
+	assert_int_equal(full.code, ERR_NOMEM);
+	assert_int_equal(model_kv_free(s), 2 * MODEL_KV_BLOCK);
+	OK(model_prefill_all(s, p, 2, got[0], e));
+	model_session_free(s);
+	model_free(m);
+}
+
 static struct adapter *random_adapter(const struct model *m, unsigned targets, float dropout)
 {
 	struct adapter *a;
@@ -476,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goldens), cmocka_unit_test(test_store_names), cmocka_unit_test(test_same_bits),
 		cmocka_unit_test_prestate(test_forks, &exact), cmocka_unit_test_prestate(test_forks, &fast),
+		cmocka_unit_test_prestate(test_prefill_all, &exact), cmocka_unit_test_prestate(test_prefill_all, &fast),
 		cmocka_unit_test_prestate(test_train_against_sampling, &exact),
 		cmocka_unit_test_prestate(test_train_against_sampling, &fast),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
