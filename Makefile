@@ -145,8 +145,8 @@ run-agree: all unit
 
 bench: setup
 	@$(MAKE) --no-print-directory run-bench
-run-bench: all $(BENCH)
-	@for b in $(BENCH); do echo "== $${b##*/}"; TRITONRL=./$(PROGRAM) $$b || exit 1; done
+run-bench: all unit
+	@tools/bench $(B) ./$(PROGRAM)
 
 fuzz:
 	@tools/setup build fuzz
