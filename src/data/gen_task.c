@@ -138,7 +138,7 @@ static void name_step(struct gen_emit *em, int i, const char **feat, int *outs)
 
 		snprintf(n->input, GEN_NAME, "%s", op->family == GEN_LOSS ? "target" :
 			 stems[gen_choice(em->p, 3, 3)][em->inputs - 1]);
-		snprintf(em->input[em->inputs], GEN_NAME, "%s", n->input);
+		memcpy(em->input[em->inputs], n->input, GEN_NAME);
 		em->input_step[em->inputs++] = i;
 	}
 	for (int c = 0; s->attr && c < 2 && s->c[c][0]; c++) {
