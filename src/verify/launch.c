@@ -138,8 +138,13 @@ static int run_kernel(struct launch_ctx *c, const struct tile_code *code, const 
 		rc = reads_own(code, l, &own, e);
 	if (own)
 		run.mode = TILE_CHECKED;
-	if (!rc)
+	if (!rc) {
+		int64_t unique = c->cost.bytes_unique;
+
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
+		/* Counted for some launches only, it would make the others' memory cost nothing. */
+		c->cost.bytes_unique = own ? unique : c->cost.bytes_unique;
+	}
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
