@@ -62,6 +62,8 @@ static int set_default_dtype(struct bind *b)
 		return -1;
 	if (!dtype_is_float(dt))
 		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
+	if (b->h->guarded && dt != b->h->default_dtype)
+		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
 	b->h->default_dtype = dt;
 	return 0;
 }

@@ -3,9 +3,18 @@
  * for them to know. */
 #include "host/interp.h"
 
+/* Called by the autotuner's own code, and not by ours on behalf of someone's (a decorator that
+ * calls what it was given). */
 static int is_ours(struct bind *b)
 {
-	return b->h->frame && b->h->frame->mod->trusted;
+	static const char *const callers[] = { "recall", "_choose", "_tune", "_programs" };
+	const struct frame *f = b->h->frame;
+	if (!f || !f->mod->trusted || !f->fn)
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(callers); i++)
+		if (!strcmp(f->fn->name->p, callers[i]))
+			return 1;
+	return 0;
 }
 
 /* _tuning(): (which of its programs an autotuner chooses, is it the first time?) */
@@ -17,19 +26,24 @@ static int t_tuning(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
-/* _tuned(programs, which, text): so many there are, and this is the one. One that was chosen
+static int has_text(const struct buf *b, struct str text)
+{
+	return b->n && text.n && memmem(b->p, b->n, text.p, text.n) != NULL;
+}
+
+/* _tuned(programs, text): so many there are, and this is the one. One that was chosen
  * because there are too few for a choice of its own is not named: it ran before. */
 static int t_tuned(struct bind *b)
 {
 	struct host *h = b->h;
 	struct str text;
-	int64_t n, which;
+	int64_t n;
 	if (!is_ours(b))
 		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_tuned'");
-	if (bind_int(b, 0, &n) || bind_int(b, 1, &which) || bind_string(b, 2, &text))
+	if (bind_int(b, 0, &n) || bind_string(b, 1, &text))
 		return -1;
 	h->tuned_most = (int)MAX(h->tuned_most, n);
-	if (n > 1 && which < n && h->tuned.n < 1000)
+	if (n > 1 && h->o.config < n && h->tuned.n < 1000 && !has_text(&h->tuned, text))
 		buf_addf(&h->tuned, "%s%.*s", h->tuned.n ? "; " : "", STR_ARG(text));
 	return 0;
 }
@@ -81,7 +95,7 @@ static int t_next_power_of_2(struct bind *b)
 
 const struct bind_row triton_host_rows[] = {
 	{ "triton._tuning", "", t_tuning, 0 },
-	{ "triton._tuned", "programs, which, text", t_tuned, 0 },
+	{ "triton._tuned", "programs, text", t_tuned, 0 },
 	{ "triton._trying", "text", t_trying, 0 },
 	{ "triton.cdiv", "x, y", t_cdiv, 0 },
 	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },

@@ -22,6 +22,7 @@ TIMEOUT = 3.0       # seconds of processor time a candidate may take; a hang tak
 TASKS = 8
 GROWTH = 1 << 20    # bytes that a process at rest may grow by between the second and the last fifth
 WORKER_MOST = 512 << 20     # of a worker with a hog of --memory-mb 128 in it
+PARENT_MOST = 64 << 20
 
 HEAD = "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n"
 DECOY = "@triton.jit\ndef k(x, BLOCK: tl.constexpr):\n    tl.store(x + tl.arange(0, BLOCK), 0.0)\n"
@@ -193,27 +194,27 @@ def reasons(path):
     return table
 
 
-def check_parent(memory):
-    """The parent keeps nothing of a candidate: once a fifth is done, its median does not move."""
-    early = [m[1] for m in memory if 0.2 < m[0] <= 0.4]
-    late = [m[1] for m in memory if m[0] > 0.8]
-    largest = max((m[2] for m in memory), default=0)
-    if largest > WORKER_MOST:
-        raise SystemExit(f"judge: a worker had {largest >> 20} MB")
-    if not early or not late:
-        return "too short for the parent's memory"
-    before, after = statistics.median(early), statistics.median(late)
-    text = f"parent {before / 1e6:.1f} MB early, {after / 1e6:.1f} MB late; largest worker {largest >> 20} MB"
-    if after > before + GROWTH:
-        raise SystemExit(f"judge: memory grows: {text}")
-    return text
+def largest(memory):
+    """A hog stays near its limit; the parent holds a window of candidates, whatever they hold up."""
+    parent, worker = (max((m[k] for m in memory), default=0) for k in (1, 2))
+    if worker > WORKER_MOST or parent > PARENT_MOST:
+        raise SystemExit(f"judge: parent up to {parent >> 20} MB, a worker up to {worker >> 20} MB")
+    return f"parent at most {parent >> 20} MB, a worker {worker >> 20} MB"
+
+
+def own(pid):
+    """Bytes that are a process's own: pages of files come and go with what else the machine does."""
+    try:
+        return int(re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) << 10
+    except (OSError, TypeError):
+        return 0
 
 
 def steady(candidates, verdicts, tmp, count, **env):
-    """One worker judges everything of the first `count` that does not cost it its life, and its
-    memory at rest is watched. Hogs reach the limit as they should, so single samples and the
-    largest say nothing; the median over a stretch of candidates does. A worker of the main run
-    lives too short for a small leak to show, this one judges them all."""
+    """One worker judges everything of the first `count` that does not cost it its life, and the
+    memory of both processes at rest is watched. Hogs reach the limit as they should, so single
+    samples and the largest say nothing; the median over a stretch of candidates does. A worker of
+    the main run lives too short for a small leak to show, this one judges them all."""
     source, out = tmp / "steady.jsonl", tmp / "steady.out"
     out.unlink(missing_ok=True)
     n = 0
@@ -225,28 +226,29 @@ def steady(candidates, verdicts, tmp, count, **env):
     p, samples = start(command(source, out, "--workers", "1"), **env), []
     while p.poll() is None:
         time.sleep(0.02)
-        now = session(p.pid)
-        workers = sorted(k for k in now if k != p.pid)      # the first starts the other
+        workers = sorted(k for k in session(p.pid) if k != p.pid)      # the first starts the other
         if len(workers) == 2:
-            samples.append((lines_of(out) / n, workers[1], now[workers[1]]))
+            samples.append((lines_of(out) / n, workers[1], own(workers[1]), own(p.pid)))
     if p.returncode not in (0, 1):
         raise SystemExit(f"judge: steady run: exit {p.returncode}: {p.stderr.read()[-500:]}")
     return n, samples
 
 
 def check_steady(n, samples):
-    """From a fifth of the way on, the worker is one and the same, and its median moves by at most GROWTH."""
+    """From a fifth of the way on, the worker is one and the same, and no median moves by more than GROWTH."""
     early = [m for m in samples if 0.2 < m[0] <= 0.4]
-    late = [m for m in samples if m[0] > 0.8]
+    late = [m for m in samples if 0.8 < m[0] < 1.0]
     if len(early) < 10 or len(late) < 10:
         return "too short to tell a leak"
     if len({m[1] for m in early + late}) > 1:
         raise SystemExit("judge: steady run: the worker was replaced")
-    before, after = (statistics.median(m[2] for m in part) for part in (early, late))
-    text = f"worker {before / 1e6:.1f} MB early, {after / 1e6:.1f} MB late, {(after - before) / (0.6 * n):+.0f} bytes a candidate"
-    if after > before + GROWTH:
-        raise SystemExit(f"judge: memory grows: {text}")
-    return text
+    texts = []
+    for name, k in (("worker", 2), ("parent", 3)):
+        before, after = (statistics.median(m[k] for m in part) for part in (early, late))
+        texts.append(f"{name} {before / 1e6:.1f} MB early, {after / 1e6:.1f} MB late, {(after - before) / (0.6 * n):+.0f} bytes a candidate")
+        if after > before + GROWTH:
+            raise SystemExit(f"judge: memory grows: {texts[-1]}")
+    return "; ".join(texts)
 
 
 def check_rule(candidates, verdicts, tmp):
@@ -274,7 +276,7 @@ def main():
         made = make(candidates, count)
         print(f"judge: {count} candidates: " + ", ".join(f"{v} {k}" for k, v in sorted(made.items(), key=lambda x: -x[1])), flush=True)
         seconds, memory = undisturbed(candidates, calm, count)
-        print(f"judge: undisturbed: {seconds:.1f} s, {count / seconds:.0f} candidates/s; {check_parent(memory)}", flush=True)
+        print(f"judge: undisturbed: {seconds:.1f} s, {count / seconds:.0f} candidates/s; {largest(memory)}", flush=True)
         n, samples = steady(candidates, calm, tmp, max(count // 5, 10000))
         print(f"judge: one worker, {n} candidates: {check_steady(n, samples)}", flush=True)
         if n >= 9000:

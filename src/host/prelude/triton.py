@@ -61,6 +61,19 @@ class Config:
         return ", ".join(parts)
 
 
+def _memory():
+    # What was chosen in which run, where programs cannot look it up.
+    known = {}
+
+    def recall(key, choose):
+        key = triton._tuning() + key
+        if key not in known:
+            known[key] = choose()
+        return known[key]
+
+    return recall
+
+
 class Autotuner(KernelInterface):
     # Nothing is timed: which configuration wins is not known, so each is chosen in turn by who
     # runs the program (triton._tuning). The hooks run where Triton runs them: around the runs that
@@ -71,7 +84,7 @@ class Autotuner(KernelInterface):
         if len(self.configs) > 1000:
             raise ValueError(f"{len(self.configs)} configurations to choose from are more than the 1000 that are tried")
         self.keys = key
-        self.cache = {}
+        self._recall = _memory()
         self.reset_to_zero = list(reset_to_zero) if reset_to_zero else []
         self.restore_value = list(restore_value) if restore_value else []
         self.restore_copies = {}
@@ -108,20 +121,24 @@ class Autotuner(KernelInterface):
         return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _tune(self, args, kwargs):
-        which, first = triton._tuning()
         given = {**self.nargs, **kwargs}
         given = {k: v for k, v in given.items() if k in self.arg_names}
-        key = [which, first] + [given[k] for k in self.keys if k in given and not hasattr(given[k], "dtype")]
-        key = tuple(key + [str(v.dtype) for v in given.values() if hasattr(v, "dtype")])
-        if key not in self.cache:
-            pruned = self.prune_configs(kwargs)
-            programs = self._programs(pruned, args, kwargs, 1000 if first else which + 1)
-            config = programs[which % len(programs)] if programs else pruned[0]
-            triton._tuned(len(programs), which, f"{self.__name__} with {config}")
-            if first:
-                self._bench(config, args, kwargs)
-            self.cache[key] = config
-        return self.cache[key]
+        key = [given[k] for k in self.keys if k in given and not hasattr(given[k], "dtype")]
+        key += [str(v.dtype) for v in given.values() if hasattr(v, "dtype")]
+        config, programs, text = self._recall(tuple(key), lambda: self._choose(args, kwargs))
+        triton._tuned(programs, text)
+        return config
+
+    def _choose(self, args, kwargs):
+        which, first = triton._tuning()
+        pruned = self.prune_configs(kwargs)
+        programs = self._programs(pruned, args, kwargs, 1000 if first else which + 1)
+        config = programs[which % len(programs)] if programs else pruned[0]
+        text = f"{self.__name__} with {config}"
+        if first:
+            triton._tuned(len(programs), text)
+            self._bench(config, args, kwargs)
+        return config, len(programs), text
 
     def _programs(self, configs, args, kwargs, most):
         # Those that compile and fit, of each set of meta-parameters the first; at most so many.
