@@ -237,10 +237,10 @@ VM float vm_pow(float a, float b)
 VM float f32_plain_pow(float a, float b)
 {
 	float whole = __builtin_truncf(b), pairs = 2.0f * __builtin_truncf(0.5f * b), y = vm_pow(__builtin_fabsf(a), b);
-	uint32_t odd = (whole == b) & (pairs != b) ? 0x80000000u : 0;
+	uint32_t odd = ((whole == b) & (pairs != b)) ? 0x80000000u : 0;
 
 	y = a == 0.0f ? (b > 0.0f ? 0.0f : b < 0.0f ? __builtin_inff() : 1.0f) : y;
-	y = (a < 0.0f) & (whole != b) ? __builtin_nanf("") : y;
+	y = ((a < 0.0f) & (whole != b)) ? __builtin_nanf("") : y;
 	return vm_float(vm_bits(y) ^ (vm_bits(a) & odd));
 }
 
