@@ -168,6 +168,6 @@ int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIK
 /* Asks host_options.compute about an operation, and before values of tensors become Python
  * numbers: 0, or -1 where it is refused. */
 int host_may_compute(struct host *h, const char *name);
-int host_may_read(struct host *h, int64_t n);
+int host_may_read(struct host *h, enum dtype dt, int64_t n);
 
 #endif

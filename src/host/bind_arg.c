@@ -80,7 +80,7 @@ static int int_of(struct host *h, struct val v, int64_t *out)
 	}
 	if (scalar_tensor(v) && !dtype_is_float(v.u.t->t.dt)) {
 		*out = dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t));
-		return host_may_read(h, 1);
+		return host_may_read(h, v.u.t->t.dt, 1);
 	}
 	if (v.kind == V_OBJECT && call_special(h, v, NM___index__, NULL, 0, &r) > 0 && r.kind == V_INT) {
 		*out = r.u.i;
@@ -105,7 +105,7 @@ int bind_float(struct bind *b, size_t i, double *v)
 	}
 	if (scalar_tensor(x)) {
 		*v = dtype_load(x.u.t->t.dt, tensor_data(&x.u.t->t));
-		return host_may_read(b->h, 1);
+		return host_may_read(b->h, x.u.t->t.dt, 1);
 	}
 	if (x.kind == V_OBJECT && call_special(b->h, x, NM___float__, NULL, 0, &r) > 0 && r.kind == V_FLOAT) {
 		*v = r.u.f;

@@ -273,7 +273,7 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 	}
 	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* as its number */
 		const struct tensor *t = &v.u.t->t;
-		if (host_may_read(h, 1))
+		if (host_may_read(h, t->dt, 1))
 			return -1;
 		v = dtype_is_float(t->dt) ? val_float(dtype_load(t->dt, tensor_data(t))) : t->dt == DT_BOOL ?
 			val_bool(dtype_load_int(t->dt, tensor_data(t)) != 0) : val_int(dtype_load_int(t->dt, tensor_data(t)));

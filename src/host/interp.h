@@ -165,7 +165,7 @@ struct host {
 	struct buf printed;
 	struct { struct host_op *v; size_t n, cap; } ops;
 	struct { struct host_launch *v; size_t n, cap; } launches;
-	int64_t reads;                 /* values of tensors that became Python numbers, where compute is watched */
+	int64_t reads;                 /* values of tensors that became Python numbers, weighted, where compute is watched */
 	int tuned_most;
 	struct buf tuned, trying;
 	const struct bind *call;       /* the binding now running */

@@ -185,7 +185,7 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 			buf_addf(out, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
 		buf_addf(out, "), dtype=torch.%s", dtype_info(host_nominal(h, t->dt))->torch);
 	} else {
-		if (host_may_read(h, n))
+		if (host_may_read(h, t->dt, n))
 			return -1;
 		buf_adds(out, t->ndim ? "[" : "");
 		for (int64_t i = 0; i < n; i++) {

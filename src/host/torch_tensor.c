@@ -108,7 +108,7 @@ static int t_bool(struct bind *b)
 	if (tensor_numel(&self(b)->t) != 1)
 		return bind_raise(b, EXC_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
 				  tensor_numel(&self(b)->t) ? "more than one value" : "no values");
-	if (host_may_read(b->h, 1))
+	if (host_may_read(b->h, self(b)->t.dt, 1))
 		return -1;
 	b->out = val_bool(dtype_load(self(b)->t.dt, tensor_data(&self(b)->t)) != 0);
 	return 0;
@@ -153,7 +153,7 @@ static int t_index(struct bind *b)
 		return -1;
 	if (tensor_numel(&self(b)->t) != 1 || dtype_is_float(self(b)->t.dt))
 		return bind_raise(b, EXC_TypeError, "only integer tensors of a single element can be converted to an index");
-	if (host_may_read(b->h, 1))
+	if (host_may_read(b->h, self(b)->t.dt, 1))
 		return -1;
 	b->out = val_int(dtype_load_int(self(b)->t.dt, tensor_data(&self(b)->t)));
 	return 0;

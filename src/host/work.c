@@ -87,13 +87,14 @@ int host_may_compute(struct host *h, const char *name)
 	return -1;
 }
 
-/* A few values steer a program; with many of them Python does the computing. */
-int host_may_read(struct host *h, int64_t n)
+/* A few values steer a program (integers: lengths and offsets); with many of them Python does
+ * the computing. */
+int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
-	enum { READS_MOST = 8 };
+	enum { FLOATS_MOST = 8, INTS_MOST = 128 };
 
 	if (!h->o.compute || h->fatal)
 		return 0;
-	h->reads += n;
-	return h->reads <= READS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 values of tensors");
+	h->reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);
+	return h->reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
 }

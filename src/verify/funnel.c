@@ -195,12 +195,13 @@ static int only_fp32(struct funnel *f)
 
 /* The smallest size may be a single program: whether several disturb each other shows here.
  * Whose programs only write gets by on another order of them. */
-static void set_watch(struct funnel *f, const struct trial *tr, int number)
+static void set_run(struct funnel *f, const struct trial *tr, int number)
 {
 	int original = !strcmp(tr->kind, "original");
 
 	f->launch.watch = ext_on(f, EXT_sanitize) && (original || !strcmp(tr->kind, "shape"));
 	f->launch.run.order_seed = original ? 0 : (uint64_t)number;
+	f->launch.run.poison = number % 2 ? 0xff : 0x7b;
 	/* Each has another configuration, beginning with the first for the original. */
 	f->launch.config = (number - 1) % MAX(f->v->configs_run, 1);
 }
@@ -218,7 +219,7 @@ static int stage_full(struct funnel *f)
 		if (tr->stage != STAGE_full || !wanted(f, tr))
 			continue;
 		total++;
-		set_watch(f, tr, i);
+		set_run(f, tr, i);
 		rc = attempt_run(f, tr, &o);
 		if (rc > 0 && tr->dt != DT_F32 && only_fp32(f)) {
 			attempt_skip(f, tr, "the candidate takes fp32 only");
