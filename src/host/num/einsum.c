@@ -1,5 +1,6 @@
 /* einsum: operands are brought to labelled dimensions, then contracted from left to right,
- * each pair as a batched product [batch, left, sum] x [batch, sum, right]. */
+ * each pair as a batched product [batch, left, sum] x [batch, sum, right], or element by
+ * element where nothing is summed. */
 #include <ctype.h>
 #include <string.h>
 
@@ -144,108 +145,114 @@ static int drop_unused(struct num_ctx *c, struct spec *sp, struct term *o, struc
 	return 0;
 }
 
-/* `o` with dimensions in the order of `label`, absent ones of size 1, all expanded to full
- * size, merged into three by the counts. */
+/* `o` with n dimensions in the order of `label`, all expanded to full size; borrows. */
+static struct tensor ordered(const struct spec *sp, const struct term *o, const int *label, int n)
+{
+	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = n };
+
+	for (int i = 0; i < n; i++) {
+		int d = find(o->label, o->t.ndim, label[i]);
+
+		v.shape[i] = sp->size[label[i]];
+		v.stride[i] = d < 0 || (o->t.shape[d] == 1 && v.shape[i] != 1) ? 0 : o->t.stride[d];
+	}
+	return v;
+}
+
+/* The same, merged into three dimensions by the counts. */
 static int arrange(const struct spec *sp, struct tensor *out, const struct term *o, const int *label, const int *count,
 		   struct err *e)
 {
-	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset };
+	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
 	int64_t shape[3];
 	int at = 0;
 
 	for (int g = 0; g < 3; g++) {
 		shape[g] = 1;
-		for (int i = 0; i < count[g]; i++, at++) {
-			int d = find(o->label, o->t.ndim, label[at]);
-
-			v.shape[at] = sp->size[label[at]];
-			v.stride[at] = d < 0 || (o->t.shape[d] == 1 && v.shape[at] != 1) ? 0 : o->t.stride[d];
-			shape[g] *= v.shape[at];
-		}
+		for (int i = 0; i < count[g]; i++)
+			shape[g] *= v.shape[at++];
 	}
-	v.ndim = at;
 	return tensor_reshape(out, &v, 3, shape, e);
 }
 
+/* The labels of two operands by what becomes of them; the result has batch, left, right. */
+struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb, nl, nr, ns; };
+
 /* Which of two operands name a label, and does anything after them? */
-static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b, int *batch, int *nb, int *left,
-			int *nl, int *right, int *nr, int *sum, int *ns)
+static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b, struct pair *p)
 {
-	*nb = *nl = *nr = *ns = 0;
+	p->nb = p->nl = p->nr = p->ns = 0;
 	for (int i = 0; i < a->t.ndim; i++) {
 		int k = a->label[i], both = find(b->label, b->t.ndim, k) >= 0;
 		int later = sp->uses[k] > 1 + both || find(sp->out, sp->n_out, k) >= 0;
 
 		if (both && later)
-			batch[(*nb)++] = k;
+			p->batch[p->nb++] = k;
 		else if (both)
-			sum[(*ns)++] = k;
+			p->sum[p->ns++] = k;
 		else
-			left[(*nl)++] = k;
+			p->left[p->nl++] = k;
 	}
 	for (int i = 0; i < b->t.ndim; i++)
 		if (find(a->label, a->t.ndim, b->label[i]) < 0)
-			right[(*nr)++] = b->label[i];
+			p->right[p->nr++] = b->label[i];
 }
 
-/* Without a sum the operands are only multiplied, so their types may differ. */
-static int promote(struct num_ctx *c, struct term *a, struct term *b, struct err *e)
+/* The product over the labels `out`: of sums, or element by element where nothing is summed. */
+static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a, const struct term *b,
+		   const struct pair *k, const int *out, struct err *e)
 {
-	enum dtype dt = num_promote_types(a->t.dt, b->t.dt);
-	struct term *t[2] = { a, b };
+	struct tensor x = { .st = NULL }, y = { .st = NULL }, p = { .st = NULL };
+	int order[2 * TENSOR_DIMS], n = k->nb + k->nl + k->nr, rc;
+	int64_t shape[TENSOR_DIMS];
 
-	for (int i = 0; i < 2; i++) {
-		struct tensor as;
-
-		if (t[i]->t.dt == dt)
-			continue;
-		if (num_as(c, &as, &t[i]->t, dt, e))
-			return -1;
-		tensor_release(&t[i]->t);
-		t[i]->t = as;
+	if (k->ns == 0) {
+		x = ordered(sp, a, out, n);
+		y = ordered(sp, b, out, n);
+		return num_op2(c, r, NUM_mul, num_t(&x), num_t(&y), e);
 	}
-	return 0;
+	memcpy(order, k->batch, sizeof *order * (size_t)k->nb);
+	memcpy(order + k->nb, k->left, sizeof *order * (size_t)k->nl);
+	memcpy(order + k->nb + k->nl, k->sum, sizeof *order * (size_t)k->ns);
+	rc = arrange(sp, &x, a, order, (int[]){ k->nb, k->nl, k->ns }, e);
+	memcpy(order + k->nb, k->sum, sizeof *order * (size_t)k->ns);
+	memcpy(order + k->nb + k->ns, k->right, sizeof *order * (size_t)k->nr);
+	rc = rc || arrange(sp, &y, b, order, (int[]){ k->nb, k->ns, k->nr }, e) || num_bmm(c, &p, &x, &y, e);
+	tensor_release(&x);
+	tensor_release(&y);
+	if (rc)
+		return -1;
+	for (int i = 0; i < n; i++)
+		shape[i] = sp->size[out[i]];
+	rc = tensor_view(r, &p, n, shape, e);
+	tensor_release(&p);
+	return rc;
 }
 
 /* a := a contracted with b; b's reference is dropped. */
 static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b, struct err *e)
 {
-	int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], order[3 * TENSOR_DIMS];
-	int nb, nl, nr, ns, n = 0, rc;
-	struct tensor x = { .st = NULL }, y = { .st = NULL }, p = { .st = NULL }, r;
-	int64_t shape[3 * TENSOR_DIMS];
+	struct pair k;
+	int out[3 * TENSOR_DIMS], n;
+	struct tensor r;
 
-	sort_labels(sp, a, b, batch, &nb, left, &nl, right, &nr, sum, &ns);
-	if (nb + nl + nr > TENSOR_DIMS || nb + nl + ns > TENSOR_DIMS || nb + nr + ns > TENSOR_DIMS)
+	sort_labels(sp, a, b, &k);
+	n = k.nb + k.nl + k.nr;
+	if (n > TENSOR_DIMS || k.nb + k.nl + k.ns > TENSOR_DIMS || k.nb + k.nr + k.ns > TENSOR_DIMS)
 		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
-	if (ns == 0 && a->t.dt != b->t.dt && promote(c, a, b, e))
-		return -1;
-	memcpy(order, batch, sizeof *order * (size_t)nb);
-	memcpy(order + nb, left, sizeof *order * (size_t)nl);
-	memcpy(order + nb + nl, sum, sizeof *order * (size_t)ns);
-	rc = arrange(sp, &x, a, order, (int[]){ nb, nl, ns }, e);
-	memcpy(order + nb, sum, sizeof *order * (size_t)ns);
-	memcpy(order + nb + ns, right, sizeof *order * (size_t)nr);
-	rc = rc || arrange(sp, &y, b, order, (int[]){ nb, ns, nr }, e) || num_bmm(c, &p, &x, &y, e);
-	tensor_release(&x);
-	tensor_release(&y);
-	if (rc)
+	memcpy(out, k.batch, sizeof *out * (size_t)k.nb);
+	memcpy(out + k.nb, k.left, sizeof *out * (size_t)k.nl);
+	memcpy(out + k.nb + k.nl, k.right, sizeof *out * (size_t)k.nr);
+	if (product(c, sp, &r, a, b, &k, out, e))
 		return -1;
 	for (int i = 0; i < a->t.ndim; i++)
 		sp->uses[a->label[i]]--;
 	for (int i = 0; i < b->t.ndim; i++)
 		sp->uses[b->label[i]]--;
-	memcpy(order + nb, left, sizeof *order * (size_t)nl);
-	memcpy(order + nb + nl, right, sizeof *order * (size_t)nr);
-	for (; n < nb + nl + nr; n++) {
-		shape[n] = sp->size[order[n]];
-		a->label[n] = order[n];
-		sp->uses[order[n]]++;
+	for (int i = 0; i < n; i++) {
+		a->label[i] = out[i];
+		sp->uses[out[i]]++;
 	}
-	rc = tensor_view(&r, &p, n, shape, e);
-	tensor_release(&p);
-	if (rc)
-		return -1;
 	tensor_release(&a->t);
 	a->t = r;
 	return 0;
