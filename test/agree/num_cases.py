@@ -186,6 +186,9 @@ for m in ("(r(4, 4) + 4 * torch.eye(4))", "(r(3, 5, 5).double() + 5 * torch.eye(
 add("torch.linalg.solve(r(4, 4) + 4 * torch.eye(4), r(4, 3))", "torch.linalg.solve(r(4, 4) + 4 * torch.eye(4), r(4))", "torch.linalg.solve(r(2, 4, 4) + 4 * torch.eye(4), r(2, 4, 3))", "torch.linalg.lstsq(r(6, 3), r(6, 2)).solution", "torch.linalg.lstsq(r(2, 6, 3).double(), r(2, 6, 2).double()).solution",
     "torch.linalg.pinv(r(3, 6).double())", "torch.linalg.cholesky((lambda a: a @ a.mT + torch.eye(4))(r(4, 4)))", "torch.digamma(torch.linspace(0.1, 30, 200))", "torch.digamma(torch.linspace(-3.9, -0.1, 24).double())", "torch.tensor([0.0, -1.0, 1.0, float('inf')]).digamma()",
     "r(3, 7).diff()", "r(3, 7).quantile(0.3, dim=1)", "torch.trapezoid(r(3, 7), dim=0)", "torch.trapezoid(r(7), torch.arange(7.0) ** 1.5)", "torch.dist(r(5), r(5))", "r(6).tensor_split(4)[1]", "r(2, 2).kron(r(2, 3))")
+# --- transposed convolutions of small images
+add("F.conv_transpose3d(r(2, 6, 3, 4, 5), r(6, 7, 3, 3, 3))", "F.conv_transpose3d(r(2, 6, 3, 4, 5), r(6, 7, 3, 5, 3), stride=(1, 2, 3), padding=(1, 2, 0), output_padding=(0, 1, 2))", "F.conv_transpose2d(r(1, 16, 3, 3).double(), r(16, 6, 7, 7).double(), padding=3, dilation=2)", "F.conv_transpose1d(r(2, 9, 4), r(9, 8, 11), stride=3, padding=7)",
+    "F.fold(F.unfold(r(2, 6, 4, 5), (3, 2), padding=1), (4, 5), (3, 2), padding=1)", "F.fold(F.unfold(r(2, 8, 9, 9).double(), 3, stride=2, dilation=2), (9, 9), 3, stride=2, dilation=2)")
 # --- einsum where nothing is summed, or only later
 add("torch.einsum('bchn,bhc->bchn', r(2, 3, 4, 5), r(2, 4, 3))", "torch.einsum('blhn,bshn,bhls,bshp->blhp', r(2, 3, 4, 5), r(2, 6, 4, 5), r(2, 4, 3, 6), r(2, 6, 4, 7))", "torch.einsum('i,j->ji', r(4), r(5))", "torch.einsum('bi,bi->bi', r(3, 4), r(3, 4).half())", "torch.einsum('bln,bl,blp->bpn', r(2, 3, 4), r(2, 3), r(2, 3, 5))", "torch.einsum('...i,...i->...i', r(2, 3, 4), r(3, 4))")
 # --- modules of convolutions: padding modes and sizes asked for

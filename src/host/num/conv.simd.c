@@ -66,13 +66,33 @@ TAPS(float)
 TAPS(double)
 TAPS(int32_t)
 
-/* Patches of small images: where each element comes from is found once, as the patches of an
- * image of places (from 1 on; 0 is padding), for all channels. */
+/* Patches of small images: where each element comes from or goes to is found once for all
+ * channels. For im2col, as the patches of an image of places (from 1 on; 0 is padding). */
 enum { SMALL = 1024, SHORT = 12 };
 
 static inline int is_small(const struct conv_geom *g, int64_t n)
 {
 	return g->out[2] <= SHORT && g->P <= SMALL && g->taps * n <= SMALL && g->Cg > 4;
+}
+
+/* The input positions of whole rows [first, first + n) that a tap adds to an output, and to
+ * which: from[i] counts from `first`. Returns how many. */
+static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n, int32_t *from, int32_t *to)
+{
+	int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1], m = 0;
+
+	for (int64_t row = 0; row < n; row += W) {
+		int64_t at = ((d * g->stride[0] + t->shift[0]) * g->out[1] + h * g->stride[1] + t->shift[1]) * g->out[2] + t->shift[2];
+
+		if (d >= t->lo[0] && d < t->hi[0] && h >= t->lo[1] && h < t->hi[1])
+			for (int64_t i = t->lo[2]; i < t->hi[2]; i++) {
+				from[m] = (int32_t)(row + i);
+				to[m++] = (int32_t)(at + i * g->stride[2]);
+			}
+		if (++h == g->in[1])
+			h = 0, d++;
+	}
+	return m;
 }
 
 #define CONV(T)                                                                                               \
@@ -126,10 +146,19 @@ static inline int is_small(const struct conv_geom *g, int64_t n)
 	}                                                                                                     \
 	static void col2im_##T(void *yp, const void *cp, const struct conv_geom *g, int64_t first, int64_t n)  \
 	{                                                                                                     \
+		int32_t from[SMALL], to[SMALL];                                                               \
+		int small = g->in[2] <= SHORT && n <= SMALL && g->Og > 4 && g->Q < INT32_MAX;                 \
 		for (int64_t r = 0; r < g->taps; r++) {                                                       \
 			struct tap t = tap_of(g, r, g->in, g->out);                                           \
-			for (int64_t ch = 0; ch < g->Og; ch++)                                                \
-				add_tap_##T((T *)yp + ch * g->Q, (const T *)cp + (ch * g->taps + r) * n, g, &t, first, n); \
+			int64_t m = small ? tap_places(g, &t, first, n, from, to) : 0;                        \
+			for (int64_t ch = 0; ch < g->Og; ch++) {                                              \
+				T *yc = (T *)yp + ch * g->Q;                                                  \
+				const T *sc = (const T *)cp + (ch * g->taps + r) * n;                         \
+				if (!small)                                                                   \
+					add_tap_##T(yc, sc, g, &t, first, n);                                 \
+				for (int64_t i = 0; i < m; i++)                                               \
+					yc[to[i]] += sc[from[i]];                                             \
+			}                                                                                     \
 		}                                                                                             \
 	}                                                                                                     \
 	static inline void tap_mul_##T(T *restrict y, const T *restrict row, T w, int64_t s, int64_t shift,    \
