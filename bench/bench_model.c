@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "infer/infer.h"
 #include "model/tape.h"
 #include "train/step.h"
 
@@ -201,8 +202,8 @@ static struct stopwatch decode(struct model *m, const char *name, int batch, int
 		slots[i] = i;
 		prompts[i] = (struct model_prompt){ .slot = i, .tokens = data.seq[i].tokens, .n = prompt };
 	}
-	for (int i = 0; i < batch; i += 8)       /* as many at a time as sampling does */
-		if (model_prefill_all(s, prompts + i, MIN(8, batch - i), logits + (size_t)i * (size_t)c->V, &e))
+	for (int i = 0; i < batch; i += INFER_PROMPTS)       /* as sampling does */
+		if (model_prefill_all(s, prompts + i, MIN(INFER_PROMPTS, batch - i), logits + (size_t)i * (size_t)c->V, &e))
 			die();
 	least(&t, at);
 	show(name, "prefill", batch, batch * prompt, t);

@@ -1,6 +1,6 @@
 /* The engine's loop: admit, decode, draw, finish. See infer.h.
  *
- * Slots 0..slots-1 hold samples, the HOLDERS behind them prompts whose samples are being started;
+ * Slots 0..slots-1 hold samples, the INFER_PROMPTS behind them prompts whose samples are being started;
  * as many prompts as there are free slots for are computed together.
  * Memory is promised before a sample starts: `promised` counts the blocks that all live samples
  * and prompts can come to need, so decoding never runs out. */
@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "infer/text.h"
-
-enum { HOLDERS = 8 };
 
 const char *infer_finish_name(enum infer_finish f)
 {
@@ -55,10 +53,10 @@ struct infer {
 	int64_t blocks, promised;
 	struct slot *slot;
 	float *logits;                 /* [slots, V] */
-	float *prompt_logits;          /* [HOLDERS, V], after the prompts in them */
+	float *prompt_logits;          /* [INFER_PROMPTS, V], after the prompts in them */
 	struct sample_work *work;      /* a thread each */
 	int threads;
-	struct live *held[HOLDERS];    /* whose samples are to be started, in this order */
+	struct live *held[INFER_PROMPTS];    /* whose samples are to be started, in this order */
 	int nheld;
 	int *active;                   /* slots of the step */
 	int32_t *step_tokens;
@@ -81,7 +79,7 @@ static int make_buffers(struct infer *x, struct err *e)
 
 	x->slot = mem_array(n, sizeof *x->slot);
 	x->logits = mem_alloc(n * V * sizeof *x->logits);
-	x->prompt_logits = mem_alloc(HOLDERS * V * sizeof *x->prompt_logits);
+	x->prompt_logits = mem_alloc(INFER_PROMPTS * V * sizeof *x->prompt_logits);
 	x->work = mem_array((size_t)x->threads, sizeof *x->work);
 	x->active = mem_array(n, sizeof *x->active);
 	x->step_tokens = mem_array(n, sizeof *x->step_tokens);
@@ -111,7 +109,7 @@ struct infer *infer_new(const struct model *m, const struct adapter *a, const st
 	length = MIN(length, model_config(m)->max_position);
 	x->blocks = blocks_for(length) * (x->slots + 1);
 	x->s = model_session_new(m, a, &(struct model_session_opts) {
-		.slots = x->slots + HOLDERS, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
+		.slots = x->slots + INFER_PROMPTS, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
 	if (!x->s || make_buffers(x, e)) {
 		infer_free(x);
 		return NULL;
@@ -351,7 +349,7 @@ static int take_request(struct infer *x, struct live **out, struct err *e)
 /* The prompts of all held requests. */
 static int prefill(struct infer *x, struct err *e)
 {
-	struct model_prompt p[HOLDERS];
+	struct model_prompt p[INFER_PROMPTS];
 	int64_t start = clock_ns();
 	int rc;
 
@@ -384,7 +382,7 @@ static int hold(struct infer *x, struct live **waiting, struct err *e)
 
 	for (int i = 0; i < x->slots; i++)
 		want += !x->slot[i].live;
-	while (x->nheld < HOLDERS && want > 0) {
+	while (x->nheld < INFER_PROMPTS && want > 0) {
 		if (!*waiting && take_request(x, waiting, e))
 			return -1;
 		if (!*waiting)

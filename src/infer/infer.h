@@ -19,6 +19,8 @@
 
 struct infer;
 
+enum { INFER_PROMPTS = 8 };      /* prompts computed in one pass, at most */
+
 struct infer_opts {
 	int slots;                     /* samples at a time; 0: 32 */
 	int64_t length;                /* prompt and answer together, for memory: 0: 2048; each

@@ -4,7 +4,7 @@
  * that comes from its own rounding: how far its own-dtype run and a run with every operation
  * off by one ulp are from fp64, and how long its sums are. A candidate's results must agree
  * in number, shape, dtype and layout before a value is looked at; then every element must
- * satisfy  |got - expected| <= rel * (|expected| + rms) + abs  and the whole  rms(error) <= rel * rms.
+ * satisfy  |got - expected| <= rel * (|expected| + rms) + abs  and the whole  rms(error) <= rel * rms + abs.
  * Comparisons are written so that NaN fails. */
 #ifndef VERIFY_COMPARE_H
 #define VERIFY_COMPARE_H
