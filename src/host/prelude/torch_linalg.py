@@ -98,13 +98,20 @@ def _triangle(R, Y):
     return X
 
 
+def _no_cutoff(rcond):
+    if rcond is not None:
+        raise NotImplementedError("rcond: which singular values count is not computed")
+
+
 def lstsq(A, B, rcond=None, driver=None):
+    _no_cutoff(rcond)
     vector = B.dim() == A.dim() - 1
     X = _batched(_least, A, B.unsqueeze(-1) if vector else B)
     return _lstsq(X.squeeze(-1) if vector else X, torch.empty(0), torch.empty(0, dtype=torch.int64), torch.empty(0))
 
 
 def pinv(A, rcond=None, hermitian=False):
+    _no_cutoff(rcond)
     return _batched(lambda a: _least(a, torch.eye(a.size(0), dtype=a.dtype)), A)
 
 

@@ -182,8 +182,8 @@ def slogdet(input):
     return torch.linalg.slogdet(input)
 
 
-def pinverse(input, rcond=1e-15):
-    return torch.linalg.pinv(input)
+def pinverse(input, rcond=None):
+    return torch.linalg.pinv(input, rcond)
 
 
 def cholesky(input, upper=False):
