@@ -52,12 +52,13 @@ LIB := $(B)/libtritonrl.a
 
 # --- CUDA and MPI: shared objects of their own, loaded at run time; made where they can be ---
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-NVCC_ARCH ?= $(foreach a,80 90,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
+NVCC_ARCH ?= $(foreach a,80 89 90a,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
+NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc
 CU := $(sort $(wildcard src/*/cuda/*.cu))
+CUDA_SO := $(B)/libtritonrl_cuda.so
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 MPI := $(sort $(wildcard src/*/mpi/*.c))
-PLUGINS := $(strip $(if $(CU),$(if $(NVCC),$(B)/libtritonrl_cuda.so)) \
-	$(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so)))
+PLUGINS := $(strip $(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so)))
 
 programs = $(patsubst $(1)/%.c,$(B)/$(2)/%,$(sort $(wildcard $(1)/$(3)*.c)))
 UNIT := $(call programs,test/unit,test,test_)
@@ -66,12 +67,14 @@ BENCH := $(call programs,bench,bench,bench_)
 TORTURE := $(call programs,test/torture,torture,torture_)
 HELPER := $(call programs,test/tool,tool,)
 
-.PHONY: all demo test agree bench fuzz torture soak install format check clean setup unit
+.PHONY: all cuda demo test agree bench fuzz torture soak install format check clean setup unit
 .PHONY: run-test run-agree run-bench run-fuzz run-torture run-soak FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(PROGRAM) $(PLUGINS)
+
+cuda: $(CUDA_SO)
 
 $(PROGRAM): $(B)/src/cmd/main.o $(LIB)
 	$(LINK)
@@ -104,9 +107,9 @@ FORCE:
 
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -g -std=c++17 $(NVCC_ARCH) -Xcompiler -fPIC -Isrc -MMD -MF $(@:.o=.d) -c -o $@ $<
-$(B)/libtritonrl_cuda.so: $(CU:%=$(B)/%.o)
-	$(NVCC) -shared -o $@ $^ -lcublasLt
+	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -MMD -MF $(@:.o=.d) -c -o $@ $<
+$(CUDA_SO): $(CU:%=$(B)/%.o)
+	$(NVCC) -shared -cudart static -Xlinker --exclude-libs,ALL -o $@ $^ -lcublasLt
 $(B)/libtritonrl_mpi.so: $(MPI)
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) -fPIC -shared -MMD -MF $(@:.so=.d) -o $@ $^

@@ -1,0 +1,161 @@
+/* The launchers of src/ops/cuda: what a GPU computes, over raw device pointers.
+ *
+ * launch.def is the list. The .cu files define the launchers; the C files beside them call them
+ * through `struct cuda_launch` and make the ops of ops.def out of them. A launcher enqueues on
+ * the stream of its `struct cuda` and returns 0 or an error for cuda_explain; it never waits and
+ * never allocates device memory (what it needs is in its parameters), so that calls can be
+ * recorded into a graph. The same inputs give the same bits.
+ *
+ * Rows of activations are bf16, residual rows, statistics and parameters' gradients fp32. "act"
+ * below is a bf16 element. Pointers are 16-byte aligned. */
+#ifndef OPS_CUDA_CUDA_H
+#define OPS_CUDA_CUDA_H
+
+#include "dev/cuda.h"
+
+/* --- products ------------------------------------------------------------------------------ */
+
+enum cuda_gemm_kind {
+	CUDA_GEMM_Y,               /* y[M, n] = x[M, k] W[n, k]^T */
+	CUDA_GEMM_DX,              /* y[M, k] = x[M, n] W[n, k] */
+	CUDA_GEMM_DW,              /* y[n, k] = w[M, n]^T x[M, k] */
+	CUDA_GEMM_KINDS
+};
+
+/* Row-major operands with row strides ld*, in elements. y = alpha product + beta y (+ bias). */
+struct cuda_gemm {
+	int kind, M, n, k;
+	const void *x, *w;
+	void *y;
+	size_t ldx, ldw, ldy;
+	int x_dt, w_dt, y_dt;      /* DT_BF16 or, both of x and w, DT_F8E4M3; y DT_BF16 or DT_F32 */
+	const float *x_scale;      /* fp8: [M], value = scale * code */
+	const float *w_scale;      /* fp8: one for each row of w */
+	const float *bias;         /* [n] or NULL; CUDA_GEMM_Y only */
+	float alpha, beta;
+	int exact;                 /* a row's bits do not depend on M */
+	int variant;               /* CUDA_GEMM_TUNED, CUDA_GEMM_FIRST: which algorithm */
+};
+enum { CUDA_GEMM_TUNED, CUDA_GEMM_FIRST };
+
+/* --- attention over a pack ------------------------------------------------------------------ */
+
+/* Row t of sequence s sees rows start[s]..t. Softmax of q k^T / sqrt(D). */
+struct cuda_attention {
+	int H, HKV, D;
+	int T, sequences;
+	int longest;               /* rows of the longest sequence */
+	const int32_t *start;      /* [sequences + 1] on the device, start[0] = 0 */
+	const void *qkv;           /* act [T][H + 2 HKV][D]: q heads, k heads, v heads; rotated */
+	void *out;                 /* act [T][H][D] */
+	float *lse;                /* [T][H], natural log of the softmax's denominator; forward: NULL: not kept */
+	const void *dout;          /* grad: act [T][H][D] */
+	void *dqkv;                /* grad: set, act [T][H + 2 HKV][D] */
+	void *work;                /* of cuda_attention_work bytes */
+	size_t work_bytes;
+	int variant;               /* CUDA_ATTN_*: which kernel */
+	int exact;                 /* the reduction order of cuda_attention_paged's exact mode */
+};
+/* BEST is cuDNN where it is there and faster, else the own kernel. */
+enum { CUDA_ATTN_BEST, CUDA_ATTN_OWN, CUDA_ATTN_CUDNN };
+
+/* --- attention over pages -------------------------------------------------------------------- */
+
+/* New rows of cached sequences: first their keys and values go to the pages, then they attend.
+ * A page holds 64 positions of all layers; this layer's part of page p is at kv + p * stride:
+ * [2 (k, v)][HKV][64][D] of kv_dt. Run r has rows row[r]..row[r + 1], the first of them at
+ * position length[r]; its pages are table[r * table_ld + 0, 1, ...].
+ * Runs of a group begin with the same `group_pages` full pages, which are read once for the group;
+ * groups cover all runs, a run alone is a group of its own with 0 pages. All arrays are on the
+ * device, so that a recorded graph stays valid: only counts and bounds are in the call. */
+struct cuda_paged {
+	int H, HKV, D;
+	int rows, runs;            /* counts of this call */
+	int longest_rows;          /* of a run; 1: decoding */
+	int longest;               /* a bound of positions of any run after this call */
+	const int32_t *row;        /* [runs + 1] */
+	const int32_t *length;     /* [runs] */
+	const int32_t *table;
+	int table_ld;
+	int groups;                /* 0: nothing is shared */
+	const int32_t *group;      /* [groups + 1] first run of each */
+	const int32_t *group_pages;    /* [groups] */
+	const void *qkv;           /* act [rows][H + 2 HKV][D] */
+	void *out;                 /* act [rows][H][D] */
+	void *kv;
+	size_t stride;             /* bytes from a page to the next */
+	int kv_dt;                 /* DT_BF16 or DT_F8E4M3 (values as they are, scale 1) */
+	void *work;                /* of cuda_paged_work bytes */
+	size_t work_bytes;
+	int exact;                 /* keys in fixed pieces from position 0, the order of exact packs */
+};
+
+/* --- sampling ------------------------------------------------------------------------------------ */
+
+/* One token a row, in the order of infer/sample.h: temperature, top-k, top-p, min-p, then the inverse
+ * of the distribution at one uniform number: Philox keyed by the row's seed, counted by its position.
+ * logprob is of the token under the model itself: temperature 1, nothing cut off. */
+struct cuda_sample_row {
+	float temperature;         /* 0: the most probable token */
+	float top_p, min_p;        /* 0: off */
+	int32_t top_k;             /* 0: off */
+	uint64_t seed;             /* struct rng's key */
+};
+
+struct cuda_sample {
+	int rows, V;
+	const void *logits;        /* [rows][V] */
+	int logits_dt;             /* DT_BF16 or DT_F32 */
+	const struct cuda_sample_row *row;     /* [rows] on the device */
+	const int32_t *drawn;      /* [rows] tokens this row's stream has given before */
+	const int32_t *stop;       /* [stops] ids that end a sample; on the device */
+	int stops;
+	int32_t *token;            /* [rows] */
+	float *logprob;            /* [rows] */
+	int32_t *done;             /* [rows]: 1 where the token is a stop id, else left alone */
+	void *work;                /* of cuda_sample_work bytes */
+	size_t work_bytes;
+};
+
+/* --- rows ---------------------------------------------------------------------------------------- */
+
+/* q and k of rows: norm of each head where qw is given, then rotation. In place in qkv. */
+struct cuda_qk {
+	int T, H, HKV, D;
+	void *qkv;                 /* act [T][H + 2 HKV][D] */
+	void *raw;                 /* act [T][H + HKV][D] before the norm; NULL: no norm or not kept */
+	float *rstd;               /* [T][H + HKV]; NULL with raw */
+	const float *qw, *kw;      /* [D]; NULL: no norm */
+	float eps;
+	const float *cos, *sin;    /* [positions][D / 2] */
+	const int32_t *pos;        /* [T] */
+	float *dqw, *dkw;          /* grad: added to; NULL: not wanted */
+	float *work;               /* grad with dqw: of cuda_qk_work bytes */
+};
+
+struct cuda_xent {
+	int rows, V;
+	void *logits;              /* act [rows][V]: in logits, out dlogits where coef is given */
+	const int32_t *target;     /* [rows] */
+	const float *coef;         /* [rows] or NULL: dLoss/dlogp */
+	float *logp;               /* [rows] */
+	float *entropy;            /* [rows] or NULL */
+};
+
+struct cuda_adamw {
+	float lr, beta1, beta2, eps, decay, correct1, correct2, scale;
+};
+
+#ifdef __cplusplus
+#define LAUNCH(name, params) CUDA_EXPORT int name params;
+#include "ops/cuda/launch.def"
+#undef LAUNCH
+#else
+struct cuda_launch {
+#define LAUNCH(name, params) int (*name) params;
+#include "ops/cuda/launch.def"
+#undef LAUNCH
+};
+#endif
+
+#endif
