@@ -88,7 +88,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
 # What the assembler takes into an object by .incbin, the compiler does not know of.
-$(B)/src/host/prelude.o: $(wildcard src/host/prelude/*)
+$(B)/src/torch/prelude.o: $(wildcard src/torch/prelude/*)
 $(B)/src/store/store.o: src/store/schema.sql
 
 define simd_rule

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "host/num/nn.h"
-#include "host/num/reduce.h"
+#include "num/nn.h"
+#include "num/reduce.h"
 
 static double now(void)
 {

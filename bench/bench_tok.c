@@ -32,7 +32,7 @@ static void die(void)
 /* The sources of this tree, again and again. */
 static void add_code(struct buf *b)
 {
-	static const char *const dirs[] = { "src/base", "src/tok", "src/py", "src/tile", "src/host", "src/model" };
+	static const char *const dirs[] = { "src/base", "src/tok", "src/py", "src/tile", "src/interp", "src/torch", "src/model" };
 	struct buf path = BUF_INIT;
 
 	while (b->n < TEXT)

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "data/gen.h"
+#include "gen/gen.h"
 #include "verify/pool.h"
 
 enum { PER_TASK = 10, CORRECT = 4 };

@@ -2,7 +2,7 @@
  *
  * A stream is (seed, name): two parts of the program never share draws, and adding a draw in
  * one does not move another. The state is 24 bytes and is saved and restored exactly.
- * (PyTorch's mt19937 is in src/host; this one is for everything of our own.) */
+ * (PyTorch's mt19937 is in src/num; this one is for everything of our own.) */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 

@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "cmd/ablate.h"
 #include "cmd/cmd.h"
-#include "cmd/pipeline.h"
+#include "run/ablate_judge.h"
+#include "run/pipeline.h"
 
 struct args {
 	const char *out, *cheats;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/config.h"
+#include "run/config.h"
 
 int cmd_fail(const char *name, const struct err *e)
 {

@@ -4,29 +4,8 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/config.h"
-#include "cmd/plan_args.h"
-
-const struct opt plan_opts[] = {
-	OPT_STR(struct plan_args, model, "model", "DIR_OR_NAME", NULL,
-		"model folder, config.json, or a known name such as qwen2.5-coder-7b; the configuration's unless given"),
-	OPT_CHOICE(struct plan_args, gpu, "gpu", PLAN_GPU_CHOICES, "cpu", "the machine; all compares them"),
-	OPT_INT(struct plan_args, count, "count", 1, 1024, 1, "GPUs"),
-	OPT_REAL(struct plan_args, price, "price-per-hour", 0, 1e6, 0, "price of one GPU (or of the CPU machine) an hour; 0: no cost"),
-	OPT_INT(struct plan_args, rows, "rows", 0, 1e12, 0, "training rows; 0: of the data file, or as prepare is to make"),
-	OPT_REAL(struct plan_args, row_tokens, "row-tokens", 0, 1e6, 0, "mean tokens of a row; 0: from the data file, or what is usual"),
-	OPT_INT(struct plan_args, rl_tasks, "rl-tasks", 0, 1e9, 0, "tasks of stage rl; 0: of the tasks file, or as prepare is to make, or 100"),
-	OPT_INT(struct plan_args, eval_tasks, "eval-tasks", 0, 1e9, 0, "tasks of eval; 0: of the tasks file, or 100"),
-	OPT_REAL(struct plan_args, prompt_tokens, "prompt-tokens", 0, 1e6, 0, "mean tokens of a prompt; 0: by its style"),
-	OPT_REAL(struct plan_args, answer_tokens, "answer-tokens", 0, 1e6, 0, "mean tokens of an answer; 0: half of the longest"),
-	OPT_REAL(struct plan_args, judge_ms, "judge-ms", 0.01, 1e6, 20, "CPU time to judge a candidate"),
-	OPT_INT(struct plan_args, judge_cores, "judge-cores", 0, 65536, 0, "cores that judge; 0: 8 beside each GPU, or all"),
-	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0, "share of peak that training reaches; 0: 0.4, on a CPU 0.5"),
-	OPT_REAL(struct plan_args, prefill_share, "prefill-share", 0, 1, 0, "share of peak that prompts reach; 0: 0.5"),
-	OPT_REAL(struct plan_args, read_share, "read-share", 0, 1, 0, "share of bandwidth that sampling reaches; 0: 0.5, on a CPU 0.6"),
-	OPT_FLAG(struct plan_args, json, "json", 0, "print JSON"),
-	OPT_END
-};
+#include "run/config.h"
+#include "run/plan_args.h"
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",

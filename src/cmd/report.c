@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cmd/cmd.h"
-#include "cmd/stage.h"
+#include "run/stage.h"
 
 static const struct cmd_usage usage = {
 	.args = "RUN",

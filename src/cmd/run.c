@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/pipeline.h"
+#include "run/pipeline.h"
 
 struct args {
 	const char *out;

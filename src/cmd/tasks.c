@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/judge_args.h"
-#include "data/gen.h"
 #include "data/prompt.h"
+#include "gen/gen.h"
+#include "run/judge_args.h"
 
 struct args {
 	int64_t count, seed;

@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/judge_args.h"
-#include "cmd/verify_stream.h"
 #include "data/extract.h"
+#include "run/judge_args.h"
+#include "verify/stream.h"
 
 struct args {
 	const char *task, *jsonl, *out, *cache, *dump;

@@ -7,10 +7,10 @@
 #include "base/rng.h"
 #include "base/thread.h"
 #include "data/difficulty.h"
-#include "data/gen.h"
 #include "data/prep.h"
 #include "data/sketch.h"
 #include "data/taskset.h"
+#include "gen/gen.h"
 #include "tok/tok.h"
 
 enum prep_role { PREP_BOTH, PREP_SFT_ONLY, PREP_RL_ONLY, PREP_EVAL };

@@ -1,17 +1,29 @@
 /* Life of a host, loading modules, calling from outside. */
 #include <sys/resource.h>
 
-#include "host/interp.h"
+#include "host/entry.h"
+#include "interp/interp.h"
+#include "num/num.h"
+#include "torch/prelude.h"
+
+struct host_lib *host_lib_new(struct err *e)
+{
+	num_init();
+	return lib_new(&torch_library, e);
+}
+
+void host_lib_free(struct host_lib *lib) { lib_free(lib); }
+int host_lib_flags(const struct host_lib *lib, const char *dotted) { return lib_flags(lib, dotted); }
 
 static const char *const names[NAMES] = {
 #define NAME(id) #id,
-#include "host/name.def"
+#include "interp/name.def"
 #undef NAME
 };
 
 static const struct { enum py_op op; const char *name[3]; } dunders[] = {
 #define DUNDER(op, a, b, c) { PY_OP_##op, { a, b, c } },
-#include "host/dunder.def"
+#include "interp/dunder.def"
 #undef DUNDER
 };
 
@@ -165,6 +177,41 @@ void host_launches_clear(struct host *h) { h->launches.n = 0; }
 struct host_usage host_usage(const struct host *h)
 {
 	return (struct host_usage){ .bytes = h->bytes + h->tensor_bytes, .peak = h->peak, .steps = h->fuel_start - h->fuel };
+}
+
+void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx)
+{
+	h->o.compute = fn;
+	h->o.compute_ctx = ctx;
+	h->reads = 0;
+}
+
+void host_seal(struct host *h)
+{
+	h->sealed = 1;
+	h->sealed_storage = storage_newest();
+}
+
+uint64_t host_sealed_storage(const struct host *h)
+{
+	return h->sealed_storage;
+}
+
+void host_guard(struct host *h, int on)
+{
+	h->guarded = on && h->sealed;
+}
+
+struct host_tuned host_tuned(const struct host *h)
+{
+	return (struct host_tuned){ .most = h->tuned_most, .chosen = buf_str(h->trying.n ? &h->trying : &h->tuned) };
+}
+
+void host_tuned_clear(struct host *h)
+{
+	h->tuned_most = 0;
+	buf_clear(&h->tuned);
+	buf_clear(&h->trying);
 }
 
 /* --- entry points: every run of program code from outside goes through these two ------------------- */

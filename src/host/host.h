@@ -11,9 +11,7 @@
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
 
-#include "host/value.h"
-#include "py/diag.h"
-#include "tile/tile.h"
+#include "interp/program.h"
 
 /* What is shared between hosts of one thread: the binding index and the parsed prelude.
  * Make one per thread (or before forking) and pass it to every host; a host without one
@@ -23,31 +21,6 @@ struct host_lib *host_lib_new(struct err *e);
 void host_lib_free(struct host_lib *lib);
 /* Flags of a binding by its dotted name ("torch.matmul", "torch.Tensor.sum"); -1: no such name. */
 int host_lib_flags(const struct host_lib *lib, const char *dotted);
-
-struct host_options {
-	struct host_lib *lib;
-	int64_t fuel;               /* steps of the interpreter; 0: 50 million */
-	size_t memory;              /* bytes of tensors and objects; 0: 4 GiB */
-	int recursion;              /* calls deep; 0: 900 */
-	int oracle;                 /* every float tensor is kept in fp64 */
-	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
-	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
-	int track_undef;            /* torch.empty and the like: remember which bytes were written */
-	unsigned char poison;       /* and this is what their bytes hold */
-	/* Autotuned kernels choose the config-th of their configurations, counting those that are
-	 * different programs, compile and fit, modulo their number. With `tune` every one is
-	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
-	int config, tune;
-	struct pool *pool;
-	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
-	 * NULL: launches are recorded and nothing runs. */
-	int (*launch)(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
-	void *launch_ctx;
-	/* Asked before each host compute operation; nonzero refuses it (strict track): the
-	 * program fails with `d`. NULL: everything is allowed. */
-	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
-	void *compute_ctx;
-};
 
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);
@@ -59,11 +32,6 @@ const struct diag *host_diag(const struct host *h);
 /* Why a call returned 1, at most the text of one exception: "TypeError: ...". */
 
 /* --- modules ---------------------------------------------------------------------------- */
-
-/* A module-level constant replaced while loading: NAME = value keeps its place in the
- * source, its right side is evaluated and thrown away. Of a tuple or list of ints the largest
- * members are replaced. */
-struct host_override { struct str name; int64_t value; };
 
 /* Runs a module (the tree must outlive the host); *ns is its namespace. */
 int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov,
@@ -103,8 +71,6 @@ int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx);
 
 /* --- what the program did --------------------------------------------------------------------- */
 
-/* One row per binding and line; bytes of tensors read and written, flops of products. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops; };
 struct host_ops { const struct host_op *v; size_t n; };
 struct host_ops host_ops(const struct host *h);
 void host_ops_clear(struct host *h);
@@ -119,14 +85,6 @@ uint64_t host_sealed_storage(const struct host *h);
 struct str host_printed(const struct host *h);
 
 /* Launches of kernels, in order, with what they were launched with. */
-struct host_launch {
-	struct str kernel;
-	int line, col;
-	int64_t grid[3];
-	int num_warps, num_stages;
-	uint64_t storages[16];      /* ids of the tensors' storages, in parameter order */
-	int n_storages;
-};
 struct host_launches { const struct host_launch *v; size_t n; };
 struct host_launches host_launches(const struct host *h);
 void host_launches_clear(struct host *h);

@@ -2,7 +2,8 @@
  * they give. */
 #include <stdio.h>
 
-#include "host/interp.h"
+#include "host/entry.h"
+#include "interp/interp.h"
 
 /* The named global called with arguments: Python's own errors if it is not there. */
 static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n, struct val *out)

@@ -3,7 +3,7 @@
  * A `struct tensor` is a value: copying it copies the view, not the data. Its storage is
  * reference counted (tensor_retain, tensor_release). Views share storage exactly as PyTorch's
  * do: offset and strides are in elements, strides may be 0 (expand) and need not be dense.
- * This folder knows numbers and layout; torch's operators are in src/host. */
+ * This folder knows numbers and layout; torch's operators are in src/num. */
 #ifndef TENSOR_TENSOR_H
 #define TENSOR_TENSOR_H
 
@@ -84,7 +84,7 @@ struct tensor {
 	int64_t stride[TENSOR_DIMS];
 };
 
-/* Errors of this folder and of src/host/num carry the Python exception in their code:
+/* Errors of this folder and of src/num carry the Python exception in their code:
  * ERR_RANGE IndexError, ERR_FORMAT ValueError, ERR_USAGE TypeError, ERR_UNSUPPORTED
  * NotImplementedError, ERR_NOMEM a memory limit, ERR_STATE RuntimeError. The text is
  * PyTorch's own for the common mistakes. */

@@ -1,8 +1,8 @@
 /* Added tokens: texts that are one token wherever they stand, found before words are cut.
  * Of matches that start at the same place the longest counts, then the search goes on behind
  * it. Owns the trie and the rules on white space and word borders. */
+#include "base/uni.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 void added_set_init(struct added_set *s, const struct added *tokens)
 {

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/uni.h"
 #include "base/utf8.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 enum { TOK_ID_MAX = 1 << 24 };
 

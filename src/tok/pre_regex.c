@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/uni.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 static const char gpt2_pattern[] =
 	"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";

@@ -3,9 +3,9 @@
 #include "tok/tok.h"
 
 #include "base/hash.h"
+#include "base/uni.h"
 #include "base/utf8.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 /* --- words and their cache ------------------------------------------------------------------ */
 

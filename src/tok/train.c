@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/uni.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 /* --- words of the text ------------------------------------------------------------------------- */
 

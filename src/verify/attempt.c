@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "host/bind.h"
+#include "interp/bind.h"
 
 /* Bytes of parameters above which they are copied when other ones are due, not before each run. */
 enum { LARGE_WEIGHTS = 32 << 20 };

@@ -2,7 +2,7 @@
 #include "verify/check_file.h"
 
 #include "base/mem.h"
-#include "host/num/num.h"
+#include "num/num.h"
 #include "tile/check_kernel.h"
 #include "verify/reach.h"
 

@@ -1,6 +1,6 @@
 /* The roofline model of operators that run on the host side of a program: what eager PyTorch
  * would launch for them. Always labelled "model", never mixed with measured times. */
-#include "host/bind.h"
+#include "interp/bind.h"
 #include "verify/task.h"
 
 double ops_seconds(struct host_ops ops, const char *gpu)

@@ -2,7 +2,7 @@
 #include "verify/judge.h"
 
 #include "base/mem.h"
-#include "host/num/num.h"
+#include "num/num.h"
 #include "verify/trial.h"
 
 struct judge {

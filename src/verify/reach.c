@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "host/bind.h"
+#include "interp/bind.h"
 
 enum { REACH_MOST = 128 };
 

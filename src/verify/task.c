@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "host/bind.h"
 #include "host/shrink.h"
+#include "interp/bind.h"
 #include "verify/reach.h"
 
 /* What the sizes of a model are halved to, where it is too large. */

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
-#include "tok/jinja.h"
+#include "jinja/jinja.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/uni.h"
 #include "tok/tok.h"
-#include "tok/unicode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

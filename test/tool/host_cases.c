@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "host/host.h"
-#include "host/num/num.h"
+#include "num/num.h"
 
 static void count(struct val v, int *n)
 {

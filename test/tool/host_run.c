@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "host/host.h"
-#include "host/num/num.h"
 #include "host/shrink.h"
+#include "num/num.h"
 #include "tensor/safetensors.h"
 
 enum { OVERRIDES = 32 };

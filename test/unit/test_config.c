@@ -7,10 +7,10 @@
 
 #include "base/file.h"
 #include "base/opt.h"
-#include "cmd/config.h"
-#include "cmd/plan_args.h"
-#include "cmd/prepare_args.h"
-#include "cmd/stage_args.h"
+#include "run/config.h"
+#include "run/plan_args.h"
+#include "run/prepare_args.h"
+#include "run/stage_args.h"
 
 enum { LARGEST = 1 << 16 };
 

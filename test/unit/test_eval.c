@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "rl/eval.h"
+#include "eval/eval.h"
 #include "rl/pending.h"
 #include "train/metrics.h"
 

@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "base/mem.h"
-#include "data/gen.h"
+#include "gen/gen.h"
 #include "py/ast.h"
 
 static struct gen_plan chain(const enum gen_op_id *ops, int n)

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "host/num/nn.h"
-#include "host/num/random.h"
-#include "host/num/reduce.h"
-#include "host/num/shape.h"
+#include "num/nn.h"
+#include "num/random.h"
+#include "num/reduce.h"
+#include "num/shape.h"
 
 static struct num_ctx ctx(void)
 {

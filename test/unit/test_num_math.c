@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "host/num/ew.h"
-#include "host/num/reduce.h"
-#include "host/num/rows.h"
+#include "num/ew.h"
+#include "num/reduce.h"
+#include "num/rows.h"
 
 enum { N = 1000 };
 

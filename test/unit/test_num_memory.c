@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
-#include "host/num/nn.h"
-#include "host/num/random.h"
-#include "host/num/reduce.h"
-#include "host/num/shape.h"
+#include "num/nn.h"
+#include "num/random.h"
+#include "num/reduce.h"
+#include "num/shape.h"
 
 static long countdown, live;
 

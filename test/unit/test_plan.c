@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "dev/dev.h"
 #include "model/tape.h"
-#include "train/plan.h"
+#include "run/plan.h"
 
 static void check_tape(int full, int recompute, float dropout)
 {

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/uni.h"
 #include "tok/impl.h"
-#include "tok/unicode.h"
 
 static char folder[] = "/tmp/test_tok_XXXXXX";
 static const char *const specials[] = { "<|end|>", "<|start|>", NULL };

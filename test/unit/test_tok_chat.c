@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "tok/jinja.h"
+#include "jinja/jinja.h"
 
 static void variables(struct jinja *j, void *ctx)
 {

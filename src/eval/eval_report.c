@@ -1,0 +1,160 @@
+/* Evaluations as JSON and as tables: see eval.h. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "eval/eval.h"
+
+static void json_rate(struct jw *w, const char *key, struct rate r)
+{
+	jw_key(w, key);
+	jw_real(w, r.value);
+}
+
+static void json_interval(struct jw *w, const char *key, struct rate r)
+{
+	jw_key(w, key);
+	jw_begin(w, '[');
+	jw_real(w, r.low);
+	jw_real(w, r.high);
+	jw_end(w, ']');
+}
+
+static void json_group(struct jw *w, const struct eval_group *g, const struct eval_opts *o)
+{
+	char key[40];
+
+	jw_begin(w, '{');
+	jw_key(w, "name"), jw_cstr(w, g->name);
+	jw_key(w, "tasks"), jw_int(w, (int64_t)g->tasks);
+	json_rate(w, "valid_rate", g->valid);
+	json_rate(w, "compiled_rate", g->compiled);
+	json_rate(w, "correct_rate", g->correct);
+	json_interval(w, "correct_interval", g->correct);
+	jw_key(w, "reward"), jw_real(w, g->reward.value / 100.0);     /* not a share: as the judge gives it */
+	for (int i = 0; i < o->n_k; i++) {
+		snprintf(key, sizeof key, "pass@%d", o->k[i]);
+		json_rate(w, key, g->pass[i]);
+		snprintf(key, sizeof key, "pass@%d_interval", o->k[i]);
+		json_interval(w, key, g->pass[i]);
+	}
+	for (int i = 0; i < o->n_fast; i++) {
+		snprintf(key, sizeof key, "fast_%g", o->fast[i]);
+		json_rate(w, key, g->fast[i]);
+	}
+	jw_end(w, '}');
+}
+
+/* The same answer by the rules of the other track. */
+static void json_other(struct jw *w, const char *track, const struct eval_answer *a)
+{
+	jw_key(w, track);
+	jw_begin(w, '{');
+	jw_key(w, "valid"), jw_bool(w, a->valid);
+	jw_key(w, "compiled"), jw_bool(w, a->compiled);
+	jw_key(w, "correct"), jw_bool(w, a->correct);
+	jw_key(w, "reward"), jw_real(w, a->reward);
+	jw_key(w, "speedup"), jw_real(w, a->speedup);
+	jw_end(w, '}');
+}
+
+static void json_samples(struct jw *w, const struct eval *ev)
+{
+	jw_key(w, "detailed_results");
+	jw_begin(w, '[');
+	for (size_t i = 0; i < ev->rollout.samples.n; i++) {
+		const struct rolled *s = &ev->rollout.samples.v[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "id"), jw_cstr(w, ev->tasks->rows.v[s->task].id);
+		jw_key(w, "sample"), jw_int(w, s->number);
+		jw_key(w, "stage"), jw_cstr(w, stage_name(s->verdict.stage));
+		jw_key(w, "valid"), jw_bool(w, s->verdict.stages[STAGE_ast].passed);
+		jw_key(w, "compiled"), jw_bool(w, s->verdict.stages[STAGE_compile].passed);
+		jw_key(w, "reward"), jw_real(w, s->verdict.reward);
+		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
+		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));
+		jw_key(w, "speedup"), jw_real(w, s->verdict.speedup);
+		if (ev->answer[EVAL_OTHER])
+			json_other(w, ev->other_track, &ev->answer[EVAL_OTHER][i]);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out)
+{
+	struct jw w = { .out = out, .indent = 1 };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "model_path"), jw_cstr(&w, o->model_path);
+	jw_key(&w, "num_tasks"), jw_int(&w, (int64_t)ev->tasks->rows.n);
+	jw_key(&w, "samples_per_task"), jw_int(&w, o->rollout.n);
+	jw_key(&w, "track"), jw_cstr(&w, o->rollout.strict ? "strict" : "hybrid");
+	jw_key(&w, "timed"), jw_cstr(&w, "model");
+	jw_key(&w, "metrics");
+	json_group(&w, &ev->groups.v[0], o);
+	jw_key(&w, "groups");
+	jw_begin(&w, '[');
+	for (size_t i = 1; i < ev->groups.n; i++)
+		json_group(&w, &ev->groups.v[i], o);
+	jw_end(&w, ']');
+	json_samples(&w, ev);
+	jw_end(&w, '}');
+	buf_addc(out, '\n');
+}
+
+void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out)
+{
+	buf_addf(out, "%-24s %5s %7s %9s %8s %15s", "", "tasks", "valid", "compiled", "correct", "95% interval");
+	for (int i = 0; i < o->n_k; i++)
+		buf_addf(out, "  pass@%-3d", o->k[i]);
+	for (int i = 0; i < o->n_fast; i++)
+		buf_addf(out, "  fast_%-3g", o->fast[i]);
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < ev->groups.n; i++) {
+		const struct eval_group *g = &ev->groups.v[i];
+
+		if (!per_op && str_starts(str_of(g->name), "op "))
+			continue;
+		buf_addf(out, "%-24s %5zu %6.1f%% %8.1f%% %7.1f%%  %5.1f to %5.1f", g->name, g->tasks, g->valid.value, g->compiled.value,
+			 g->correct.value, g->correct.low, g->correct.high);
+		for (int k = 0; k < o->n_k; k++)
+			buf_addf(out, "  %7.1f%%", g->pass[k].value);
+		for (int k = 0; k < o->n_fast; k++)
+			buf_addf(out, "  %7.1f%%", g->fast[k].value);
+		buf_addc(out, '\n');
+	}
+}
+
+void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out)
+{
+	for (size_t i = 0; i < b->groups.n; i++) {
+		const char *name = b->groups.v[i].name;
+		struct eval_difference d;
+
+		if (str_starts(str_of(name), "op "))
+			continue;
+		d = eval_compare(a, b, name);
+		buf_addf(out, "%-24s %5zu %+6.1f points correct, p = %.4f (paired sign-flip test)\n", name, d.tasks, d.points, d.p);
+	}
+}
+
+void eval_compare_json(struct jw *w, const char *from, const struct eval *a, const char *to, const struct eval *b)
+{
+	for (size_t i = 0; i < b->groups.n; i++) {
+		const char *name = b->groups.v[i].name;
+		struct eval_difference d;
+
+		if (str_starts(str_of(name), "op "))
+			continue;
+		d = eval_compare(a, b, name);
+		jw_begin(w, '{');
+		jw_key(w, "from"), jw_cstr(w, from);
+		jw_key(w, "to"), jw_cstr(w, to);
+		jw_key(w, "group"), jw_cstr(w, name);
+		jw_key(w, "tasks"), jw_int(w, (int64_t)d.tasks);
+		jw_key(w, "points"), jw_real(w, d.points);
+		jw_key(w, "p"), jw_real(w, d.p);
+		jw_end(w, '}');
+	}
+}

@@ -1,0 +1,275 @@
+/* Calling bound functions: arguments into slots by the signature, then the function, with
+ * the device and gradient flags of its tensor arguments noted for its results. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+#include "interp/sig.h"
+
+static struct sig *sig_of(struct host *h, const struct bind_row *row)
+{
+	struct sig *s = ptr_map_get(&h->lib->sigs, row);
+	if (s)
+		return s;
+	s = arena_zalloc(&h->lib->arena, sizeof *s);
+	if (!s || ptr_map_put(&h->lib->sigs, row, s)) {
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	sig_parse(s, row->name, row->sig ? row->sig : "");
+	return s;
+}
+
+int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out)
+{
+	struct builtin_obj *b = host_obj(h, V_BUILTIN, sizeof *b, NULL);
+	if (!b)
+		return -1;
+	b->row = row;
+	*out = val_obj(&b->h);
+	return (b->sig = sig_of(h, row)) ? 0 : -1;
+}
+
+int builtin_lookup(struct host *h, struct str dotted, struct val *out)
+{
+	struct map_entry *e = map_get(&h->lib->rows, dotted);
+	const struct bind_row *row = e ? e->val.ptr : NULL;
+	if (!row)
+		return 0;
+	for (int hops = 0; row->sig && row->sig[0] == '='; hops++) {
+		struct map_entry *to = map_get(&h->lib->rows, str_of(row->sig + 1));
+		if (!to || hops > 4)
+			BUG("binding %s refers to %s, which does not exist", row->name, row->sig + 1);
+		row = to->val.ptr;
+	}
+	if (builtin_get_row(h, row, out))
+		return -1;
+	if (row->flags & BIND_CONST) {
+		struct call_args none = { .n = 0 };
+		return builtin_call(h, out->u.b, &none, out) ? -1 : 1;
+	}
+	return 1;
+}
+
+int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out)
+{
+	char key[160];
+	int n = snprintf(key, sizeof key, "%s.%s", c->native, name->p);
+	if (n < 0 || (size_t)n >= sizeof key)
+		return 0;
+	return builtin_lookup(h, (struct str){ .p = key, .n = (size_t)n }, out);
+}
+
+/* --- arguments into slots ------------------------------------------------------------------------ */
+
+static const char *short_name(const struct bind_row *row)
+{
+	const char *dot = strrchr(row->name, '.');
+	return dot ? dot + 1 : row->name;
+}
+
+static int too_many(struct host *h, const struct bind_row *row, const struct sig *s, size_t got)
+{
+	size_t least = 0, self = strncmp(row->name, "torch.Tensor.", 13) == 0 || (s->n && str_is(s->p[0].name, "self"));
+	for (size_t i = 0; i < s->n_positional; i++)
+		least += s->p[i].required;
+	if (least < s->n_positional)
+		return host_raise(h, EXC_TypeError, "%s() takes from %zu to %zu positional arguments but %zu were given", short_name(row),
+				  least - self, s->n_positional - self, got - self);
+	return host_raise(h, EXC_TypeError, "%s() takes %zu positional argument%s but %zu %s given", short_name(row),
+			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self, got - self == 1 ? "was" : "were");
+}
+
+static int slot_keyword(struct host *h, const struct bind_row *row, const struct sig *s, struct val *a, struct val name, struct val v)
+{
+	struct str key = val_text(name);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->p[i].star || s->p[i].starstar || s->p[i].positional_only || !str_eq(s->p[i].name, key))
+			continue;
+		if (a[i].kind != V_KINDS)
+			return host_raise(h, EXC_TypeError, "%s() got multiple values for argument '%s'", short_name(row), name.u.s->p);
+		a[i] = v;
+		return 0;
+	}
+	/* size=(2, 3) for *size */
+	if (s->star >= 0 && str_eq(s->p[s->star].name, key) && a[s->star].u.seq->n == 0 && !strncmp(row->name, "torch.", 6))
+		return val_tuple(h, &v, 1, &a[s->star]);
+	/* torch takes numpy's words as well */
+	if (str_is(key, "axis") || str_is(key, "keepdims") || str_is(key, "x")) {
+		const char *torch = str_is(key, "axis") ? "dim" : str_is(key, "x") ? "input" : "keepdim";
+		for (size_t i = 0; i < s->n; i++)
+			if (str_is(s->p[i].name, torch) && a[i].kind == V_KINDS && !strncmp(row->name, "torch.", 6)) {
+				a[i] = v;
+				return 0;
+			}
+	}
+	if (s->starstar >= 0)
+		return dict_set(h, a[s->starstar], name, v);
+	return host_raise(h, EXC_TypeError, "%s() got an unexpected keyword argument '%s'", short_name(row), name.u.s->p);
+}
+
+static int slot_default(struct host *h, const struct bind_row *row, const struct sig_param *p, struct val *a)
+{
+	if (a->kind != V_KINDS)
+		return 0;
+	if (p->required)
+		return host_raise(h, EXC_TypeError, "%s() missing 1 required positional argument: '%.*s'", short_name(row), STR_ARG(p->name));
+	if (p->empty_tuple)
+		return val_tuple(h, NULL, 0, a);
+	if (!p->text.p) {
+		*a = p->def;
+		return 0;
+	}
+	struct str_obj *s = host_intern(h, p->text);
+	*a = s ? val_of_str(s) : val_none();
+	return s ? 0 : -1;
+}
+
+/* V_KINDS marks a slot nobody filled yet. */
+static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s, const struct call_args *args, struct val *a)
+{
+	for (size_t i = 0; i < s->n; i++)
+		a[i] = (struct val){ .kind = V_KINDS };
+	size_t n_pos = MIN(args->n, s->n_positional);
+	for (size_t i = 0; i < n_pos; i++)
+		a[i] = args->a[i];
+	if (s->star >= 0) {
+		if (val_tuple(h, args->a + n_pos, args->n - n_pos, &a[s->star]))
+			return -1;
+	} else if (args->n > s->n_positional) {
+		return too_many(h, row, s, args->n);
+	}
+	if (s->starstar >= 0 && val_dict(h, &a[s->starstar]))
+		return -1;
+	for (size_t i = 0; i < args->n_kw; i++)
+		if (slot_keyword(h, row, s, a, args->kw_names[i], args->kw_vals[i]))
+			return -1;
+	for (size_t i = 0; i < s->n; i++)
+		if (slot_default(h, row, &s->p[i], &a[i]))
+			return -1;
+	return 0;
+}
+
+/* --- device and gradients of a call's tensors ------------------------------------------------------- */
+
+struct tensor_flags { int seen; enum host_device device; int grad; int mixed; enum host_device other; int zero_dim_cpu; };
+
+static void note_tensor(struct tensor_flags *f, const struct tensor_obj *t)
+{
+	f->grad |= t->requires_grad;
+	if (t->t.ndim == 0 && t->device == HOST_CPU) {      /* a CPU scalar goes with any device */
+		f->zero_dim_cpu = 1;
+		return;
+	}
+	if (!f->seen) {
+		f->seen = 1;
+		f->device = t->device;
+	} else if (f->device != t->device) {
+		f->mixed = 1;
+		f->other = t->device;
+	}
+}
+
+static void note_args(struct tensor_flags *f, const struct val *a, size_t n, int depth)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i].kind == V_TENSOR)
+			note_tensor(f, a[i].u.t);
+		else if ((a[i].kind == V_LIST || a[i].kind == V_TUPLE) && depth < 2)
+			note_args(f, a[i].u.seq->v, MIN(a[i].u.seq->n, 256), depth + 1);
+}
+
+static const char *device_name(enum host_device d)
+{
+	return d == HOST_CUDA ? "cuda:0" : d == HOST_META ? "meta" : "cpu";
+}
+
+static int check_tensors(struct host *h, const struct bind_row *row, const struct sig *s, const struct val *a)
+{
+	struct tensor_flags f = { .device = HOST_CPU };
+	note_args(&f, a, s->n, 0);
+	h->call_device = f.device;
+	h->call_grad = f.grad && h->grad_enabled;
+	if (s->device >= 0 && a[s->device].kind == V_DEVICE)
+		h->call_device = (enum host_device)a[s->device].aux;
+	if (f.mixed && row->flags & BIND_COMPUTE && !(row->flags & BIND_ANY_DEVICE))
+		return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+				  device_name(f.device == HOST_CUDA ? f.device : f.other), device_name(f.device == HOST_CUDA ? f.other : f.device));
+	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param && h->grad_enabled && row->flags & BIND_COMPUTE)
+		return host_raise(h, EXC_RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
+	return row->flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
+}
+
+struct host_op *host_record_op(struct host *h, const struct bind_row *row)
+{
+	int line, col;
+	host_position(h, &line, &col);
+	for (size_t i = h->ops.n; i-- > 0 && i + 16 > h->ops.n;)
+		if (h->ops.v[i].name == row->name && h->ops.v[i].line == line) {
+			h->ops.v[i].count++;
+			return &h->ops.v[i];
+		}
+	if (h->ops.n >= 100000)
+		return NULL;
+	struct host_op op = { .name = row->name, .line = line, .flags = row->flags, .count = 1 };
+	if (vec_push(&h->ops, op)) {
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	return &h->ops.v[h->ops.n - 1];
+}
+
+/* --- the call ---------------------------------------------------------------------------------------- */
+
+enum { CALL_STEPS = 10 };                /* an operation on a small tensor takes as long as this many steps */
+
+/* Operations on tensors cost fuel by their work, so that a few large ones end, too. */
+static int burn_work(struct host *h, const struct bind_row *row, const struct val *a, size_t n, struct val out)
+{
+	struct host_op *op = host_record_op(h, row);
+	if (!op)
+		return h->fatal ? -1 : 0;
+	int64_t flops = op->flops, bytes = op->bytes;
+	host_count_work(op, a, n, out);
+	return host_burn(h, CALL_STEPS + (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
+}
+
+static void adopt_class(struct val cls, struct val *out)
+{
+	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind && out->kind != V_CLASS &&
+	    class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
+		out->u.o->cls = cls.u.c;
+}
+
+int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *args, struct val *out)
+{
+	struct val a[SIG_SLOTS];
+	const struct bind_row *row = o->row;
+	const struct sig *s = o->sig;
+	if (host_enter(h))
+		return -1;
+	struct bind b = { .h = h, .row = row, .a = a, .n = s->n, .out = val_none(), .e = ERR_INIT };
+	const struct bind *outer = h->call;
+	enum host_device device = h->call_device;
+	int grad = h->call_grad;
+	const unsigned tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
+	int rc = fill_slots(h, row, s, args, a);
+	if (!rc && row->flags & tensors)
+		rc = check_tensors(h, row, s, a);
+	if (!rc && h->guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
+		rc = host_may_change(h, a[0]);
+	h->call = &b;
+	if (!rc)
+		rc = row->fn(&b);
+	if (!rc && row->flags & tensors)
+		rc = burn_work(h, row, a, s->n, b.out);
+	h->call = outer;
+	h->call_device = device;
+	h->call_grad = grad;
+	host_leave(h);
+	if (rc)
+		return h->fatal || h->exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal, "%s failed without saying why", row->name);
+	if (s->is_new)
+		adopt_class(a[0], &b.out);
+	*out = b.out;
+	return h->fatal ? -1 : 0;
+}

@@ -1,0 +1,173 @@
+/* Binding C functions to Python names: one row per function, method or property.
+ *
+ *     static int f_relu(struct bind *b)
+ *     {
+ *             struct tensor *x, y;
+ *             if (bind_tensor(b, 0, &x) || num_relu(&y, x, bind_e(b)))
+ *                     return bind_fail(b);
+ *             return bind_result(b, &y);
+ *     }
+ *     const struct bind_row torch_activation_rows[] = {
+ *             { "torch.nn.functional.relu", "input, inplace=False", f_relu, BIND_COMPUTE },
+ *             { "torch.Tensor.relu", "self", f_relu, BIND_COMPUTE },
+ *             { "torch.Tensor.shape", "self", t_shape, BIND_PROPERTY },
+ *             { "torch.nn.functional.sigmoid", "=torch.sigmoid" },
+ *             { NULL }
+ *     };
+ * and one line BIND_TABLE(torch_activation_rows) in bind.def.
+ *
+ * Signatures are Python's: "input, dim=None, keepdim=False, *, dtype=None", "a, /, b",
+ * "*size", "**kw". Defaults: None, True, False, numbers, 'strings', (), and "?" for "left
+ * out" (V_UNSET). Arguments reach the function in the order of the signature, one slot each;
+ * a *star slot holds a tuple, a **star slot a dict. Wrong calls get Python's messages before
+ * the function runs. A method's first slot is self. */
+#ifndef INTERP_BIND_H
+#define INTERP_BIND_H
+
+#include "interp/value.h"
+
+enum bind_flag {
+	BIND_COMPUTE = 1,    /* computes elements from elements: counts against the strict track */
+	BIND_VIEW = 2,       /* shares storage with an argument */
+	BIND_ALLOC = 4,      /* makes a tensor: zeros, empty, tensor */
+	BIND_RANDOM = 8,     /* draws from the generator */
+	BIND_INPLACE = 16,   /* changes slot 0 and returns it */
+	BIND_PROPERTY = 32,  /* read without a call */
+	BIND_CONST = 64,     /* a value of a module: fn runs once, at first use */
+	BIND_COPY = 128,     /* moves or converts elements without arithmetic: contiguous, to, cat */
+	BIND_ANY_DEVICE = 256,   /* arguments need not be on one device */
+	BIND_CLASSMETHOD = 512,
+	BIND_STATIC = 1024,
+	BIND_CHANGES = 2048      /* changes slot 0, which is not a tensor */
+};
+
+struct bind;
+typedef int bind_fn(struct bind *b);
+
+struct bind_row {
+	const char *name;          /* dotted; a type's member: "torch.Tensor.add", "str.join" */
+	const char *sig;           /* or "=other.name": the same function under another name */
+	bind_fn *fn;
+	unsigned flags;
+};
+
+/* One call. Returning 0 without setting `out` returns None. */
+struct bind {
+	struct host *h;
+	const struct bind_row *row;
+	struct val *a;
+	size_t n;
+	struct val out;
+	struct err e;              /* for functions that fail with a struct err */
+};
+
+/* --- failing: each returns -1 ---------------------------------------------------------- */
+
+enum host_exc {
+#define EXC(name, base, reason) EXC_##name,
+#include "interp/exc.def"
+#undef EXC
+	EXCS
+};
+
+int bind_raise(struct bind *b, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* RuntimeError whose reason code is shape_error: sizes or types that do not fit. */
+int bind_shape_error(struct bind *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Exists in torch, but not in this engine: ends the program with `unsupported`. */
+int bind_unsupported(struct bind *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Passes on what happened: b->e if set (out of memory ends the program, ERR_RANGE with an
+ * "index"/"Dimension" text is an IndexError, else RuntimeError), or the pending exception. */
+int bind_fail(struct bind *b);
+static inline struct err *bind_e(struct bind *b) { return &b->e; }
+
+/* --- arguments: slot i as a C value; wrong types get torch's TypeError ------------------- */
+
+static inline int bind_given(const struct bind *b, size_t i) { return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE; }
+int bind_tensor(struct bind *b, size_t i, struct tensor **t);           /* borrowed */
+int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t);       /* NULL: None or left out */
+int bind_int(struct bind *b, size_t i, int64_t *v);                     /* also 0-d integer tensors */
+int bind_float(struct bind *b, size_t i, double *v);                    /* also ints, 0-d tensors */
+/* An object that gives an array (numpy's ndarray) becomes its tensor; other values stay. */
+int bind_unwrap(struct bind *b, struct val *v);
+int bind_bool(struct bind *b, size_t i, int *v);
+int bind_string(struct bind *b, size_t i, struct str *v);
+int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v);
+int bind_device(struct bind *b, size_t i, enum host_device *v);         /* None: as the call's tensors */
+
+/* A Python number, or a tensor: the operand of add, mul, clamp, where, ... */
+struct bind_num {
+	struct tensor *t;          /* not NULL: a tensor */
+	int is_float, is_bool;     /* of a number */
+	int64_t i;
+	double f;                  /* always set for a number */
+};
+int bind_num(struct bind *b, size_t i, struct bind_num *v);
+
+struct bind_ints { int64_t v[TENSOR_DIMS]; int n; };
+/* An int (n = 1) or a sequence of ints. */
+int bind_ints(struct bind *b, size_t i, struct bind_ints *v);
+/* An int repeated `want` times, or a sequence of 1 (repeated) or `want` ints: strides, kernels. */
+int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v);
+/* A *size slot: f(2, 3), f((2, 3)), f([2, 3]), f(torch.Size). */
+int bind_shape(struct bind *b, size_t i, struct bind_ints *v);
+/* A dimension of a tensor of `ndim` dimensions, made non-negative. */
+int bind_dim(struct bind *b, size_t i, int ndim, int *dim);
+/* None: all (n = 0); else an int or several, made non-negative and checked for repeats. */
+int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v);
+/* A list or tuple of tensors; *v points to storage of this call. */
+int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n);
+
+/* --- results: every tensor passes through one of these ------------------------------------ */
+
+/* A new tensor (takes over t's reference): device and requires_grad follow from the
+ * arguments, oracle mode widens floats, noisy mode perturbs what BIND_COMPUTE rows made, the
+ * memory limit is checked, the operation is recorded. Sets b->out. */
+int bind_result(struct bind *b, struct tensor *t);
+/* The same for a second, third, ... result: gives the value for a tuple or list. */
+int bind_wrap(struct bind *b, struct tensor *t, struct val *v);
+/* torch.return_types.NAME(fields...): a tuple with named members. Takes over the references. */
+int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n);
+int bind_tuple(struct bind *b, struct tensor *t, size_t n);
+int bind_tensor_list(struct bind *b, struct tensor *t, size_t n);
+/* Slot 0 was changed in place: noise, record, and it is the result. */
+int bind_self(struct bind *b);
+
+/* --- the host as bindings see it ------------------------------------------------------------ */
+
+/* In oracle mode every float is fp64: what an explicit dtype (x.to, dtype=) means there. */
+enum dtype host_dtype(struct host *h, enum dtype asked);
+/* The dtype whose draws and constants a tensor of storage type `dt` stands for: in oracle
+ * mode fp64 stands for the dtype the program believes in, else `dt` itself. */
+enum dtype host_nominal(struct host *h, enum dtype dt);
+/* The tensor's contents count as never written, where the host was told to remember that. */
+void host_forget(struct host *h, const struct tensor *t);
+enum dtype host_default_dtype(struct host *h);
+void host_set_default_dtype(struct host *h, enum dtype dt);
+int host_grad_enabled(struct host *h);
+struct pool *host_pool(struct host *h);
+/* Room for `bytes` more tensor bytes? 0, or -1 with out_of_memory pending: ask before a
+ * large allocation whose size a program chose. */
+int host_room(struct host *h, int64_t bytes);
+/* State that the torch bindings keep per host (the generator); freed with it. */
+struct host_ext { void *p; void (*release)(void *p); };
+struct host_ext *host_ext(struct host *h);
+
+/* Calling back and looking around, for bindings that take functions or objects. */
+struct call_args {
+	const struct val *a;
+	size_t n;
+	const struct val *kw_names, *kw_vals;      /* names are STR */
+	size_t n_kw;
+};
+int host_callv(struct host *h, struct val fn, const struct call_args *args, struct val *out);
+int host_getattr(struct host *h, struct val v, const char *name, struct val *out);   /* 1 found, 0 absent, -1 */
+int host_setattr(struct host *h, struct val v, const char *name, struct val x);
+/* Iterates anything: fn is called for each element; nonzero stops with that result. */
+int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx);
+int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Asks host_options.compute about an operation, and before values of tensors become Python
+ * numbers: 0, or -1 where it is refused. */
+int host_may_compute(struct host *h, const char *name);
+int host_may_read(struct host *h, enum dtype dt, int64_t n);
+
+#endif

@@ -1,0 +1,323 @@
+/* Arguments of bound functions as C values; wrong types get torch's wording. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+#include "interp/sig.h"
+
+int bind_raise(struct bind *b, enum host_exc x, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	host_vraise(b->h, x, REASON_ok, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int bind_shape_error(struct bind *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	host_vraise(b->h, EXC_RuntimeError, REASON_shape_error, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int bind_unsupported(struct bind *b, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return host_fatal(b->h, REASON_unsupported, "%s", text);
+}
+
+int bind_fail(struct bind *b)
+{
+	if (b->h->fatal || b->h->exc.kind != V_UNSET)
+		return -1;
+	return host_raise_err(b->h, &b->e);
+}
+
+static const struct sig *sig_of(const struct bind *b)
+{
+	return ptr_map_get(&b->h->lib->sigs, b->row);
+}
+
+static int wrong_type(struct bind *b, size_t i, const char *want)
+{
+	const struct sig *s = sig_of(b);
+	const char *dot = strrchr(b->row->name, '.');
+	return bind_raise(b, EXC_TypeError, "%s(): argument '%.*s' (position %zu) must be %s, not %s", dot ? dot + 1 : b->row->name,
+			  STR_ARG(s->p[i].name), i + 1, want, b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
+}
+
+int bind_tensor(struct bind *b, size_t i, struct tensor **t)
+{
+	if (b->a[i].kind != V_TENSOR)
+		return wrong_type(b, i, "Tensor");
+	*t = &b->a[i].u.t->t;
+	return 0;
+}
+
+int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t)
+{
+	*t = NULL;
+	return bind_given(b, i) ? bind_tensor(b, i, t) : 0;
+}
+
+static int scalar_tensor(struct val v)
+{
+	return v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1;
+}
+
+static int int_of(struct host *h, struct val v, int64_t *out)
+{
+	struct val r;
+	if (v.kind == V_INT || v.kind == V_BOOL) {
+		*out = v.u.i;
+		return 0;
+	}
+	if (scalar_tensor(v) && !dtype_is_float(v.u.t->t.dt)) {
+		*out = dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t));
+		return host_may_read(h, v.u.t->t.dt, 1);
+	}
+	if (v.kind == V_OBJECT && call_special(h, v, NM___index__, NULL, 0, &r) > 0 && r.kind == V_INT) {
+		*out = r.u.i;
+		return 0;
+	}
+	return -1;
+}
+
+int bind_int(struct bind *b, size_t i, int64_t *v)
+{
+	if (!int_of(b->h, b->a[i], v))
+		return 0;
+	return b->h->fatal || b->h->exc.kind != V_UNSET ? -1 : wrong_type(b, i, "int");
+}
+
+int bind_float(struct bind *b, size_t i, double *v)
+{
+	struct val x = b->a[i], r;
+	if (val_is_number(x)) {
+		*v = val_as_double(x);
+		return 0;
+	}
+	if (scalar_tensor(x)) {
+		*v = dtype_load(x.u.t->t.dt, tensor_data(&x.u.t->t));
+		return host_may_read(b->h, x.u.t->t.dt, 1);
+	}
+	if (x.kind == V_OBJECT && call_special(b->h, x, NM___float__, NULL, 0, &r) > 0 && r.kind == V_FLOAT) {
+		*v = r.u.f;
+		return 0;
+	}
+	return b->h->fatal || b->h->exc.kind != V_UNSET ? -1 : wrong_type(b, i, "float");
+}
+
+int bind_unwrap(struct bind *b, struct val *v)
+{
+	struct val made;
+	int found = v->kind == V_OBJECT ? call_special(b->h, *v, NM___array__, NULL, 0, &made) : 0;
+
+	if (found > 0 && made.kind == V_TENSOR)
+		*v = made;
+	return found < 0 ? -1 : 0;
+}
+
+int bind_bool(struct bind *b, size_t i, int *v)
+{
+	if (b->a[i].kind == V_NONE || b->a[i].kind == V_UNSET) {
+		*v = 0;
+		return 0;
+	}
+	if (b->a[i].kind != V_BOOL && b->a[i].kind != V_INT)
+		return wrong_type(b, i, "bool");
+	*v = b->a[i].u.i != 0;
+	return 0;
+}
+
+int bind_string(struct bind *b, size_t i, struct str *v)
+{
+	if (b->a[i].kind != V_STR)
+		return wrong_type(b, i, "str");
+	*v = val_text(b->a[i]);
+	return 0;
+}
+
+int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
+{
+	*v = otherwise;
+	if (!bind_given(b, i))
+		return 0;
+	struct val x = b->a[i];
+	if (x.kind == V_DTYPE) {
+		*v = (enum dtype)x.u.i;
+		return 0;
+	}
+	if (x.kind == V_CLASS) {        /* dtype=float, dtype=int, dtype=bool */
+		if (x.u.c->kind == V_FLOAT)
+			*v = DT_F64;
+		else if (x.u.c->kind == V_INT)
+			*v = DT_I64;
+		else if (x.u.c->kind == V_BOOL)
+			*v = DT_BOOL;
+		else
+			return wrong_type(b, i, "torch.dtype");
+		return 0;
+	}
+	return wrong_type(b, i, "torch.dtype");
+}
+
+int bind_device(struct bind *b, size_t i, enum host_device *v)
+{
+	struct val x = b->a[i];
+	*v = b->h->call_device;
+	if (!bind_given(b, i))
+		return 0;
+	if (x.kind == V_DEVICE) {
+		*v = (enum host_device)x.aux;
+		return 0;
+	}
+	if (x.kind == V_INT) {
+		*v = HOST_CUDA;
+		return 0;
+	}
+	if (x.kind == V_STR) {
+		struct str s = val_text(x), rest = s, name = str_cut(&rest, ':');
+		if (str_is(name, "cpu") || str_is(name, "cuda") || str_is(name, "meta")) {
+			*v = str_is(name, "cpu") ? HOST_CPU : str_is(name, "cuda") ? HOST_CUDA : HOST_META;
+			return 0;
+		}
+		return bind_raise(b, EXC_RuntimeError, "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %.*s", STR_ARG(s));
+	}
+	return wrong_type(b, i, "torch.device");
+}
+
+int bind_num(struct bind *b, size_t i, struct bind_num *v)
+{
+	struct val x = b->a[i];
+	*v = (struct bind_num){ .t = NULL };
+	if (x.kind == V_TENSOR) {
+		v->t = &x.u.t->t;
+		return 0;
+	}
+	if (!val_is_number(x))
+		return wrong_type(b, i, "Tensor");
+	if (x.kind == V_BIG)
+		return bind_raise(b, EXC_RuntimeError, "Overflow when unpacking long");
+	v->is_float = x.kind == V_FLOAT;
+	v->is_bool = x.kind == V_BOOL;
+	v->f = val_as_double(x);
+	v->i = x.kind == V_FLOAT ? 0 : x.u.i;
+	return 0;
+}
+
+/* --- several integers --------------------------------------------------------------------------------- */
+
+static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, struct bind_ints *out)
+{
+	if (n > TENSOR_DIMS)
+		return bind_unsupported(b, "tensors of more than %d dimensions", TENSOR_DIMS);
+	out->n = (int)n;
+	for (size_t k = 0; k < n; k++)
+		if (int_of(b->h, v[k], &out->v[k])) {
+			if (b->h->fatal || b->h->exc.kind != V_UNSET)
+				return -1;
+			return wrong_type(b, i, "tuple of ints");
+		}
+	return 0;
+}
+
+int bind_ints(struct bind *b, size_t i, struct bind_ints *v)
+{
+	struct val x = b->a[i];
+	if (x.kind == V_TUPLE || x.kind == V_LIST)
+		return ints_of(b, i, x.u.seq->v, x.u.seq->n, v);
+	return ints_of(b, i, &x, 1, v);
+}
+
+int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
+{
+	if (bind_ints(b, i, v))
+		return -1;
+	if (v->n == 1)
+		for (int k = 1; k < want; k++)
+			v->v[k] = v->v[0];
+	else if (v->n != want)
+		return bind_shape_error(b, "expected %d values for '%.*s', got %d", want, STR_ARG(sig_of(b)->p[i].name), v->n);
+	v->n = want;
+	return 0;
+}
+
+int bind_shape(struct bind *b, size_t i, struct bind_ints *v)
+{
+	struct val x = b->a[i];
+	if ((x.kind == V_TUPLE || x.kind == V_LIST) && x.u.seq->n == 1 &&
+	    (x.u.seq->v[0].kind == V_TUPLE || x.u.seq->v[0].kind == V_LIST))
+		x = x.u.seq->v[0];
+	if (x.kind == V_TUPLE || x.kind == V_LIST)
+		return ints_of(b, i, x.u.seq->v, x.u.seq->n, v);
+	return ints_of(b, i, &x, 1, v);
+}
+
+static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)
+{
+	int64_t n = ndim ? ndim : 1;
+	if (d < -n || d >= n)
+		return bind_raise(b, EXC_IndexError, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+				  (long long)-n, (long long)(n - 1), (long long)d);
+	*out = d < 0 ? d + n : d;
+	return 0;
+}
+
+int bind_dim(struct bind *b, size_t i, int ndim, int *dim)
+{
+	int64_t d = 0;
+	if (bind_int(b, i, &d) || wrap_dim(b, d, ndim, &d))
+		return -1;
+	*dim = (int)d;
+	return 0;
+}
+
+int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
+{
+	v->n = 0;
+	if (!bind_given(b, i))
+		return 0;
+	if (bind_ints(b, i, v))
+		return -1;
+	for (int k = 0; k < v->n; k++) {
+		if (wrap_dim(b, v->v[k], ndim, &v->v[k]))
+			return -1;
+		for (int j = 0; j < k; j++)
+			if (v->v[j] == v->v[k])
+				return bind_shape_error(b, "dim %lld appears multiple times in the list of dims", (long long)v->v[k]);
+	}
+	return 0;
+}
+
+int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
+{
+	struct val x = b->a[i], list;
+	if (x.kind == V_TUPLE && x.u.seq->n == 1 && (x.u.seq->v[0].kind == V_LIST || x.u.seq->v[0].kind == V_TUPLE))
+		x = x.u.seq->v[0];
+	if (x.kind == V_TENSOR || host_to_list(b->h, x, &list)) {
+		if (b->h->fatal)
+			return -1;
+		host_exc_clear(b->h);
+		return wrong_type(b, i, "tuple of Tensors");
+	}
+	*n = list.u.seq->n;
+	/* The room of an empty list is the scratch memory of this call: the pool frees it. */
+	struct seq_obj *s = list.u.seq;
+	struct val scratch;
+	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))
+		return -1;
+	*v = (struct tensor **)(void *)scratch.u.seq->v;
+	for (size_t k = 0; k < *n; k++) {
+		if (s->v[k].kind != V_TENSOR)
+			return bind_raise(b, EXC_TypeError, "expected Tensor as element %zu in argument %zu, but got %s", k, i, val_type_name(b->h, s->v[k]));
+		(*v)[k] = &s->v[k].u.t->t;
+	}
+	return 0;
+}

@@ -1,0 +1,223 @@
+/* Results of bound functions: the one way from a struct tensor to a value of the program. */
+#include <math.h>
+
+#include "base/rng.h"
+#include "interp/interp.h"
+
+/* One step in the last place up or down, by chance; zero, infinities and NaN stay, and no step
+ * makes one. `inf` is the exponent's bits, the float's sign is above them. */
+#define JITTER(name, type, inf) \
+static void name(struct rng *r, void *data, size_t n) \
+{ \
+	type *p = data; \
+	uint64_t word = 0; \
+	for (size_t i = 0; i < n; i++) { \
+		if (i % 32 == 0) \
+			word = rng_u64(r); \
+		int draw = (int)(word >> (i % 32 * 2) & 3); \
+		type mag = p[i] & (type)((inf) | (((inf) & -(inf)) - 1)); \
+		type step = draw == 0 ? (type)-1 : draw == 1; \
+		int stays = mag == 0 || mag >= (inf) || (type)(mag + step) == (inf); \
+		p[i] = (type)(p[i] + (stays ? 0 : step)); \
+	} \
+}
+
+JITTER(jitter_f64, uint64_t, UINT64_C(0x7ff) << 52)
+JITTER(jitter_f32, uint32_t, UINT32_C(0xff) << 23)
+JITTER(jitter_f16, uint16_t, UINT16_C(0x1f) << 10)
+JITTER(jitter_bf16, uint16_t, UINT16_C(0xff) << 7)
+
+/* One operation in torch, several in a kernel, and between them a value near one: tanh is
+ * 2 sigmoid(2x) - 1, elu exp(x) - 1, softplus log(1 + exp(x)). However small the result, its error
+ * is a step in the last place of one. */
+static const char *const through_one[] = {
+	"tanh", "tanhshrink", "sinh", "asinh", "atanh", "arcsinh", "arctanh", "expm1", "log1p", "elu", "selu", "celu", "gelu", "mish", "softplus",
+	"logsigmoid", "log_softmax", "logsumexp", "logaddexp", "erfc", "cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss",
+};
+
+static int is_through_one(const struct bind_row *row)
+{
+	const char *dot = strrchr(row->name, '.'), *last = dot ? dot + 1 : row->name;
+	size_t n = strlen(last);
+	n -= n > 1 && last[n - 1] == '_';               /* in place */
+	for (size_t i = 0; i < COUNT_OF(through_one); i++)
+		if (strlen(through_one[i]) == n && !memcmp(through_one[i], last, n))
+			return 1;
+	return 0;
+}
+
+/* That step, up or down; but no value changes its sign by it, as a logarithm may follow. */
+static void jitter_one(struct rng *r, float *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float mag = fabsf(p[i]), moved = rng_u64(r) & 1 ? mag + 0x1p-23f : MAX(mag - 0x1p-23f, 0.5f * mag);
+		if (mag < 1.0f)
+			p[i] = copysignf(moved, p[i]);
+	}
+}
+
+static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
+{
+	static void (*const by_type[DTYPES])(struct rng *r, void *data, size_t n) = {
+		[DT_F64] = jitter_f64, [DT_F32] = jitter_f32, [DT_F16] = jitter_f16, [DT_BF16] = jitter_bf16 };
+	struct rng r;
+	struct tensor dense;
+	struct err e = ERR_INIT;
+	rng_init(&r, h->noise++, "noise");
+	if (!by_type[t->dt] || tensor_contiguous(&dense, t, &e))
+		return;
+	by_type[t->dt](&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
+	if (t->dt == DT_F32 && is_through_one(row))
+		jitter_one(&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
+	if (dense.st != t->st)
+		tensor_copy(t, &dense, &e);
+	tensor_release(&dense);
+}
+
+/* Oracle mode: every float tensor is fp64. */
+static int widen(struct bind *b, struct tensor *t)
+{
+	struct tensor wide;
+	if (!b->h->o.oracle || !dtype_is_float(t->dt) || t->dt == DT_F64)
+		return 0;
+	if (tensor_to(&wide, t, DT_F64, bind_e(b))) {
+		tensor_release(t);
+		return bind_fail(b);
+	}
+	tensor_release(t);
+	*t = wide;
+	return 0;
+}
+
+int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
+{
+	struct host *h = b->h;
+	unsigned flags = b->row->flags;
+	if (widen(b, t))
+		return -1;
+	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
+		jitter(h, t, b->row);
+	int is_float = dtype_is_float(t->dt);
+	if (val_tensor(h, t, h->call_device, v))
+		return -1;
+	v->u.t->requires_grad = h->call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
+	v->u.t->computed = (flags & BIND_COMPUTE) != 0;
+	return 0;
+}
+
+int bind_result(struct bind *b, struct tensor *t)
+{
+	return bind_wrap(b, t, &b->out);
+}
+
+static int wrap_all(struct bind *b, struct tensor *t, size_t n, struct val into)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct val v;
+		if (bind_wrap(b, &t[i], &v) || list_append(b->h, into, v)) {
+			for (size_t k = i + 1; k < n; k++)
+				tensor_release(&t[k]);
+			return -1;
+		}
+	}
+	b->out = into;
+	return 0;
+}
+
+int bind_tuple(struct bind *b, struct tensor *t, size_t n)
+{
+	struct val v;
+	return val_tuple(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
+}
+
+int bind_tensor_list(struct bind *b, struct tensor *t, size_t n)
+{
+	struct val v;
+	return val_list(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
+}
+
+/* The class torch.return_types.NAME, made at first use: a tuple whose _fields name its items. */
+static struct class_obj *named_class(struct host *h, const char *name, const char *const *fields, size_t n)
+{
+	struct val full, f, list, s;
+	if (val_strf(h, &full, "torch.return_types.%s", name))
+		return NULL;
+	struct str_obj *key = host_intern(h, val_text(full));
+	struct val *old = key ? attrs_get(h->natives, key) : NULL;
+	if (old || !key)
+		return old ? old->u.c : NULL;
+	struct class_obj *base = h->kind_class[V_TUPLE], *c;
+	if (class_new(h, host_intern(h, str_of(name)), &base, 1, &c) || val_tuple(h, NULL, 0, &list))
+		return NULL;
+	c->kind = V_TUPLE;
+	c->native = key->p;
+	for (size_t i = 0; i < n; i++)
+		if (val_str(h, str_of(fields[i]), &s) || list_append(h, list, s))
+			return NULL;
+	f = list;
+	if (attrs_set(h, c->h.attrs, h->nm[NM__fields], f) || attrs_set(h, h->natives, key, val_obj(&c->h)))
+		return NULL;
+	return c;
+}
+
+int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n)
+{
+	struct class_obj *c = named_class(b->h, name, fields, n);
+	if (!c) {
+		for (size_t i = 0; i < n; i++)
+			tensor_release(&t[i]);
+		return -1;
+	}
+	if (bind_tuple(b, t, n))
+		return -1;
+	b->out.u.o->cls = c;
+	struct dict_obj *d = dict_obj_new(b->h, V_DICT);
+	if (!d)
+		return -1;
+	val_keep(val_obj(&d->h));
+	b->out.u.o->attrs = d;
+	for (size_t i = 0; i < n; i++) {
+		struct str_obj *f = host_intern(b->h, str_of(fields[i]));
+		if (!f || attrs_set(b->h, d, f, b->out.u.seq->v[i]))
+			return -1;
+	}
+	return 0;
+}
+
+void host_forget(struct host *h, const struct tensor *t)
+{
+	if (h->o.poison)
+		memset(t->st->data, h->o.poison, t->st->bytes);
+	if (h->o.track_undef && storage_track_undef(t->st, NULL))
+		host_fatal(h, REASON_out_of_memory, "out of memory");
+}
+
+int bind_self(struct bind *b)
+{
+	struct host *h = b->h;
+	tensor_mark_defined(&b->a[0].u.t->t);
+	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
+		jitter(h, &b->a[0].u.t->t, b->row);
+	if (h->call_grad && dtype_is_float(b->a[0].u.t->t.dt))
+		b->a[0].u.t->requires_grad = 1;
+	b->out = b->a[0];
+	return 0;
+}
+
+/* --- settings -------------------------------------------------------------------------------------- */
+
+enum dtype host_dtype(struct host *h, enum dtype asked)
+{
+	return h->o.oracle && dtype_is_float(asked) ? DT_F64 : asked;
+}
+
+enum dtype host_nominal(struct host *h, enum dtype dt)
+{
+	return h->o.oracle && dt == DT_F64 ? h->o.nominal : dt;
+}
+
+enum dtype host_default_dtype(struct host *h) { return h->default_dtype; }
+void host_set_default_dtype(struct host *h, enum dtype dt) { h->default_dtype = dt; }
+int host_grad_enabled(struct host *h) { return h->grad_enabled; }
+struct pool *host_pool(struct host *h) { return h->o.pool; }
+struct host_ext *host_ext(struct host *h) { return &h->ext; }

@@ -1,0 +1,931 @@
+/* Built-in functions and the constructors of built-in types. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "interp/interp.h"
+
+enum { PRINT_LIMIT = 1 << 20 };
+
+/* --- printing and text ------------------------------------------------------------------------------ */
+
+static int b_print(struct bind *b)
+{
+	struct host *h = b->h;
+	struct val sep = b->a[1], end = b->a[2];
+	struct buf line = BUF_INIT;
+	int rc = 0;
+	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
+		if (i)
+			buf_addstr(&line, sep.kind == V_STR ? val_text(sep) : STR(" "));
+		rc = val_to_str(h, b->a[0].u.seq->v[i], &line);
+	}
+	buf_addstr(&line, end.kind == V_STR ? val_text(end) : STR("\n"));
+	if (!rc && h->printed.n < PRINT_LIMIT)
+		buf_add(&h->printed, line.p, MIN(line.n, PRINT_LIMIT - h->printed.n));
+	buf_release(&line);
+	return rc;
+}
+
+static int text_result(struct bind *b, struct buf *t, int rc)
+{
+	if (!rc)
+		rc = val_str(b->h, buf_str(t), &b->out);
+	buf_release(t);
+	return rc;
+}
+
+static int b_repr(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	return text_result(b, &t, val_repr(b->h, b->a[0], &t));
+}
+
+static int b_str(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	if (b->a[1].kind == V_UNSET)
+		return text_result(b, &t, 0);
+	if (b->a[1].kind == V_BYTES && bind_given(b, 2))
+		return val_str(b->h, val_text(b->a[1]), &b->out);
+	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
+}
+
+static int b_bytes(struct bind *b)
+{
+	return val_bytes(b->h, b->a[1].kind == V_STR || b->a[1].kind == V_BYTES ? val_text(b->a[1]) : STR(""), &b->out);
+}
+
+static int b_format(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	struct str spec;
+	if (bind_string(b, 1, &spec))
+		return -1;
+	return text_result(b, &t, host_format(b->h, b->a[0], spec, &t));
+}
+
+static int b_chr(struct bind *b)
+{
+	int64_t c;
+	char t[5] = { 0 };
+	if (bind_int(b, 0, &c))
+		return -1;
+	if (c < 0 || c > 0x10ffff)
+		return bind_raise(b, EXC_ValueError, "chr() arg not in range(0x110000)");
+	int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (int i = n - 1; i > 0; i--, c >>= 6)
+		t[i] = (char)(0x80 | (c & 0x3f));
+	t[0] = (char)(n == 1 ? c : n == 2 ? 0xc0 | c : n == 3 ? 0xe0 | c : 0xf0 | c);
+	return val_str(b->h, (struct str){ .p = t, .n = (size_t)n }, &b->out);
+}
+
+static int b_ord(struct bind *b)
+{
+	struct str s;
+	if (bind_string(b, 0, &s))
+		return -1;
+	if (utf8_count(s) != 1)
+		return bind_raise(b, EXC_TypeError, "ord() expected a character, but string of length %zu found", utf8_count(s));
+	unsigned char c = (unsigned char)s.p[0];
+	int64_t v = s.n == 1 ? c : s.n == 2 ? c & 0x1f : s.n == 3 ? c & 0x0f : c & 0x07;
+	for (size_t i = 1; i < s.n; i++)
+		v = v << 6 | (s.p[i] & 0x3f);
+	b->out = val_int(v);
+	return 0;
+}
+
+static int int_text(struct bind *b, int base, const char *prefix)
+{
+	struct buf t = BUF_INIT, d = BUF_INIT;
+	if (b->a[0].kind != V_INT && b->a[0].kind != V_BIG && b->a[0].kind != V_BOOL)
+		return bind_raise(b, EXC_TypeError, "'%s' object cannot be interpreted as an integer", val_type_name(b->h, b->a[0]));
+	big_format(b->h, b->a[0], base, &d);
+	int neg = d.n && d.p[0] == '-';
+	buf_addf(&t, "%s%s%s", neg ? "-" : "", prefix, buf_cstr(&d) + neg);
+	buf_release(&d);
+	return text_result(b, &t, b->h->fatal ? -1 : 0);
+}
+
+static int b_bin(struct bind *b) { return int_text(b, 2, "0b"); }
+static int b_hex(struct bind *b) { return int_text(b, 16, "0x"); }
+static int b_oct(struct bind *b) { return int_text(b, 8, "0o"); }
+
+/* --- numbers -------------------------------------------------------------------------------------------- */
+
+static int parse_int(struct bind *b, struct str text, int64_t base)
+{
+	struct str s = str_trim(text);
+	struct buf t = BUF_INIT;
+	int neg = s.n && s.p[0] == '-';
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+		s.p++, s.n--;
+	if (s.n > 2 && s.p[0] == '0') {
+		int c = s.p[1] | 32, p = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
+		if (p && (base == p || base == 0)) {
+			base = p;
+			s.p += 2, s.n -= 2;
+		}
+	}
+	base = base ? base : 10;
+	int bad = !s.n || base < 2 || base > 36;
+	for (size_t i = 0; i < s.n && !bad; i++) {
+		int c = s.p[i] | 32;
+		int digit = s.p[i] >= '0' && s.p[i] <= '9' ? s.p[i] - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
+		if (s.p[i] == '_' && i && i + 1 < s.n)
+			continue;
+		bad = digit >= base;
+		buf_addc(&t, s.p[i]);
+	}
+	struct buf shown = BUF_INIT;
+	str_repr(text, &shown);
+	int rc = bad ? bind_raise(b, EXC_ValueError, "invalid literal for int() with base %lld: %s", (long long)base, buf_cstr(&shown)) :
+		 big_parse(b->h, buf_str(&t), (int)base, &b->out);
+	buf_release(&shown);
+	buf_release(&t);
+	if (!rc && neg)
+		rc = op_unary(b->h, PY_OP_USub, b->out, &b->out);
+	return rc;
+}
+
+static int b_int(struct bind *b)
+{
+	struct val v = b->a[1];
+	int64_t base = 10;
+	int found;
+	if (bind_given(b, 2) && bind_int(b, 2, &base))
+		return -1;
+	switch (v.kind) {
+	case V_UNSET: b->out = val_int(0); return 0;
+	case V_BOOL: case V_INT: b->out = val_int(v.u.i); return 0;
+	case V_BIG: b->out = v; return 0;
+	case V_FLOAT:
+		if (isnan(v.u.f))
+			return bind_raise(b, EXC_ValueError, "cannot convert float NaN to integer");
+		if (isinf(v.u.f))
+			return bind_raise(b, EXC_OverflowError, "cannot convert float infinity to integer");
+		return big_from_double(b->h, trunc(v.u.f), &b->out);
+	case V_STR: return parse_int(b, val_text(v), base);
+	default: break;
+	}
+	if ((found = call_special(b->h, v, NM___int__, NULL, 0, &b->out)) || (found = call_special(b->h, v, NM___index__, NULL, 0, &b->out)))
+		return found < 0 ? -1 : 0;
+	return bind_raise(b, EXC_TypeError, "int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(b->h, v));
+}
+
+static int b_float(struct bind *b)
+{
+	struct val v = b->a[1];
+	double f;
+	if (v.kind == V_UNSET) {
+		b->out = val_float(0);
+		return 0;
+	}
+	if (val_is_number(v)) {
+		b->out = val_float(val_as_double(v));
+		return 0;
+	}
+	if (v.kind == V_STR) {
+		struct str s = str_trim(val_text(v));
+		struct buf low = BUF_INIT;
+		for (size_t i = 0; i < s.n; i++)
+			buf_addc(&low, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i]);
+		const char *t = buf_cstr(&low);
+		int sign = *t == '-' ? -1 : 1;
+		t += *t == '-' || *t == '+';
+		int rc = 0;
+		if (!strcmp(t, "inf") || !strcmp(t, "infinity"))
+			f = sign * INFINITY;
+		else if (!strcmp(t, "nan"))
+			f = NAN;
+		else if (str_to_f64(s, &f)) {
+			struct buf shown = BUF_INIT;
+			str_repr(val_text(v), &shown);
+			rc = bind_raise(b, EXC_ValueError, "could not convert string to float: %s", buf_cstr(&shown));
+			buf_release(&shown);
+		}
+		buf_release(&low);
+		b->out = val_float(rc ? 0 : f);
+		return rc;
+	}
+	int found = call_special(b->h, v, NM___float__, NULL, 0, &b->out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	return bind_raise(b, EXC_TypeError, "float() argument must be a string or a real number, not '%s'", val_type_name(b->h, v));
+}
+
+static int b_bool(struct bind *b)
+{
+	int t = val_truth(b->h, b->a[1]);
+	b->out = val_bool(t);
+	return t < 0 ? -1 : 0;
+}
+
+static int b_abs(struct bind *b)
+{
+	struct val v = b->a[0];
+	int unordered;
+	if (v.kind == V_FLOAT) {
+		b->out = val_float(fabs(v.u.f));
+		return 0;
+	}
+	if (val_is_number(v)) {
+		if (pynum_compare(v, val_int(0), &unordered) < 0)
+			return op_unary(b->h, PY_OP_USub, v, &b->out);
+		return op_unary(b->h, PY_OP_UAdd, v, &b->out);
+	}
+	int found = call_special(b->h, v, NM___abs__, NULL, 0, &b->out);
+	return found > 0 ? 0 : found < 0 ? -1 : bind_raise(b, EXC_TypeError, "bad operand type for abs(): '%s'", val_type_name(b->h, v));
+}
+
+static int b_round(struct bind *b)
+{
+	struct val v = b->a[0];
+	int64_t digits = 0;
+	if (bind_given(b, 1) && bind_int(b, 1, &digits))
+		return -1;
+	if (v.kind == V_TENSOR || v.kind == V_OBJECT) {
+		struct str_obj *name = host_intern(b->h, v.kind == V_TENSOR ? STR("round") : STR("__round__"));
+		return name ? host_call_method(b->h, v, name, NULL, 0, &b->out) : -1;
+	}
+	if (!val_is_number(v))
+		return bind_raise(b, EXC_TypeError, "type %s doesn't define __round__ method", val_type_name(b->h, v));
+	if (v.kind != V_FLOAT) {
+		struct val p, q;
+		if (digits >= 0)
+			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
+		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) || pynum_binary(b->h, PY_OP_Mod, v, p, &q))
+			return -1;
+		struct val low, twice;
+		int u, up;
+		if (pynum_binary(b->h, PY_OP_Sub, v, q, &low) || pynum_binary(b->h, PY_OP_Mult, q, val_int(2), &twice))
+			return -1;
+		up = pynum_compare(twice, p, &u);
+		if (up == 0) {
+			struct val half;
+			if (pynum_binary(b->h, PY_OP_FloorDiv, low, p, &half) || pynum_binary(b->h, PY_OP_Mod, half, val_int(2), &half))
+				return -1;
+			up = half.u.i ? 1 : -1;
+		}
+		return up > 0 ? pynum_binary(b->h, PY_OP_Add, low, p, &b->out) : (b->out = low, 0);
+	}
+	if (!bind_given(b, 1)) {
+		if (!isfinite(v.u.f))
+			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
+		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
+	}
+	struct buf t = BUF_INIT;
+	if (digits > 300 || !isfinite(v.u.f)) {
+		b->out = v;
+	} else if (digits < -300) {
+		b->out = val_float(0);
+	} else if (digits >= 0) {
+		buf_addf(&t, "%.*f", (int)digits, v.u.f);     /* correctly rounded from the exact value */
+		b->out = val_float(strtod(buf_cstr(&t), NULL));
+	} else {
+		double p = pow(10, (double)-digits);
+		b->out = val_float(nearbyint(v.u.f / p) * p);
+	}
+	buf_release(&t);
+	return 0;
+}
+
+static int b_divmod(struct bind *b)
+{
+	struct val qr[2];
+	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[1], &qr[1]))
+		return -1;
+	return val_tuple(b->h, qr, 2, &b->out);
+}
+
+static int b_pow(struct bind *b)
+{
+	if (!bind_given(b, 2))
+		return op_binary(b->h, PY_OP_Pow, b->a[0], b->a[1], &b->out);
+	struct val acc = val_int(1), base;
+	int64_t e;
+	if (bind_int(b, 1, &e) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[2], &base))
+		return -1;
+	if (e < 0)
+		return bind_unsupported(b, "pow() with a negative exponent and a modulus");
+	for (; e; e >>= 1) {
+		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod, acc, b->a[2], &acc)))
+			return -1;
+		if (op_binary(b->h, PY_OP_Mult, base, base, &base) || op_binary(b->h, PY_OP_Mod, base, b->a[2], &base))
+			return -1;
+	}
+	return op_binary(b->h, PY_OP_Mod, acc, b->a[2], &b->out);
+}
+
+/* --- sequences ----------------------------------------------------------------------------------------- */
+
+static int b_len(struct bind *b)
+{
+	int64_t n;
+	if (host_len(b->h, b->a[0], &n))
+		return -1;
+	b->out = val_int(n);
+	return 0;
+}
+
+static int b_list(struct bind *b)
+{
+	return b->a[1].kind == V_UNSET ? val_list(b->h, NULL, 0, &b->out) : host_to_list(b->h, b->a[1], &b->out);
+}
+
+static int b_tuple(struct bind *b)
+{
+	struct val v = b->a[1], cls = b->a[0];
+	int exact = cls.kind == V_CLASS && cls.u.c == b->h->kind_class[V_TUPLE];
+	if (exact && v.kind == V_TUPLE && v.u.o->cls == cls.u.c) {
+		b->out = v;
+		return 0;
+	}
+	if (val_tuple(b->h, NULL, 0, &b->out))
+		return -1;
+	if (v.kind == V_UNSET)
+		return 0;
+	if (v.kind == V_LIST || v.kind == V_TUPLE) {
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			if (list_append(b->h, b->out, v.u.seq->v[i]))
+				return -1;
+		return 0;
+	}
+	return list_extend(b->h, b->out, v);
+}
+
+static int b_size(struct bind *b)
+{
+	if (b_tuple(b))
+		return -1;
+	if (b->a[1].kind != V_UNSET && val_tuple(b->h, b->out.u.seq->v, b->out.u.seq->n, &b->out))
+		return -1;
+	b->out.u.o->cls = b->h->size_class;
+	return 0;
+}
+
+static int add_to_set(void *ctx, struct val item)
+{
+	struct bind *b = ctx;
+	return dict_set(b->h, b->out, item, val_none());
+}
+
+static int b_set(struct bind *b)
+{
+	if (val_set(b->h, &b->out))
+		return -1;
+	return b->a[1].kind == V_UNSET ? 0 : host_each(b->h, b->a[1], add_to_set, b);
+}
+
+static int b_frozenset(struct bind *b)
+{
+	if (b_set(b))
+		return -1;
+	b->out.u.o->cls = host_native_class(b->h, "frozenset");
+	return 0;
+}
+
+static int b_dict(struct bind *b)
+{
+	if (val_dict(b->h, &b->out))
+		return -1;
+	if (b->a[1].kind != V_UNSET && dict_fill(b->h, b->out, b->a[1]))
+		return -1;
+	return dict_update(b->h, b->out, b->a[2]);
+}
+
+static int b_range(struct bind *b)
+{
+	int64_t start = 0, stop, step = 1;
+	struct range_obj *r;
+	int two = b->a[2].kind != V_UNSET;
+	if (val_as_int(b->h, b->a[two ? 2 : 1], &stop) || (two && val_as_int(b->h, b->a[1], &start)) ||
+	    (b->a[3].kind != V_UNSET && val_as_int(b->h, b->a[3], &step)))
+		return -1;
+	if (!step)
+		return bind_raise(b, EXC_ValueError, "range() arg 3 must not be zero");
+	if (!(r = host_obj(b->h, V_RANGE, sizeof *r, NULL)))
+		return -1;
+	r->start = start;
+	r->stop = stop;
+	r->step = step;
+	b->out = val_obj(&r->h);
+	return 0;
+}
+
+static int b_slice(struct bind *b)
+{
+	struct val *a = b->a + 1;
+	if (a[1].kind == V_UNSET)
+		return val_slice(b->h, val_none(), a[0], val_none(), &b->out);
+	return val_slice(b->h, a[0], a[1], a[2].kind == V_UNSET ? val_none() : a[2], &b->out);
+}
+
+static int b_iter(struct bind *b)
+{
+	return host_iter(b->h, b->a[0], &b->out);
+}
+
+static int b_next(struct bind *b)
+{
+	struct val it = b->a[0];
+	int found;
+	if (it.kind == V_ITER) {
+		found = host_next(b->h, it, &b->out);
+	} else {
+		found = call_special(b->h, it, NM___next__, NULL, 0, &b->out);
+		if (!found)
+			return bind_raise(b, EXC_TypeError, "'%s' object is not an iterator", val_type_name(b->h, it));
+		if (found < 0 && b->a[1].kind != V_UNSET && host_exc_is(b->h, EXC_StopIteration)) {
+			host_exc_clear(b->h);
+			found = 0;
+		}
+	}
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (b->a[1].kind == V_UNSET)
+		return bind_raise(b, EXC_StopIteration, "%s", "");
+	b->out = b->a[1];
+	return 0;
+}
+
+/* enumerate, zip, map, filter, reversed: lazy iterators over iterators. */
+static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
+{
+	struct val kv[2] = { val_int(it->i) };
+	int more = host_next(h, it->src, &kv[1]);
+	if (more <= 0)
+		return more;
+	it->i++;
+	return val_tuple(h, kv, 2, out) ? -1 : 1;
+}
+
+static int b_enumerate(struct bind *b)
+{
+	struct val it;
+	int64_t start;
+	if (bind_int(b, 1, &start) || host_iter(b->h, b->a[0], &it) || val_iter(b->h, it, next_enumerate, &b->out))
+		return -1;
+	b->out.u.iter->i = start;
+	return 0;
+}
+
+static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
+{
+	struct val item, t;
+	const struct seq_obj *s = it->src.u.seq;
+	if (!s->n || val_tuple(h, NULL, 0, &t))
+		return s->n ? -1 : 0;
+	for (size_t i = 0; i < s->n; i++) {
+		int more = host_next(h, s->v[i], &item);
+		if (more < 0)
+			return -1;
+		if (!more) {
+			if (it->n && i)
+				return host_raise(h, EXC_ValueError, "zip() argument %zu is shorter than argument 1", i + 1);
+			for (size_t k = 1; it->n && k < s->n; k++)
+				if (host_next(h, s->v[k], &item) > 0)
+					return host_raise(h, EXC_ValueError, "zip() argument %zu is longer than argument 1", k + 1);
+			return 0;
+		}
+		if (list_append(h, t, item))
+			return -1;
+	}
+	*out = t;
+	return 1;
+}
+
+static int iterators_of(struct host *h, const struct val *v, size_t n, struct val *out)
+{
+	struct val it;
+	if (val_tuple(h, NULL, 0, out))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (host_iter(h, v[i], &it) || list_append(h, *out, it))
+			return -1;
+	return 0;
+}
+
+static int b_zip(struct bind *b)
+{
+	struct val its;
+	if (iterators_of(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &its) || val_iter(b->h, its, next_zip, &b->out))
+		return -1;
+	int strict = val_truth(b->h, b->a[1]);
+	b->out.u.iter->n = strict > 0;
+	return strict < 0 ? -1 : 0;
+}
+
+static int next_map(struct host *h, struct iter_obj *it, struct val *out)
+{
+	struct val args;
+	int more = next_zip(h, it, &args);
+	if (more <= 0)
+		return more;
+	struct call_args a = { .a = args.u.seq->v, .n = args.u.seq->n };
+	return host_callv(h, it->a, &a, out) ? -1 : 1;
+}
+
+static int b_map(struct bind *b)
+{
+	struct val its;
+	if (iterators_of(b->h, b->a[1].u.seq->v, b->a[1].u.seq->n, &its) || val_iter(b->h, its, next_map, &b->out))
+		return -1;
+	val_assign(b->h, &b->out.u.iter->a, b->a[0]);
+	return 0;
+}
+
+static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
+{
+	for (;;) {
+		struct val t;
+		int more = host_step(h) ? -1 : host_next(h, it->src, out);
+		if (more <= 0)
+			return more;
+		t = *out;
+		if (it->a.kind != V_NONE && host_call1(h, it->a, *out, &t))
+			return -1;
+		int yes = val_truth(h, t);
+		if (yes)
+			return yes;
+	}
+}
+
+static int b_filter(struct bind *b)
+{
+	struct val it;
+	if (host_iter(b->h, b->a[1], &it) || val_iter(b->h, it, next_filter, &b->out))
+		return -1;
+	val_assign(b->h, &b->out.u.iter->a, b->a[0]);
+	return 0;
+}
+
+static int b_reversed(struct bind *b)
+{
+	struct val list;
+	int found = call_special(b->h, b->a[0], NM___reversed__, NULL, 0, &b->out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (host_to_list(b->h, b->a[0], &list))
+		return -1;
+	struct seq_obj *s = list.u.seq;
+	for (size_t i = 0; i < s->n / 2; i++) {
+		struct val t = s->v[i];
+		s->v[i] = s->v[s->n - 1 - i];
+		s->v[s->n - 1 - i] = t;
+	}
+	return host_iter(b->h, list, &b->out);
+}
+
+/* --- reductions ------------------------------------------------------------------------------------------- */
+
+static int b_sum(struct bind *b)
+{
+	struct val it, v;
+	int more;
+	b->out = b->a[1];
+	if (host_iter(b->h, b->a[0], &it))
+		return -1;
+	while ((more = host_next(b->h, it, &v)) > 0)
+		if (host_step(b->h) || op_binary(b->h, PY_OP_Add, b->out, v, &b->out))
+			return -1;
+	return more;
+}
+
+static int any_all(struct bind *b, int stop_at)
+{
+	struct val it, v;
+	int more;
+	if (host_iter(b->h, b->a[0], &it))
+		return -1;
+	b->out = val_bool(!stop_at);
+	while ((more = host_next(b->h, it, &v)) > 0) {
+		int t = host_step(b->h) ? -1 : val_truth(b->h, v);
+		if (t < 0)
+			return -1;
+		if (t == stop_at) {
+			b->out = val_bool(stop_at);
+			return 0;
+		}
+	}
+	return more;
+}
+
+static int b_any(struct bind *b) { return any_all(b, 1); }
+static int b_all(struct bind *b) { return any_all(b, 0); }
+
+static int best_of(struct bind *b, enum py_op op)
+{
+	struct val items = b->a[0], it, v, key, best_key, r;
+	struct val fn = b->a[1];
+	int more, have = 0;
+	const char *name = op == PY_OP_Lt ? "min" : "max";
+	if (items.u.seq->n == 0)
+		return bind_raise(b, EXC_TypeError, "%s expected at least 1 argument, got 0", name);
+	if (host_iter(b->h, items.u.seq->n == 1 ? items.u.seq->v[0] : items, &it))
+		return -1;
+	while ((more = host_next(b->h, it, &v)) > 0) {
+		key = v;
+		if (host_step(b->h) || (fn.kind != V_NONE && host_call1(b->h, fn, v, &key)))
+			return -1;
+		int better = 1;
+		if (have && (op_compare(b->h, op, key, best_key, &r) || (better = val_truth(b->h, r)) < 0))
+			return -1;
+		if (better) {
+			b->out = v;
+			best_key = key;
+			have = 1;
+		}
+	}
+	if (more < 0 || have)
+		return more;
+	if (b->a[2].kind == V_UNSET)
+		return bind_raise(b, EXC_ValueError, "%s() arg is an empty sequence", name);
+	b->out = b->a[2];
+	return 0;
+}
+
+static int b_min(struct bind *b) { return best_of(b, PY_OP_Lt); }
+static int b_max(struct bind *b) { return best_of(b, PY_OP_Gt); }
+
+static int b_sorted(struct bind *b)
+{
+	int reverse;
+	if (bind_bool(b, 2, &reverse) || host_to_list(b->h, b->a[0], &b->out))
+		return -1;
+	return list_sort(b->h, b->out, b->a[1], reverse);
+}
+
+/* --- objects ------------------------------------------------------------------------------------------------- */
+
+static int b_isinstance(struct bind *b)
+{
+	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
+	b->out = val_bool(yes);
+	return yes < 0 ? -1 : 0;
+}
+
+static int b_issubclass(struct bind *b)
+{
+	if (b->a[0].kind != V_CLASS)
+		return bind_raise(b, EXC_TypeError, "issubclass() arg 1 must be a class");
+	int yes = issubclass_of(b->h, b->a[0], b->a[1]);
+	b->out = val_bool(yes);
+	return yes < 0 ? -1 : 0;
+}
+
+static struct str_obj *name_arg(struct bind *b, size_t i)
+{
+	if (b->a[i].kind == V_STR)
+		return host_intern(b->h, val_text(b->a[i]));
+	bind_raise(b, EXC_TypeError, "attribute name must be string, not '%s'", val_type_name(b->h, b->a[i]));
+	return NULL;
+}
+
+static int b_hasattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	struct val v;
+	int found = name ? attr_get(b->h, b->a[0], name, &v) : -1;
+	if (found < 0) {
+		if (!host_exc_is(b->h, EXC_AttributeError))
+			return -1;
+		host_exc_clear(b->h);
+	}
+	b->out = val_bool(found > 0);
+	return 0;
+}
+
+static int b_getattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	if (!name)
+		return -1;
+	if (b->a[2].kind == V_UNSET)
+		return attr_load(b->h, b->a[0], name, &b->out);
+	int found = attr_get(b->h, b->a[0], name, &b->out);
+	if (found > 0)
+		return 0;
+	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
+		return -1;
+	host_exc_clear(b->h);
+	b->out = b->a[2];
+	return 0;
+}
+
+static int b_setattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	return name ? attr_set(b->h, b->a[0], name, b->a[2]) : -1;
+}
+
+static int b_delattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	return name ? attr_del(b->h, b->a[0], name) : -1;
+}
+
+static int b_callable(struct bind *b)
+{
+	struct val v = b->a[0];
+	b->out = val_bool(v.kind == V_FUNC || v.kind == V_BUILTIN || v.kind == V_METHOD || v.kind == V_CLASS ||
+			  has_special(b->h, v, NM___call__));
+	return 0;
+}
+
+static int b_hash(struct bind *b)
+{
+	uint64_t x;
+	if (val_hash(b->h, b->a[0], &x))
+		return -1;
+	struct val v = b->a[0];
+	int whole = v.kind == V_FLOAT && fabs(v.u.f) < 9e18 && v.u.f == floor(v.u.f);
+	b->out = v.kind == V_INT || v.kind == V_BOOL ? val_int(v.u.i) : whole ? val_int((int64_t)v.u.f) : val_int((int64_t)(x >> 1));
+	return 0;
+}
+
+static int b_id(struct bind *b)
+{
+	b->out = val_int(V_IS_HEAP(b->a[0]) ? (int64_t)((uintptr_t)b->a[0].u.o & INT64_MAX) : (int64_t)b->a[0].kind);
+	return 0;
+}
+
+static int b_super(struct bind *b)
+{
+	struct val cls = b->a[1], self = b->a[2];
+	if (cls.kind == V_UNSET) {
+		struct frame *f = b->h->frame;
+		while (f && f->fn && f->scope && f->scope->node != f->fn->node)      /* out of comprehensions */
+			f = f->up;
+		if (!f || !f->fn || f->class_cell.kind != V_CELL || CELL_VALUE(f->class_cell).kind != V_CLASS || !f->scope->n_params)
+			return bind_raise(b, EXC_RuntimeError, "super(): no arguments");
+		cls = CELL_VALUE(f->class_cell);
+		self = f->slots[0].kind == V_CELL ? CELL_VALUE(f->slots[0]) : f->slots[0];
+	}
+	if (cls.kind != V_CLASS || self.kind == V_UNSET)
+		return bind_raise(b, EXC_TypeError, "super(type, obj): obj must be an instance or subtype of type");
+	if (!class_is_sub(self.kind == V_CLASS ? self.u.c : val_class(b->h, self), cls.u.c))
+		return bind_raise(b, EXC_TypeError, "super(type, obj): obj must be an instance or subtype of type");
+	return val_pair(b->h, V_SUPER, cls, self, &b->out);
+}
+
+static int b_property(struct bind *b)
+{
+	return val_pair(b->h, V_PROPERTY, b->a[1], b->a[2], &b->out);
+}
+
+static int p_setter(struct bind *b)
+{
+	return val_pair(b->h, V_PROPERTY, b->a[0].u.m->self, b->a[1], &b->out);
+}
+
+static int p_getter(struct bind *b)
+{
+	return val_pair(b->h, V_PROPERTY, b->a[1], b->a[0].u.m->fn, &b->out);
+}
+
+static int b_staticmethod(struct bind *b) { return val_pair(b->h, V_STATICMETHOD, b->a[1], val_none(), &b->out); }
+static int b_classmethod(struct bind *b) { return val_pair(b->h, V_CLASSMETHOD, b->a[1], val_none(), &b->out); }
+
+static int b_object(struct bind *b)
+{
+	if (b->a[0].kind != V_CLASS)
+		return bind_raise(b, EXC_TypeError, "object.__new__(X): X is not a type object");
+	struct obj *o = host_obj(b->h, V_OBJECT, sizeof *o, b->a[0].u.c);
+	struct dict_obj *d = o ? dict_obj_new(b->h, V_DICT) : NULL;
+	if (!d)
+		return -1;
+	val_keep(val_obj(&d->h));
+	o->attrs = d;
+	b->out = val_obj(o);
+	return 0;
+}
+
+static int o_init(struct bind *b)
+{
+	struct val t;
+	if (b->a[0].kind == V_OBJECT && class_is_sub(b->a[0].u.o->cls, b->h->exc_class[EXC_BaseException])) {
+		if (val_tuple(b->h, b->a[1].u.seq->v, b->a[1].u.seq->n, &t))
+			return -1;
+		return attrs_set(b->h, b->a[0].u.o->attrs, b->h->nm[NM_args], t);
+	}
+	if (b->a[0].kind == V_DICT) {
+		if (b->a[1].u.seq->n && dict_fill(b->h, b->a[0], b->a[1].u.seq->v[0]))
+			return -1;
+		return dict_update(b->h, b->a[0], b->a[2]);
+	}
+	if (b->a[0].kind == V_LIST && b->a[1].u.seq->n)
+		return list_extend(b->h, b->a[0], b->a[1].u.seq->v[0]);
+	return 0;
+}
+
+static int o_setattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	return name ? attr_set_generic(b->h, b->a[0], name, b->a[2]) : -1;
+}
+
+static int o_delattr(struct bind *b)
+{
+	struct str_obj *name = name_arg(b, 1);
+	return name ? attr_del_generic(b->h, b->a[0], name) : -1;
+}
+
+static int o_init_subclass(struct bind *b)
+{
+	(void)b;
+	return 0;
+}
+
+static int b_notimpl(struct bind *b)
+{
+	b->out = (struct val){ .kind = V_NOTIMPL };
+	return 0;
+}
+
+static int b_ellipsis(struct bind *b)
+{
+	b->out = (struct val){ .kind = V_ELLIPSIS };
+	return 0;
+}
+
+static int b_debug(struct bind *b)
+{
+	b->out = val_bool(1);
+	return 0;
+}
+
+static int t_mro(struct bind *b)
+{
+	struct val t;
+	if (attr_load(b->h, b->a[0], b->h->nm[NM___mro__], &t))
+		return -1;
+	return host_to_list(b->h, t, &b->out);
+}
+
+const struct bind_row builtin_rows[] = {
+	{ "builtins.print", "*values, sep=' ', end='\n', file=None, flush=False", b_print, 0 },
+	{ "builtins.repr", "obj, /", b_repr, 0 },
+	{ "builtins.ascii", "obj, /", b_repr, 0 },
+	{ "builtins.format", "value, format_spec='', /", b_format, 0 },
+	{ "builtins.chr", "i, /", b_chr, 0 },
+	{ "builtins.ord", "c, /", b_ord, 0 },
+	{ "builtins.bin", "number, /", b_bin, 0 },
+	{ "builtins.hex", "number, /", b_hex, 0 },
+	{ "builtins.oct", "number, /", b_oct, 0 },
+	{ "builtins.abs", "x, /", b_abs, 0 },
+	{ "builtins.round", "number, ndigits=None", b_round, 0 },
+	{ "builtins.divmod", "x, y, /", b_divmod, 0 },
+	{ "builtins.pow", "base, exp, mod=None", b_pow, 0 },
+	{ "builtins.len", "obj, /", b_len, 0 },
+	{ "builtins.iter", "obj, /", b_iter, 0 },
+	{ "builtins.next", "iterator, default=?, /", b_next, 0 },
+	{ "builtins.enumerate", "iterable, start=0", b_enumerate, 0 },
+	{ "builtins.zip", "*iterables, strict=False", b_zip, 0 },
+	{ "builtins.map", "func, *iterables", b_map, 0 },
+	{ "builtins.filter", "function, iterable, /", b_filter, 0 },
+	{ "builtins.reversed", "sequence, /", b_reversed, 0 },
+	{ "builtins.sum", "iterable, /, start=0", b_sum, 0 },
+	{ "builtins.any", "iterable, /", b_any, 0 },
+	{ "builtins.all", "iterable, /", b_all, 0 },
+	{ "builtins.min", "*args, key=None, default=?", b_min, 0 },
+	{ "builtins.max", "*args, key=None, default=?", b_max, 0 },
+	{ "builtins.sorted", "iterable, /, *, key=None, reverse=False", b_sorted, 0 },
+	{ "builtins.isinstance", "obj, class_or_tuple, /", b_isinstance, 0 },
+	{ "builtins.issubclass", "cls, class_or_tuple, /", b_issubclass, 0 },
+	{ "builtins.hasattr", "obj, name, /", b_hasattr, 0 },
+	{ "builtins.getattr", "obj, name, default=?, /", b_getattr, 0 },
+	{ "builtins.setattr", "obj, name, value, /", b_setattr, 0 },
+	{ "builtins.delattr", "obj, name, /", b_delattr, 0 },
+	{ "builtins.callable", "obj, /", b_callable, 0 },
+	{ "builtins.hash", "obj, /", b_hash, 0 },
+	{ "builtins.id", "obj, /", b_id, 0 },
+	{ "builtins.NotImplemented", "", b_notimpl, BIND_CONST },
+	{ "builtins.Ellipsis", "", b_ellipsis, BIND_CONST },
+	{ "builtins.__debug__", "", b_debug, BIND_CONST },
+	{ "object.__new__", "cls, *args, **kwargs", b_object, BIND_STATIC },
+	{ "object.__init__", "self, *args, **kwargs", o_init, 0 },
+	{ "object.__setattr__", "self, name, value", o_setattr, 0 },
+	{ "object.__delattr__", "self, name", o_delattr, 0 },
+	{ "object.__init_subclass__", "cls, **kwargs", o_init_subclass, BIND_CLASSMETHOD },
+	{ "type.mro", "cls", t_mro, 0 },
+	{ "int.__new__", "cls, x=?, base=None", b_int, BIND_STATIC },
+	{ "bool.__new__", "cls, x=False", b_bool, BIND_STATIC },
+	{ "float.__new__", "cls, x=?", b_float, BIND_STATIC },
+	{ "str.__new__", "cls, object=?, encoding=None, errors=None", b_str, BIND_STATIC },
+	{ "bytes.__new__", "cls, source=?, encoding=None", b_bytes, BIND_STATIC },
+	{ "list.__new__", "cls, iterable=?, /", b_list, BIND_STATIC },
+	{ "tuple.__new__", "cls, iterable=?, /", b_tuple, BIND_STATIC },
+	{ "torch.Size.__new__", "cls, iterable=?, /", b_size, BIND_STATIC },
+	{ "set.__new__", "cls, iterable=?, /", b_set, BIND_STATIC },
+	{ "frozenset.__new__", "cls, iterable=?, /", b_frozenset, BIND_STATIC },
+	{ "dict.__new__", "cls, mapping=?, /, **kwargs", b_dict, BIND_STATIC },
+	{ "range.__new__", "cls, start, stop=?, step=?, /", b_range, BIND_STATIC },
+	{ "slice.__new__", "cls, start, stop=?, step=?, /", b_slice, BIND_STATIC },
+	{ "super.__new__", "cls, type=?, obj=?, /", b_super, BIND_STATIC },
+	{ "property.__new__", "cls, fget=None, fset=None, fdel=None, doc=None", b_property, BIND_STATIC },
+	{ "property.setter", "self, fset", p_setter, 0 },
+	{ "property.getter", "self, fget", p_getter, 0 },
+	{ "staticmethod.__new__", "cls, function", b_staticmethod, BIND_STATIC },
+	{ "classmethod.__new__", "cls, function", b_classmethod, BIND_STATIC },
+	{ NULL, NULL, NULL, 0 }
+};

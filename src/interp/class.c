@@ -1,0 +1,454 @@
+/* Classes: the built-in types, class statements, method resolution order, instances. */
+#include "interp/interp.h"
+
+static const struct native { const char *dotted, *name; enum val_kind kind; const char *base; } natives[] = {
+#define NATIVE(dotted, name, kind, base) { dotted, name, kind, base },
+#include "interp/native.def"
+#undef NATIVE
+};
+
+static const struct { const char *name; int base; } excs[EXCS] = {
+#define EXC(name, base, reason) { #name, EXC_##base },
+#include "interp/exc.def"
+#undef EXC
+};
+
+/* --- method resolution order: C3 ------------------------------------------------------------- */
+
+struct line { struct class_obj **v; size_t n; };
+
+static int in_tail(const struct line *l, size_t n, const struct class_obj *c)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 1; k < l[i].n; k++)
+			if (l[i].v[k] == c)
+				return 1;
+	return 0;
+}
+
+static void take(struct line *l, size_t n, const struct class_obj *c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (l[i].n && l[i].v[0] == c)
+			l[i].v++, l[i].n--;
+}
+
+/* Merges the bases' orders into out[1..]; -1: they contradict each other. */
+static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct class_obj **out, size_t *count)
+{
+	*count = 0;
+	out[(*count)++] = c;
+	for (;;) {
+		struct class_obj *next = NULL;
+		size_t left = 0;
+		for (size_t i = 0; i < n && !next; i++) {
+			left += lines[i].n;
+			if (lines[i].n && !in_tail(lines, n, lines[i].v[0]))
+				next = lines[i].v[0];
+		}
+		if (!next)
+			return left ? -1 : 0;
+		out[(*count)++] = next;
+		take(lines, n, next);
+	}
+}
+
+static int class_order(struct host *h, struct class_obj *c)
+{
+	size_t total = 1, n = c->n_bases;
+	for (size_t i = 0; i < n; i++)
+		total += c->bases[i]->n_mro;
+	struct line *lines = host_alloc(h, (n + 1) * sizeof *lines);
+	struct class_obj **order = lines ? host_alloc(h, total * sizeof *order) : NULL;
+	int rc = -1;
+	if (order) {
+		size_t count;
+		for (size_t i = 0; i < n; i++)
+			lines[i] = (struct line){ .v = c->bases[i]->mro, .n = c->bases[i]->n_mro };
+		lines[n] = (struct line){ .v = c->bases, .n = n };
+		rc = c3_merge(c, lines, n + 1, order, &count);
+		if (rc)
+			host_raise(h, EXC_TypeError, "Cannot create a consistent method resolution order (MRO) for bases");
+		else if ((c->mro = host_alloc(h, count * sizeof *order))) {
+			memcpy(c->mro, order, count * sizeof *order);
+			c->n_mro = count;
+		} else {
+			rc = -1;
+		}
+	}
+	host_release(h, order, total * sizeof *order);
+	host_release(h, lines, (n + 1) * sizeof *lines);
+	return rc;
+}
+
+int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out)
+{
+	struct class_obj *c = host_obj(h, V_CLASS, sizeof *c, h->type_class);
+	struct dict_obj *d = c ? dict_obj_new(h, V_DICT) : NULL;
+	if (!d || !(c->bases = host_alloc(h, (n_bases + 1) * sizeof *c->bases)))
+		return -1;
+	val_keep(val_obj(&d->h));
+	val_keep(val_obj(&c->h));        /* classes live as long as the host */
+	host_uncharge(h, sizeof *c->bases);
+	c->h.attrs = d;
+	c->name = name;
+	c->kind = V_OBJECT;
+	c->n_bases = n_bases;
+	for (size_t i = 0; i < n_bases; i++) {
+		c->bases[i] = bases[i];
+		if (bases[i]->kind != V_OBJECT)
+			c->kind = bases[i]->kind;
+	}
+	*out = c;
+	return class_order(h, c);
+}
+
+int class_is_sub(const struct class_obj *c, const struct class_obj *of)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i] == of)
+			return 1;
+	return 0;
+}
+
+/* --- built-in types ------------------------------------------------------------------------------ */
+
+struct class_obj *host_native_class(struct host *h, const char *dotted)
+{
+	struct str_obj *key = host_intern(h, str_of(dotted));
+	struct val *found = key ? attrs_get(h->natives, key) : NULL;
+	return found ? found->u.c : NULL;
+}
+
+static int add_native(struct host *h, const char *dotted, const char *name, enum val_kind kind, struct class_obj *base,
+		      struct class_obj **out)
+{
+	struct str_obj *n = host_intern(h, str_of(name)), *key = host_intern(h, str_of(dotted));
+	if (!n || !key || class_new(h, n, &base, base ? 1 : 0, out))
+		return -1;
+	(*out)->native = key->p;
+	(*out)->kind = kind;
+	if (!h->kind_class[kind])
+		h->kind_class[kind] = *out;
+	return attrs_set(h, h->natives, key, val_obj(&(*out)->h));
+}
+
+int host_make_natives(struct host *h)
+{
+	struct class_obj *c;
+	for (size_t i = 0; i < COUNT_OF(natives); i++) {
+		const struct native *n = &natives[i];
+		struct class_obj *base = n->base[0] ? host_native_class(h, n->base) : NULL;
+		if (add_native(h, n->dotted, n->name, n->kind, base, &c))
+			return -1;
+	}
+	h->object_class = host_native_class(h, "object");
+	h->type_class = host_native_class(h, "type");
+	h->size_class = host_native_class(h, "torch.Size");
+	h->param_class = host_native_class(h, "torch.nn.Parameter");
+	h->kind_class[V_BIG] = h->kind_class[V_INT];
+	h->kind_class[V_UNSET] = h->kind_class[V_NONE];
+	for (int i = 0; i < EXCS; i++) {
+		struct class_obj *base = i ? h->exc_class[excs[i].base] : h->object_class;
+		if (add_native(h, excs[i].name, excs[i].name, V_OBJECT, base, &h->exc_class[i]))
+			return -1;
+		h->exc_class[i]->is_exc = i + 1;
+	}
+	for (struct obj *o = h->objects; o; o = o->next)      /* made before its class was */
+		if (!o->cls)
+			o->cls = h->kind_class[o->kind];
+	return 0;
+}
+
+struct class_obj *val_class(struct host *h, struct val v)
+{
+	if (V_IS_HEAP(v))
+		return v.u.o->cls;
+	if (v.aux && (v.kind == V_INT || v.kind == V_FLOAT))
+		return h->scalar_class[v.kind == V_FLOAT];
+	return h->kind_class[v.kind];
+}
+
+const char *val_type_name(struct host *h, struct val v)
+{
+	return val_class(h, v)->name->p;
+}
+
+/* A member of a built-in type, made from its binding row at first use. */
+static struct val *native_member(struct host *h, struct class_obj *c, const struct str_obj *name)
+{
+	struct val v;
+	if (c == h->object_class && name->p[0] != '_')
+		return NULL;
+	int found = host_native_get(h, c, (struct str_obj *)name, &v);
+	if (found < 0)
+		return NULL;
+	if (!found)
+		v = (struct val){ .kind = V_UNSET };     /* remembered: there is none */
+	struct str_obj *key = host_intern(h, (struct str){ .p = name->p, .n = name->n });
+	if (!key || attrs_set(h, c->h.attrs, key, v))
+		return NULL;
+	return found ? attrs_get(c->h.attrs, key) : NULL;
+}
+
+struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where)
+{
+	for (size_t i = 0; i < c->n_mro; i++) {
+		struct val *v = attrs_get(c->mro[i]->h.attrs, name);
+		if (!v && c->mro[i]->native)
+			v = native_member(h, c->mro[i], name);
+		if (v && v->kind != V_UNSET) {
+			if (where)
+				*where = c->mro[i];
+			return v;
+		}
+	}
+	return NULL;
+}
+
+/* --- class statements -------------------------------------------------------------------------------- */
+
+static int eval_bases(struct host *h, struct frame *f, const struct py_node *n, struct class_obj **bases, size_t *count)
+{
+	const struct py_list *l = &n->u.ClassDef.bases;
+	*count = 0;
+	if (l->n > 15)
+		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases");
+	for (size_t i = 0; i < l->n; i++) {
+		struct val v;
+		if (eval(h, f, l->v[i], &v))
+			return -1;
+		f->node = l->v[i];
+		if (v.kind == V_CLASS)
+			bases[(*count)++] = v.u.c;
+		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)   /* Generic[T] and the like say nothing */
+			return host_raise(h, EXC_TypeError, "bases must be types");
+	}
+	for (size_t i = 0; i < *count; i++)
+		if (bases[i] == h->kind_class[V_BOOL] || bases[i]->kind == V_DTYPE || bases[i]->kind == V_FUNC)
+			return host_raise(h, EXC_TypeError, "type '%s' is not an acceptable base type", bases[i]->name->p);
+	if (!*count)
+		bases[(*count)++] = h->object_class;
+	return 0;
+}
+
+/* Runs the body with its own namespace, which becomes the class's. */
+static int run_class_body(struct host *h, struct frame *f, const struct py_node *n, struct scope *s, struct class_obj *c, struct val cell)
+{
+	struct val cells[64];
+	if (s->n_free > (int)COUNT_OF(cells))
+		return host_fatal(h, REASON_unsupported, "a class that uses more than 64 variables of the function around it");
+	for (int i = 0; i < s->n_free; i++)
+		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
+	struct frame body = { .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
+			      .names = c->h.attrs, .fn = f->fn, .class_cell = cell };
+	if (host_enter(h))
+		return -1;
+	h->frame = &body;
+	enum flow w = exec_block(h, &body, &n->u.ClassDef.body);
+	h->frame = body.up;
+	host_leave(h);
+	return w == FLOW_FAIL ? -1 : 0;
+}
+
+/* Keywords of the class statement; __init_subclass__ of the bases gets all but metaclass. */
+static int init_subclass(struct host *h, struct frame *f, const struct py_node *n, struct class_obj *c)
+{
+	struct val names[8], vals[8], m, r;
+	size_t k = 0;
+	for (size_t i = 0; i < n->u.ClassDef.keywords.n; i++) {
+		const struct py_keyword *kw = &n->u.ClassDef.keywords.v[i]->u.keyword;
+		if (!kw->arg.p || k == COUNT_OF(names))
+			return host_fatal(h, REASON_unsupported, "these keywords of a class statement are not supported");
+		struct str_obj *s = host_ident(h, kw->arg);
+		if (!s || eval(h, f, kw->value, &vals[k]))
+			return -1;
+		names[k] = val_of_str(s);
+		if (str_is(kw->arg, "metaclass")) {
+			if (vals[k].kind != V_CLASS || !(vals[k].u.c->native || (vals[k].u.c->mod && vals[k].u.c->mod->trusted)))
+				return host_fatal(h, REASON_unsupported, "metaclasses are not supported");
+			continue;
+		}
+		k++;
+	}
+	for (size_t i = 1; i < c->n_mro; i++) {
+		struct val *hook = attrs_get(c->mro[i]->h.attrs, h->nm[NM___init_subclass__]);
+		if (!hook || hook->kind == V_UNSET)
+			continue;
+		m = hook->kind == V_CLASSMETHOD ? hook->u.m->self : *hook;
+		struct val self = val_obj(&c->h);
+		struct call_args args = { .a = &self, .n = 1, .kw_names = names, .kw_vals = vals, .n_kw = k };
+		return host_callv(h, m, &args, &r);
+	}
+	if (k)
+		return host_raise(h, EXC_TypeError, "%s.__init_subclass__() takes no keyword arguments", c->name->p);
+	return 0;
+}
+
+int make_class(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct class_obj *bases[16], *c;
+	struct val cell, unset = { .kind = V_UNSET };
+	size_t n_bases;
+	struct scope *s = scope_of(f->unit, n);
+	struct str_obj *name = host_ident(h, n->u.ClassDef.name);
+	if (!s)
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	if (!name || eval_bases(h, f, n, bases, &n_bases) || class_new(h, name, bases, n_bases, &c) ||
+	    val_pair(h, V_CELL, unset, unset, &cell))
+		return -1;
+	c->mod = f->mod;
+	f->node = n;
+	if (attrs_set(h, c->h.attrs, h->nm[NM___module__], val_of_str(f->mod->name)) ||
+	    run_class_body(h, f, n, s, c, cell))
+		return -1;
+	f->node = n;
+	if (attrs_get(c->h.attrs, h->nm[NM___getattribute__]))
+		return host_fatal(h, REASON_unsupported, "__getattribute__ is not supported");
+	val_assign(h, &CELL_VALUE(cell), val_obj(&c->h));
+	*out = val_obj(&c->h);
+	return init_subclass(h, f, n, c);
+}
+
+/* --- instances ------------------------------------------------------------------------------------------ */
+
+static int new_object(struct host *h, struct class_obj *c, struct val *out)
+{
+	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, c);
+	struct dict_obj *d = o ? dict_obj_new(h, V_DICT) : NULL;
+	if (!d)
+		return -1;
+	val_keep(val_obj(&d->h));
+	o->attrs = d;
+	*out = val_obj(o);
+	return 0;
+}
+
+static int is_exc_class(struct host *h, const struct class_obj *c)
+{
+	return class_is_sub(c, h->exc_class[EXC_BaseException]);
+}
+
+/* The new object before __init__: by a __new__ of the program or of a built-in type. */
+static int make_instance(struct host *h, struct class_obj *c, const struct call_args *args, int own_init, struct val *out)
+{
+	struct class_obj *where = NULL;
+	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where), a[33], t;
+	if (h->fatal || h->failed)
+		return -1;
+	if (!maker || where == h->object_class) {
+		if (c->kind != V_OBJECT)
+			return host_raise(h, EXC_TypeError, "cannot create '%s' instances", c->name->p);
+		if (new_object(h, c, out))
+			return -1;
+		if (!is_exc_class(h, c))
+			return 0;
+		return val_tuple(h, args->a, args->n, &t) || attrs_set(h, out->u.o->attrs, h->nm[NM_args], t) ? -1 : 0;
+	}
+	struct call_args all = *args;
+	if (where->native && own_init && (c->kind == V_LIST || c->kind == V_DICT || c->kind == V_SET))
+		all = (struct call_args){ .n = 0 };     /* their __init__ fills them */
+	if (all.n + 1 > COUNT_OF(a))
+		return host_fatal(h, REASON_unsupported, "a call of %s with more than 32 arguments", c->name->p);
+	a[0] = val_obj(&c->h);
+	if (all.n)
+		memcpy(a + 1, all.a, all.n * sizeof *a);
+	all.a = a;
+	all.n++;
+	struct val fn = host_hold(h, maker->kind == V_STATICMETHOD ? maker->u.m->self : *maker);
+	return host_callv(h, fn, &all, out);
+}
+
+static int init_instance(struct host *h, struct class_obj *c, struct val self, struct val init, const struct call_args *args)
+{
+	struct val a[33], r, *v = a;
+	size_t n = args->n + 1;
+	if (n > COUNT_OF(a) && !(v = host_alloc(h, n * sizeof *v)))
+		return -1;
+	v[0] = self;
+	if (args->n)
+		memcpy(v + 1, args->a, args->n * sizeof *v);
+	struct call_args all = *args;
+	all.a = v;
+	all.n = n;
+	int rc = host_callv(h, init, &all, &r);
+	if (v != a)
+		host_release(h, v, n * sizeof *v);
+	if (!rc && r.kind != V_NONE)
+		return host_raise(h, EXC_TypeError, "__init__() should return None, not '%s'", val_type_name(h, r));
+	(void)c;
+	return rc;
+}
+
+int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out)
+{
+	if (c == h->type_class) {
+		if (args->n != 1 || args->n_kw)
+			return host_fatal(h, REASON_unsupported, "type() with other than one argument");
+		*out = val_obj(&val_class(h, args->a[0])->h);
+		return 0;
+	}
+	struct class_obj *where = NULL;
+	struct val *init = class_lookup(h, c, h->nm[NM___init__], &where);
+	if (h->fatal || h->failed)
+		return -1;
+	int own_init = init && !where->native;
+	struct val start = init ? host_hold(h, *init) : val_none();      /* __new__ may change the class */
+	if (make_instance(h, c, args, own_init, out))
+		return -1;
+	if (own_init && class_is_sub(val_class(h, *out), c))
+		return init_instance(h, c, *out, start, args);
+	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where);
+	if (!own_init && (!maker || where == h->object_class) && !is_exc_class(h, c) && (args->n || args->n_kw))
+		return host_raise(h, EXC_TypeError, "%s() takes no arguments", c->name->p);
+	return 0;
+}
+
+/* --- isinstance ---------------------------------------------------------------------------------------------- */
+
+int issubclass_of(struct host *h, struct val c, struct val of)
+{
+	struct val r;
+	if (of.kind == V_CLASS)
+		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
+	if (of.kind == V_TUPLE || of.kind == V_LIST) {
+		int yes = 0;
+		if (host_enter(h))
+			return -1;
+		for (size_t i = 0; i < of.u.seq->n && !yes; i++)
+			yes = host_step(h) ? -1 : issubclass_of(h, c, of.u.seq->v[i]);
+		host_leave(h);
+		return yes;
+	}
+	if (of.kind == V_NONE)                   /* in a union: int | None */
+		return c.kind == V_CLASS && c.u.c == h->kind_class[V_NONE];
+	if (of.kind == V_OBJECT) {               /* the abstract types of collections.abc and typing */
+		struct str_obj *name = host_intern(h, STR("__subclasscheck__"));
+		int found = name ? attr_get(h, of, name, &r) : -1;
+		if (found > 0)
+			return host_call1(h, r, c, &r) ? -1 : val_truth(h, r);
+		if (found < 0)
+			return -1;
+	}
+	return host_raise(h, EXC_TypeError, "isinstance() arg 2 must be a type, a tuple of types, or a union");
+}
+
+int isinstance_of(struct host *h, struct val v, struct val of)
+{
+	return issubclass_of(h, val_obj(&val_class(h, v)->h), of);
+}
+
+int val_isinstance(struct host *h, struct val v, const char *class_name)
+{
+	const struct class_obj *c = val_class(h, v);
+	for (size_t i = 0; i < c->n_mro; i++) {
+		const struct class_obj *m = c->mro[i];
+		if (m->native && !strcmp(m->native, class_name))
+			return 1;
+		struct str full = str_of(class_name);
+		if (m->mod && full.n > m->mod->name->n + 1 && str_starts(full, m->mod->name->p) &&
+		    !strcmp(class_name + m->mod->name->n + 1, m->name->p))
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* Comprehensions: each runs in a frame of its own, with its own variables. A generator
+ * expression is evaluated at once into a list and then iterated. */
+#include "interp/interp.h"
+
+struct comp {
+	struct frame f;
+	const struct py_node *n;
+	const struct py_list *gens;
+	struct val into;
+};
+
+static int add_element(struct host *h, struct comp *c)
+{
+	const struct py_node *n = c->n;
+	struct val k, v;
+	if (n->kind == PY_DictComp) {
+		if (eval(h, &c->f, n->u.DictComp.key, &k) || eval(h, &c->f, n->u.DictComp.value, &v))
+			return -1;
+		return dict_set(h, c->into, k, v);
+	}
+	if (eval(h, &c->f, n->u.ListComp.elt, &v))
+		return -1;
+	return n->kind == PY_SetComp ? dict_set(h, c->into, v, val_none()) : list_append(h, c->into, v);
+}
+
+static int run_level(struct host *h, struct comp *c, size_t level, struct val iterable)
+{
+	const struct py_comprehension *g = &c->gens->v[level]->u.comprehension;
+	struct val it, item;
+	int more;
+	c->f.node = g->iter;
+	if (g->is_async)
+		return host_fatal(h, REASON_unsupported, "asynchronous comprehensions are not supported");
+	if (host_iter(h, iterable, &it))
+		return -1;
+	size_t mark = pool_mark(h);
+	while ((more = host_next(h, it, &item)) > 0) {
+		int pass = 1;
+		if (host_step(h) || exec_assign(h, &c->f, g->target, item))
+			return -1;
+		for (size_t i = 0; i < g->ifs.n && pass; i++) {
+			struct val t;
+			if (eval(h, &c->f, g->ifs.v[i], &t) || (pass = val_truth(h, t)) < 0)
+				return -1;
+		}
+		if (pass && level + 1 < c->gens->n) {
+			struct val inner;
+			if (eval(h, &c->f, c->gens->v[level + 1]->u.comprehension.iter, &inner) ||
+			    run_level(h, c, level + 1, inner))
+				return -1;
+		} else if (pass && add_element(h, c)) {
+			return -1;
+		}
+		pool_drain(h, mark);
+		c->f.node = g->iter;
+	}
+	return more;
+}
+
+/* Cells that a nested scope captures, from the frame that makes it. */
+static void borrow_cells(const struct frame *f, const struct scope *s, struct val *cells)
+{
+	for (int i = 0; i < s->n_free; i++)
+		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
+}
+
+static int init_slots(struct host *h, struct scope *s, struct val *slots)
+{
+	for (size_t i = 0; i <= s->mask; i++)
+		if (s->vars[i].id && s->vars[i].kind == VAR_CELL) {
+			struct val cell, unset = { .kind = V_UNSET };
+			if (val_pair(h, V_CELL, unset, unset, &cell))
+				return -1;
+			val_assign(h, &slots[s->vars[i].index], cell);
+		}
+	return 0;
+}
+
+static int run_comp(struct host *h, struct frame *f, struct scope *s, const struct py_node *n, struct val first, struct val into)
+{
+	size_t count = (size_t)s->n_slots + (size_t)s->n_free;
+	struct val *slots = host_alloc(h, (count + 1) * sizeof *slots);
+	if (!slots)
+		return -1;
+	struct comp c = {
+		.f = { .up = f, .scope = s, .unit = f->unit, .mod = f->mod, .slots = slots, .cells = slots + s->n_slots,
+		       .fn = f->fn, .class_cell = f->class_cell, .node = n, .yields = f->yields },
+		.n = n, .into = into,
+		.gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators,
+	};
+	borrow_cells(f, s, c.f.cells);
+	h->frame = &c.f;
+	int rc = init_slots(h, s, slots) || run_level(h, &c, 0, first) ? -1 : 0;
+	h->frame = f;
+	for (int i = 0; i < s->n_slots; i++)
+		val_drop(h, slots[i]);
+	host_release(h, slots, (count + 1) * sizeof *slots);
+	return rc;
+}
+
+int eval_comp(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	const struct py_list *gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators;
+	struct scope *s = scope_of(f->unit, n);
+	struct val first, into;
+	if (!s)
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	if (eval(h, f, gens->v[0]->u.comprehension.iter, &first))
+		return -1;
+	int rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
+	if (rc || host_enter(h))
+		return -1;
+	rc = run_comp(h, f, s, n, first, into);
+	host_leave(h);
+	if (rc)
+		return -1;
+	*out = into;
+	return n->kind == PY_GeneratorExp ? host_iter(h, into, out) : 0;
+}

@@ -1,0 +1,608 @@
+/* Statements. Each drains the pool of what it made; `return` hands its value over in f->ret. */
+#include "interp/interp.h"
+
+typedef enum flow exec_fn(struct host *h, struct frame *f, const struct py_node *n);
+
+/* --- assignment ---------------------------------------------------------------------------- */
+
+static int assign_sequence(struct host *h, struct frame *f, const struct py_list *targets, struct val v)
+{
+	struct val items, part;
+	size_t star = targets->n, n;
+	for (size_t i = 0; i < targets->n; i++)
+		if (targets->v[i]->kind == PY_Starred)
+			star = i;
+	if ((v.kind == V_TUPLE || v.kind == V_LIST) && star == targets->n) {
+		items = v;
+		if (v.kind == V_LIST && val_tuple(h, v.u.seq->v, v.u.seq->n, &items))
+			return -1;
+	} else if (host_iter(h, v, &part)) {
+		if (!host_exc_is(h, EXC_TypeError))
+			return -1;
+		host_exc_clear(h);
+		return host_raise(h, EXC_TypeError, "cannot unpack non-iterable %s object", val_type_name(h, v));
+	} else if (host_to_list(h, part, &items)) {
+		return -1;
+	}
+	n = items.u.seq->n;
+	size_t fixed = star < targets->n ? targets->n - 1 : targets->n;
+	if (n < fixed)
+		return host_raise(h, EXC_ValueError, "not enough values to unpack (expected %s%zu, got %zu)",
+				  star < targets->n ? "at least " : "", fixed, n);
+	if (star == targets->n && n > fixed)
+		return host_raise(h, EXC_ValueError, "too many values to unpack (expected %zu)", fixed);
+	for (size_t i = 0, at = 0; i < targets->n; i++) {
+		if (i == star) {
+			if (val_list(h, items.u.seq->v + at, n - fixed, &part) ||
+			    exec_assign(h, f, targets->v[i]->u.Starred.value, part))
+				return -1;
+			at += n - fixed;
+		} else if (exec_assign(h, f, targets->v[i], host_hold(h, items.u.seq->v[at++]))) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int exec_assign(struct host *h, struct frame *f, const struct py_node *t, struct val v)
+{
+	struct val o, i;
+	switch (t->kind) {
+	case PY_Name: return name_store(h, f, t->u.Name.id, v);
+	case PY_Tuple: return assign_sequence(h, f, &t->u.Tuple.elts, v);
+	case PY_List: return assign_sequence(h, f, &t->u.List.elts, v);
+	case PY_Attribute: {
+		struct str_obj *name = attr_ident(h, f, t->u.Attribute.attr);
+		if (!name || eval(h, f, t->u.Attribute.value, &o))
+			return -1;
+		f->node = t;
+		return attr_set(h, o, name, v);
+	}
+	case PY_Subscript:
+		if (eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i))
+			return -1;
+		f->node = t;
+		return item_set(h, o, i, v);
+	case PY_Starred: return host_raise(h, EXC_SyntaxError, "starred assignment target must be in a list or tuple");
+	default: return host_fatal(h, REASON_unsupported, "assignment to %s", py_kind_info(t->kind)->name);
+	}
+}
+
+/* A tuple of ints with its largest members replaced: an overridden shape. */
+static int resized(struct host *h, struct val *v, int64_t value)
+{
+	int64_t most = INT64_MIN;
+	struct val t;
+	for (size_t i = 0; i < v->u.seq->n; i++)
+		if (v->u.seq->v[i].kind == V_INT)
+			most = MAX(most, v->u.seq->v[i].u.i);
+	if ((v->kind == V_LIST ? val_list : val_tuple)(h, v->u.seq->v, v->u.seq->n, &t))
+		return -1;
+	for (size_t i = 0; i < t.u.seq->n; i++)
+		if (t.u.seq->v[i].kind == V_INT && t.u.seq->v[i].u.i == most)
+			t.u.seq->v[i] = val_int(value);
+	*v = t;
+	return 0;
+}
+
+static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v);
+
+/* `a, b = 2, 3`: a tuple with the members of overridden names replaced. */
+static int override_members(struct host *h, struct frame *f, const struct py_list *targets, struct val *v)
+{
+	struct val t;
+	if ((v->kind != V_TUPLE && v->kind != V_LIST) || v->u.seq->n != targets->n)
+		return 0;                    /* the assignment says what is wrong */
+	if (val_tuple(h, v->u.seq->v, v->u.seq->n, &t))
+		return -1;
+	for (size_t i = 0; i < targets->n; i++) {
+		struct val x = t.u.seq->v[i];
+		if (apply_override(h, f, targets->v[i], &x))
+			return -1;
+		val_assign(h, &t.u.seq->v[i], x);
+	}
+	*v = t;
+	return 0;
+}
+
+/* While a module loads, an overridden NAME = expr gives NAME the other value. */
+static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v)
+{
+	if (!f->n_ov || f->names != f->mod->h.attrs)
+		return 0;
+	if (target->kind == PY_Tuple)
+		return override_members(h, f, &target->u.Tuple.elts, v);
+	for (size_t i = 0; i < f->n_ov && target->kind == PY_Name; i++) {
+		if (!str_eq(f->ov[i].name, target->u.Name.id))
+			continue;
+		if (v->kind == V_TUPLE || v->kind == V_LIST)
+			return resized(h, v, f->ov[i].value);
+		*v = val_int(f->ov[i].value);
+	}
+	return 0;
+}
+
+static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	if (eval(h, f, n->u.Assign.value, &v))
+		return FLOW_FAIL;
+	if (apply_override(h, f, n->u.Assign.targets.v[0], &v))      /* of `a = b = 2` all get it */
+		return FLOW_FAIL;
+	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
+		f->node = n;
+		if (exec_assign(h, f, n->u.Assign.targets.v[i], v))
+			return FLOW_FAIL;
+	}
+	return FLOW_NEXT;
+}
+
+static enum flow exec_annassign(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	const struct py_node *t = n->u.AnnAssign.target;
+	if (f->names && t->kind == PY_Name) {       /* class and module bodies keep the names, for dataclasses */
+		struct val *ann = attrs_get(f->names, h->nm[NM___annotations__]), d, type;
+		struct str_obj *id = host_ident(h, t->u.Name.id);
+		if (!id || (!ann && (val_dict(h, &d) || attrs_set(h, f->names, h->nm[NM___annotations__], d))))
+			return FLOW_FAIL;
+		type = val_of_str(id);
+		if (f->scope && f->scope->kind == SCOPE_CLASS && attrs_set(h, (ann ? *ann : d).u.d, id, type))
+			return FLOW_FAIL;
+	}
+	if (!n->u.AnnAssign.value)
+		return FLOW_NEXT;
+	if (eval(h, f, n->u.AnnAssign.value, &v))
+		return FLOW_FAIL;
+	return apply_override(h, f, t, &v) || exec_assign(h, f, t, v) ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static enum flow exec_augassign(struct host *h, struct frame *f, const struct py_node *n)
+{
+	const struct py_node *t = n->u.AugAssign.target;
+	struct val o = val_none(), i = val_none(), old, v, r;
+	struct str_obj *name = NULL;
+	int rc = -1;
+	if (t->kind == PY_Name) {
+		f->node = t;
+		rc = name_load(h, f, t->u.Name.id, &old);
+	} else if (t->kind == PY_Attribute) {
+		name = attr_ident(h, f, t->u.Attribute.attr);
+		rc = !name || eval(h, f, t->u.Attribute.value, &o) || attr_load(h, o, name, &old) ? -1 : 0;
+	} else if (t->kind == PY_Subscript) {
+		rc = eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i) || item_get(h, o, i, &old) ? -1 : 0;
+	}
+	if (rc || eval(h, f, n->u.AugAssign.value, &v))
+		return FLOW_FAIL;
+	f->node = n;
+	if (op_inplace(h, n->u.AugAssign.op, old, v, &r))
+		return FLOW_FAIL;
+	if (t->kind == PY_Name)
+		rc = name_store(h, f, t->u.Name.id, r);
+	else
+		rc = name ? attr_set(h, o, name, r) : item_set(h, o, i, r);
+	return rc ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static int delete_target(struct host *h, struct frame *f, const struct py_node *t)
+{
+	struct val o, i;
+	f->node = t;
+	switch (t->kind) {
+	case PY_Name: return name_delete(h, f, t->u.Name.id);
+	case PY_Attribute: {
+		struct str_obj *name = attr_ident(h, f, t->u.Attribute.attr);
+		return !name || eval(h, f, t->u.Attribute.value, &o) ? -1 : attr_del(h, o, name);
+	}
+	case PY_Subscript:
+		if (eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i))
+			return -1;
+		return item_del(h, o, i);
+	case PY_Tuple: case PY_List:
+		for (size_t k = 0; k < t->u.Tuple.elts.n; k++)
+			if (delete_target(h, f, t->u.Tuple.elts.v[k]))
+				return -1;
+		return 0;
+	default: return host_fatal(h, REASON_unsupported, "deletion of %s", py_kind_info(t->kind)->name);
+	}
+}
+
+static enum flow exec_delete(struct host *h, struct frame *f, const struct py_node *n)
+{
+	for (size_t i = 0; i < n->u.Delete.targets.n; i++)
+		if (delete_target(h, f, n->u.Delete.targets.v[i]))
+			return FLOW_FAIL;
+	return FLOW_NEXT;
+}
+
+/* --- control flow ----------------------------------------------------------------------------- */
+
+/* The truth of a test, its temporaries drained. */
+static int test_of(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val t;
+	size_t mark = pool_mark(h);
+	if (eval(h, f, n, &t))
+		return -1;
+	f->node = n;
+	int yes = val_truth(h, t);
+	pool_drain(h, mark);
+	return yes;
+}
+
+static enum flow exec_if(struct host *h, struct frame *f, const struct py_node *n)
+{
+	int yes = test_of(h, f, n->u.If.test);
+	if (yes < 0)
+		return FLOW_FAIL;
+	return exec_block(h, f, yes ? &n->u.If.body : &n->u.If.orelse);
+}
+
+static enum flow exec_while(struct host *h, struct frame *f, const struct py_node *n)
+{
+	for (;;) {
+		int yes = test_of(h, f, n->u.While.test);
+		if (yes < 0 || host_step(h))
+			return FLOW_FAIL;
+		if (!yes)
+			return exec_block(h, f, &n->u.While.orelse);
+		enum flow w = exec_block(h, f, &n->u.While.body);
+		if (w == FLOW_BREAK)
+			return FLOW_NEXT;
+		if (w == FLOW_FAIL || w == FLOW_RETURN)
+			return w;
+	}
+}
+
+static enum flow exec_for(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v, it, item;
+	int more;
+	if (eval(h, f, n->u.For.iter, &v))
+		return FLOW_FAIL;
+	f->node = n->u.For.iter;
+	if (host_iter(h, v, &it))
+		return FLOW_FAIL;
+	size_t mark = pool_mark(h);
+	while ((more = host_next(h, it, &item)) > 0) {
+		f->node = n->u.For.target;
+		if (host_step(h) || exec_assign(h, f, n->u.For.target, item))
+			return FLOW_FAIL;
+		pool_drain(h, mark);
+		enum flow w = exec_block(h, f, &n->u.For.body);
+		if (w == FLOW_BREAK)
+			return FLOW_NEXT;
+		if (w == FLOW_FAIL || w == FLOW_RETURN)
+			return w;
+		f->node = n->u.For.iter;
+	}
+	return more < 0 ? FLOW_FAIL : exec_block(h, f, &n->u.For.orelse);
+}
+
+static enum flow exec_return(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v = val_none();
+	if (n->u.Return.value && eval(h, f, n->u.Return.value, &v))
+		return FLOW_FAIL;
+	val_assign(h, &f->ret, v);
+	return FLOW_RETURN;
+}
+
+static enum flow exec_expr(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	return eval(h, f, n->u.Expr.value, &v) ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static enum flow exec_assert(struct host *h, struct frame *f, const struct py_node *n)
+{
+	int yes = test_of(h, f, n->u.Assert.test);
+	if (yes)
+		return yes < 0 ? FLOW_FAIL : FLOW_NEXT;
+	struct val cls = val_obj(&h->exc_class[EXC_AssertionError]->h), msg, e;
+	struct call_args args = { .a = &msg };
+	if (n->u.Assert.msg) {
+		if (eval(h, f, n->u.Assert.msg, &msg))
+			return FLOW_FAIL;
+		args.n = 1;
+	}
+	f->node = n;
+	if (!host_callv(h, cls, &args, &e))
+		host_raise_val(h, e);
+	return FLOW_FAIL;
+}
+
+static int raise_value(struct host *h, struct val v)
+{
+	struct val e = v;
+	struct call_args none = { .n = 0 };
+	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->exc_class[EXC_BaseException]) && host_callv(h, v, &none, &e))
+		return -1;
+	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->exc_class[EXC_BaseException]))
+		return host_raise(h, EXC_TypeError, "exceptions must derive from BaseException");
+	return host_raise_val(h, e);
+}
+
+static enum flow exec_raise(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	if (n->u.Raise.exc) {
+		if (eval(h, f, n->u.Raise.exc, &v))
+			return FLOW_FAIL;
+		f->node = n;
+		raise_value(h, v);
+		return FLOW_FAIL;
+	}
+	for (struct frame *g = f; g; g = g->up)
+		if (g->handled.kind != V_UNSET) {
+			host_raise_val(h, g->handled);
+			h->exc_line = g->handled_line;
+			h->exc_col = g->handled_col;
+			return FLOW_FAIL;
+		}
+	f->node = n;
+	host_raise(h, EXC_RuntimeError, "No active exception to reraise");
+	return FLOW_FAIL;
+}
+
+/* --- try and with ------------------------------------------------------------------------------- */
+
+/* 1: this clause takes the exception, 0: not, -1: failed. */
+static int clause_takes(struct host *h, struct frame *f, const struct py_node *c, struct val exc)
+{
+	struct val type;
+	if (!c->u.ExceptHandler.type)
+		return 1;
+	if (eval(h, f, c->u.ExceptHandler.type, &type))
+		return -1;
+	f->node = c;
+	if (type.kind != V_CLASS && type.kind != V_TUPLE)
+		return host_raise(h, EXC_TypeError, "catching classes that do not inherit from BaseException is not allowed");
+	return isinstance_of(h, exc, type);
+}
+
+static enum flow run_handler(struct host *h, struct frame *f, const struct py_node *c, struct val exc, int line, int col)
+{
+	struct val outer = f->handled;
+	int outer_line = f->handled_line, outer_col = f->handled_col;
+	val_keep(exc);
+	f->handled = exc;
+	f->handled_line = line;
+	f->handled_col = col;
+	enum flow w = FLOW_NEXT;
+	if (c->u.ExceptHandler.name.p && name_store(h, f, c->u.ExceptHandler.name, exc))
+		w = FLOW_FAIL;
+	if (w == FLOW_NEXT)
+		w = exec_block(h, f, &c->u.ExceptHandler.body);
+	f->handled = outer;
+	f->handled_line = outer_line;
+	f->handled_col = outer_col;
+	val_drop(h, exc);
+	if (c->u.ExceptHandler.name.p && !h->fatal && w != FLOW_FAIL) {
+		if (name_store(h, f, c->u.ExceptHandler.name, val_none()) || name_delete(h, f, c->u.ExceptHandler.name))
+			return FLOW_FAIL;
+	}
+	return w;
+}
+
+static enum flow exec_handlers(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val exc;
+	int line, col;
+	enum reason r = h->exc_reason;
+	if (host_catch(h, &exc, &line, &col))
+		return FLOW_FAIL;
+	for (size_t i = 0; i < n->u.Try.handlers.n; i++) {
+		const struct py_node *c = n->u.Try.handlers.v[i];
+		int takes = clause_takes(h, f, c, exc);
+		if (takes < 0)
+			return FLOW_FAIL;
+		if (takes)
+			return run_handler(h, f, c, exc, line, col);
+	}
+	host_raise_val(h, exc);
+	h->exc_line = line;
+	h->exc_col = col;
+	h->exc_reason = r;
+	return FLOW_FAIL;
+}
+
+/* Runs `finally` whatever happened; its own return or exception wins. */
+static enum flow exec_finally(struct host *h, struct frame *f, const struct py_list *body, enum flow w)
+{
+	struct val exc = { .kind = V_UNSET }, ret = f->ret;
+	int line = 0, col = 0;
+	enum reason r = h->exc_reason;
+	if (!body->n || h->fatal)
+		return w;
+	if (w == FLOW_FAIL && host_catch(h, &exc, &line, &col))
+		return FLOW_FAIL;
+	f->ret = (struct val){ .kind = V_UNSET };
+	enum flow own = exec_block(h, f, body);
+	if (own != FLOW_NEXT) {
+		val_drop(h, ret);
+		return own;
+	}
+	val_drop(h, f->ret);
+	f->ret = ret;
+	if (w == FLOW_FAIL) {
+		host_raise_val(h, exc);
+		h->exc_line = line;
+		h->exc_col = col;
+		h->exc_reason = r;
+	}
+	return w;
+}
+
+static enum flow exec_try(struct host *h, struct frame *f, const struct py_node *n)
+{
+	size_t mark = pool_mark(h);
+	enum flow w = exec_block(h, f, &n->u.Try.body);
+	if (w == FLOW_FAIL && !h->fatal)
+		w = exec_handlers(h, f, n);
+	else if (w == FLOW_NEXT)
+		w = exec_block(h, f, &n->u.Try.orelse);
+	w = exec_finally(h, f, &n->u.Try.finalbody, w);
+	pool_drain(h, mark);
+	return w;
+}
+
+static enum flow exec_try_star(struct host *h, struct frame *f, const struct py_node *n)
+{
+	f->node = n;
+	host_fatal(h, REASON_unsupported, "except* is not supported");
+	return FLOW_FAIL;
+}
+
+/* __exit__ after the body: swallows the exception if it says so. */
+static enum flow leave_with(struct host *h, struct val manager, enum flow w)
+{
+	struct val exc = { .kind = V_UNSET }, r, a[3] = { val_none(), val_none(), val_none() };
+	int line = 0, col = 0;
+	enum reason reason = h->exc_reason;
+	if (h->fatal)
+		return FLOW_FAIL;
+	if (w == FLOW_FAIL) {
+		if (host_catch(h, &exc, &line, &col))
+			return FLOW_FAIL;
+		a[0] = val_obj(&exc.u.o->cls->h);
+		a[1] = exc;
+	}
+	if (call_special(h, manager, NM___exit__, a, 3, &r) < 0)
+		return FLOW_FAIL;
+	if (w != FLOW_FAIL)
+		return w;
+	int swallow = val_truth(h, r);
+	if (swallow)
+		return swallow < 0 ? FLOW_FAIL : FLOW_NEXT;
+	host_raise_val(h, exc);
+	h->exc_line = line;
+	h->exc_col = col;
+	h->exc_reason = reason;
+	return FLOW_FAIL;
+}
+
+static enum flow with_item(struct host *h, struct frame *f, const struct py_node *n, size_t i)
+{
+	if (i == n->u.With.items.n)
+		return exec_block(h, f, &n->u.With.body);
+	const struct py_withitem *item = &n->u.With.items.v[i]->u.withitem;
+	struct val manager, v;
+	if (eval(h, f, item->context_expr, &manager))
+		return FLOW_FAIL;
+	f->node = item->context_expr;
+	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
+		if (!h->fatal)
+			host_raise(h, EXC_TypeError, "'%s' object does not support the context manager protocol", val_type_name(h, manager));
+		return FLOW_FAIL;
+	}
+	if (call_special(h, manager, NM___enter__, NULL, 0, &v) < 0)
+		return FLOW_FAIL;
+	enum flow w = FLOW_FAIL;
+	if (!item->optional_vars || !exec_assign(h, f, item->optional_vars, v))
+		w = with_item(h, f, n, i + 1);
+	return leave_with(h, manager, w);
+}
+
+static enum flow exec_with(struct host *h, struct frame *f, const struct py_node *n)
+{
+	return with_item(h, f, n, 0);
+}
+
+/* --- definitions and the rest ------------------------------------------------------------------------ */
+
+static int decorate(struct host *h, struct frame *f, const struct py_list *decorators, struct val *v)
+{
+	struct val d[32], r;
+	if (decorators->n > COUNT_OF(d))
+		return host_fatal(h, REASON_unsupported, "more than %zu decorators", COUNT_OF(d));
+	for (size_t i = 0; i < decorators->n; i++)
+		if (eval(h, f, decorators->v[i], &d[i]))
+			return -1;
+	for (size_t i = decorators->n; i-- > 0;) {
+		f->node = decorators->v[i];
+		if (host_call1(h, d[i], *v, &r))
+			return -1;
+		*v = r;
+	}
+	return 0;
+}
+
+static enum flow exec_def(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	if (make_function(h, f, n, &v) || decorate(h, f, &n->u.FunctionDef.decorator_list, &v))
+		return FLOW_FAIL;
+	return name_store(h, f, n->u.FunctionDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static enum flow exec_class(struct host *h, struct frame *f, const struct py_node *n)
+{
+	struct val v;
+	if (make_class(h, f, n, &v) || decorate(h, f, &n->u.ClassDef.decorator_list, &v))
+		return FLOW_FAIL;
+	return name_store(h, f, n->u.ClassDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static enum flow exec_import_stmt(struct host *h, struct frame *f, const struct py_node *n)
+{
+	f->node = n;
+	return exec_import(h, f, n) ? FLOW_FAIL : FLOW_NEXT;
+}
+
+static enum flow exec_match_stmt(struct host *h, struct frame *f, const struct py_node *n)
+{
+	const struct py_node *c;
+	int found = exec_match(h, f, n, &c);
+	if (found < 0)
+		return FLOW_FAIL;
+	return found ? exec_block(h, f, &c->u.match_case.body) : FLOW_NEXT;
+}
+
+static enum flow exec_nothing(struct host *h, struct frame *f, const struct py_node *n)
+{
+	(void)h, (void)f, (void)n;
+	return FLOW_NEXT;
+}
+
+static enum flow exec_break(struct host *h, struct frame *f, const struct py_node *n)
+{
+	(void)h, (void)f, (void)n;
+	return FLOW_BREAK;
+}
+
+static enum flow exec_continue(struct host *h, struct frame *f, const struct py_node *n)
+{
+	(void)h, (void)f, (void)n;
+	return FLOW_CONTINUE;
+}
+
+static exec_fn *const table[PY_KINDS] = {
+	[PY_Assign] = exec_assign_stmt, [PY_AnnAssign] = exec_annassign, [PY_AugAssign] = exec_augassign,
+	[PY_Delete] = exec_delete, [PY_If] = exec_if, [PY_While] = exec_while, [PY_For] = exec_for,
+	[PY_Return] = exec_return, [PY_Expr] = exec_expr, [PY_Assert] = exec_assert, [PY_Raise] = exec_raise,
+	[PY_Try] = exec_try, [PY_TryStar] = exec_try_star, [PY_With] = exec_with, [PY_FunctionDef] = exec_def,
+	[PY_ClassDef] = exec_class, [PY_Import] = exec_import_stmt, [PY_ImportFrom] = exec_import_stmt,
+	[PY_Match] = exec_match_stmt, [PY_Global] = exec_nothing, [PY_Nonlocal] = exec_nothing,
+	[PY_Pass] = exec_nothing, [PY_Break] = exec_break, [PY_Continue] = exec_continue,
+};
+
+enum flow exec_block(struct host *h, struct frame *f, const struct py_list *body)
+{
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *n = body->v[i];
+		f->node = n;
+		if (host_step(h))
+			return FLOW_FAIL;
+		if (!table[n->kind]) {
+			host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
+			return FLOW_FAIL;
+		}
+		size_t mark = pool_mark(h);
+		enum flow w = table[n->kind](h, f, n);
+		pool_drain(h, mark);
+		if (w != FLOW_NEXT)
+			return w;
+	}
+	return FLOW_NEXT;
+}

@@ -1,0 +1,279 @@
+/* Expressions. Operands are evaluated left to right as Python does; each result is immediate
+ * or held by the pool. f->node is set just before an operation that can fail, so that its
+ * message points at it. */
+#include "interp/interp.h"
+
+typedef int eval_fn(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
+
+static int eval_constant(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	const struct py_const *c = &n->u.Constant.value;
+	(void)f;
+	switch (c->kind) {
+	case PY_C_NONE: *out = val_none(); return 0;
+	case PY_C_TRUE: *out = val_bool(1); return 0;
+	case PY_C_FALSE: *out = val_bool(0); return 0;
+	case PY_C_ELLIPSIS: *out = (struct val){ .kind = V_ELLIPSIS }; return 0;
+	case PY_C_INT: *out = val_int(c->i); return 0;
+	case PY_C_FLOAT: *out = val_float(c->f); return 0;
+	case PY_C_BIGINT: return big_parse(h, c->s, 0, out);
+	case PY_C_BYTES: return val_bytes(h, c->s, out);
+	case PY_C_IMAG: return host_fatal(h, REASON_unsupported, "complex numbers are not supported");
+	case PY_C_STR: break;
+	}
+	if (c->s.n > 64)
+		return val_str(h, c->s, out);
+	struct str_obj *s = host_intern(h, c->s);
+	if (!s)
+		return -1;
+	*out = val_of_str(s);
+	return 0;
+}
+
+static int eval_name(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	f->node = n;
+	return name_load(h, f, n->u.Name.id, out);
+}
+
+static int eval_attribute(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val v;
+	struct str_obj *name = attr_ident(h, f, n->u.Attribute.attr);
+	if (!name || eval(h, f, n->u.Attribute.value, &v))
+		return -1;
+	f->node = n;
+	return attr_load(h, v, name, out);
+}
+
+static int eval_optional(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	*out = val_none();
+	return n ? eval(h, f, n, out) : 0;
+}
+
+static int eval_slice(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val a, b, c;
+	if (eval_optional(h, f, n->u.Slice.lower, &a) || eval_optional(h, f, n->u.Slice.upper, &b) ||
+	    eval_optional(h, f, n->u.Slice.step, &c))
+		return -1;
+	return val_slice(h, a, b, c, out);
+}
+
+static int eval_subscript(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val v, i;
+	if (eval(h, f, n->u.Subscript.value, &v) || eval(h, f, n->u.Subscript.slice, &i))
+		return -1;
+	f->node = n;
+	return item_get(h, v, i, out);
+}
+
+static int eval_binop(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val a, b, r;
+	size_t mark = pool_mark(h);
+	if (eval(h, f, n->u.BinOp.left, &a) || eval(h, f, n->u.BinOp.right, &b))
+		return -1;
+	f->node = n;
+	if (op_binary(h, n->u.BinOp.op, a, b, &r))
+		return -1;
+	*out = pool_drain_to(h, mark, r);
+	return 0;
+}
+
+static int eval_unary(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val v;
+	if (eval(h, f, n->u.UnaryOp.operand, &v))
+		return -1;
+	f->node = n;
+	return op_unary(h, n->u.UnaryOp.op, v, out);
+}
+
+static int eval_boolop(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	const struct py_list *l = &n->u.BoolOp.values;
+	for (size_t i = 0; i < l->n; i++) {
+		if (eval(h, f, l->v[i], out))
+			return -1;
+		if (i + 1 == l->n)
+			return 0;
+		f->node = n;
+		int t = val_truth(h, *out);
+		if (t < 0)
+			return -1;
+		if (t == (n->u.BoolOp.op == PY_OP_Or))
+			return 0;
+	}
+	return 0;
+}
+
+static int eval_compare(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val a, b;
+	const struct py_Compare *c = &n->u.Compare;
+	if (eval(h, f, c->left, &a))
+		return -1;
+	for (size_t i = 0; i < c->ops.n; i++) {
+		if (eval(h, f, c->comparators.v[i], &b))
+			return -1;
+		f->node = n;
+		if (op_compare(h, c->ops.v[i], a, b, out))
+			return -1;
+		if (i + 1 == c->ops.n)
+			return 0;
+		int t = val_truth(h, *out);
+		if (t <= 0)
+			return t;
+		a = b;
+	}
+	return 0;
+}
+
+static int eval_ifexp(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val t;
+	if (eval(h, f, n->u.IfExp.test, &t))
+		return -1;
+	f->node = n;
+	int yes = val_truth(h, t);
+	if (yes < 0)
+		return -1;
+	return eval(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
+}
+
+/* The elements of a display into a list, stars spread. */
+static int eval_items(struct host *h, struct frame *f, const struct py_list *l, struct val list)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct val v;
+		size_t mark = pool_mark(h);
+		int star = l->v[i]->kind == PY_Starred;
+		if (eval(h, f, star ? l->v[i]->u.Starred.value : l->v[i], &v))
+			return -1;
+		f->node = l->v[i];
+		if (star ? list_extend(h, list, v) : list_append(h, list, v))
+			return -1;
+		pool_drain(h, mark);
+	}
+	return 0;
+}
+
+static int eval_list(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	return val_list(h, NULL, 0, out) ? -1 : eval_items(h, f, &n->u.List.elts, *out);
+}
+
+static int eval_tuple(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val t;
+	if (val_tuple(h, NULL, 0, &t) || eval_items(h, f, &n->u.Tuple.elts, t))
+		return -1;
+	*out = t;
+	return 0;
+}
+
+static int eval_set(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val items;
+	if (val_list(h, NULL, 0, &items) || eval_items(h, f, &n->u.Set.elts, items) || val_set(h, out))
+		return -1;
+	for (size_t i = 0; i < items.u.seq->n; i++)
+		if (dict_set(h, *out, items.u.seq->v[i], val_none()))
+			return -1;
+	return 0;
+}
+
+static int eval_dict(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	const struct py_Dict *d = &n->u.Dict;
+	struct val key, v;
+	if (val_dict(h, out))
+		return -1;
+	for (size_t i = 0; i < d->keys.n; i++) {
+		size_t mark = pool_mark(h);
+		if (d->keys.v[i] && eval(h, f, d->keys.v[i], &key))
+			return -1;
+		if (eval(h, f, d->values.v[i], &v))
+			return -1;
+		f->node = d->keys.v[i] ? d->keys.v[i] : d->values.v[i];
+		if (!d->keys.v[i] && v.kind != V_DICT)
+			return host_raise(h, EXC_TypeError, "'%s' object is not a mapping", val_type_name(h, v));
+		if (d->keys.v[i] ? dict_set(h, *out, key, v) : dict_update(h, *out, v))
+			return -1;
+		pool_drain(h, mark);
+	}
+	return 0;
+}
+
+static int eval_named(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	if (eval(h, f, n->u.NamedExpr.value, out))
+		return -1;
+	return name_store(h, f, n->u.NamedExpr.target->u.Name.id, *out);
+}
+
+static int eval_yield(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val v;
+	if (eval_optional(h, f, n->u.Yield.value, &v))
+		return -1;
+	*out = val_none();
+	f->node = n;
+	if (f->yields.kind != V_LIST)
+		return host_fatal(h, REASON_unsupported, "yield outside a generator function");
+	return list_append(h, f->yields, v);
+}
+
+static int eval_yield_from(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct val v;
+	if (eval(h, f, n->u.YieldFrom.value, &v))
+		return -1;
+	*out = val_none();
+	f->node = n;
+	if (f->yields.kind != V_LIST)
+		return host_fatal(h, REASON_unsupported, "yield outside a generator function");
+	return list_extend(h, f->yields, v);
+}
+
+static int eval_starred(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	(void)out;
+	f->node = n;
+	return host_raise(h, EXC_SyntaxError, "can't use starred expression here");
+}
+
+static int eval_await(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	(void)out;
+	f->node = n;
+	return host_fatal(h, REASON_unsupported, "await is not supported");
+}
+
+static eval_fn *const table[PY_KINDS] = {
+	[PY_Constant] = eval_constant, [PY_Name] = eval_name, [PY_Attribute] = eval_attribute,
+	[PY_Subscript] = eval_subscript, [PY_Slice] = eval_slice, [PY_BinOp] = eval_binop,
+	[PY_UnaryOp] = eval_unary, [PY_BoolOp] = eval_boolop, [PY_Compare] = eval_compare,
+	[PY_IfExp] = eval_ifexp, [PY_List] = eval_list, [PY_Tuple] = eval_tuple, [PY_Set] = eval_set,
+	[PY_Dict] = eval_dict, [PY_NamedExpr] = eval_named, [PY_Lambda] = make_function,
+	[PY_Call] = eval_call, [PY_JoinedStr] = eval_fstring, [PY_FormattedValue] = eval_fstring,
+	[PY_ListComp] = eval_comp, [PY_SetComp] = eval_comp, [PY_DictComp] = eval_comp,
+	[PY_GeneratorExp] = eval_comp, [PY_Yield] = eval_yield, [PY_YieldFrom] = eval_yield_from,
+	[PY_Starred] = eval_starred, [PY_Await] = eval_await,
+};
+
+int eval(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	char here;
+	if (host_step(h))
+		return -1;
+	if (&here < h->stack_floor)
+		return host_fatal(h, REASON_recursion_limit, "an expression is nested too deeply");
+	eval_fn *fn = table[n->kind];
+	if (!fn)
+		return host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
+	return fn(h, f, n, out);
+}

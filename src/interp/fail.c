@@ -1,0 +1,210 @@
+/* Failing: exceptions, fatal ends, limits, and how they become a diagnostic.
+ *
+ * The position of a failure is that of the innermost frame of the program's own source, not
+ * of the prelude: a message about nn.Linear points at the line that called it. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+
+static const enum reason exc_reason[EXCS] = {
+#define EXC(name, base, reason) REASON_##reason,
+#include "interp/exc.def"
+#undef EXC
+};
+
+void host_position(struct host *h, int *line, int *col)
+{
+	*line = *col = 0;
+	for (struct frame *f = h->frame; f; f = f->up)
+		if (f->node && !f->mod->trusted) {
+			*line = f->node->line;
+			*col = f->node->col + 1;
+			return;
+		}
+}
+
+int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
+{
+	if (h->fatal)
+		return -1;
+	char text[600];
+	int line, col;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	host_position(h, &line, &col);
+	h->diag = (struct diag){ .reason = REASON_ok };
+	h->fatal = 1;
+	return diag_set(&h->diag, r, line, col, "%s", text);
+}
+
+int host_may_change(struct host *h, struct val v)
+{
+	int old;
+
+	if (!h->guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
+		return 0;
+	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->sealed_storage : !v.u.o->young;
+	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed", val_type_name(h, v)) : 0;
+}
+
+/* Attributes of modules are guarded against our own code as well: program code reaches it by
+ * methods such as ParameterList.append. */
+int host_may_set(struct host *h, struct val v)
+{
+	int module;
+
+	if (!h->guarded || !V_IS_HEAP(v) || v.u.o->young)
+		return 0;
+	module = v.kind == V_OBJECT && h->nn_module && class_is_sub(v.u.o->cls, h->nn_module);
+	if (!module && h->frame && h->frame->mod->trusted)
+		return 0;
+	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set", val_type_name(h, v));
+}
+
+int host_raise_val(struct host *h, struct val exc)
+{
+	if (h->fatal)
+		return -1;
+	val_assign(h, &h->exc, exc);
+	h->exc_reason = REASON_ok;
+	host_position(h, &h->exc_line, &h->exc_col);
+	return -1;
+}
+
+int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap)
+{
+	char text[1200];
+	struct val s, arg;
+	if (h->fatal)
+		return -1;
+	vsnprintf(text, sizeof text, fmt, ap);
+	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, h->exc_class[x]);
+	struct dict_obj *d = o ? dict_obj_new(h, V_DICT) : NULL;
+	if (!d || val_str(h, str_of(text), &s) || val_tuple(h, &s, 1, &arg))
+		return -1;
+	val_keep(val_obj(&d->h));
+	o->attrs = d;
+	if (attrs_set(h, d, h->nm[NM_args], arg))
+		return -1;
+	host_raise_val(h, val_obj(o));
+	h->exc_reason = r;
+	return -1;
+}
+
+int host_raise(struct host *h, enum host_exc x, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	host_vraise(h, x, REASON_ok, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static int raise_as(struct host *h, enum host_exc x, enum reason r, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	host_vraise(h, x, r, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* What a tensor function refused. Its message is PyTorch's; the class follows from it. */
+int host_raise_err(struct host *h, const struct err *e)
+{
+	switch (e->code) {
+	case ERR_NOMEM: return host_fatal(h, REASON_out_of_memory, "%s", e->text[0] ? e->text : "out of memory");
+	case ERR_UNSUPPORTED: return host_fatal(h, REASON_unsupported, "%s", e->text);
+	case ERR_RANGE:
+		if (strstr(e->text, "index") || strstr(e->text, "Dimension") || strstr(e->text, "out of "))
+			return raise_as(h, EXC_IndexError, REASON_ok, "%s", e->text);
+		break;
+	case ERR_FORMAT: return raise_as(h, EXC_ValueError, REASON_shape_error, "%s", e->text);
+	case ERR_USAGE: return raise_as(h, EXC_TypeError, REASON_ok, "%s", e->text);
+	default: break;
+	}
+	if (strstr(e->text, "\" not implemented for '"))
+		return raise_as(h, EXC_NotImplementedError, REASON_shape_error, "%s", e->text);
+	return raise_as(h, EXC_RuntimeError, REASON_shape_error, "%s", e->text);
+}
+
+int host_exc_is(struct host *h, enum host_exc x)
+{
+	return !h->fatal && h->exc.kind == V_OBJECT && class_is_sub(h->exc.u.o->cls, h->exc_class[x]);
+}
+
+void host_exc_clear(struct host *h)
+{
+	val_assign(h, &h->exc, (struct val){ .kind = V_UNSET });
+	h->exc_reason = REASON_ok;
+}
+
+int host_catch(struct host *h, struct val *exc, int *line, int *col)
+{
+	if (h->fatal || h->exc.kind == V_UNSET)
+		return -1;
+	*exc = host_hold(h, h->exc);
+	*line = h->exc_line;
+	*col = h->exc_col;
+	host_exc_clear(h);
+	return 0;
+}
+
+static enum reason class_reason(struct host *h, const struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->is_exc)
+			return exc_reason[c->mro[i]->is_exc - 1];
+	(void)h;
+	return REASON_raised;
+}
+
+int host_report(struct host *h)
+{
+	if (h->fatal || h->exc.kind == V_UNSET)
+		return 1;
+	struct val exc = host_hold(h, h->exc);
+	enum reason r = h->exc_reason ? h->exc_reason : class_reason(h, exc.u.o->cls);
+	int line = h->exc_line, col = h->exc_col;
+	struct buf b = BUF_INIT;
+	host_exc_clear(h);
+	buf_adds(&b, val_type_name(h, exc));
+	buf_adds(&b, ": ");
+	size_t at = b.n;
+	if (val_to_str(h, exc, &b) && !h->fatal)
+		host_exc_clear(h);
+	if (b.n == at && b.n > 2)
+		b.n -= 2;
+	h->diag = (struct diag){ .reason = REASON_ok };
+	diag_set(&h->diag, r, line, col, "%.*s", (int)b.n, b.p ? b.p : "");
+	buf_release(&b);
+	return 1;
+}
+
+int host_enter(struct host *h)
+{
+	char here;
+	size_t used = h->stack_top > &here ? (size_t)(h->stack_top - &here) : 0;
+	if (h->depth < h->o.recursion && used < h->stack_limit) {
+		h->depth++;
+		return 0;
+	}
+	/* Room for the handler: exceptions raised at the limit need a few calls themselves. */
+	if (h->depth > h->o.recursion + 50 || used > h->stack_limit + h->stack_limit / 8)
+		return host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded");
+	return host_raise(h, EXC_RecursionError, "maximum recursion depth exceeded");
+}
+
+int host_out_of_fuel(struct host *h)
+{
+	h->fuel = -1;
+	return host_fatal(h, REASON_out_of_fuel, "the program took more than %lld steps", (long long)h->fuel_start);
+}
+
+int host_burn(struct host *h, int64_t steps)
+{
+	h->fuel -= steps;
+	return h->fuel < 0 ? host_out_of_fuel(h) : 0;
+}

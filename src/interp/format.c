@@ -1,0 +1,577 @@
+/* Formatting: format specifications, f-strings, str.format, and the % operator. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interp/interp.h"
+
+/* [[fill]align][sign][#][0][width][grouping][.precision][type] */
+struct spec {
+	char fill[5];
+	char align, sign, type, group;
+	int alt, zero;
+	int64_t width, precision;      /* precision -1: none */
+};
+
+/* Text in the making must fit the program's memory, too. */
+int text_room(struct host *h, const struct buf *b)
+{
+	if (b->failed || b->n > h->o.memory || host_burn(h, 1))
+		return host_fatal(h, REASON_out_of_memory, "a text of more than memory holds");
+	return 0;
+}
+
+enum { WIDEST = 1 << 20 };
+
+static int spec_number(struct str *s, int64_t *out)
+{
+	int any = 0;
+	*out = 0;
+	while (s->n && *s->p >= '0' && *s->p <= '9') {
+		if (*out < WIDEST * 10)
+			*out = *out * 10 + (*s->p - '0');
+		s->p++, s->n--;
+		any = 1;
+	}
+	return any;
+}
+
+static int is_align(char c)
+{
+	return c == '<' || c == '>' || c == '^' || c == '=';
+}
+
+static int parse_spec(struct host *h, struct str s, struct spec *o)
+{
+	*o = (struct spec){ .fill = " ", .precision = -1 };
+	size_t first = s.n ? utf8_offset(s, 1) : 0;
+	if (s.n > first && first && is_align(s.p[first])) {
+		memcpy(o->fill, s.p, MIN(first, 4));
+		o->fill[MIN(first, 4)] = 0;
+		o->align = s.p[first];
+		s.p += first + 1, s.n -= first + 1;
+	} else if (s.n && is_align(*s.p)) {
+		o->align = *s.p++, s.n--;
+	}
+	if (s.n && (*s.p == '+' || *s.p == '-' || *s.p == ' '))
+		o->sign = *s.p++, s.n--;
+	if (s.n && *s.p == '#')
+		o->alt = 1, s.p++, s.n--;
+	if (s.n && *s.p == '0') {
+		o->zero = 1, s.p++, s.n--;
+		if (!o->align)
+			o->align = '=', strcpy(o->fill, "0");
+	}
+	spec_number(&s, &o->width);
+	if (s.n && (*s.p == ',' || *s.p == '_'))
+		o->group = *s.p++, s.n--;
+	if (s.n && *s.p == '.') {
+		s.p++, s.n--;
+		if (!spec_number(&s, &o->precision))
+			return host_raise(h, EXC_ValueError, "Format specifier missing precision");
+	}
+	if (s.n == 1)
+		o->type = *s.p++, s.n--;
+	if (s.n)
+		return host_raise(h, EXC_ValueError, "Invalid format specifier");
+	if (o->width > WIDEST || o->precision > WIDEST)
+		return host_raise(h, EXC_ValueError, "Too many decimal digits in format string");
+	return 0;
+}
+
+static void pad(struct buf *out, const struct spec *o, struct str sign, struct str body, char default_align)
+{
+	char align = o->align ? o->align : default_align;
+	size_t len = utf8_count(body) + sign.n;
+	size_t fill = o->width > (int64_t)len ? (size_t)o->width - len : 0;
+	size_t left = align == '<' ? 0 : align == '^' ? fill / 2 : fill;
+	if (align == '=') {
+		buf_addstr(out, sign);
+		for (size_t i = 0; i < fill; i++)
+			buf_adds(out, o->fill);
+		buf_addstr(out, body);
+		return;
+	}
+	for (size_t i = 0; i < left; i++)
+		buf_adds(out, o->fill);
+	buf_addstr(out, sign);
+	buf_addstr(out, body);
+	for (size_t i = left; i < fill; i++)
+		buf_adds(out, o->fill);
+}
+
+/* Inserts the separator every `every` digits of the part before '.' or an exponent. */
+static void group_digits(struct str digits, char sep, int every, size_t width, struct buf *out)
+{
+	size_t whole = 0;
+	while (whole < digits.n && digits.p[whole] != '.' && (every == 4 || (digits.p[whole] != 'e' && digits.p[whole] != 'E')))
+		whole++;
+	struct buf padded = BUF_INIT;
+	size_t rest = digits.n - whole;
+	size_t have = whole + (whole ? (whole - 1) / (size_t)every : 0) + rest;
+	for (; have < width; whole++) {
+		buf_addc(&padded, '0');
+		have += whole % (size_t)every ? 1 : 2;
+	}
+	buf_addstr(&padded, digits);
+	for (size_t i = 0; i < whole; i++) {
+		if (i && (whole - i) % (size_t)every == 0)
+			buf_addc(out, sep);
+		buf_addc(out, padded.p[i]);
+	}
+	buf_add(out, padded.p + whole, padded.n - whole);
+	buf_release(&padded);
+}
+
+static void emit_number(const struct spec *o, int neg, const char *prefix, struct str digits, int every, struct buf *out)
+{
+	struct buf body = BUF_INIT, sign = BUF_INIT;
+	if (neg)
+		buf_addc(&sign, '-');
+	else if (o->sign == '+' || o->sign == ' ')
+		buf_addc(&sign, o->sign);
+	buf_adds(&sign, prefix);
+	if (o->group) {
+		size_t inner = o->align == '=' && !strcmp(o->fill, "0") && o->width > (int64_t)sign.n ? (size_t)o->width - sign.n : 0;
+		group_digits(digits, o->group, every, inner, &body);
+	} else {
+		buf_addstr(&body, digits);
+	}
+	pad(out, o, buf_str(&sign), buf_str(&body), '>');
+	buf_release(&body);
+	buf_release(&sign);
+}
+
+static int format_int(struct host *h, struct val v, struct spec *o, struct buf *out)
+{
+	struct buf d = BUF_INIT;
+	const char *prefix = "";
+	int base = 10, every = 3;
+	if (o->precision >= 0)
+		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
+	if (o->type == 'c') {
+		char c[2] = { (char)v.u.i, 0 };
+		pad(out, o, STR(""), str_of(c), '<');
+		return 0;
+	}
+	if (o->type == 'x' || o->type == 'X')
+		base = 16, prefix = o->alt ? (o->type == 'x' ? "0x" : "0X") : "";
+	else if (o->type == 'o')
+		base = 8, prefix = o->alt ? "0o" : "";
+	else if (o->type == 'b')
+		base = 2, prefix = o->alt ? "0b" : "";
+	if (base != 10)
+		every = 4;
+	big_format(h, v, base, &d);
+	int neg = d.n && d.p[0] == '-';
+	if (o->type == 'X')
+		for (size_t i = 0; i < d.n; i++)
+			if (d.p[i] >= 'a')
+				d.p[i] = (char)(d.p[i] - 32);
+	struct str digits = buf_str(&d);
+	if (neg)
+		digits.p++, digits.n--;
+	emit_number(o, neg, prefix, digits, every, out);
+	buf_release(&d);
+	return h->fatal ? -1 : 0;
+}
+
+/* "1.5e+02": mantissa without trailing zeros. */
+static void add_exponent_form(double f, int digits, struct buf *d)
+{
+	char t[80];
+	snprintf(t, sizeof t, "%.*e", MIN(digits, 50) - 1, f);
+	char *e = strchr(t, 'e'), *end = e;
+	if (memchr(t, '.', (size_t)(e - t))) {
+		while (end[-1] == '0')
+			end--;
+		if (end[-1] == '.')
+			end--;
+	}
+	buf_add(d, t, (size_t)(end - t));
+	buf_adds(d, e);
+}
+
+/* '' and 'g' drop trailing zeros; '' keeps ".0" as repr does. */
+static void float_digits(double f, const struct spec *o, struct buf *d)
+{
+	char t[64];
+	int prec = o->precision < 0 ? 6 : (int)o->precision;
+	char type = o->type;
+	if (isnan(f) || isinf(f)) {
+		buf_adds(d, isnan(f) ? "nan" : "inf");
+		if (type == 'F' || type == 'E' || type == 'G')
+			for (size_t i = 0; i < d->n; i++)
+				d->p[i] = (char)(d->p[i] - 32);
+		if (type == '%')
+			buf_addc(d, '%');
+		return;
+	}
+	if (!type && o->precision < 0) {
+		float_repr(f, d);
+		return;
+	}
+	if (type == '%')
+		f *= 100;
+	if (type == 'f' || type == 'F' || type == '%') {
+		buf_addf(d, o->alt ? "%#.*f" : "%.*f", prec, f);
+	} else if (type == 'e' || type == 'E') {
+		buf_addf(d, type == 'e' ? "%.*e" : "%.*E", prec, f);
+	} else {
+		snprintf(t, sizeof t, "%.*e", MAX(MIN(prec, 50), 1) - 1, f);
+		int exp = atoi(strchr(t, 'e') + 1), p = prec ? prec : 1;
+		if (!type && exp == p - 1)       /* no room for the ".0": exponent instead */
+			add_exponent_form(f, p, d);
+		else
+			buf_addf(d, type == 'G' ? (o->alt ? "%#.*G" : "%.*G") : (o->alt ? "%#.*g" : "%.*g"), p, f);
+		if (!type && !strchr(buf_cstr(d), '.') && !strchr(buf_cstr(d), 'e'))
+			buf_adds(d, ".0");
+	}
+	if (type == '%')
+		buf_addc(d, '%');
+}
+
+static int format_float(struct host *h, double f, struct spec *o, struct buf *out)
+{
+	struct buf d = BUF_INIT;
+	if (o->precision > 400)
+		return host_raise(h, EXC_ValueError, "precision too big");
+	int neg = signbit(f) && !isnan(f);
+	float_digits(fabs(f), o, &d);
+	if (o->type == 'n')
+		o->type = 'g';
+	emit_number(o, neg, "", buf_str(&d), 3, out);
+	buf_release(&d);
+	return 0;
+}
+
+static int format_str(struct host *h, struct str s, struct spec *o, struct buf *out)
+{
+	if (o->type && o->type != 's')
+		return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type 'str'", o->type);
+	if (o->align == '=' && !o->zero)
+		return host_raise(h, EXC_ValueError, "'=' alignment not allowed in string format specifier");
+	if (o->align == '=')
+		o->align = '<';
+	if (o->precision >= 0)
+		s.n = utf8_offset(s, (size_t)o->precision);
+	pad(out, o, STR(""), s, '<');
+	return 0;
+}
+
+int host_format(struct host *h, struct val v, struct str text, struct buf *out)
+{
+	struct spec o;
+	if (v.kind == V_OBJECT || v.kind == V_TENSOR) {
+		struct val s, r;
+		if (has_special(h, v, NM___format__)) {
+			if (val_str(h, text, &s) || call_special(h, v, NM___format__, &s, 1, &r) < 0)
+				return -1;
+			buf_addstr(out, val_text(r));
+			return r.kind == V_STR ? 0 : host_raise(h, EXC_TypeError, "__format__ must return a str");
+		}
+	}
+	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* as its number */
+		const struct tensor *t = &v.u.t->t;
+		if (host_may_read(h, t->dt, 1))
+			return -1;
+		v = dtype_is_float(t->dt) ? val_float(dtype_load(t->dt, tensor_data(t))) : t->dt == DT_BOOL ?
+			val_bool(dtype_load_int(t->dt, tensor_data(t)) != 0) : val_int(dtype_load_int(t->dt, tensor_data(t)));
+	}
+	if (!text.n)
+		return val_to_str(h, v, out);
+	if (parse_spec(h, text, &o))
+		return -1;
+	int is_int = v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL;
+	if (v.kind == V_BOOL && (!o.type || o.type == 's'))
+		is_int = o.type != 's' && o.type;
+	if (v.kind == V_STR)
+		return format_str(h, val_text(v), &o, out);
+	if (v.kind == V_FLOAT || ((v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL) && o.type && strchr("eEfFgG%", o.type))) {
+		if (o.type && !strchr("eEfFgGn%", o.type))
+			return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type 'float'", o.type);
+		return format_float(h, val_as_double(v), &o, out);
+	}
+	if (is_int || v.kind == V_BOOL) {
+		if (o.type && !strchr("bcdoxXn", o.type))
+			return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type '%s'", o.type, val_type_name(h, v));
+		return format_int(h, v, &o, out);
+	}
+	return host_raise(h, EXC_TypeError, "unsupported format string passed to %s.__format__", val_type_name(h, v));
+}
+
+/* --- f-strings ----------------------------------------------------------------------------------- */
+
+static int fstring_part(struct host *h, struct frame *f, const struct py_node *n, struct buf *out)
+{
+	struct val v;
+	struct buf spec = BUF_INIT, text = BUF_INIT;
+	if (n->kind == PY_Constant) {
+		buf_addstr(out, n->u.Constant.value.s);
+		return 0;
+	}
+	if (n->kind != PY_FormattedValue) {
+		struct val s;
+		if (eval(h, f, n, &s))
+			return -1;
+		return val_to_str(h, s, out);
+	}
+	int rc = eval(h, f, n->u.FormattedValue.value, &v);
+	if (!rc && n->u.FormattedValue.format_spec) {
+		struct val s;
+		rc = eval_fstring(h, f, n->u.FormattedValue.format_spec, &s);
+		if (!rc)
+			buf_addstr(&spec, val_text(s));
+	}
+	f->node = n;
+	int conv = n->u.FormattedValue.conversion;
+	if (!rc && (conv == 'r' || conv == 'a' || conv == 's')) {
+		rc = conv == 's' ? val_to_str(h, v, &text) : val_repr(h, v, &text);
+		if (!rc)
+			rc = val_str(h, buf_str(&text), &v);
+	}
+	if (!rc)
+		rc = host_format(h, v, buf_str(&spec), out);
+	buf_release(&spec);
+	buf_release(&text);
+	return rc;
+}
+
+int eval_fstring(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+{
+	struct buf b = BUF_INIT;
+	int rc = 0;
+	if (n->kind == PY_JoinedStr)
+		for (size_t i = 0; i < n->u.JoinedStr.values.n && !rc; i++)
+			rc = fstring_part(h, f, n->u.JoinedStr.values.v[i], &b) || text_room(h, &b) ? -1 : 0;
+	else
+		rc = fstring_part(h, f, n, &b);
+	if (!rc)
+		rc = val_str(h, buf_str(&b), out);
+	buf_release(&b);
+	return rc;
+}
+
+/* --- str.format ------------------------------------------------------------------------------------- */
+
+/* "0.name[key]": the value a field names. */
+static int field_value(struct host *h, struct str name, const struct val *args, size_t n, struct val kw, size_t *next, struct val *out)
+{
+	size_t end = 0;
+	while (end < name.n && name.p[end] != '.' && name.p[end] != '[')
+		end++;
+	struct str head = { .p = name.p, .n = end };
+	int64_t index;
+	struct val key;
+	if (!head.n || !str_to_i64(head, &index)) {
+		size_t i = head.n ? (size_t)index : (*next)++;
+		if (i >= n)
+			return host_raise(h, EXC_IndexError, "Replacement index %zu out of range for positional args tuple", i);
+		*out = args[i];
+	} else {
+		if (val_str(h, head, &key) || item_get(h, kw, key, out))
+			return -1;
+	}
+	while (end < name.n) {
+		size_t from = end + 1;
+		int item = name.p[end] == '[';
+		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' && name.p[end] != '['); end++)
+			;
+		struct str part = { .p = name.p + from, .n = end - from };
+		if (item) {
+			end += end < name.n;
+			if (!str_to_i64(part, &index))
+				key = val_int(index);
+			else if (val_str(h, part, &key))
+				return -1;
+			if (item_get(h, *out, key, out))
+				return -1;
+			continue;
+		}
+		struct str_obj *s = host_intern(h, part);
+		if (!s || attr_load(h, *out, s, out))
+			return -1;
+	}
+	return 0;
+}
+
+static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw, size_t *next, struct buf *out)
+{
+	struct str spec = field, name = str_cut(&spec, ':');
+	struct val v, nested;
+	struct buf text = BUF_INIT;
+	char conv = 0;
+	if (name.n > 1 && name.p[name.n - 2] == '!')
+		conv = name.p[name.n - 1], name.n -= 2;
+	if (field_value(h, name, args, n, kw, next, &v))
+		return -1;
+	int rc = 0;
+	if (conv) {
+		rc = conv == 'r' ? val_repr(h, v, &text) : val_to_str(h, v, &text);
+		if (!rc)
+			rc = val_str(h, buf_str(&text), &v);
+	}
+	if (!rc && memchr(spec.p, '{', spec.n)) {
+		rc = host_str_format(h, spec, args, n, kw, &nested);
+		if (!rc)
+			spec = val_text(nested);
+	}
+	if (!rc)
+		rc = host_format(h, v, spec, out);
+	buf_release(&text);
+	return rc;
+}
+
+int host_str_format(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, struct val *out)
+{
+	struct buf b = BUF_INIT;
+	size_t next = 0;
+	int rc = 0;
+	for (size_t i = 0; i < fmt.n && !rc; i++) {
+		char c = fmt.p[i];
+		if ((c == '{' || c == '}') && i + 1 < fmt.n && fmt.p[i + 1] == c) {
+			buf_addc(&b, c);
+			i++;
+		} else if (c == '}') {
+			rc = host_raise(h, EXC_ValueError, "Single '}' encountered in format string");
+		} else if (c == '{') {
+			size_t from = i + 1, depth = 1;
+			for (i = from; i < fmt.n && depth; i++)
+				depth += fmt.p[i] == '{' ? 1 : fmt.p[i] == '}' ? (size_t)-1 : 0;
+			if (depth)
+				rc = host_raise(h, EXC_ValueError, "Single '{' encountered in format string");
+			else
+				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, &next, &b) || text_room(h, &b) ? -1 : 0;
+		} else {
+			buf_addc(&b, c);
+		}
+	}
+	if (!rc)
+		rc = val_str(h, buf_str(&b), out);
+	buf_release(&b);
+	return rc;
+}
+
+/* --- the % operator ------------------------------------------------------------------------------------ */
+
+struct percent { struct host *h; struct val args; size_t at; int is_tuple; };
+
+static int percent_next(struct percent *p, struct val *out)
+{
+	if (!p->is_tuple) {
+		if (p->at++)
+			return host_raise(p->h, EXC_TypeError, "not enough arguments for format string");
+		*out = p->args;
+		return 0;
+	}
+	if (p->at >= p->args.u.seq->n)
+		return host_raise(p->h, EXC_TypeError, "not enough arguments for format string");
+	*out = p->args.u.seq->v[p->at++];
+	return 0;
+}
+
+static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t *out)
+{
+	struct val v;
+	if (*i < fmt.n && fmt.p[*i] == '*') {
+		(*i)++;
+		return percent_next(p, &v) ? -1 : val_as_int(p->h, v, out);
+	}
+	for (; *i < fmt.n && fmt.p[*i] >= '0' && fmt.p[*i] <= '9'; (*i)++)
+		*out = MIN(MAX(*out, 0) * 10 + (fmt.p[*i] - '0'), WIDEST);
+	return 0;
+}
+
+static int percent_emit(struct percent *p, struct spec *o, char type, struct val v, struct buf *out)
+{
+	struct host *h = p->h;
+	struct buf t = BUF_INIT;
+	int rc;
+	if (type == 's' || type == 'r' || type == 'a') {
+		rc = type == 's' ? val_to_str(h, v, &t) : val_repr(h, v, &t);
+		o->type = 's';
+		if (!o->align)
+			o->align = '>';
+		if (!rc)
+			rc = format_str(h, buf_str(&t), o, out);
+		buf_release(&t);
+		return rc;
+	}
+	if (!val_is_number(v)) {
+		if (type == 'c' && v.kind == V_STR)
+			return format_str(h, val_text(v), o, out);
+		return host_raise(h, EXC_TypeError, "%%%c format: a real number is required, not %s", type, val_type_name(h, v));
+	}
+	if (strchr("eEfFgG", type)) {
+		o->type = type;
+		return format_float(h, val_as_double(v), o, out);
+	}
+	if (v.kind == V_FLOAT && big_from_double(h, trunc(v.u.f), &v))
+		return -1;
+	o->type = type == 'i' || type == 'u' ? 'd' : type;
+	o->precision = -1;
+	return format_int(h, v, o, out);
+}
+
+static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf *out)
+{
+	struct spec o = { .fill = " ", .precision = -1 };
+	struct val v = { .kind = V_UNSET }, key;
+	if (*i < fmt.n && fmt.p[*i] == '(') {
+		size_t from = ++*i;
+		while (*i < fmt.n && fmt.p[*i] != ')')
+			++*i;
+		if (val_str(p->h, (struct str){ .p = fmt.p + from, .n = *i - from }, &key) || item_get(p->h, p->args, key, &v))
+			return -1;
+		++*i;
+	}
+	for (; *i < fmt.n && strchr("-+ #0", fmt.p[*i]) && fmt.p[*i]; ++*i)
+		switch (fmt.p[*i]) {
+		case '-': o.align = '<'; break;
+		case '0': if (!o.align) { o.align = '='; strcpy(o.fill, "0"); } break;
+		case '#': o.alt = 1; break;
+		default: o.sign = fmt.p[*i];
+		}
+	if (o.align == '<')
+		strcpy(o.fill, " ");
+	if (percent_number(p, fmt, i, &o.width))
+		return -1;
+	if (*i < fmt.n && fmt.p[*i] == '.') {
+		++*i;
+		o.precision = 0;
+		if (percent_number(p, fmt, i, &o.precision))
+			return -1;
+	}
+	if (*i >= fmt.n)
+		return host_raise(p->h, EXC_ValueError, "incomplete format");
+	char type = fmt.p[(*i)++];
+	if (type == '%') {
+		buf_addc(out, '%');
+		return 0;
+	}
+	if (!strchr("srdiufFeEgGxXoca", type))
+		return host_raise(p->h, EXC_ValueError, "unsupported format character '%c' (0x%x) at index %zu", type, (unsigned char)type, *i - 1);
+	if (v.kind == V_UNSET && percent_next(p, &v))
+		return -1;
+	return percent_emit(p, &o, type, v, out);
+}
+
+int host_percent(struct host *h, struct str fmt, struct val args, struct val *out)
+{
+	struct buf b = BUF_INIT;
+	struct percent p = { .h = h, .args = args, .is_tuple = args.kind == V_TUPLE };
+	int rc = 0;
+	for (size_t i = 0; i < fmt.n && !rc;) {
+		char c = fmt.p[i++];
+		if (c == '%')
+			rc = percent_item(&p, fmt, &i, &b) || text_room(h, &b) ? -1 : 0;
+		else
+			buf_addc(&b, c);
+	}
+	if (!rc && (p.is_tuple ? p.at < args.u.seq->n : !p.at && args.kind != V_DICT))
+		rc = host_raise(h, EXC_TypeError, "not all arguments converted during string formatting");
+	if (!rc)
+		rc = val_str(h, buf_str(&b), out);
+	buf_release(&b);
+	return rc;
+}

@@ -1,0 +1,250 @@
+/* The heap of a host: objects, their references, the pool that holds temporaries.
+ *
+ * Invariant: refs counts every holder (containers, variables, the pool); at 0 an object goes
+ * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep
+ * stack. Classes and modules live as long as the host. All objects are on one list: host_free_objects frees what cycles kept alive. */
+#include "interp/interp.h"
+
+int host_charge(struct host *h, size_t bytes)
+{
+	size_t total = h->bytes + bytes;
+	if (total < bytes || total + h->tensor_bytes > h->o.memory)
+		return host_fatal(h, REASON_out_of_memory, "the program holds more than %zu MB", h->o.memory >> 20);
+	h->bytes = total;
+	if (total + h->tensor_bytes > h->peak)
+		h->peak = total + h->tensor_bytes;
+	return 0;
+}
+
+void host_uncharge(struct host *h, size_t bytes)
+{
+	h->bytes -= MIN(bytes, h->bytes);
+}
+
+void *host_alloc(struct host *h, size_t bytes)
+{
+	if (host_charge(h, bytes))
+		return NULL;
+	void *p = mem_zalloc(bytes);
+	if (!p) {
+		host_uncharge(h, bytes);
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	}
+	return p;
+}
+
+void host_release(struct host *h, void *p, size_t bytes)
+{
+	if (!p)
+		return;
+	host_uncharge(h, bytes);
+	mem_free(p);
+}
+
+/* Bytes of the object itself, as it was allocated. */
+static size_t obj_size(const struct obj *o)
+{
+	switch (o->kind) {
+	case V_STR: case V_BYTES: case V_TL: return sizeof (struct str_obj) + ((const struct str_obj *)o)->n + 1;
+	case V_BIG: return sizeof (struct big_obj) + ((const struct big_obj *)o)->n * sizeof (uint32_t);
+	case V_TUPLE: case V_LIST: return sizeof (struct seq_obj);
+	case V_DICT: case V_SET: return sizeof (struct dict_obj);
+	case V_SLICE: return sizeof (struct slice_obj);
+	case V_RANGE: return sizeof (struct range_obj);
+	case V_ITER: return sizeof (struct iter_obj);
+	case V_FUNC: return sizeof (struct func_obj);
+	case V_BUILTIN: return sizeof (struct builtin_obj);
+	case V_CLASS: return sizeof (struct class_obj);
+	case V_MODULE: return sizeof (struct module_obj);
+	case V_TENSOR: return sizeof (struct tensor_obj);
+	case V_OBJECT: return sizeof (struct obj);
+	default: return sizeof (struct method_obj);
+	}
+}
+
+static int pool_push(struct host *h, struct obj *o)
+{
+	if (vec_push(&h->pool, o))
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	return 0;
+}
+
+void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj *cls)
+{
+	struct obj *o = host_alloc(h, size);
+	if (!o)
+		return NULL;
+	o->kind = kind;
+	o->refs = 1;
+	o->young = h->sealed;
+	o->cls = cls ? cls : h->kind_class[kind];
+	o->next = h->objects;
+	if (h->objects)
+		h->objects->prev = o;
+	h->objects = o;
+	return pool_push(h, o) ? NULL : o;
+}
+
+struct val host_hold(struct host *h, struct val v)
+{
+	if (V_IS_HEAP(v)) {
+		v.u.o->refs++;
+		pool_push(h, v.u.o);
+	}
+	return v;
+}
+
+void val_keep(struct val v)
+{
+	if (V_IS_HEAP(v))
+		v.u.o->refs++;
+}
+
+static void drop_array(struct host *h, struct val *v, size_t n, size_t cap)
+{
+	for (size_t i = 0; i < n; i++)
+		val_drop(h, v[i]);
+	host_release(h, v, cap * sizeof *v);
+}
+
+static void free_dict(struct host *h, struct dict_obj *d)
+{
+	dict_obj_clear(h, d);
+}
+
+static void free_func(struct host *h, struct func_obj *f)
+{
+	drop_array(h, f->defaults, f->n_defaults, f->n_defaults);
+	drop_array(h, f->kw_defaults, f->n_kw, f->n_kw);
+	drop_array(h, f->cells, f->n_cells, f->n_cells);
+	val_drop(h, f->class_cell);
+	val_drop(h, val_of_str(f->name));
+	val_drop(h, val_of_str(f->qualname));
+}
+
+static void free_tensor(struct host *h, struct tensor_obj *t)
+{
+	val_drop(h, t->grad);
+	if (t->t.st && t->t.st->refs == 1)
+		h->tensor_bytes -= MIN(t->t.st->bytes, h->tensor_bytes);
+	if (t->t.st)
+		tensor_release(&t->t);
+}
+
+static void free_class(struct host *h, struct class_obj *c)
+{
+	host_release(h, c->bases, c->n_bases * sizeof *c->bases);
+	host_release(h, c->mro, c->n_mro * sizeof *c->mro);
+}
+
+/* Drops what an object holds. */
+static void free_fields(struct host *h, struct obj *o)
+{
+	struct val v = val_obj(o);
+	switch (o->kind) {
+	case V_TUPLE: case V_LIST: drop_array(h, v.u.seq->v, v.u.seq->n, v.u.seq->cap); break;
+	case V_DICT: case V_SET: free_dict(h, v.u.d); break;
+	case V_SLICE: val_drop(h, v.u.slice->start); val_drop(h, v.u.slice->stop); val_drop(h, v.u.slice->step); break;
+	case V_ITER: val_drop(h, v.u.iter->src); val_drop(h, v.u.iter->a); val_drop(h, v.u.iter->b); break;
+	case V_FUNC: free_func(h, v.u.fn); break;
+	case V_BUILTIN: val_drop(h, v.u.b->self); break;
+	case V_CLASS: free_class(h, v.u.c); break;
+	case V_TENSOR: free_tensor(h, v.u.t); break;
+	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL:
+		val_drop(h, v.u.m->self); val_drop(h, v.u.m->fn); val_drop(h, v.u.m->extra); break;
+	default: break;
+	}
+	if (o->attrs)
+		val_drop(h, val_obj(&o->attrs->h));
+}
+
+static void unlink_obj(struct host *h, struct obj *o)
+{
+	if (o->prev)
+		o->prev->next = o->next;
+	else
+		h->objects = o->next;
+	if (o->next)
+		o->next->prev = o->prev;
+	host_release(h, o, obj_size(o));
+}
+
+static void bury(struct host *h)
+{
+	if (h->freeing)
+		return;
+	h->freeing = 1;
+	while (h->dead.n) {
+		struct obj *o = h->dead.v[--h->dead.n];
+		free_fields(h, o);
+		unlink_obj(h, o);
+	}
+	h->freeing = 0;
+}
+
+void val_drop(struct host *h, struct val v)
+{
+	if (!V_IS_HEAP(v) || !v.u.o)
+		return;
+	struct obj *o = v.u.o;
+	if (--o->refs > 0 || h->freeing > 1)
+		return;
+	if (vec_push(&h->dead, o)) {
+		o->refs = 1;            /* no memory to free it now: host_free will */
+		return;
+	}
+	bury(h);
+}
+
+void val_assign(struct host *h, struct val *slot, struct val v)
+{
+	struct val old = *slot;
+	val_keep(v);
+	*slot = v;
+	val_drop(h, old);
+}
+
+size_t pool_mark(const struct host *h)
+{
+	return h->pool.n;
+}
+
+void pool_drain(struct host *h, size_t mark)
+{
+	while (h->pool.n > mark)
+		val_drop(h, val_obj(h->pool.v[--h->pool.n]));
+}
+
+struct val pool_drain_to(struct host *h, size_t mark, struct val keep)
+{
+	val_keep(keep);
+	pool_drain(h, mark);
+	if (V_IS_HEAP(keep))
+		pool_push(h, keep.u.o);
+	return keep;
+}
+
+void host_free_objects(struct host *h)
+{
+	h->freeing = 2;                 /* from here val_drop frees nothing: everything goes */
+	for (struct obj *o = h->objects; o; o = o->next) {
+		struct val v = val_obj(o);
+		if (o->kind == V_TUPLE || o->kind == V_LIST)
+			mem_free(v.u.seq->v);
+		else if (o->kind == V_DICT || o->kind == V_SET)
+			mem_free(v.u.d->e), mem_free(v.u.d->slot);
+		else if (o->kind == V_FUNC)
+			mem_free(v.u.fn->defaults), mem_free(v.u.fn->kw_defaults), mem_free(v.u.fn->cells);
+		else if (o->kind == V_CLASS)
+			mem_free(v.u.c->bases), mem_free(v.u.c->mro);
+		else if (o->kind == V_TENSOR && v.u.t->t.st)
+			tensor_release(&v.u.t->t);
+	}
+	for (struct obj *o = h->objects, *next; o; o = next) {
+		next = o->next;
+		mem_free(o);
+	}
+	h->objects = NULL;
+	vec_free(&h->pool);
+	vec_free(&h->dead);
+}

@@ -1,0 +1,208 @@
+/* What hosts share: the index of binding rows and of prelude definitions, parsed preludes. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+
+static const char *const native_names[] = {
+#define NATIVE(dotted, name, kind, base) dotted,
+#include "interp/native.def"
+#undef NATIVE
+#define EXC(name, base, reason) #name,
+#include "interp/exc.def"
+#undef EXC
+};
+
+static int put(struct map *m, struct str key, const void *val)
+{
+	struct map_entry *e = map_put(m, key);
+	if (!e)
+		return -1;
+	if (!e->val.ptr)
+		e->val.ptr = (void *)val;
+	return 0;
+}
+
+/* Every prefix of a dotted name is a module, unless it is a built-in type. */
+static int add_modules(struct host_lib *lib, struct map *natives, const char *dotted)
+{
+	for (const char *dot = strchr(dotted, '.'); dot; dot = strchr(dot + 1, '.')) {
+		struct str prefix = { .p = dotted, .n = (size_t)(dot - dotted) };
+		if (map_get(natives, prefix))
+			return 0;
+		if (put(&lib->modules, prefix, lib))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_rows(struct host_lib *lib, struct map *natives)
+{
+	for (size_t t = 0; t < lib->source->n_tables; t++)
+		for (const struct bind_row *r = lib->source->tables[t]; r->name; r++)
+			if (put(&lib->rows, str_of(r->name), r) || add_modules(lib, natives, r->name))
+				return -1;
+	return 0;
+}
+
+static int is_id(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The name that a line at the left margin defines: "class X", "def f", "X = ". */
+static struct str defined_name(struct str line)
+{
+	if (str_starts(line, "class "))
+		line.p += 6, line.n -= 6;
+	else if (str_starts(line, "def "))
+		line.p += 4, line.n -= 4;
+	else if (!line.n || !is_id(line.p[0]) || str_find(line, STR(" = ")) < 0)
+		return (struct str){ .p = NULL };
+	size_t n = 0;
+	while (n < line.n && is_id(line.p[n]))
+		n++;
+	return (struct str){ .p = line.p, .n = n };
+}
+
+static struct str file_text(const struct lib_file *f)
+{
+	return (struct str){ .p = f->text, .n = (size_t)(f->end - f->text) };
+}
+
+/* "module.name" -> unit, for every definition of a prelude file. */
+static int index_prelude(struct host_lib *lib, size_t i)
+{
+	struct lib_file p = lib->source->files[i];
+	struct str rest = file_text(&p);
+	struct buf key = BUF_INIT;
+	int rc = 0;
+	lib->units[i].ast = NULL;
+	while (rest.n && !rc) {
+		struct str name = defined_name(str_cut(&rest, '\n'));
+		if (!name.p)
+			continue;
+		buf_clear(&key);
+		buf_addf(&key, "%s.%.*s", p.module, STR_ARG(name));
+		rc = key.failed || put(&lib->prelude, buf_str(&key), &lib->units[i]) ? -1 : 0;
+	}
+	buf_release(&key);
+	return rc || put(&lib->modules, str_of(p.module), lib) ? -1 : 0;
+}
+
+struct host_lib *lib_new(const struct lib_source *source, struct err *e)
+{
+	struct host_lib *lib = mem_zalloc(sizeof *lib);
+	struct map natives = MAP_INIT;
+	if (!lib) {
+		err_nomem(e);
+		return NULL;
+	}
+	lib->source = source;
+	lib->units = mem_array(source->n_files + 1, sizeof *lib->units);
+	int rc = lib->units ? 0 : -1;
+	for (size_t i = 0; i < COUNT_OF(native_names) && !rc; i++)
+		rc = put(&natives, str_of(native_names[i]), lib) || add_modules(lib, &natives, native_names[i]);
+	if (!rc)
+		rc = add_rows(lib, &natives);
+	for (size_t i = 0; i < source->n_files && !rc; i++)
+		rc = index_prelude(lib, i);
+	/* "torch.nn" of a prelude module makes "torch" one, too. */
+	for (size_t i = 0; i < source->n_files && !rc; i++)
+		rc = add_modules(lib, &natives, source->files[i].module);
+	map_release(&natives);
+	if (rc) {
+		lib_free(lib);
+		err_nomem(e);
+		return NULL;
+	}
+	return lib;
+}
+
+void lib_free(struct host_lib *lib)
+{
+	if (!lib)
+		return;
+	for (size_t i = 0; lib->units && i < lib->source->n_files; i++) {
+		struct unit *u = &lib->units[i];
+		if (u->ast)
+			py_release(&u->own);
+		arena_release(&u->arena);
+		ptr_map_release(&u->scopes);
+		map_release(&u->defs);
+	}
+	mem_free(lib->units);
+	map_release(&lib->rows);
+	map_release(&lib->modules);
+	map_release(&lib->prelude);
+	ptr_map_release(&lib->sigs);
+	arena_release(&lib->arena);
+	mem_free(lib);
+}
+
+static int index_target(struct unit *u, const struct py_node *target, const struct py_node *stmt)
+{
+	if (target->kind == PY_Name)
+		return put(&u->defs, target->u.Name.id, stmt);
+	return 0;
+}
+
+static int index_defs(struct unit *u)
+{
+	const struct py_list *body = &u->own.root->u.Module.body;
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *n = body->v[i];
+		int rc = 0;
+		if (n->kind == PY_FunctionDef)
+			rc = put(&u->defs, n->u.FunctionDef.name, n);
+		else if (n->kind == PY_ClassDef)
+			rc = put(&u->defs, n->u.ClassDef.name, n);
+		else if (n->kind == PY_Assign)
+			rc = index_target(u, n->u.Assign.targets.v[0], n);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+/* The unit that defines "module.name", parsed; NULL: none (or failed: h->fatal). */
+struct unit *lib_unit(struct host *h, struct str dotted)
+{
+	struct map_entry *e = map_get(&h->lib->prelude, dotted);
+	struct unit *u = e ? e->val.ptr : NULL;
+	if (!u || u->ast)
+		return u;
+	struct err err = ERR_INIT;
+	struct lib_file p = h->lib->source->files[u - h->lib->units];
+	if (py_parse(&u->own, file_text(&p), p.file, 0, &err)) {
+		host_fatal(h, REASON_internal, "prelude %s:%d: %s", p.file, err.line, err.text);
+		return NULL;
+	}
+	u->ast = &u->own;
+	if (index_defs(u)) {
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	return u;
+}
+
+int lib_flags(const struct host_lib *lib, const char *dotted)
+{
+	const struct map_entry *e = map_get(&lib->rows, str_of(dotted));
+	const struct bind_row *row = e ? e->val.ptr : NULL;
+
+	/* An alias has its target's flags. */
+	for (int hops = 0; row && row->sig && row->sig[0] == '=' && hops < 4; hops++) {
+		e = map_get(&lib->rows, str_of(row->sig + 1));
+		row = e ? e->val.ptr : NULL;
+	}
+	return row ? (int)row->flags : -1;
+}
+
+int lib_knows(const struct host_lib *lib, struct str dotted)
+{
+	struct str rest = { .p = lib->source->known, .n = (size_t)(lib->source->known_end - lib->source->known) };
+	while (rest.n)
+		if (str_eq(str_cut(&rest, '\n'), dotted))
+			return 1;
+	return 0;
+}

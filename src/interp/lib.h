@@ -1,0 +1,30 @@
+/* What programs can import: tables of bound names, and Python sources that are part of this
+ * program (the prelude). The interpreter knows how to find a name there; what there is, the
+ * owner of the tables says (torch/prelude.h). */
+#ifndef INTERP_LIB_H
+#define INTERP_LIB_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct bind_row;
+
+/* A Python source: the names it defines at its left margin belong to `module`. */
+struct lib_file { const char *module, *file, *text, *end; };
+
+struct lib_source {
+	const struct bind_row *const *tables;    /* each ended by a row without a name */
+	size_t n_tables;
+	const struct lib_file *files;
+	size_t n_files;
+	const char *known, *known_end;           /* dotted names of the real libraries, a line each */
+};
+
+struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* the source outlives it */
+void lib_free(struct host_lib *lib);
+/* Flags of a binding by its dotted name; -1: no such name. */
+int lib_flags(const struct host_lib *lib, const char *dotted);
+/* Does the real torch, triton or standard library have this dotted name? */
+int lib_knows(const struct host_lib *lib, struct str dotted);
+
+#endif

@@ -1,0 +1,226 @@
+/* Making values: strings, sequences, tensors, modules. See value.h for who holds what. */
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "interp/interp.h"
+
+static int text_obj(struct host *h, enum val_kind kind, struct str s, struct val *out)
+{
+	struct str_obj *o = host_obj(h, kind, sizeof *o + s.n + 1, NULL);
+	if (!o)
+		return -1;
+	o->n = s.n;
+	if (s.n)
+		memcpy(o->p, s.p, s.n);
+	o->hash = hash_xxh64(s.p, s.n, 0);
+	o->chars = -1;
+	*out = val_obj(&o->h);
+	return 0;
+}
+
+int val_str(struct host *h, struct str s, struct val *out)
+{
+	return text_obj(h, V_STR, s, out);
+}
+
+int val_bytes(struct host *h, struct str s, struct val *out)
+{
+	return text_obj(h, V_BYTES, s, out);
+}
+
+int val_strf(struct host *h, struct val *out, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	int rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&b), out);
+	buf_release(&b);
+	return rc;
+}
+
+int seq_reserve(struct host *h, struct seq_obj *s, size_t more)
+{
+	size_t need;
+	if (ck_add(s->n, more, &need) || need > SIZE_MAX / sizeof (struct val) / 4)
+		return host_fatal(h, REASON_out_of_memory, "a sequence of more than memory holds");
+	if (need <= s->cap)
+		return 0;
+	size_t cap = MAX(need, s->cap + s->cap / 2 + 4);
+	if (host_charge(h, (cap - s->cap) * sizeof *s->v))
+		return -1;
+	struct val *v = mem_resize(s->v, cap * sizeof *v);
+	if (!v) {
+		host_uncharge(h, (cap - s->cap) * sizeof *s->v);
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	}
+	s->v = v;
+	s->cap = cap;
+	return 0;
+}
+
+static int seq(struct host *h, enum val_kind kind, const struct val *v, size_t n, struct val *out)
+{
+	struct seq_obj *s = host_obj(h, kind, sizeof *s, NULL);
+	if (!s || (n && seq_reserve(h, s, n)))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		val_keep(v[i]);
+		s->v[i] = v[i];
+	}
+	s->n = n;
+	*out = val_obj(&s->h);
+	return 0;
+}
+
+int val_tuple(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_TUPLE, v, n, out); }
+int val_list(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_LIST, v, n, out); }
+
+int val_dict(struct host *h, struct val *out)
+{
+	struct dict_obj *d = dict_obj_new(h, V_DICT);
+	if (!d)
+		return -1;
+	*out = val_obj(&d->h);
+	return 0;
+}
+
+int val_set(struct host *h, struct val *out)
+{
+	struct dict_obj *d = dict_obj_new(h, V_SET);
+	if (!d)
+		return -1;
+	*out = val_obj(&d->h);
+	return 0;
+}
+
+int val_size(struct host *h, const int64_t *v, int n, struct val *out)
+{
+	struct val items[TENSOR_DIMS];
+	BUG_ON(n < 0 || n > TENSOR_DIMS);
+	for (int i = 0; i < n; i++)
+		items[i] = val_int(v[i]);
+	if (val_tuple(h, items, (size_t)n, out))
+		return -1;
+	out->u.o->cls = h->size_class;
+	return 0;
+}
+
+int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct val *out)
+{
+	struct tensor_obj *o = host_obj(h, V_TENSOR, sizeof *o, NULL);
+	if (!o) {
+		tensor_release(t);
+		return -1;
+	}
+	o->t = *t;
+	o->device = dev;
+	o->grad = val_none();
+	if (t->st->refs == 1) {
+		h->tensor_bytes += t->st->bytes;
+		if (h->bytes + h->tensor_bytes > h->peak)
+			h->peak = h->bytes + h->tensor_bytes;
+	}
+	t->st = NULL;
+	*out = val_obj(&o->h);
+	return host_room(h, 0);
+}
+
+int host_room(struct host *h, int64_t bytes)
+{
+	if (bytes < 0 || h->bytes + h->tensor_bytes + (size_t)bytes > h->o.memory)
+		return host_fatal(h, REASON_out_of_memory, "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
+				  (long long)(bytes >> 20), (h->bytes + h->tensor_bytes) >> 20, h->o.memory >> 20);
+	return 0;
+}
+
+int val_pair(struct host *h, enum val_kind kind, struct val self, struct val fn, struct val *out)
+{
+	struct method_obj *m = host_obj(h, kind, sizeof *m, NULL);
+	if (!m)
+		return -1;
+	val_keep(self);
+	val_keep(fn);
+	m->self = self;
+	m->fn = fn;
+	*out = val_obj(&m->h);
+	return 0;
+}
+
+int val_slice(struct host *h, struct val a, struct val b, struct val c, struct val *out)
+{
+	struct slice_obj *s = host_obj(h, V_SLICE, sizeof *s, NULL);
+	if (!s)
+		return -1;
+	val_keep(a);
+	val_keep(b);
+	val_keep(c);
+	s->start = a;
+	s->stop = b;
+	s->step = c;
+	*out = val_obj(&s->h);
+	return 0;
+}
+
+int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *), struct val *out)
+{
+	struct iter_obj *it = host_obj(h, V_ITER, sizeof *it, NULL);
+	if (!it)
+		return -1;
+	val_keep(src);
+	it->src = src;
+	it->next = next;
+	*out = val_obj(&it->h);
+	return 0;
+}
+
+int list_append(struct host *h, struct val list, struct val v)
+{
+	struct seq_obj *s = list.u.seq;
+	if (seq_reserve(h, s, 1))
+		return -1;
+	val_keep(v);
+	s->v[s->n++] = v;
+	return 0;
+}
+
+struct str_obj *host_intern(struct host *h, struct str s)
+{
+	struct val v;
+	if (val_str(h, s, &v))
+		return NULL;
+	struct val *old = attrs_get(h->interned, v.u.s);
+	if (old)
+		return old->u.s;
+	v.u.s->interned = 1;
+	return attrs_set(h, h->interned, v.u.s, v) ? NULL : v.u.s;
+}
+
+struct str_obj *host_ident(struct host *h, struct str id)
+{
+	struct str_obj *s = ptr_map_get(&h->idents, id.p);
+	if (s && s->n == id.n)
+		return s;
+	s = host_intern(h, id);
+	if (s && ptr_map_put(&h->idents, id.p, s)) {
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	return s;
+}
+
+int host_module(struct host *h, struct str name, struct module_obj **out)
+{
+	struct str_obj *n = host_intern(h, name);
+	struct module_obj *m = n ? host_obj(h, V_MODULE, sizeof *m, NULL) : NULL;
+	struct dict_obj *d = m ? dict_obj_new(h, V_DICT) : NULL;
+	if (!d)
+		return -1;
+	val_keep(val_obj(&d->h));
+	m->h.attrs = d;
+	m->name = n;
+	val_keep(val_obj(&m->h));       /* modules live as long as the host */
+	*out = m;
+	return attrs_set(h, d, h->nm[NM___name__], val_of_str(n));
+}

@@ -1,0 +1,149 @@
+/* match statements: patterns against a value, names bound as they match. */
+#include "interp/interp.h"
+
+static int pattern(struct host *h, struct frame *f, const struct py_node *p, struct val v);
+
+static int match_value(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	struct val want;
+	return eval(h, f, p->u.MatchValue.value, &want) ? -1 : val_equal(h, v, want);
+}
+
+static int match_singleton(const struct py_node *p, struct val v)
+{
+	switch (p->u.MatchSingleton.value.kind) {
+	case PY_C_NONE: return v.kind == V_NONE;
+	case PY_C_TRUE: return v.kind == V_BOOL && v.u.i;
+	default: return v.kind == V_BOOL && !v.u.i;
+	}
+}
+
+static int match_sequence(struct host *h, struct frame *f, const struct py_list *ps, struct val v)
+{
+	size_t star = ps->n;
+	if (v.kind != V_LIST && v.kind != V_TUPLE)
+		return 0;
+	for (size_t i = 0; i < ps->n; i++)
+		if (ps->v[i]->kind == PY_MatchStar)
+			star = i;
+	size_t n = v.u.seq->n, fixed = ps->n - (star < ps->n);
+	if (n < fixed || (star == ps->n && n != fixed))
+		return 0;
+	for (size_t i = 0, at = 0; i < ps->n; i++) {
+		struct val rest;
+		if (i != star) {
+			int ok = pattern(h, f, ps->v[i], host_hold(h, v.u.seq->v[at++]));
+			if (ok <= 0)
+				return ok;
+			continue;
+		}
+		if (ps->v[i]->u.MatchStar.name.p &&
+		    (val_list(h, v.u.seq->v + at, n - fixed, &rest) || name_store(h, f, ps->v[i]->u.MatchStar.name, rest)))
+			return -1;
+		at += n - fixed;
+	}
+	return 1;
+}
+
+static int match_mapping(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	struct val rest;
+	if (v.kind != V_DICT || val_dict(h, &rest) || dict_update(h, rest, v))
+		return h->fatal ? -1 : 0;
+	for (size_t i = 0; i < p->u.MatchMapping.keys.n; i++) {
+		struct val key, item;
+		if (eval(h, f, p->u.MatchMapping.keys.v[i], &key))
+			return -1;
+		int found = dict_get(h, v, key, &item);
+		if (found > 0)
+			found = dict_del(h, rest, key) < 0 ? -1 : pattern(h, f, p->u.MatchMapping.patterns.v[i], item);
+		if (found <= 0)
+			return found;
+	}
+	if (p->u.MatchMapping.rest.p && name_store(h, f, p->u.MatchMapping.rest, rest))
+		return -1;
+	return 1;
+}
+
+static int match_class(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	const struct py_MatchClass *c = &p->u.MatchClass;
+	struct val cls, names, item;
+	if (eval(h, f, c->cls, &cls))
+		return -1;
+	int ok = isinstance_of(h, v, cls);
+	if (ok <= 0)
+		return ok;
+	if (c->patterns.n == 1 && cls.kind == V_CLASS && cls.u.c->native)
+		return pattern(h, f, c->patterns.v[0], v);
+	if (c->patterns.n && (attr_load(h, cls, h->nm[NM___match_args__], &names) || names.kind != V_TUPLE))
+		return -1;
+	for (size_t i = 0; i < c->patterns.n + c->kwd_attrs.n; i++) {
+		size_t k = i - c->patterns.n;
+		if (i < c->patterns.n && i >= names.u.seq->n)
+			return host_raise(h, EXC_TypeError, "%s() accepts %zu positional sub-patterns", cls.u.c->name->p, names.u.seq->n);
+		struct str_obj *name = i < c->patterns.n ? names.u.seq->v[i].u.s : host_ident(h, c->kwd_attrs.v[k]);
+		if (name && i < c->patterns.n)
+			name = host_intern(h, (struct str){ .p = name->p, .n = name->n });
+		ok = name ? attr_get(h, v, name, &item) : -1;
+		if (ok > 0)
+			ok = pattern(h, f, i < c->patterns.n ? c->patterns.v[i] : c->kwd_patterns.v[k], item);
+		if (ok <= 0)
+			return ok;
+	}
+	return 1;
+}
+
+static int match_as(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	int ok = p->u.MatchAs.pattern ? pattern(h, f, p->u.MatchAs.pattern, v) : 1;
+	if (ok > 0 && p->u.MatchAs.name.p && name_store(h, f, p->u.MatchAs.name, v))
+		return -1;
+	return ok;
+}
+
+static int match_or(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	for (size_t i = 0; i < p->u.MatchOr.patterns.n; i++) {
+		int ok = pattern(h, f, p->u.MatchOr.patterns.v[i], v);
+		if (ok)
+			return ok;
+	}
+	return 0;
+}
+
+static int pattern(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+{
+	if (host_step(h))
+		return -1;
+	f->node = p;
+	switch (p->kind) {
+	case PY_MatchValue: return match_value(h, f, p, v);
+	case PY_MatchSingleton: return match_singleton(p, v);
+	case PY_MatchSequence: return match_sequence(h, f, &p->u.MatchSequence.patterns, v);
+	case PY_MatchMapping: return match_mapping(h, f, p, v);
+	case PY_MatchClass: return match_class(h, f, p, v);
+	case PY_MatchAs: return match_as(h, f, p, v);
+	case PY_MatchOr: return match_or(h, f, p, v);
+	default: return host_fatal(h, REASON_unsupported, "this pattern is not supported");
+	}
+}
+
+/* The case that matches: 1 and *body, 0 none, -1 failed. */
+int exec_match(struct host *h, struct frame *f, const struct py_node *n, const struct py_node **body)
+{
+	struct val v, t;
+	if (eval(h, f, n->u.Match.subject, &v))
+		return -1;
+	for (size_t i = 0; i < n->u.Match.cases.n; i++) {
+		const struct py_node *c = n->u.Match.cases.v[i];
+		int ok = pattern(h, f, c->u.match_case.pattern, v);
+		if (ok > 0 && c->u.match_case.guard)
+			ok = eval(h, f, c->u.match_case.guard, &t) ? -1 : val_truth(h, t);
+		if (ok) {
+			*body = c;
+			return ok;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,376 @@
+/* The math module. */
+#include <math.h>
+
+#include "interp/interp.h"
+
+static int domain(struct bind *b)
+{
+	return bind_raise(b, EXC_ValueError, "math domain error");
+}
+
+/* One-argument functions: name, C expression of x, when x is outside the domain. */
+#define FN1(name, expr, bad) \
+	static int m_##name(struct bind *b) \
+	{ \
+		double x; \
+		if (bind_float(b, 0, &x)) \
+			return -1; \
+		if (bad) \
+			return domain(b); \
+		double r = expr; \
+		if (isinf(r) && isfinite(x)) \
+			return bind_raise(b, EXC_OverflowError, "math range error"); \
+		b->out = val_float(r); \
+		return 0; \
+	}
+#define FN1_LIST \
+	FN1(sqrt, sqrt(x), x < 0) FN1(exp, exp(x), 0) FN1(exp2, exp2(x), 0) FN1(expm1, expm1(x), 0) \
+	FN1(log2, log2(x), x <= 0) FN1(log10, log10(x), x <= 0) FN1(log1p, log1p(x), x <= -1) \
+	FN1(sin, sin(x), isinf(x)) FN1(cos, cos(x), isinf(x)) FN1(tan, tan(x), isinf(x)) \
+	FN1(asin, asin(x), fabs(x) > 1) FN1(acos, acos(x), fabs(x) > 1) FN1(atan, atan(x), 0) \
+	FN1(sinh, sinh(x), 0) FN1(cosh, cosh(x), 0) FN1(tanh, tanh(x), 0) \
+	FN1(asinh, asinh(x), 0) FN1(acosh, acosh(x), x < 1) FN1(atanh, atanh(x), fabs(x) >= 1) \
+	FN1(erf, erf(x), 0) FN1(erfc, erfc(x), 0) FN1(gamma, tgamma(x), x <= 0 && x == floor(x)) \
+	FN1(lgamma, lgamma(x), x <= 0 && x == floor(x)) FN1(fabs, fabs(x), 0) \
+	FN1(degrees, x * (180.0 / 3.14159265358979323846), 0) FN1(radians, x * (3.14159265358979323846 / 180.0), 0) \
+	FN1(cbrt, cbrt(x), 0)
+FN1_LIST
+
+static int m_log(struct bind *b)
+{
+	double x, base;
+	if (b->a[0].kind == V_BIG && !b->a[0].u.big->neg)
+		x = big_to_double(b->a[0]);
+	else if (bind_float(b, 0, &x))
+		return -1;
+	if (x <= 0)
+		return domain(b);
+	double r = log(x);
+	if (bind_given(b, 1)) {
+		if (bind_float(b, 1, &base))
+			return -1;
+		if (base <= 0)
+			return domain(b);
+		if (base == 1)
+			return bind_raise(b, EXC_ZeroDivisionError, "float division by zero");
+		r /= log(base);
+	}
+	b->out = val_float(r);
+	return 0;
+}
+
+static int two(struct bind *b, double *x, double *y)
+{
+	return bind_float(b, 0, x) || bind_float(b, 1, y) ? -1 : 0;
+}
+
+static int m_pow(struct bind *b)
+{
+	double x, y;
+	if (two(b, &x, &y))
+		return -1;
+	if ((x == 0 && y < 0) || (x < 0 && isfinite(y) && y != floor(y)))
+		return domain(b);
+	double r = pow(x, y);
+	if (isinf(r) && isfinite(x) && isfinite(y))
+		return bind_raise(b, EXC_OverflowError, "math range error");
+	b->out = val_float(r);
+	return 0;
+}
+
+#define FN2(name, expr) \
+	static int m_##name(struct bind *b) \
+	{ \
+		double x, y; \
+		if (two(b, &x, &y)) \
+			return -1; \
+		b->out = val_float(expr); \
+		return 0; \
+	}
+FN2(atan2, atan2(x, y))
+FN2(copysign, copysign(x, y))
+FN2(fmod, fmod(x, y))
+FN2(remainder, remainder(x, y))
+FN2(nextafter, nextafter(x, y))
+
+static int m_hypot(struct bind *b)
+{
+	double sum = 0;
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
+		if (!val_is_number(b->a[0].u.seq->v[i]))
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, b->a[0].u.seq->v[i]));
+		sum = hypot(sum, val_as_double(b->a[0].u.seq->v[i]));
+	}
+	b->out = val_float(sum);
+	return 0;
+}
+
+static int to_int(struct bind *b, double (*fn)(double))
+{
+	double x;
+	if (b->a[0].kind == V_INT || b->a[0].kind == V_BIG || b->a[0].kind == V_BOOL) {
+		b->out = b->a[0].kind == V_BOOL ? val_int(b->a[0].u.i) : b->a[0];
+		return 0;
+	}
+	if (bind_float(b, 0, &x))
+		return -1;
+	if (!isfinite(x))
+		return bind_raise(b, isnan(x) ? EXC_ValueError : EXC_OverflowError, "cannot convert float %s to integer", isnan(x) ? "NaN" : "infinity");
+	return big_from_double(b->h, fn(x), &b->out);
+}
+
+static int m_floor(struct bind *b) { return to_int(b, floor); }
+static int m_ceil(struct bind *b) { return to_int(b, ceil); }
+static int m_trunc(struct bind *b) { return to_int(b, trunc); }
+
+static int m_isnan(struct bind *b)
+{
+	double x;
+	b->out = val_bool(!bind_float(b, 0, &x) && isnan(x));
+	return b->h->exc.kind == V_UNSET ? 0 : -1;
+}
+
+static int m_isinf(struct bind *b)
+{
+	double x;
+	b->out = val_bool(!bind_float(b, 0, &x) && isinf(x));
+	return b->h->exc.kind == V_UNSET ? 0 : -1;
+}
+
+static int m_isfinite(struct bind *b)
+{
+	double x;
+	b->out = val_bool(!bind_float(b, 0, &x) && isfinite(x));
+	return b->h->exc.kind == V_UNSET ? 0 : -1;
+}
+
+static int m_isclose(struct bind *b)
+{
+	double x, y, rel, abs_tol;
+	if (two(b, &x, &y) || bind_float(b, 2, &rel) || bind_float(b, 3, &abs_tol))
+		return -1;
+	b->out = val_bool(x == y || (isfinite(x) && isfinite(y) && fabs(x - y) <= fmax(rel * fmax(fabs(x), fabs(y)), abs_tol)));
+	return 0;
+}
+
+static int m_gcd(struct bind *b)
+{
+	uint64_t acc = 0;
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
+		int64_t v;
+		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
+			return -1;
+		uint64_t x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+		while (x) {
+			uint64_t t = acc % x;
+			acc = x;
+			x = t;
+		}
+	}
+	b->out = val_int((int64_t)acc);
+	return 0;
+}
+
+static int m_lcm(struct bind *b)
+{
+	struct val acc = val_int(1);
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
+		int64_t v;
+		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
+			return -1;
+		uint64_t x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, y = acc.kind == V_INT ? (uint64_t)acc.u.i : 1;
+		while (y) {
+			uint64_t t = x % y;
+			x = y;
+			y = t;
+		}
+		if (!v) {
+			acc = val_int(0);
+			break;
+		}
+		if (pynum_binary(b->h, PY_OP_Mult, acc, val_int(v < 0 ? -v / (int64_t)x : v / (int64_t)x), &acc))
+			return -1;
+	}
+	b->out = acc;
+	return 0;
+}
+
+static int m_factorial(struct bind *b)
+{
+	int64_t n;
+	if (bind_int(b, 0, &n))
+		return -1;
+	if (n < 0)
+		return bind_raise(b, EXC_ValueError, "factorial() not defined for negative values");
+	b->out = val_int(1);
+	for (int64_t i = 2; i <= n; i++)
+		if (host_step(b->h) || pynum_binary(b->h, PY_OP_Mult, b->out, val_int(i), &b->out))
+			return -1;
+	return 0;
+}
+
+static int m_comb(struct bind *b)
+{
+	int64_t n, k;
+	if (bind_int(b, 0, &n) || bind_int(b, 1, &k))
+		return -1;
+	if (n < 0 || k < 0)
+		return bind_raise(b, EXC_ValueError, "n must be a non-negative integer");
+	b->out = val_int(k > n ? 0 : 1);
+	for (int64_t i = 1; i <= MIN(k, n - k); i++)
+		if (host_step(b->h) || pynum_binary(b->h, PY_OP_Mult, b->out, val_int(n - i + 1), &b->out) ||
+		    pynum_binary(b->h, PY_OP_FloorDiv, b->out, val_int(i), &b->out))
+			return -1;
+	return 0;
+}
+
+static int m_isqrt(struct bind *b)
+{
+	int64_t n;
+	if (bind_int(b, 0, &n))
+		return -1;
+	if (n < 0)
+		return bind_raise(b, EXC_ValueError, "isqrt() argument must be nonnegative");
+	int64_t r = (int64_t)sqrtl((long double)n);
+	while (r > 0 && r > n / r)
+		r--;
+	while ((r + 1) <= n / (r + 1))
+		r++;
+	b->out = val_int(r);
+	return 0;
+}
+
+static int m_prod(struct bind *b)
+{
+	struct val list;
+	if (host_to_list(b->h, b->a[0], &list))
+		return -1;
+	b->out = b->a[1];
+	for (size_t i = 0; i < list.u.seq->n; i++)
+		if (op_binary(b->h, PY_OP_Mult, b->out, list.u.seq->v[i], &b->out))
+			return -1;
+	return 0;
+}
+
+/* Sum with exact intermediate results (Shewchuk's partials). */
+static int m_fsum(struct bind *b)
+{
+	struct val list;
+	double p[64];
+	size_t n = 0;
+	if (host_to_list(b->h, b->a[0], &list))
+		return -1;
+	for (size_t i = 0; i < list.u.seq->n; i++) {
+		if (!val_is_number(list.u.seq->v[i]))
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, list.u.seq->v[i]));
+		double x = val_as_double(list.u.seq->v[i]);
+		size_t k = 0;
+		for (size_t j = 0; j < n; j++) {
+			double y = p[j], hi = x + y, lo = fabs(x) < fabs(y) ? x - (hi - y) : y - (hi - x);
+			if (lo != 0)
+				p[k++] = lo;
+			x = hi;
+		}
+		n = MIN(k, COUNT_OF(p) - 1);
+		p[n++] = x;
+	}
+	double sum = 0;
+	for (size_t j = 0; j < n; j++)
+		sum += p[j];
+	b->out = val_float(sum);
+	return 0;
+}
+
+static int m_frexp(struct bind *b)
+{
+	double x;
+	int e;
+	if (bind_float(b, 0, &x))
+		return -1;
+	double m = frexp(x, &e);
+	struct val v[2] = { val_float(m), val_int(e) };
+	return val_tuple(b->h, v, 2, &b->out);
+}
+
+static int m_ldexp(struct bind *b)
+{
+	double x;
+	int64_t e;
+	if (bind_float(b, 0, &x) || bind_int(b, 1, &e))
+		return -1;
+	b->out = val_float(ldexp(x, (int)MAX(MIN(e, 5000), -5000)));
+	return 0;
+}
+
+static int m_modf(struct bind *b)
+{
+	double x, whole;
+	if (bind_float(b, 0, &x))
+		return -1;
+	double frac = modf(x, &whole);
+	struct val v[2] = { val_float(frac), val_float(whole) };
+	return val_tuple(b->h, v, 2, &b->out);
+}
+
+#define CONSTANT(name, value) \
+	static int m_const_##name(struct bind *b) { b->out = val_float(value); return 0; }
+CONSTANT(pi, 3.14159265358979323846)
+CONSTANT(e, 2.71828182845904523536)
+CONSTANT(tau, 6.28318530717958647692)
+CONSTANT(inf, INFINITY)
+CONSTANT(nan, NAN)
+
+/* numpy._scalar(cls, x): the number x as an instance of cls, numpy's class of such numbers. */
+static int m_scalar(struct bind *b)
+{
+	struct host *h = b->h;
+	struct val cls = b->a[0], x = b->a[1];
+	int is_float = x.kind == V_FLOAT;
+	if (cls.kind != V_CLASS || (x.kind != V_INT && !is_float))
+		return bind_raise(b, EXC_TypeError, "a class and a number");
+	if (!h->scalar_class[is_float]) {
+		val_keep(cls);
+		h->scalar_class[is_float] = cls.u.c;
+	}
+	x.aux = 1;
+	b->out = x;
+	return 0;
+}
+
+const struct bind_row math_rows[] = {
+#undef FN1
+#define FN1(name, expr, bad) { "math." #name, "x, /", m_##name, 0 },
+	FN1_LIST
+	{ "math.log", "x, base=None, /", m_log, 0 },
+	{ "math.pow", "x, y, /", m_pow, 0 },
+	{ "math.atan2", "y, x, /", m_atan2, 0 },
+	{ "math.copysign", "x, y, /", m_copysign, 0 },
+	{ "math.fmod", "x, y, /", m_fmod, 0 },
+	{ "math.remainder", "x, y, /", m_remainder, 0 },
+	{ "math.nextafter", "x, y, /", m_nextafter, 0 },
+	{ "math.hypot", "*coordinates", m_hypot, 0 },
+	{ "math.floor", "x, /", m_floor, 0 },
+	{ "math.ceil", "x, /", m_ceil, 0 },
+	{ "math.trunc", "x, /", m_trunc, 0 },
+	{ "math.isnan", "x, /", m_isnan, 0 },
+	{ "math.isinf", "x, /", m_isinf, 0 },
+	{ "math.isfinite", "x, /", m_isfinite, 0 },
+	{ "math.isclose", "a, b, *, rel_tol=1e-9, abs_tol=0.0", m_isclose, 0 },
+	{ "math.gcd", "*integers", m_gcd, 0 },
+	{ "math.lcm", "*integers", m_lcm, 0 },
+	{ "math.factorial", "n, /", m_factorial, 0 },
+	{ "math.comb", "n, k, /", m_comb, 0 },
+	{ "math.isqrt", "n, /", m_isqrt, 0 },
+	{ "math.prod", "iterable, /, *, start=1", m_prod, 0 },
+	{ "math.fsum", "seq, /", m_fsum, 0 },
+	{ "math.frexp", "x, /", m_frexp, 0 },
+	{ "math.ldexp", "x, i, /", m_ldexp, 0 },
+	{ "math.modf", "x, /", m_modf, 0 },
+	{ "numpy._scalar", "cls, x, /", m_scalar, 0 },
+	{ "math.pi", "", m_const_pi, BIND_CONST },
+	{ "math.e", "", m_const_e, BIND_CONST },
+	{ "math.tau", "", m_const_tau, BIND_CONST },
+	{ "math.inf", "", m_const_inf, BIND_CONST },
+	{ "math.nan", "", m_const_nan, BIND_CONST },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,121 @@
+/* Names: loading, storing and deleting variables in the frame at hand. */
+#include "interp/interp.h"
+
+/* Names of Python that exist elsewhere and are refused here, once. */
+static const struct { const char *name; enum reason reason; } refused[] = {
+#define REFUSE(name, why) { #name, REASON_##why },
+#include "interp/refuse.def"
+#undef REFUSE
+};
+
+static int missing_name(struct host *h, struct str_obj *id)
+{
+	for (size_t i = 0; i < COUNT_OF(refused); i++)
+		if (!strcmp(refused[i].name, id->p))
+			return host_fatal(h, refused[i].reason, "name '%s' is not available here", id->p);
+	return host_raise(h, EXC_NameError, "name '%s' is not defined", id->p);
+}
+
+static int global_load(struct host *h, struct frame *f, struct str_obj *name, struct val *out)
+{
+	struct val *v = attrs_get(f->mod->h.attrs, name);
+	if (v) {
+		*out = host_hold(h, *v);
+		return 0;
+	}
+	int found = f->mod->lazy ? module_attr(h, f->mod, name, out) : 0;
+	if (!found)
+		found = module_attr(h, h->builtins, name, out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	return missing_name(h, name);
+}
+
+static int unbound(struct host *h, const char *name, int free)
+{
+	if (free)
+		return host_raise(h, EXC_NameError,
+			"cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
+	return host_raise(h, EXC_UnboundLocalError, "cannot access local variable '%s' where it is not associated with a value", name);
+}
+
+static const struct var *find_var(const struct frame *f, struct str id)
+{
+	return f->scope && f->scope->kind != SCOPE_MODULE ? scope_find(f->scope, id.p) : NULL;
+}
+
+int name_load(struct host *h, struct frame *f, struct str id, struct val *out)
+{
+	const struct var *var = find_var(f, id);
+	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
+		struct val v = var->kind == VAR_FREE ? f->cells[var->index] : f->slots[var->index];
+		if (v.kind == V_CELL)
+			v = CELL_VALUE(v);
+		if (v.kind != V_UNSET) {
+			*out = host_hold(h, v);
+			return 0;
+		}
+		struct str_obj *s = host_ident(h, id);
+		return s ? unbound(h, s->p, var->kind == VAR_FREE) : -1;
+	}
+	struct str_obj *name = host_ident(h, id);
+	if (!name)
+		return -1;
+	if (f->names && (!var || var->kind == VAR_NAME)) {
+		struct val *v = attrs_get(f->names, name);
+		if (v) {
+			*out = host_hold(h, *v);
+			return 0;
+		}
+	}
+	return global_load(h, f, name, out);
+}
+
+int name_store(struct host *h, struct frame *f, struct str id, struct val v)
+{
+	const struct var *var = find_var(f, id);
+	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
+		struct val *slot = var->kind == VAR_FREE ? &f->cells[var->index] : &f->slots[var->index];
+		if (slot->kind == V_CELL)
+			slot = &CELL_VALUE(*slot);
+		val_assign(h, slot, v);
+		return 0;
+	}
+	struct str_obj *name = host_ident(h, id);
+	if (!name)
+		return -1;
+	struct dict_obj *into = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
+	return attrs_set(h, into, name, v);
+}
+
+int name_delete(struct host *h, struct frame *f, struct str id)
+{
+	const struct var *var = find_var(f, id);
+	struct str_obj *name = host_ident(h, id);
+	if (!name)
+		return -1;
+	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
+		struct val *slot = var->kind == VAR_FREE ? &f->cells[var->index] : &f->slots[var->index];
+		if (slot->kind == V_CELL)
+			slot = &CELL_VALUE(*slot);
+		if (slot->kind == V_UNSET)
+			return unbound(h, name->p, var->kind == VAR_FREE);
+		val_assign(h, slot, (struct val){ .kind = V_UNSET });
+		return 0;
+	}
+	struct dict_obj *from = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
+	if (!attrs_del(h, from, name))
+		return host_raise(h, EXC_NameError, "name '%s' is not defined", name->p);
+	return 0;
+}
+
+struct str_obj *attr_ident(struct host *h, const struct frame *f, struct str id)
+{
+	if (id.n < 3 || id.p[0] != '_' || id.p[1] != '_' || !f->scope || !f->scope->private_name.p || str_ends(id, "__"))
+		return host_ident(h, id);
+	struct str cls = f->scope->private_name;
+	while (cls.n && cls.p[0] == '_')
+		cls.p++, cls.n--;
+	struct val s;
+	return val_strf(h, &s, "_%.*s%.*s", STR_ARG(cls), STR_ARG(id)) ? NULL : host_intern(h, val_text(s));
+}

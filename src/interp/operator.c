@@ -1,0 +1,281 @@
+/* Binary, in-place and unary operators: numbers directly, built-in containers here, all else
+ * by the operands' special methods in Python's order. */
+#include "interp/interp.h"
+
+/* --- containers ------------------------------------------------------------------------------- */
+
+static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count)
+{
+	if (val_as_int(h, n, count))
+		return -1;
+	if (*count < 0 || !len)
+		*count = 0;
+	int64_t total;
+	if (ck_mul64(*count, (int64_t)len, &total) || total > (int64_t)(h->o.memory / 8))
+		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items", (long long)*count, len);
+	return host_burn(h, total / 8);
+}
+
+static int seq_repeat(struct host *h, struct val s, struct val n, struct val *out)
+{
+	int64_t count;
+	size_t len = s.u.seq->n;
+	if (repeat_count(h, n, len, &count))
+		return -1;
+	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) || seq_reserve(h, out->u.seq, len * (size_t)count))
+		return -1;
+	for (int64_t i = 0; i < count; i++)
+		for (size_t k = 0; k < len; k++) {
+			val_keep(s.u.seq->v[k]);
+			out->u.seq->v[out->u.seq->n++] = s.u.seq->v[k];
+		}
+	return 0;
+}
+
+static int str_repeat(struct host *h, struct val s, struct val n, struct val *out)
+{
+	int64_t count;
+	struct buf b = BUF_INIT;
+	if (repeat_count(h, n, s.u.s->n, &count) || host_charge(h, s.u.s->n * (size_t)count))
+		return -1;
+	host_uncharge(h, s.u.s->n * (size_t)count);
+	for (int64_t i = 0; i < count; i++)
+		buf_addstr(&b, val_text(s));
+	int rc = buf_check(&b, NULL) ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+		 s.kind == V_BYTES ? val_bytes(h, buf_str(&b), out) : val_str(h, buf_str(&b), out);
+	buf_release(&b);
+	return rc;
+}
+
+static int seq_concat(struct host *h, struct val a, struct val b, struct val *out)
+{
+	const struct seq_obj *x = a.u.seq, *y = b.u.seq;
+	if ((a.kind == V_LIST ? val_list : val_tuple)(h, x->v, x->n, out))
+		return -1;
+	if (host_burn(h, (int64_t)(x->n + y->n) / 8) || seq_reserve(h, out->u.seq, y->n))
+		return -1;
+	for (size_t i = 0; i < y->n; i++)
+		if (list_append(h, *out, y->v[i]))
+			return -1;
+	if (a.kind == V_TUPLE && a.u.o->cls == h->size_class && b.u.o->cls == h->size_class)
+		out->u.o->cls = h->size_class;
+	return 0;
+}
+
+static int str_concat(struct host *h, struct val a, struct val b, struct val *out)
+{
+	struct buf t = BUF_INIT;
+	buf_addstr(&t, val_text(a));
+	buf_addstr(&t, val_text(b));
+	int rc = t.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+		 a.kind == V_BYTES ? val_bytes(h, buf_str(&t), out) : val_str(h, buf_str(&t), out);
+	buf_release(&t);
+	return rc;
+}
+
+/* |, &, -, ^ of sets: elements of a and b by whether each is in the other. */
+static int set_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	struct val x;
+	struct dict_obj *from[2] = { a.u.d, b.u.d };
+	if (val_set(h, out))
+		return -1;
+	out->u.o->cls = a.u.o->cls;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < from[side]->n; i++) {
+			struct val key = from[side]->e[i].key;
+			if (key.kind == V_UNSET || (side && op != PY_OP_BitOr && op != PY_OP_BitXor))
+				continue;
+			host_hold(h, key);
+			int in = dict_get(h, side ? a : b, key, &x);
+			if (in < 0)
+				return -1;
+			int keep = op == PY_OP_BitOr || (op == PY_OP_BitAnd ? in : !in);
+			if (keep && dict_set(h, *out, key, val_none()))
+				return -1;
+		}
+	return 0;
+}
+
+static int dict_union(struct host *h, struct val a, struct val b, struct val *out)
+{
+	return val_dict(h, out) || dict_update(h, *out, a) || dict_update(h, *out, b) ? -1 : 0;
+}
+
+/* Built-in containers: 1 done, 0 not one of these, -1 failed. */
+static int container_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int rc = 1;
+	int a_seq = a.kind == V_LIST || a.kind == V_TUPLE, b_seq = b.kind == V_LIST || b.kind == V_TUPLE;
+	int a_int = a.kind == V_INT || a.kind == V_BOOL, b_int = b.kind == V_INT || b.kind == V_BOOL;
+	int a_str = a.kind == V_STR || a.kind == V_BYTES, b_str = b.kind == V_STR || b.kind == V_BYTES;
+	if (op == PY_OP_Add && a_seq && a.kind == b.kind)
+		rc = seq_concat(h, a, b, out);
+	else if (op == PY_OP_Add && a_str && a.kind == b.kind)
+		rc = str_concat(h, a, b, out);
+	else if (op == PY_OP_Mult && a_seq && b_int)
+		rc = seq_repeat(h, a, b, out);
+	else if (op == PY_OP_Mult && b_seq && a_int)
+		rc = seq_repeat(h, b, a, out);
+	else if (op == PY_OP_Mult && a_str && b_int)
+		rc = str_repeat(h, a, b, out);
+	else if (op == PY_OP_Mult && b_str && a_int)
+		rc = str_repeat(h, b, a, out);
+	else if (op == PY_OP_Mod && a.kind == V_STR)
+		rc = host_percent(h, val_text(a), b, out);
+	else if (a.kind == V_SET && b.kind == V_SET &&
+		 (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor))
+		rc = set_binary(h, op, a, b, out);
+	else if (op == PY_OP_BitOr && a.kind == V_DICT && b.kind == V_DICT)
+		rc = dict_union(h, a, b, out);
+	else
+		return 0;
+	return rc ? -1 : 1;
+}
+
+/* --- special methods ------------------------------------------------------------------------------ */
+
+/* Calls self.name(other): 1 with a result, 0 absent or NotImplemented, -1 failed. */
+static int try_method(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
+{
+	struct val *m = class_lookup(h, val_class(h, self), name, NULL);
+	if (h->fatal || h->failed)
+		return -1;
+	if (!m)
+		return 0;
+	struct val a[2] = { self, other };
+	struct call_args args = { .a = a, .n = 2 };
+	if (host_callv(h, host_hold(h, *m), &args, out))
+		return -1;
+	return out->kind != V_NOTIMPL;
+}
+
+static int refuse(struct host *h, enum py_op op, const char *suffix, struct val a, struct val b)
+{
+	const char *text = op == PY_OP_Pow && !*suffix ? "** or pow()" : py_op_text(op);
+	if (op == PY_OP_Add && a.kind == V_STR)
+		return host_raise(h, EXC_TypeError, "can only concatenate str (not \"%s\") to str", val_type_name(h, b));
+	if (op == PY_OP_Add && (a.kind == V_LIST || a.kind == V_TUPLE))
+		return host_raise(h, EXC_TypeError, "can only concatenate %s (not \"%s\") to %s", val_type_name(h, a),
+				  val_type_name(h, b), val_type_name(h, a));
+	int a_seq = a.kind == V_STR || a.kind == V_LIST || a.kind == V_TUPLE || a.kind == V_BYTES;
+	int b_seq = b.kind == V_STR || b.kind == V_LIST || b.kind == V_TUPLE || b.kind == V_BYTES;
+	if (op == PY_OP_Mult && (a_seq || b_seq))
+		return host_raise(h, EXC_TypeError, "can't multiply sequence by non-int of type '%s'", val_type_name(h, a_seq ? b : a));
+	return host_raise(h, EXC_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'", text, suffix,
+			  val_type_name(h, a), val_type_name(h, b));
+}
+
+static int method_binary(struct host *h, enum py_op op, struct val a, struct val b, const char *suffix, struct val *out)
+{
+	struct class_obj *ca = val_class(h, a), *cb = val_class(h, b);
+	int right_first = ca != cb && class_is_sub(cb, ca), rc = 0;
+	if (right_first && (rc = try_method(h, b, h->op_name[op][1], a, out)))
+		return rc < 0 ? -1 : 0;
+	if ((rc = try_method(h, a, h->op_name[op][0], b, out)))
+		return rc < 0 ? -1 : 0;
+	if (!right_first && ca != cb && (rc = try_method(h, b, h->op_name[op][1], a, out)))
+		return rc < 0 ? -1 : 0;
+	return refuse(h, op, suffix, a, b);
+}
+
+/* int | None, list[int] | str: a union is the tuple of its types. */
+static int type_union(struct host *h, struct val a, struct val b, struct val *out)
+{
+	struct val ab[2] = { a, b };
+	return val_tuple(h, ab, 2, out);
+}
+
+static int is_plain(struct val v)
+{
+	return !V_IS_HEAP(v) || (v.kind != V_OBJECT && v.u.o->cls && v.u.o->cls->native);
+}
+
+/* Numbers; what is made of a scalar of numpy is one, too. */
+static int number_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int rc = pynum_binary(h, op, a, b, out);
+	if (!rc && (a.aux | b.aux) && (out->kind == V_INT || out->kind == V_FLOAT))
+		out->aux = 1;
+	return rc;
+}
+
+int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	if (val_is_number(a) && val_is_number(b))
+		return number_binary(h, op, a, b, out);
+	if (is_plain(a) && is_plain(b)) {
+		int done = container_binary(h, op, a, b, out);
+		if (done)
+			return done < 0 ? -1 : 0;
+		if (op == PY_OP_BitOr && (a.kind == V_CLASS || (a.kind == V_TUPLE && (b.kind == V_CLASS || b.kind == V_NONE)) ||
+		    (b.kind == V_CLASS && a.kind == V_NONE)))
+			return type_union(h, a, b, out);
+	} else if (a.kind != V_OBJECT && b.kind != V_OBJECT && a.kind != V_TENSOR && b.kind != V_TENSOR) {
+		int has = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL) || class_lookup(h, val_class(h, b), h->op_name[op][1], NULL);
+		int done = has ? 0 : container_binary(h, op, a, b, out);
+		if (done)
+			return done < 0 ? -1 : 0;
+	}
+	return method_binary(h, op, a, b, "", out);
+}
+
+int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	if (val_is_number(a))
+		return op_binary(h, op, a, b, out);
+	if ((a.kind == V_LIST || a.kind == V_DICT || a.kind == V_SET) && host_may_change(h, a))
+		return -1;
+	if (a.kind == V_LIST && op == PY_OP_Add) {
+		*out = a;
+		return list_extend(h, a, b);
+	}
+	if (a.kind == V_DICT && b.kind == V_DICT && op == PY_OP_BitOr) {
+		*out = a;
+		return dict_update(h, a, b);
+	}
+	struct val copy;
+	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) && !set_binary(h, op, a, b, &copy)) {
+		dict_obj_clear(h, a.u.d);
+		*out = a;
+		return dict_update(h, a, copy);
+	}
+	if (h->op_name[op][2]) {
+		int rc = try_method(h, a, h->op_name[op][2], b, out);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+	}
+	if (a.kind == V_OBJECT || a.kind == V_TENSOR || b.kind == V_OBJECT || b.kind == V_TENSOR)
+		return method_binary(h, op, a, b, "=", out);
+	return op_binary(h, op, a, b, out);
+}
+
+int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
+{
+	if (op == PY_OP_Not) {
+		int t = val_truth(h, a);
+		*out = val_bool(!t);
+		return t < 0 ? -1 : 0;
+	}
+	if (val_is_number(a)) {
+		if (op == PY_OP_USub && a.kind == V_FLOAT)
+			a.u.f = -a.u.f, *out = a;
+		else if (op == PY_OP_USub)
+			return a.kind == V_BIG || a.u.i == INT64_MIN ? big_neg(h, a, out) : (*out = val_int(-a.u.i), 0);
+		else if (op == PY_OP_UAdd)
+			*out = a.kind == V_BOOL ? val_int(a.u.i) : a;
+		else if (a.kind == V_FLOAT)
+			return host_raise(h, EXC_TypeError, "bad operand type for unary ~: 'float'");
+		else if (a.kind == V_BIG)
+			return big_neg(h, a, out) ? -1 : pynum_binary(h, PY_OP_Sub, *out, val_int(1), out);
+		else
+			*out = val_int(~a.u.i);
+		return 0;
+	}
+	struct val *m = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL);
+	if (h->fatal || h->failed)
+		return -1;
+	if (!m)
+		return host_raise(h, EXC_TypeError, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(h, a));
+	return host_call1(h, host_hold(h, *m), a, out);
+}

@@ -1,0 +1,289 @@
+/* Comparison, membership, truth. */
+#include "interp/interp.h"
+
+static int is_same(struct val a, struct val b)
+{
+	if (a.kind != b.kind)
+		return 0;
+	if (V_IS_HEAP(a))
+		return a.u.o == b.u.o || ((a.kind == V_STR || a.kind == V_TL) && str_eq(val_text(a), val_text(b)));
+	if (a.kind == V_FLOAT)
+		return a.u.f == b.u.f;
+	if (a.kind == V_NONE || a.kind == V_ELLIPSIS || a.kind == V_NOTIMPL || a.kind == V_UNSET)
+		return 1;
+	return a.u.i == b.u.i && a.aux == b.aux;
+}
+
+static int order_result(enum py_op op, int c, int unordered)
+{
+	switch (op) {
+	case PY_OP_Eq: return !unordered && c == 0;
+	case PY_OP_NotEq: return unordered || c != 0;
+	case PY_OP_Lt: return !unordered && c < 0;
+	case PY_OP_LtE: return !unordered && c <= 0;
+	case PY_OP_Gt: return !unordered && c > 0;
+	default: return !unordered && c >= 0;
+	}
+}
+
+static int seq_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	const struct seq_obj *x = a.u.seq, *y = b.u.seq;
+	if ((op == PY_OP_Eq || op == PY_OP_NotEq) && x->n != y->n) {
+		*out = val_bool(op == PY_OP_NotEq);
+		return 0;
+	}
+	for (size_t i = 0; i < x->n && i < y->n; i++) {
+		struct val p = host_hold(h, x->v[i]), q = host_hold(h, y->v[i]);
+		int same = host_step(h) ? -1 : val_equal(h, p, q);
+		if (same < 0)
+			return -1;
+		if (!same) {
+			if (op == PY_OP_Eq || op == PY_OP_NotEq) {
+				*out = val_bool(op == PY_OP_NotEq);
+				return 0;
+			}
+			return op_compare(h, op, p, q, out);
+		}
+	}
+	*out = val_bool(order_result(op, x->n < y->n ? -1 : x->n > y->n, 0));
+	return 0;
+}
+
+static int dict_equal(struct host *h, struct val a, struct val b)
+{
+	struct val v;
+	if (a.u.d->live != b.u.d->live)
+		return 0;
+	for (size_t i = 0; i < a.u.d->n; i++) {
+		struct dict_entry e = a.u.d->e[i];
+		if (e.key.kind == V_UNSET)
+			continue;
+		host_hold(h, e.val);
+		int found = dict_get(h, b, host_hold(h, e.key), &v);
+		if (found > 0 && a.kind == V_DICT)
+			found = val_equal(h, e.val, v);
+		if (found <= 0)
+			return found;
+	}
+	return 1;
+}
+
+/* a is a subset of b? */
+static int set_within(struct host *h, struct val a, struct val b)
+{
+	struct val v;
+	for (size_t i = 0; i < a.u.d->n; i++) {
+		if (a.u.d->e[i].key.kind == V_UNSET)
+			continue;
+		int found = dict_get(h, b, host_hold(h, a.u.d->e[i].key), &v);
+		if (found <= 0)
+			return found;
+	}
+	return 1;
+}
+
+static int set_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int within, equal_n = a.u.d->live == b.u.d->live;
+	if (op == PY_OP_Eq || op == PY_OP_NotEq) {
+		within = equal_n ? set_within(h, a, b) : 0;
+		*out = val_bool(within == (op == PY_OP_Eq));
+		return within < 0 ? -1 : 0;
+	}
+	int less = op == PY_OP_Lt || op == PY_OP_LtE;
+	within = less ? set_within(h, a, b) : set_within(h, b, a);
+	*out = val_bool(within > 0 && (op == PY_OP_LtE || op == PY_OP_GtE || !equal_n));
+	return within < 0 ? -1 : 0;
+}
+
+static int range_equal(struct host *h, struct val a, struct val b)
+{
+	int64_t na, nb;
+	if (host_len(h, a, &na) || host_len(h, b, &nb))
+		return -1;
+	const struct range_obj *x = a.u.range, *y = b.u.range;
+	return na == nb && (na == 0 || (x->start == y->start && (na == 1 || x->step == y->step)));
+}
+
+/* Values whose comparison needs no special method: 1 done, 0 not these, -1 failed. */
+static int direct_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int unordered, rc;
+	if (val_is_number(a) && val_is_number(b)) {
+		int c = pynum_compare(a, b, &unordered);
+		*out = val_bool(order_result(op, c, unordered));
+		return 1;
+	}
+	if ((a.kind == V_STR && b.kind == V_STR) || (a.kind == V_BYTES && b.kind == V_BYTES)) {
+		int c = memcmp(a.u.s->p, b.u.s->p, MIN(a.u.s->n, b.u.s->n));
+		if (!c)
+			c = a.u.s->n < b.u.s->n ? -1 : a.u.s->n > b.u.s->n;
+		*out = val_bool(order_result(op, c, 0));
+		return 1;
+	}
+	int seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
+	if (seqs || (a.kind == V_SET && b.kind == V_SET)) {
+		if (host_enter(h))
+			return -1;
+		rc = seqs ? seq_compare(h, op, a, b, out) : set_compare(h, op, a, b, out);
+		host_leave(h);
+		return rc ? -1 : 1;
+	}
+	if (a.kind == V_DICT && b.kind == V_DICT && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
+		if (host_enter(h))
+			return -1;
+		rc = dict_equal(h, a, b);
+		host_leave(h);
+		*out = val_bool(rc == (op == PY_OP_Eq));
+		return rc < 0 ? -1 : 1;
+	}
+	if (a.kind == V_RANGE && b.kind == V_RANGE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
+		*out = val_bool(range_equal(h, a, b) == (op == PY_OP_Eq));
+		return 1;
+	}
+	if (a.kind == V_DEVICE && b.kind == V_DEVICE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
+		int same = a.aux == b.aux && (a.u.i == b.u.i);
+		*out = val_bool(same == (op == PY_OP_Eq));
+		return 1;
+	}
+	return 0;
+}
+
+static int try_compare(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
+{
+	struct class_obj *where = NULL;
+	struct val *m = class_lookup(h, val_class(h, self), name, &where);
+	if (h->fatal || h->failed)
+		return -1;
+	if (!m || m->kind == V_NONE || where == h->object_class)
+		return 0;
+	struct val a[2] = { self, other };
+	struct call_args args = { .a = a, .n = 2 };
+	if (host_callv(h, host_hold(h, *m), &args, out))
+		return -1;
+	return out->kind != V_NOTIMPL;
+}
+
+static int rich_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	struct class_obj *ca = val_class(h, a), *cb = val_class(h, b);
+	int right_first = ca != cb && class_is_sub(cb, ca), rc = 0;
+	if (right_first)
+		rc = try_compare(h, b, h->op_name[op][1], a, out);
+	if (!rc)
+		rc = try_compare(h, a, h->op_name[op][0], b, out);
+	if (!rc && !right_first)
+		rc = try_compare(h, b, h->op_name[op][1], a, out);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (op == PY_OP_NotEq && (rc = try_compare(h, a, h->op_name[PY_OP_Eq][0], b, out))) {
+		int t = rc < 0 ? -1 : val_truth(h, *out);
+		*out = val_bool(!t);
+		return t < 0 ? -1 : 0;
+	}
+	if (op == PY_OP_Eq || op == PY_OP_NotEq) {
+		*out = val_bool(is_same(a, b) == (op == PY_OP_Eq));
+		return 0;
+	}
+	return host_raise(h, EXC_TypeError, "'%s' not supported between instances of '%s' and '%s'", py_op_text(op),
+			  val_type_name(h, a), val_type_name(h, b));
+}
+
+int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	int rc;
+	switch (op) {
+	case PY_OP_Is: *out = val_bool(is_same(a, b)); return 0;
+	case PY_OP_IsNot: *out = val_bool(!is_same(a, b)); return 0;
+	case PY_OP_In: case PY_OP_NotIn:
+		rc = op_contains(h, b, a);
+		*out = val_bool(rc == (op == PY_OP_In));
+		return rc < 0 ? -1 : 0;
+	default: break;
+	}
+	int user = (V_IS_HEAP(a) && !a.u.o->cls->native) || (V_IS_HEAP(b) && !b.u.o->cls->native);
+	rc = user ? 0 : direct_compare(h, op, a, b, out);
+	if (!rc && user) {
+		struct class_obj *w = NULL;
+		int own = (class_lookup(h, val_class(h, a), h->op_name[op][0], &w) && w != h->object_class) ||
+			  (class_lookup(h, val_class(h, b), h->op_name[op][1], &w) && w != h->object_class);
+		rc = own ? 0 : direct_compare(h, op, a, b, out);
+	}
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return rich_compare(h, op, a, b, out);
+}
+
+int val_equal(struct host *h, struct val a, struct val b)
+{
+	struct val r;
+	if (is_same(a, b) && a.kind != V_FLOAT)
+		return 1;
+	return op_compare(h, PY_OP_Eq, a, b, &r) ? -1 : val_truth(h, r);
+}
+
+int op_contains(struct host *h, struct val c, struct val item)
+{
+	struct val v, it;
+	int more;
+	switch (c.kind) {
+	case V_DICT: case V_SET: return dict_get(h, c, item, &v);
+	case V_STR:
+		if (item.kind != V_STR)
+			return host_raise(h, EXC_TypeError, "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
+		return str_find(val_text(c), val_text(item)) >= 0;
+	case V_RANGE:
+		if (item.kind == V_INT || item.kind == V_BOOL) {
+			const struct range_obj *r = c.u.range;
+			int64_t i = item.u.i;
+			return (r->step > 0 ? i >= r->start && i < r->stop : i <= r->start && i > r->stop) && (i - r->start) % r->step == 0;
+		}
+		break;
+	default: break;
+	}
+	if (c.kind != V_LIST && c.kind != V_TUPLE) {
+		int found = call_special(h, c, NM___contains__, &item, 1, &v);
+		if (found)
+			return found < 0 ? -1 : val_truth(h, v);
+	}
+	if (host_iter(h, c, &it)) {
+		if (!host_exc_is(h, EXC_TypeError))
+			return -1;
+		host_exc_clear(h);
+		return host_raise(h, EXC_TypeError, "argument of type '%s' is not iterable", val_type_name(h, c));
+	}
+	while ((more = host_next(h, it, &v)) > 0) {
+		int same = host_step(h) ? -1 : val_equal(h, v, item);
+		if (same)
+			return same;
+	}
+	return more;
+}
+
+int val_truth(struct host *h, struct val v)
+{
+	struct val r;
+	int64_t n;
+	switch (v.kind) {
+	case V_NONE: case V_UNSET: return 0;
+	case V_BOOL: case V_INT: return v.u.i != 0;
+	case V_FLOAT: return v.u.f != 0;
+	case V_STR: case V_BYTES: return v.u.s->n != 0;
+	case V_TUPLE: case V_LIST: return v.u.seq->n != 0;
+	case V_DICT: case V_SET: return v.u.d->live != 0;
+	case V_RANGE: return host_len(h, v, &n) ? -1 : n != 0;
+	case V_OBJECT: case V_TENSOR: break;
+	default: return 1;
+	}
+	int found = call_special(h, v, NM___bool__, NULL, 0, &r);
+	if (found) {
+		if (found > 0 && r.kind != V_BOOL)
+			return host_raise(h, EXC_TypeError, "__bool__ should return bool, returned %s", val_type_name(h, r));
+		return found < 0 ? -1 : (int)r.u.i;
+	}
+	found = call_special(h, v, NM___len__, NULL, 0, &r);
+	if (found)
+		return found < 0 ? -1 : r.u.i != 0;
+	return 1;
+}

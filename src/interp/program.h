@@ -1,0 +1,54 @@
+/* A program that is run: what it is told (options, replaced constants) and what is noted of it
+ * (operations, launches). host/host.h is how it is started. */
+#ifndef INTERP_PROGRAM_H
+#define INTERP_PROGRAM_H
+
+#include "interp/value.h"
+#include "py/diag.h"
+#include "tile/tile.h"
+
+struct host_lib;
+
+struct host_options {
+	struct host_lib *lib;
+	int64_t fuel;               /* steps of the interpreter; 0: 50 million */
+	size_t memory;              /* bytes of tensors and objects; 0: 4 GiB */
+	int recursion;              /* calls deep; 0: 900 */
+	int oracle;                 /* every float tensor is kept in fp64 */
+	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
+	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
+	int track_undef;            /* torch.empty and the like: remember which bytes were written */
+	unsigned char poison;       /* and this is what their bytes hold */
+	/* Autotuned kernels choose the config-th of their configurations, counting those that are
+	 * different programs, compile and fit, modulo their number. With `tune` every one is
+	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
+	int config, tune;
+	struct pool *pool;
+	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
+	 * NULL: launches are recorded and nothing runs. */
+	int (*launch)(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
+	void *launch_ctx;
+	/* Asked before each host compute operation; nonzero refuses it (strict track): the
+	 * program fails with `d`. NULL: everything is allowed. */
+	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
+	void *compute_ctx;
+};
+
+/* A module-level constant replaced while loading: NAME = value keeps its place in the
+ * source, its right side is evaluated and thrown away. Of a tuple or list of ints the largest
+ * members are replaced. */
+struct host_override { struct str name; int64_t value; };
+
+/* One row per binding and line; bytes of tensors read and written, flops of products. */
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops; };
+/* One launch of a kernel. */
+struct host_launch {
+	struct str kernel;
+	int line, col;
+	int64_t grid[3];
+	int num_warps, num_stages;
+	uint64_t storages[16];      /* ids of the tensors' storages, in parameter order */
+	int n_storages;
+};
+
+#endif

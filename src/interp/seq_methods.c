@@ -1,0 +1,574 @@
+/* Methods of list, tuple, dict, set, and the sort they share. */
+#include "interp/interp.h"
+
+/* --- sorting: a stable merge sort over (key, value) pairs ------------------------------------------- */
+
+struct pair { struct val key, val; };
+
+static int before(struct host *h, struct val a, struct val b)
+{
+	struct val r;
+	if (a.kind == V_INT && b.kind == V_INT)
+		return a.u.i < b.u.i;
+	if (host_step(h) || op_compare(h, PY_OP_Lt, a, b, &r))
+		return -1;
+	return val_truth(h, r);
+}
+
+static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n, int reverse)
+{
+	if (n < 2)
+		return 0;
+	size_t m = n / 2, i = 0, k = m, at = 0;
+	if (merge_sort(h, v, tmp, m, reverse) || merge_sort(h, v + m, tmp, n - m, reverse))
+		return -1;
+	while (i < m && k < n) {
+		size_t mark = pool_mark(h);
+		int take_right = reverse ? before(h, v[i].key, v[k].key) : before(h, v[k].key, v[i].key);
+		pool_drain(h, mark);
+		if (take_right < 0)
+			return -1;
+		tmp[at++] = take_right ? v[k++] : v[i++];
+	}
+	while (i < m)
+		tmp[at++] = v[i++];
+	while (k < n)
+		tmp[at++] = v[k++];
+	memcpy(v, tmp, n * sizeof *v);
+	return 0;
+}
+
+int list_sort(struct host *h, struct val list, struct val key, int reverse)
+{
+	struct val items;
+	if (val_list(h, list.u.seq->v, list.u.seq->n, &items))
+		return -1;
+	size_t n = items.u.seq->n, bytes = 2 * n * sizeof (struct pair) + 1;
+	struct pair *v = host_alloc(h, bytes);
+	if (!v)
+		return -1;
+	int rc = 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		v[i].key = v[i].val = items.u.seq->v[i];
+		if (key.kind != V_NONE && key.kind != V_UNSET)
+			rc = host_call1(h, key, items.u.seq->v[i], &v[i].key);
+	}
+	if (!rc)
+		rc = merge_sort(h, v, v + n, n, reverse);
+	if (!rc && list.u.seq->n != n)
+		rc = host_raise(h, EXC_ValueError, "list modified during sort");
+	for (size_t i = 0; i < n && !rc; i++)         /* program code may have changed the list meanwhile */
+		val_assign(h, &list.u.seq->v[i], v[i].val);
+	host_release(h, v, bytes);
+	return rc;
+}
+
+/* --- list and tuple ------------------------------------------------------------------------------------ */
+
+static int l_append(struct bind *b) { return list_append(b->h, b->a[0], b->a[1]); }
+static int l_extend(struct bind *b) { return list_extend(b->h, b->a[0], b->a[1]); }
+
+static int l_insert(struct bind *b)
+{
+	int64_t i, n;
+	if (bind_int(b, 1, &i) || list_append(b->h, b->a[0], b->a[2]))
+		return -1;
+	n = (int64_t)b->a[0].u.seq->n - 1;
+	i = i < 0 ? MAX(i + n, 0) : MIN(i, n);
+	struct val *v = b->a[0].u.seq->v;
+	struct val last = v[n];
+	memmove(v + i + 1, v + i, (size_t)(n - i) * sizeof *v);
+	v[i] = last;
+	return 0;
+}
+
+static int l_pop(struct bind *b)
+{
+	struct val list = b->a[0], index = b->a[1].kind == V_UNSET ? val_int(-1) : b->a[1];
+	if (!list.u.seq->n)
+		return bind_raise(b, EXC_IndexError, "pop from empty list");
+	if (item_get(b->h, list, index, &b->out)) {
+		if (!host_exc_is(b->h, EXC_IndexError))
+			return -1;
+		host_exc_clear(b->h);
+		return bind_raise(b, EXC_IndexError, "pop index out of range");
+	}
+	return item_del(b->h, list, index);
+}
+
+static int find_item(struct bind *b, int64_t *at)
+{
+	struct seq_obj *s = b->a[0].u.seq;
+	for (size_t i = 0; i < s->n; i++) {
+		int same = host_step(b->h) ? -1 : val_equal(b->h, host_hold(b->h, s->v[i]), b->a[1]);
+		if (same < 0)
+			return -1;
+		if (same) {
+			*at = (int64_t)i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int l_remove(struct bind *b)
+{
+	int64_t at;
+	int found = find_item(b, &at);
+	if (found <= 0)
+		return found < 0 ? -1 : bind_raise(b, EXC_ValueError, "list.remove(x): x not in list");
+	return item_del(b->h, b->a[0], val_int(at));
+}
+
+static int l_index(struct bind *b)
+{
+	int64_t at;
+	int found = find_item(b, &at);
+	struct buf t = BUF_INIT;
+	if (found > 0) {
+		b->out = val_int(at);
+		return 0;
+	}
+	if (found < 0 || val_repr(b->h, b->a[1], &t)) {
+		buf_release(&t);
+		return -1;
+	}
+	if (b->a[0].kind == V_TUPLE)
+		bind_raise(b, EXC_ValueError, "tuple.index(x): x not in tuple");
+	else
+		bind_raise(b, EXC_ValueError, "%s is not in list", buf_cstr(&t));
+	buf_release(&t);
+	return -1;
+}
+
+static int l_count(struct bind *b)
+{
+	int64_t n = 0;
+	struct seq_obj *s = b->a[0].u.seq;
+	for (size_t i = 0; i < s->n; i++) {
+		int same = host_step(b->h) ? -1 : val_equal(b->h, host_hold(b->h, s->v[i]), b->a[1]);
+		if (same < 0)
+			return -1;
+		n += same;
+	}
+	b->out = val_int(n);
+	return 0;
+}
+
+static int l_reverse(struct bind *b)
+{
+	struct seq_obj *s = b->a[0].u.seq;
+	for (size_t i = 0; i < s->n / 2; i++) {
+		struct val t = s->v[i];
+		s->v[i] = s->v[s->n - 1 - i];
+		s->v[s->n - 1 - i] = t;
+	}
+	return 0;
+}
+
+static int l_sort(struct bind *b)
+{
+	int reverse;
+	return bind_bool(b, 2, &reverse) ? -1 : list_sort(b->h, b->a[0], b->a[1], reverse);
+}
+
+static int l_copy(struct bind *b) { return val_list(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &b->out); }
+
+static int l_clear(struct bind *b)
+{
+	struct seq_obj *s = b->a[0].u.seq;
+	struct seq_obj old = *s;
+	s->v = NULL;
+	s->n = s->cap = 0;
+	for (size_t i = 0; i < old.n; i++)
+		val_drop(b->h, old.v[i]);
+	host_release(b->h, old.v, old.cap * sizeof *old.v);
+	return 0;
+}
+
+static int size_numel(struct bind *b)
+{
+	int64_t n = 1;
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++)
+		if (ck_mul64(n, b->a[0].u.seq->v[i].u.i, &n))
+			return bind_raise(b, EXC_OverflowError, "numel overflows");
+	b->out = val_int(n);
+	return 0;
+}
+
+/* --- dict -------------------------------------------------------------------------------------------------- */
+
+static int fill_pair(void *ctx, struct val item)
+{
+	struct bind *b = ctx;
+	struct val kv;
+	if (host_to_list(b->h, item, &kv))
+		return -1;
+	if (kv.u.seq->n != 2)
+		return host_raise(b->h, EXC_ValueError, "dictionary update sequence element has length %zu; 2 is required", kv.u.seq->n);
+	return dict_set(b->h, b->out, kv.u.seq->v[0], kv.u.seq->v[1]);
+}
+
+int dict_fill(struct host *h, struct val dict, struct val from)
+{
+	struct bind b = { .h = h, .out = dict };
+	if (from.kind == V_DICT)
+		return dict_update(h, dict, from);
+	struct val keys, m;
+	struct str_obj *name = host_intern(h, STR("keys"));
+	int found = from.kind == V_OBJECT && name ? attr_get(h, from, name, &m) : 0;
+	if (found < 0)
+		return -1;
+	if (found) {                    /* a mapping of the program's own */
+		struct call_args none = { .n = 0 };
+		if (host_callv(h, m, &none, &keys) || host_to_list(h, keys, &keys))
+			return -1;
+		for (size_t i = 0; i < keys.u.seq->n; i++) {
+			struct val v;
+			if (item_get(h, from, keys.u.seq->v[i], &v) || dict_set(h, dict, keys.u.seq->v[i], v))
+				return -1;
+		}
+		return 0;
+	}
+	return host_each(h, from, fill_pair, &b);
+}
+
+static int d_get(struct bind *b)
+{
+	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	if (!found)
+		b->out = b->a[2];
+	return found < 0 ? -1 : 0;
+}
+
+/* keys, values, items: a list of what is there now. */
+static int d_list(struct bind *b, char what)
+{
+	struct dict_obj *d = b->a[0].u.d;
+	if (val_list(b->h, NULL, 0, &b->out) || seq_reserve(b->h, b->out.u.seq, d->live) || host_burn(b->h, (int64_t)d->live / 4))
+		return -1;
+	for (size_t i = 0; i < d->n; i++) {
+		struct val v = what == 'v' ? d->e[i].val : d->e[i].key, kv[2] = { d->e[i].key, d->e[i].val };
+		if (d->e[i].key.kind == V_UNSET)
+			continue;
+		if ((what == 'i' && val_tuple(b->h, kv, 2, &v)) || list_append(b->h, b->out, v))
+			return -1;
+	}
+	return 0;
+}
+
+static int d_keys(struct bind *b) { return d_list(b, 'k'); }
+static int d_values(struct bind *b) { return d_list(b, 'v'); }
+static int d_items(struct bind *b) { return d_list(b, 'i'); }
+
+static int d_pop(struct bind *b)
+{
+	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	if (found > 0)
+		return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : 0;
+	if (found < 0)
+		return -1;
+	if (b->a[2].kind == V_UNSET)
+		return item_del(b->h, b->a[0], b->a[1]);
+	b->out = b->a[2];
+	return 0;
+}
+
+static int d_popitem(struct bind *b)
+{
+	struct dict_obj *d = b->a[0].u.d;
+	size_t at = d->n;
+	while (at && d->e[at - 1].key.kind == V_UNSET)
+		at--;
+	if (!at)
+		return bind_raise(b, EXC_KeyError, "popitem(): dictionary is empty");
+	int last = b->a[1].kind == V_UNSET || val_truth(b->h, b->a[1]);
+	struct dict_entry *e = &d->e[at - 1];
+	size_t first = 0;
+	if (!last)
+		e = dict_next(d, &first);
+	struct val kv[2] = { e->key, e->val };
+	if (val_tuple(b->h, kv, 2, &b->out))
+		return -1;
+	return dict_del(b->h, b->a[0], kv[0]) < 0 ? -1 : 0;
+}
+
+static int d_setdefault(struct bind *b)
+{
+	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	b->out = b->a[2];
+	return dict_set(b->h, b->a[0], b->a[1], b->a[2]);
+}
+
+static int d_update(struct bind *b)
+{
+	if (b->a[1].kind != V_UNSET && dict_fill(b->h, b->a[0], b->a[1]))
+		return -1;
+	return dict_update(b->h, b->a[0], b->a[2]);
+}
+
+static int d_copy(struct bind *b)
+{
+	if (val_dict(b->h, &b->out))
+		return -1;
+	b->out.u.o->cls = b->a[0].u.o->cls;
+	return dict_update(b->h, b->out, b->a[0]);
+}
+
+static int d_clear(struct bind *b)
+{
+	dict_obj_clear(b->h, b->a[0].u.d);
+	return 0;
+}
+
+struct fromkeys { struct bind *b; struct val v; };
+
+static int fromkeys_item(void *ctx, struct val key)
+{
+	struct fromkeys *f = ctx;
+	return dict_set(f->b->h, f->b->out, key, f->v);
+}
+
+static int d_fromkeys(struct bind *b)
+{
+	struct fromkeys f = { .b = b, .v = b->a[2] };
+	return val_dict(b->h, &b->out) ? -1 : host_each(b->h, b->a[1], fromkeys_item, &f);
+}
+
+static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b->a[2]); }
+
+static int d_getitem(struct bind *b)
+{
+	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	struct val e;
+	if (!host_call1(b->h, val_obj(&b->h->exc_class[EXC_KeyError]->h), b->a[1], &e))
+		host_raise_val(b->h, e);
+	return -1;
+}
+
+static int d_delitem(struct bind *b)
+{
+	int found = dict_del(b->h, b->a[0], b->a[1]);
+	return found > 0 ? 0 : found < 0 ? -1 : d_getitem(b);
+}
+
+static int d_contains(struct bind *b)
+{
+	struct val v;
+	int found = dict_get(b->h, b->a[0], b->a[1], &v);
+	b->out = val_bool(found);
+	return found < 0 ? -1 : 0;
+}
+
+static int any_len(struct bind *b)
+{
+	b->out = val_int(b->a[0].kind == V_LIST || b->a[0].kind == V_TUPLE ? (int64_t)b->a[0].u.seq->n : (int64_t)b->a[0].u.d->live);
+	return 0;
+}
+
+static int l_getitem(struct bind *b)
+{
+	/* Reached through super() of a subclass: the plain rule, not the subclass's own. */
+	struct val plain;
+	if ((b->a[0].kind == V_LIST ? val_list : val_tuple)(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &plain))
+		return -1;
+	return item_get(b->h, plain, b->a[1], &b->out);
+}
+
+static int od_move_to_end(struct bind *b)
+{
+	struct val v;
+	int found = dict_get(b->h, b->a[0], b->a[1], &v);
+	if (found <= 0)
+		return found < 0 ? -1 : d_getitem(b);
+	return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : dict_set(b->h, b->a[0], b->a[1], v);
+}
+
+/* --- set ----------------------------------------------------------------------------------------------------- */
+
+static int s_add(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], val_none()); }
+
+static int s_discard(struct bind *b) { return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : 0; }
+
+static int s_remove(struct bind *b)
+{
+	int found = dict_del(b->h, b->a[0], b->a[1]);
+	return found > 0 ? 0 : found < 0 ? -1 : d_getitem(b);
+}
+
+static int s_pop(struct bind *b)
+{
+	size_t at = 0;
+	struct dict_entry *e = dict_next(b->a[0].u.d, &at);
+	if (!e)
+		return bind_raise(b, EXC_KeyError, "pop from an empty set");
+	b->out = host_hold(b->h, e->key);
+	return dict_del(b->h, b->a[0], b->out) < 0 ? -1 : 0;
+}
+
+static int to_set(struct host *h, struct val v, struct val *out)
+{
+	if (v.kind == V_SET) {
+		*out = v;
+		return 0;
+	}
+	return host_call1(h, val_obj(&h->kind_class[V_SET]->h), v, out);
+}
+
+static int s_combine(struct bind *b, enum py_op op)
+{
+	struct val other;
+	b->out = b->a[0];
+	if (!b->a[1].u.seq->n)
+		return val_set(b->h, &other) || op_binary(b->h, PY_OP_BitOr, b->a[0], other, &b->out) ? -1 : 0;
+	for (size_t i = 0; i < b->a[1].u.seq->n; i++)
+		if (to_set(b->h, b->a[1].u.seq->v[i], &other) || op_binary(b->h, op, b->out, other, &b->out))
+			return -1;
+	return 0;
+}
+
+static int s_union(struct bind *b) { return s_combine(b, PY_OP_BitOr); }
+static int s_intersection(struct bind *b) { return s_combine(b, PY_OP_BitAnd); }
+static int s_difference(struct bind *b) { return s_combine(b, PY_OP_Sub); }
+static int s_symmetric(struct bind *b) { return s_combine(b, PY_OP_BitXor); }
+
+static int s_copy(struct bind *b)
+{
+	struct val none;
+	return val_set(b->h, &none) || op_binary(b->h, PY_OP_BitOr, b->a[0], none, &b->out) ? -1 : 0;
+}
+
+static int s_update(struct bind *b)
+{
+	struct val other;
+	for (size_t i = 0; i < b->a[1].u.seq->n; i++)
+		if (to_set(b->h, b->a[1].u.seq->v[i], &other) || dict_update(b->h, b->a[0], other))
+			return -1;
+	b->out = val_none();
+	return 0;
+}
+
+static int s_compare(struct bind *b, enum py_op op)
+{
+	struct val other;
+	return to_set(b->h, b->a[1], &other) || op_compare(b->h, op, b->a[0], other, &b->out) ? -1 : 0;
+}
+
+static int s_issubset(struct bind *b) { return s_compare(b, PY_OP_LtE); }
+static int s_issuperset(struct bind *b) { return s_compare(b, PY_OP_GtE); }
+
+static int s_isdisjoint(struct bind *b)
+{
+	struct val other, both;
+	if (to_set(b->h, b->a[1], &other) || op_binary(b->h, PY_OP_BitAnd, b->a[0], other, &both))
+		return -1;
+	b->out = val_bool(both.u.d->live == 0);
+	return 0;
+}
+
+/* --- slices and ranges ------------------------------------------------------------------------------ */
+
+/* Parts of self, which may be any value when the method is called by its class. */
+static int part(struct bind *b, int which)
+{
+	struct val v = b->a[0];
+	if (v.kind == V_RANGE) {
+		b->out = val_int(which == 0 ? v.u.range->start : which == 1 ? v.u.range->stop : v.u.range->step);
+		return 0;
+	}
+	if (v.kind != V_SLICE)
+		return bind_raise(b, EXC_TypeError, "expected a slice or a range, not %s", val_type_name(b->h, v));
+	b->out = which == 0 ? v.u.slice->start : which == 1 ? v.u.slice->stop : v.u.slice->step;
+	if (b->out.kind == V_UNSET)
+		b->out = val_none();
+	return 0;
+}
+
+static int part_start(struct bind *b) { return part(b, 0); }
+static int part_stop(struct bind *b) { return part(b, 1); }
+static int part_step(struct bind *b) { return part(b, 2); }
+
+static int slice_of_length(struct bind *b)
+{
+	int64_t n, start, stop, step, count;
+	if (b->a[0].kind != V_SLICE)
+		return bind_raise(b, EXC_TypeError, "expected a slice, not %s", val_type_name(b->h, b->a[0]));
+	if (bind_int(b, 1, &n))
+		return -1;
+	if (n < 0)
+		return bind_raise(b, EXC_ValueError, "length should not be negative");
+	if (slice_indices(b->h, b->a[0].u.slice, n, &start, &stop, &step, &count))
+		return -1;
+	struct val all[3] = { val_int(start), val_int(stop), val_int(step) };
+	return val_tuple(b->h, all, 3, &b->out);
+}
+
+const struct bind_row seq_rows[] = {
+	{ "list.append", "self, object, /", l_append, BIND_CHANGES },
+	{ "list.extend", "self, iterable, /", l_extend, BIND_CHANGES },
+	{ "list.insert", "self, index, object, /", l_insert, BIND_CHANGES },
+	{ "list.pop", "self, index=?, /", l_pop, BIND_CHANGES },
+	{ "list.remove", "self, value, /", l_remove, BIND_CHANGES },
+	{ "list.index", "self, value, /", l_index, 0 },
+	{ "list.count", "self, value, /", l_count, 0 },
+	{ "list.reverse", "self", l_reverse, BIND_CHANGES },
+	{ "list.sort", "self, *, key=None, reverse=False", l_sort, BIND_CHANGES },
+	{ "list.copy", "self", l_copy, 0 },
+	{ "list.clear", "self", l_clear, BIND_CHANGES },
+	{ "list.__getitem__", "self, key", l_getitem, 0 },
+	{ "list.__len__", "self", any_len, 0 },
+	{ "tuple.index", "self, value, /", l_index, 0 },
+	{ "tuple.count", "self, value, /", l_count, 0 },
+	{ "tuple.__getitem__", "self, key", l_getitem, 0 },
+	{ "tuple.__len__", "self", any_len, 0 },
+	{ "torch.Size.numel", "self", size_numel, 0 },
+	{ "slice.start", "self", part_start, BIND_PROPERTY },
+	{ "slice.stop", "self", part_stop, BIND_PROPERTY },
+	{ "slice.step", "self", part_step, BIND_PROPERTY },
+	{ "slice.indices", "self, length, /", slice_of_length, 0 },
+	{ "range.start", "self", part_start, BIND_PROPERTY },
+	{ "range.stop", "self", part_stop, BIND_PROPERTY },
+	{ "range.step", "self", part_step, BIND_PROPERTY },
+	{ "dict.get", "self, key, default=None, /", d_get, 0 },
+	{ "dict.keys", "self", d_keys, 0 },
+	{ "dict.values", "self", d_values, 0 },
+	{ "dict.items", "self", d_items, 0 },
+	{ "dict.pop", "self, key, default=?, /", d_pop, BIND_CHANGES },
+	{ "dict.popitem", "self, last=?", d_popitem, BIND_CHANGES },
+	{ "dict.setdefault", "self, key, default=None, /", d_setdefault, BIND_CHANGES },
+	{ "dict.update", "self, other=?, /, **kwargs", d_update, BIND_CHANGES },
+	{ "dict.copy", "self", d_copy, 0 },
+	{ "dict.clear", "self", d_clear, BIND_CHANGES },
+	{ "dict.fromkeys", "cls, iterable, value=None", d_fromkeys, BIND_CLASSMETHOD },
+	{ "dict.__getitem__", "self, key", d_getitem, 0 },
+	{ "dict.__setitem__", "self, key, value", d_setitem, BIND_CHANGES },
+	{ "dict.__delitem__", "self, key", d_delitem, BIND_CHANGES },
+	{ "dict.__contains__", "self, key", d_contains, 0 },
+	{ "dict.__len__", "self", any_len, 0 },
+	{ "collections.OrderedDict.move_to_end", "self, key, last=True", od_move_to_end, BIND_CHANGES },
+	{ "set.add", "self, elem, /", s_add, BIND_CHANGES },
+	{ "set.discard", "self, elem, /", s_discard, BIND_CHANGES },
+	{ "set.remove", "self, elem, /", s_remove, BIND_CHANGES },
+	{ "set.pop", "self", s_pop, BIND_CHANGES },
+	{ "set.clear", "self", d_clear, BIND_CHANGES },
+	{ "set.update", "self, *others", s_update, BIND_CHANGES },
+	{ "set.union", "self, *others", s_union, 0 },
+	{ "set.intersection", "self, *others", s_intersection, 0 },
+	{ "set.difference", "self, *others", s_difference, 0 },
+	{ "set.symmetric_difference", "self, *others", s_symmetric, 0 },
+	{ "set.copy", "self", s_copy, 0 },
+	{ "set.issubset", "self, other, /", s_issubset, 0 },
+	{ "set.issuperset", "self, other, /", s_issuperset, 0 },
+	{ "set.isdisjoint", "self, other, /", s_isdisjoint, 0 },
+	{ "frozenset.union", "self, *others", s_union, 0 },
+	{ "frozenset.intersection", "self, *others", s_intersection, 0 },
+	{ "frozenset.difference", "self, *others", s_difference, 0 },
+	{ "frozenset.issubset", "self, other, /", s_issubset, 0 },
+	{ "frozenset.issuperset", "self, other, /", s_issuperset, 0 },
+	{ "frozenset.isdisjoint", "self, other, /", s_isdisjoint, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,525 @@
+/* Methods of str, int and float. Case rules are ASCII's: what lies beyond stays as it is. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interp/interp.h"
+
+static int give(struct bind *b, struct buf *t)
+{
+	int rc = t->failed ? host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory") : val_str(b->h, buf_str(t), &b->out);
+	buf_release(t);
+	return rc;
+}
+
+static struct str self(const struct bind *b) { return val_text(b->a[0]); }
+
+/* --- case ------------------------------------------------------------------------------------------- */
+
+static int map_case(struct bind *b, int (*fn)(int))
+{
+	struct buf t = BUF_INIT;
+	struct str s = self(b);
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(&t, (char)((unsigned char)s.p[i] < 128 ? fn((unsigned char)s.p[i]) : s.p[i]));
+	return give(b, &t);
+}
+
+static int swap_case(int c) { return islower(c) ? toupper(c) : tolower(c); }
+static int s_lower(struct bind *b) { return map_case(b, tolower); }
+static int s_upper(struct bind *b) { return map_case(b, toupper); }
+static int s_swapcase(struct bind *b) { return map_case(b, swap_case); }
+
+static int s_capitalize(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	struct str s = self(b);
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(&t, (char)(i ? tolower((unsigned char)s.p[i]) : toupper((unsigned char)s.p[i])));
+	return give(b, &t);
+}
+
+static int s_title(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	struct str s = self(b);
+	int in_word = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		buf_addc(&t, (char)(in_word ? tolower(c) : toupper(c)));
+		in_word = isalpha(c) || c > 127;
+	}
+	return give(b, &t);
+}
+
+static int test_all(struct bind *b, int (*fn)(int))
+{
+	struct str s = self(b);
+	int yes = s.n > 0;
+	for (size_t i = 0; i < s.n && yes; i++)
+		yes = fn((unsigned char)s.p[i]) != 0;
+	b->out = val_bool(yes);
+	return 0;
+}
+
+static int s_isdigit(struct bind *b) { return test_all(b, isdigit); }
+static int s_isalpha(struct bind *b) { return test_all(b, isalpha); }
+static int s_isalnum(struct bind *b) { return test_all(b, isalnum); }
+static int s_isspace(struct bind *b) { return test_all(b, isspace); }
+
+static int s_has_case(struct bind *b, int upper)
+{
+	struct str s = self(b);
+	int any = 0, bad = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		any |= upper ? isupper((unsigned char)s.p[i]) : islower((unsigned char)s.p[i]);
+		bad |= upper ? islower((unsigned char)s.p[i]) : isupper((unsigned char)s.p[i]);
+	}
+	b->out = val_bool(any && !bad);
+	return 0;
+}
+
+static int s_isupper(struct bind *b) { return s_has_case(b, 1); }
+static int s_islower(struct bind *b) { return s_has_case(b, 0); }
+
+static int s_isidentifier(struct bind *b)
+{
+	struct str s = self(b);
+	int yes = s.n && !isdigit((unsigned char)s.p[0]);
+	for (size_t i = 0; i < s.n && yes; i++)
+		yes = isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || (unsigned char)s.p[i] > 127;
+	b->out = val_bool(yes);
+	return 0;
+}
+
+/* --- stripping and padding ------------------------------------------------------------------------------ */
+
+static int is_stripped(char c, const struct val *chars)
+{
+	if (chars->kind == V_STR)
+		return memchr(chars->u.s->p, c, chars->u.s->n) != NULL;
+	return isspace((unsigned char)c);
+}
+
+static int strip(struct bind *b, int left, int right)
+{
+	struct str s = self(b);
+	while (left && s.n && is_stripped(s.p[0], &b->a[1]))
+		s.p++, s.n--;
+	while (right && s.n && is_stripped(s.p[s.n - 1], &b->a[1]))
+		s.n--;
+	return val_str(b->h, s, &b->out);
+}
+
+static int s_strip(struct bind *b) { return strip(b, 1, 1); }
+static int s_lstrip(struct bind *b) { return strip(b, 1, 0); }
+static int s_rstrip(struct bind *b) { return strip(b, 0, 1); }
+
+static int justify(struct bind *b, char align)
+{
+	struct buf spec = BUF_INIT, t = BUF_INIT;
+	struct str fill = STR(" ");
+	int64_t width;
+	if (bind_int(b, 1, &width) || (b->a[2].kind != V_UNSET && bind_string(b, 2, &fill)))
+		return -1;
+	buf_addstr(&spec, fill);
+	buf_addf(&spec, "%c%lld", align, (long long)MAX(width, 0));
+	int rc = width > 0 ? host_format(b->h, b->a[0], buf_str(&spec), &t) : (buf_addstr(&t, self(b)), 0);
+	buf_release(&spec);
+	if (rc) {
+		buf_release(&t);
+		return -1;
+	}
+	return give(b, &t);
+}
+
+static int s_ljust(struct bind *b) { return justify(b, '<'); }
+static int s_rjust(struct bind *b) { return justify(b, '>'); }
+static int s_center(struct bind *b) { return justify(b, '^'); }
+
+static int s_zfill(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	struct str s = self(b);
+	int64_t width;
+	if (bind_int(b, 1, &width))
+		return -1;
+	if (width > 1 << 20)
+		return bind_raise(b, EXC_ValueError, "width too big");
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+')) {
+		buf_addc(&t, s.p[0]);
+		s.p++, s.n--;
+	}
+	if (width > (int64_t)(s.n + t.n))
+		buf_pad(&t, '0', (size_t)width - s.n - t.n);
+	buf_addstr(&t, s);
+	return give(b, &t);
+}
+
+/* --- searching -------------------------------------------------------------------------------------------- */
+
+/* str.startswith and the like take a string or a tuple of them. */
+static int affix(struct bind *b, int end)
+{
+	struct val one = b->a[1];
+	struct val *v = one.kind == V_TUPLE ? one.u.seq->v : &one;
+	size_t n = one.kind == V_TUPLE ? one.u.seq->n : 1;
+	b->out = val_bool(0);
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].kind != V_STR)
+			return bind_raise(b, EXC_TypeError, "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
+		if (end ? str_ends(self(b), v[i].u.s->p) : str_starts(self(b), v[i].u.s->p))
+			b->out = val_bool(1);
+	}
+	return 0;
+}
+
+static int s_startswith(struct bind *b) { return affix(b, 0); }
+static int s_endswith(struct bind *b) { return affix(b, 1); }
+
+static int64_t find_at(struct str s, struct str what, int last)
+{
+	if (!last)
+		return str_find(s, what);
+	for (int64_t i = (int64_t)s.n - (int64_t)what.n; i >= 0; i--)
+		if (!memcmp(s.p + i, what.p, what.n))
+			return i;
+	return -1;
+}
+
+static int find_in(struct bind *b, int last, int must)
+{
+	struct str what, s = self(b);
+	int64_t start = 0, end = (int64_t)s.n;
+	if (bind_string(b, 1, &what) || (b->a[2].kind == V_INT && bind_int(b, 2, &start)) || (b->a[3].kind == V_INT && bind_int(b, 3, &end)))
+		return -1;
+	start = start < 0 ? MAX(start + (int64_t)s.n, 0) : MIN(start, (int64_t)s.n);
+	end = end < 0 ? MAX(end + (int64_t)s.n, 0) : MIN(end, (int64_t)s.n);
+	int64_t at = start <= end ? find_at((struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
+	if (at < 0 && must)
+		return bind_raise(b, EXC_ValueError, "substring not found");
+	b->out = val_int(at < 0 ? -1 : (int64_t)utf8_count((struct str){ .p = s.p, .n = (size_t)(at + start) }));
+	return 0;
+}
+
+static int s_find(struct bind *b) { return find_in(b, 0, 0); }
+static int s_rfind(struct bind *b) { return find_in(b, 1, 0); }
+static int s_index(struct bind *b) { return find_in(b, 0, 1); }
+
+static int s_count(struct bind *b)
+{
+	struct str what, s = self(b);
+	int64_t n = 0;
+	if (bind_string(b, 1, &what))
+		return -1;
+	if (!what.n) {
+		b->out = val_int((int64_t)utf8_count(s) + 1);
+		return 0;
+	}
+	for (ptrdiff_t at; (at = str_find(s, what)) >= 0; n++) {
+		s.p += at + (ptrdiff_t)what.n;
+		s.n -= (size_t)at + what.n;
+	}
+	b->out = val_int(n);
+	return 0;
+}
+
+static int s_replace(struct bind *b)
+{
+	struct str s = self(b), from, to;
+	struct buf t = BUF_INIT;
+	int64_t max = -1;
+	if (bind_string(b, 1, &from) || bind_string(b, 2, &to) || (b->a[3].kind != V_UNSET && bind_int(b, 3, &max)))
+		return -1;
+	if (!from.n)
+		return bind_unsupported(b, "str.replace of the empty string");
+	for (ptrdiff_t at; max != 0 && (at = str_find(s, from)) >= 0; max--) {
+		buf_add(&t, s.p, (size_t)at);
+		buf_addstr(&t, to);
+		s.p += at + (ptrdiff_t)from.n;
+		s.n -= (size_t)at + from.n;
+		if (host_burn(b->h, 1 + (int64_t)to.n / 64) || t.n > b->h->o.memory) {
+			buf_release(&t);
+			return host_fatal(b->h, REASON_out_of_memory, "a string of more than memory holds");
+		}
+	}
+	buf_addstr(&t, s);
+	return give(b, &t);
+}
+
+static int remove_affix(struct bind *b, int end)
+{
+	struct str s = self(b), a;
+	if (bind_string(b, 1, &a))
+		return -1;
+	if (a.n && a.n <= s.n && !memcmp(end ? s.p + s.n - a.n : s.p, a.p, a.n)) {
+		s.n -= a.n;
+		s.p += end ? 0 : a.n;
+	}
+	return val_str(b->h, s, &b->out);
+}
+
+static int s_removeprefix(struct bind *b) { return remove_affix(b, 0); }
+static int s_removesuffix(struct bind *b) { return remove_affix(b, 1); }
+
+/* --- splitting and joining ------------------------------------------------------------------------------------ */
+
+static int add_part(struct bind *b, struct str s)
+{
+	struct val v;
+	return val_str(b->h, s, &v) || list_append(b->h, b->out, v) ? -1 : 0;
+}
+
+static int split_space(struct bind *b, struct str s, int64_t max)
+{
+	for (;;) {
+		while (s.n && isspace((unsigned char)s.p[0]))
+			s.p++, s.n--;
+		if (!s.n)
+			return 0;
+		if (max-- == 0) {
+			while (s.n && isspace((unsigned char)s.p[s.n - 1]))
+				s.n--;
+			return add_part(b, s);
+		}
+		size_t n = 0;
+		while (n < s.n && !isspace((unsigned char)s.p[n]))
+			n++;
+		if (add_part(b, (struct str){ .p = s.p, .n = n }))
+			return -1;
+		s.p += n, s.n -= n;
+	}
+}
+
+static int s_split(struct bind *b)
+{
+	struct str s = self(b), sep;
+	int64_t max;
+	if (bind_int(b, 2, &max) || val_list(b->h, NULL, 0, &b->out))
+		return -1;
+	if (b->a[1].kind == V_NONE)
+		return split_space(b, s, max);
+	if (bind_string(b, 1, &sep))
+		return -1;
+	if (!sep.n)
+		return bind_raise(b, EXC_ValueError, "empty separator");
+	for (ptrdiff_t at; max != 0 && (at = str_find(s, sep)) >= 0; max--) {
+		if (host_step(b->h) || add_part(b, (struct str){ .p = s.p, .n = (size_t)at }))
+			return -1;
+		s.p += at + (ptrdiff_t)sep.n;
+		s.n -= (size_t)at + sep.n;
+	}
+	return add_part(b, s);
+}
+
+static int s_rsplit(struct bind *b)
+{
+	struct str s = self(b), sep;
+	int64_t max;
+	struct val parts;
+	if (bind_int(b, 2, &max))
+		return -1;
+	if (b->a[1].kind == V_NONE || max < 0)
+		return s_split(b);
+	if (bind_string(b, 1, &sep) || val_list(b->h, NULL, 0, &b->out))
+		return -1;
+	if (!sep.n)
+		return bind_raise(b, EXC_ValueError, "empty separator");
+	for (int64_t at; max != 0 && (at = find_at(s, sep, 1)) >= 0; max--) {
+		if (add_part(b, (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n }))
+			return -1;
+		s.n = (size_t)at;
+	}
+	if (add_part(b, s))
+		return -1;
+	parts = b->out;
+	for (size_t i = 0, n = parts.u.seq->n; i < n / 2; i++) {
+		struct val t = parts.u.seq->v[i];
+		parts.u.seq->v[i] = parts.u.seq->v[n - 1 - i];
+		parts.u.seq->v[n - 1 - i] = t;
+	}
+	return 0;
+}
+
+static int s_splitlines(struct bind *b)
+{
+	struct str s = self(b);
+	if (val_list(b->h, NULL, 0, &b->out))
+		return -1;
+	while (s.n) {
+		struct str line = str_cut(&s, '\n');
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (add_part(b, line))
+			return -1;
+	}
+	return 0;
+}
+
+static int partition(struct bind *b, int last)
+{
+	struct str s = self(b), sep;
+	struct val v[3];
+	if (bind_string(b, 1, &sep))
+		return -1;
+	int64_t at = find_at(s, sep, last);
+	struct str head = { .p = s.p, .n = at < 0 ? (last ? 0 : s.n) : (size_t)at };
+	struct str tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n };
+	if (val_str(b->h, head, &v[0]) || val_str(b->h, at < 0 ? STR("") : sep, &v[1]) || val_str(b->h, tail, &v[2]))
+		return -1;
+	return val_tuple(b->h, v, 3, &b->out);
+}
+
+static int s_partition(struct bind *b) { return partition(b, 0); }
+static int s_rpartition(struct bind *b) { return partition(b, 1); }
+
+static int s_join(struct bind *b)
+{
+	struct val list;
+	struct buf t = BUF_INIT;
+	if (host_to_list(b->h, b->a[1], &list))
+		return -1;
+	for (size_t i = 0; i < list.u.seq->n; i++) {
+		struct val v = list.u.seq->v[i];
+		if (v.kind != V_STR) {
+			buf_release(&t);
+			return bind_raise(b, EXC_TypeError, "sequence item %zu: expected str instance, %s found", i, val_type_name(b->h, v));
+		}
+		if (i)
+			buf_addstr(&t, self(b));
+		buf_addstr(&t, val_text(v));
+		if (text_room(b->h, &t)) {
+			buf_release(&t);
+			return -1;
+		}
+	}
+	return give(b, &t);
+}
+
+static int s_format(struct bind *b)
+{
+	return host_str_format(b->h, self(b), b->a[1].u.seq->v, b->a[1].u.seq->n, b->a[2], &b->out);
+}
+
+static int s_encode(struct bind *b) { return val_bytes(b->h, self(b), &b->out); }
+static int by_decode(struct bind *b) { return val_str(b->h, self(b), &b->out); }
+
+static int s_expandtabs(struct bind *b)
+{
+	struct buf t = BUF_INIT;
+	struct str s = self(b);
+	size_t col = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\t') {
+			buf_pad(&t, ' ', 8 - col % 8);
+			col += 8 - col % 8;
+			continue;
+		}
+		buf_addc(&t, s.p[i]);
+		col = s.p[i] == '\n' ? 0 : col + 1;
+	}
+	return give(b, &t);
+}
+
+/* --- int and float ---------------------------------------------------------------------------------------------- */
+
+static int i_bit_length(struct bind *b)
+{
+	b->out = val_int(big_bit_length(b->a[0]));
+	return 0;
+}
+
+static int i_bit_count(struct bind *b)
+{
+	if (b->a[0].kind == V_BIG)
+		return bind_unsupported(b, "bit_count of an integer beyond 64 bits");
+	b->out = val_int(__builtin_popcountll((unsigned long long)llabs(b->a[0].u.i)));
+	return 0;
+}
+
+static int f_is_integer(struct bind *b)
+{
+	b->out = val_bool(b->a[0].kind != V_FLOAT || (isfinite(b->a[0].u.f) && b->a[0].u.f == floor(b->a[0].u.f)));
+	return 0;
+}
+
+static int f_hex(struct bind *b)
+{
+	char t[64];
+	snprintf(t, sizeof t, "%a", val_as_double(b->a[0]));
+	return val_str(b->h, str_of(t), &b->out);
+}
+
+static int i_self(struct bind *b)
+{
+	b->out = b->a[0].kind == V_BOOL ? val_int(b->a[0].u.i) : b->a[0];
+	return 0;
+}
+
+static int i_zero(struct bind *b)
+{
+	b->out = val_int(0);
+	return 0;
+}
+
+static int i_one(struct bind *b)
+{
+	b->out = val_int(1);
+	return 0;
+}
+
+const struct bind_row str_rows[] = {
+	{ "str.lower", "self", s_lower, 0 },
+	{ "str.casefold", "self", s_lower, 0 },
+	{ "str.upper", "self", s_upper, 0 },
+	{ "str.swapcase", "self", s_swapcase, 0 },
+	{ "str.capitalize", "self", s_capitalize, 0 },
+	{ "str.title", "self", s_title, 0 },
+	{ "str.isdigit", "self", s_isdigit, 0 },
+	{ "str.isnumeric", "self", s_isdigit, 0 },
+	{ "str.isdecimal", "self", s_isdigit, 0 },
+	{ "str.isalpha", "self", s_isalpha, 0 },
+	{ "str.isalnum", "self", s_isalnum, 0 },
+	{ "str.isspace", "self", s_isspace, 0 },
+	{ "str.isupper", "self", s_isupper, 0 },
+	{ "str.islower", "self", s_islower, 0 },
+	{ "str.isidentifier", "self", s_isidentifier, 0 },
+	{ "str.strip", "self, chars=None, /", s_strip, 0 },
+	{ "str.lstrip", "self, chars=None, /", s_lstrip, 0 },
+	{ "str.rstrip", "self, chars=None, /", s_rstrip, 0 },
+	{ "str.ljust", "self, width, fillchar=?, /", s_ljust, 0 },
+	{ "str.rjust", "self, width, fillchar=?, /", s_rjust, 0 },
+	{ "str.center", "self, width, fillchar=?, /", s_center, 0 },
+	{ "str.zfill", "self, width, /", s_zfill, 0 },
+	{ "str.startswith", "self, prefix, /", s_startswith, 0 },
+	{ "str.endswith", "self, suffix, /", s_endswith, 0 },
+	{ "str.find", "self, sub, start=None, end=None, /", s_find, 0 },
+	{ "str.rfind", "self, sub, start=None, end=None, /", s_rfind, 0 },
+	{ "str.index", "self, sub, start=None, end=None, /", s_index, 0 },
+	{ "str.count", "self, sub, /", s_count, 0 },
+	{ "str.replace", "self, old, new, count=?, /", s_replace, 0 },
+	{ "str.removeprefix", "self, prefix, /", s_removeprefix, 0 },
+	{ "str.removesuffix", "self, suffix, /", s_removesuffix, 0 },
+	{ "str.split", "self, sep=None, maxsplit=-1", s_split, 0 },
+	{ "str.rsplit", "self, sep=None, maxsplit=-1", s_rsplit, 0 },
+	{ "str.splitlines", "self", s_splitlines, 0 },
+	{ "str.partition", "self, sep, /", s_partition, 0 },
+	{ "str.rpartition", "self, sep, /", s_rpartition, 0 },
+	{ "str.join", "self, iterable, /", s_join, 0 },
+	{ "str.format", "self, *args, **kwargs", s_format, 0 },
+	{ "str.encode", "self, encoding='utf-8', errors='strict'", s_encode, 0 },
+	{ "str.expandtabs", "self", s_expandtabs, 0 },
+	{ "bytes.decode", "self, encoding='utf-8', errors='strict'", by_decode, 0 },
+	{ "int.bit_length", "self", i_bit_length, 0 },
+	{ "int.bit_count", "self", i_bit_count, 0 },
+	{ "int.conjugate", "self", i_self, 0 },
+	{ "int.real", "self", i_self, BIND_PROPERTY },
+	{ "int.numerator", "self", i_self, BIND_PROPERTY },
+	{ "int.imag", "self", i_zero, BIND_PROPERTY },
+	{ "int.denominator", "self", i_one, BIND_PROPERTY },
+	{ "int.__index__", "self", i_self, 0 },
+	{ "float.is_integer", "self", f_is_integer, 0 },
+	{ "float.hex", "self", f_hex, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

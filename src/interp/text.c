@@ -1,0 +1,335 @@
+/* Text of values: str() and repr(), as CPython writes them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interp/interp.h"
+
+size_t utf8_count(struct str s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		n += (s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+size_t utf8_offset(struct str s, size_t chars)
+{
+	size_t i = 0;
+	while (i < s.n && chars) {
+		i++;
+		while (i < s.n && (s.p[i] & 0xc0) == 0x80)
+			i++;
+		chars--;
+	}
+	return i;
+}
+
+/* The shortest digits that read back, in Python's notation: exponent below 1e-4, from 1e16. */
+void float_repr(double f, struct buf *out)
+{
+	char t[40];
+	if (isnan(f)) {
+		buf_adds(out, "nan");
+		return;
+	}
+	if (isinf(f)) {
+		buf_adds(out, f < 0 ? "-inf" : "inf");
+		return;
+	}
+	for (int prec = 1; prec <= 17; prec++) {
+		snprintf(t, sizeof t, "%.*e", prec - 1, f);
+		if (strtod(t, NULL) == f)
+			break;
+	}
+	char *e = strchr(t, 'e');
+	int exp = atoi(e + 1), digits = 0;
+	for (char *p = t; p < e; p++)
+		digits += *p >= '0' && *p <= '9';
+	if (exp >= -4 && exp < 16) {
+		snprintf(t, sizeof t, "%.*f", MAX(digits - 1 - exp, 1), f);
+		buf_adds(out, t);
+		return;
+	}
+	buf_add(out, t, (size_t)(e - t));
+	buf_addf(out, "e%c%02d", exp < 0 ? '-' : '+', abs(exp));
+}
+
+void str_repr(struct str s, struct buf *out)
+{
+	char quote = memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n) ? '"' : '\'';
+	buf_addc(out, quote);
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c == (unsigned char)quote || c == '\\')
+			buf_addf(out, "\\%c", c);
+		else if (c == '\n')
+			buf_adds(out, "\\n");
+		else if (c == '\t')
+			buf_adds(out, "\\t");
+		else if (c == '\r')
+			buf_adds(out, "\\r");
+		else if (c < 32 || c == 127)
+			buf_addf(out, "\\x%02x", c);
+		else
+			buf_addc(out, (char)c);
+	}
+	buf_addc(out, quote);
+}
+
+static void bytes_repr(struct str s, struct buf *out)
+{
+	buf_addc(out, 'b');
+	struct buf t = BUF_INIT;
+	str_repr(s, &t);
+	for (size_t i = 0; i < t.n; i++)
+		if ((unsigned char)t.p[i] > 127)
+			buf_addf(out, "\\x%02x", (unsigned char)t.p[i]);
+		else
+			buf_addc(out, t.p[i]);
+	buf_release(&t);
+}
+
+static int seq_repr(struct host *h, struct val v, struct buf *out)
+{
+	int tuple = v.kind == V_TUPLE, size = v.u.o->cls == h->size_class;
+	buf_adds(out, size ? "torch.Size([" : tuple ? "(" : "[");
+	for (size_t i = 0; i < v.u.seq->n; i++) {
+		if (i)
+			buf_adds(out, ", ");
+		if (val_repr(h, host_hold(h, v.u.seq->v[i]), out))
+			return -1;
+	}
+	buf_adds(out, size ? "])" : !tuple ? "]" : v.u.seq->n == 1 ? ",)" : ")");
+	return 0;
+}
+
+static int dict_repr(struct host *h, struct val v, struct buf *out)
+{
+	size_t at = 0, n = 0;
+	int set = v.kind == V_SET, frozen = set && v.u.o->cls != h->kind_class[V_SET];
+	struct dict_entry *e;
+	if (set && !v.u.d->live) {
+		buf_addf(out, "%s()", val_type_name(h, v));
+		return 0;
+	}
+	if (frozen || (!set && v.u.o->cls != h->kind_class[V_DICT]))
+		buf_addf(out, "%s(", val_type_name(h, v));
+	buf_addc(out, '{');
+	while ((e = dict_next(v.u.d, &at))) {
+		struct val key = host_hold(h, e->key), x = host_hold(h, e->val);
+		if (n++)
+			buf_adds(out, ", ");
+		if (val_repr(h, key, out))
+			return -1;
+		if (set)
+			continue;
+		buf_adds(out, ": ");
+		if (val_repr(h, x, out))
+			return -1;
+	}
+	buf_addc(out, '}');
+	if (frozen || (!set && v.u.o->cls != h->kind_class[V_DICT]))
+		buf_addc(out, ')');
+	return 0;
+}
+
+static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
+{
+	struct val *args = attrs_get(v.u.o->attrs, h->nm[NM_args]);
+	size_t n = args && args->kind == V_TUPLE ? args->u.seq->n : 0;
+	struct val a = args ? host_hold(h, *args) : val_none();
+	if (repr) {
+		buf_adds(out, val_type_name(h, v));
+		buf_addc(out, '(');
+		for (size_t i = 0; i < n; i++) {
+			if (i)
+				buf_adds(out, ", ");
+			if (val_repr(h, a.u.seq->v[i], out))
+				return -1;
+		}
+		buf_addc(out, ')');
+		return 0;
+	}
+	if (!n)
+		return 0;
+	if (n > 1)
+		return val_repr(h, a, out);
+	int key = class_is_sub(v.u.o->cls, h->exc_class[EXC_KeyError]);
+	return key ? val_repr(h, a.u.seq->v[0], out) : val_to_str(h, a.u.seq->v[0], out);
+}
+
+static int special_text(struct host *h, struct val v, enum name_id name, struct buf *out)
+{
+	struct val r;
+	int found = call_special(h, v, name, NULL, 0, &r);
+	if (found <= 0)
+		return found;
+	if (r.kind != V_STR)
+		return host_raise(h, EXC_TypeError, "%s returned non-string (type %s)", h->nm[name]->p, val_type_name(h, r));
+	buf_addstr(out, val_text(r));
+	return 1;
+}
+
+/* tensor(0.5) and short rows of numbers; larger tensors by shape and type alone. */
+static int tensor_repr(struct host *h, struct val v, struct buf *out)
+{
+	const struct tensor *t = &v.u.t->t;
+	int64_t n = tensor_numel(t);
+	if (v.u.t->is_param)
+		buf_adds(out, "Parameter containing:\n");
+	buf_adds(out, "tensor(");
+	if (t->ndim > 1 || n > 16) {
+		buf_adds(out, "..., size=(");
+		for (int i = 0; i < t->ndim; i++)
+			buf_addf(out, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
+		buf_addf(out, "), dtype=torch.%s", dtype_info(host_nominal(h, t->dt))->torch);
+	} else {
+		if (host_may_read(h, t->dt, n))
+			return -1;
+		buf_adds(out, t->ndim ? "[" : "");
+		for (int64_t i = 0; i < n; i++) {
+			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) * dtype_size(t->dt);
+			buf_adds(out, i ? ", " : "");
+			if (t->dt == DT_BOOL)
+				buf_adds(out, *p ? "True" : "False");
+			else if (!dtype_is_float(t->dt))
+				buf_addf(out, "%lld", (long long)dtype_load_int(t->dt, p));
+			else
+				buf_addf(out, dtype_load(t->dt, p) == floor(dtype_load(t->dt, p)) ? "%.0f." : "%.4f", dtype_load(t->dt, p));
+		}
+		buf_adds(out, t->ndim ? "]" : "");
+	}
+	buf_adds(out, v.u.t->device == HOST_CUDA ? ", device='cuda:0'" : "");
+	buf_adds(out, v.u.t->requires_grad ? ", requires_grad=True)" : ")");
+	return 0;
+}
+
+static int object_repr(struct host *h, struct val v, struct buf *out)
+{
+	if (v.kind == V_TENSOR)
+		return tensor_repr(h, v, out);
+	int found = special_text(h, v, NM___repr__, out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (class_is_sub(val_class(h, v), h->exc_class[EXC_BaseException]))
+		return exc_text(h, v, 1, out);
+	struct class_obj *c = val_class(h, v);
+	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
+	return 0;
+}
+
+static void class_repr(struct val v, struct buf *out)
+{
+	const struct class_obj *c = v.u.c;
+	if (c->native)
+		buf_addf(out, "<class '%s'>", c->native);
+	else
+		buf_addf(out, "<class '%s.%s'>", c->mod ? c->mod->name->p : "__main__", c->name->p);
+}
+
+static int range_repr(struct val v, struct buf *out)
+{
+	const struct range_obj *r = v.u.range;
+	if (r->step == 1)
+		buf_addf(out, "range(%lld, %lld)", (long long)r->start, (long long)r->stop);
+	else
+		buf_addf(out, "range(%lld, %lld, %lld)", (long long)r->start, (long long)r->stop, (long long)r->step);
+	return 0;
+}
+
+static void device_text(struct val v, int repr, struct buf *out)
+{
+	static const char *const names[] = { "cpu", "cuda", "meta" };
+	if (!repr) {
+		buf_adds(out, names[v.aux]);
+		if (v.u.i >= 0)
+			buf_addf(out, ":%lld", (long long)v.u.i);
+		return;
+	}
+	buf_addf(out, "device(type='%s'", names[v.aux]);
+	if (v.u.i >= 0)
+		buf_addf(out, ", index=%lld", (long long)v.u.i);
+	buf_addc(out, ')');
+}
+
+static int simple_repr(struct host *h, struct val v, struct buf *out)
+{
+	switch (v.kind) {
+	case V_UNSET: case V_NONE: buf_adds(out, "None"); return 0;
+	case V_ELLIPSIS: buf_adds(out, "Ellipsis"); return 0;
+	case V_NOTIMPL: buf_adds(out, "NotImplemented"); return 0;
+	case V_BOOL: buf_adds(out, v.u.i ? "True" : "False"); return 0;
+	case V_INT: buf_addf(out, "%lld", (long long)v.u.i); return 0;
+	case V_BIG: big_format(h, v, 10, out); return h->fatal ? -1 : 0;
+	case V_FLOAT: float_repr(v.u.f, out); return 0;
+	case V_STR: str_repr(val_text(v), out); return 0;
+	case V_BYTES: bytes_repr(val_text(v), out); return 0;
+	case V_DTYPE: buf_addf(out, "torch.%s", dtype_info((enum dtype)v.u.i)->torch); return 0;
+	case V_DEVICE: device_text(v, 1, out); return 0;
+	case V_TL: buf_addstr(out, val_text(v)); return 0;
+	case V_RANGE: return range_repr(v, out);
+	case V_CLASS: class_repr(v, out); return 0;
+	case V_MODULE: buf_addf(out, "<module '%s'>", v.u.mod->name->p); return 0;
+	case V_FUNC: buf_addf(out, "<function %s>", v.u.fn->qualname->p); return 0;
+	case V_BUILTIN: buf_addf(out, "<built-in function %s>", v.u.b->row->name); return 0;
+	case V_SLICE:
+		buf_adds(out, "slice(");
+		if (val_repr(h, v.u.slice->start, out))
+			return -1;
+		buf_adds(out, ", ");
+		if (val_repr(h, v.u.slice->stop, out))
+			return -1;
+		buf_adds(out, ", ");
+		if (val_repr(h, v.u.slice->step, out))
+			return -1;
+		buf_addc(out, ')');
+		return 0;
+	default: buf_addf(out, "<%s>", val_type_name(h, v)); return 0;
+	}
+}
+
+int val_repr(struct host *h, struct val v, struct buf *out)
+{
+	int rc;
+	if (host_step(h) || host_charge(h, out->n))
+		return -1;
+	host_uncharge(h, out->n);
+	if (V_IS_HEAP(v) && v.kind != V_OBJECT && v.u.o->cls && !v.u.o->cls->native && v.kind != V_CLASS) {
+		rc = special_text(h, v, NM___repr__, out);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+	}
+	if (v.kind != V_TUPLE && v.kind != V_LIST && v.kind != V_DICT && v.kind != V_SET && v.kind != V_OBJECT && v.kind != V_TENSOR)
+		return simple_repr(h, v, out);
+	if (host_enter(h))
+		return -1;
+	if (v.kind == V_TUPLE || v.kind == V_LIST)
+		rc = seq_repr(h, v, out);
+	else if (v.kind == V_DICT || v.kind == V_SET)
+		rc = dict_repr(h, v, out);
+	else
+		rc = object_repr(h, v, out);
+	host_leave(h);
+	return rc;
+}
+
+int val_to_str(struct host *h, struct val v, struct buf *out)
+{
+	if (v.kind == V_STR) {
+		buf_addstr(out, val_text(v));
+		return 0;
+	}
+	if (v.kind == V_DEVICE) {
+		device_text(v, 0, out);
+		return 0;
+	}
+	if (v.kind == V_OBJECT || v.kind == V_TENSOR || (V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native)) {
+		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
+		if (found)
+			return found < 0 ? -1 : 0;
+		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__))
+			return exc_text(h, v, 0, out);
+	}
+	return val_repr(h, v, out);
+}

@@ -1,0 +1,335 @@
+/* Operators along one dimension: extremes with their places, softmax, scans.
+ *
+ * The input is taken as a dense array [outer, L, inner] of the carrier; the result is made in
+ * the carrier and converted once at the end. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/nn.h"
+#include "num/reduce.h"
+#include "num/rows.h"
+
+struct along {
+	const struct num_rows *k;
+	struct tensor x;                 /* dense, carrier */
+	int64_t outer, L, inner;
+	int size;
+	char *y;
+	int64_t *index;
+	int arg;                         /* max or min, log or not */
+	enum num_scan scan;
+};
+
+static int along_begin(struct num_ctx *c, struct along *a, const struct tensor *t, int dim, enum dtype carrier,
+		       struct err *e)
+{
+	if (num_as(c, &a->x, t, carrier, e))
+		return -1;
+	a->k = SIMD_PICK(num_rows)(carrier);
+	a->size = dtype_size(carrier);
+	a->outer = a->inner = 1;
+	a->L = t->ndim ? t->shape[dim] : 1;
+	for (int i = 0; i < t->ndim; i++)
+		if (i != dim)
+			*(i < dim ? &a->outer : &a->inner) *= t->shape[i];
+	return num_charge(c, (uint64_t)tensor_numel(t), e);
+}
+
+/* fn(a, i) for each slice i: a row, or a block of columns. */
+static int64_t slices(const struct along *a)
+{
+	return a->outer * ((a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK);
+}
+
+static void slice_at(const struct along *a, int64_t i, int64_t *row, int64_t *col, int64_t *n)
+{
+	int64_t blocks = (a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK;
+
+	*row = i / blocks;
+	*col = i % blocks * ROWS_BLOCK;
+	*n = MIN(a->inner - *col, (int64_t)ROWS_BLOCK);
+}
+
+/* Converts the carrier result to the dtype wanted, if it is another. */
+int num_settle(struct num_ctx *c, struct tensor *t, enum dtype dt, struct err *e)
+{
+	struct tensor made;
+
+	if (t->dt == dt)
+		return 0;
+	if (num_to(c, &made, t, dt, e)) {
+		tensor_release(t);
+		return -1;
+	}
+	tensor_release(t);
+	*t = made;
+	return 0;
+}
+
+/* --- extremes -------------------------------------------------------------------------------- */
+
+static void extreme_range(void *ctx, size_t begin, size_t end)
+{
+	const struct along *a = ctx;
+
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+		int64_t row, col, n;
+
+		slice_at(a, i, &row, &col, &n);
+		a->k->extreme(a->y + (row * a->inner + col) * a->size, a->index + row * a->inner + col,
+			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size, a->L, a->inner, n, a->arg);
+	}
+}
+
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int keep,
+		int max, struct err *e)
+{
+	struct along a = { .arg = max };
+	struct tensor v = { .st = NULL }, ix = { .st = NULL };
+	int64_t shape[TENSOR_DIMS];
+	int n = 0, rc = -1;
+
+	if (t->ndim && t->shape[dim] == 0)
+		return err_set(e, ERR_RANGE, "%s(): Expected reduction dim %d to have non-zero size.", max ? "max" : "min", dim);
+	for (int i = 0; i < t->ndim; i++)
+		if (i != dim)
+			shape[n++] = t->shape[i];
+		else if (keep)
+			shape[n++] = 1;
+	if (along_begin(c, &a, t, dim, dtype_carrier(t->dt), e) || num_new(c, &v, a.x.dt, n, shape, e) ||
+	    num_new(c, &ix, DT_I64, n, shape, e))
+		goto out;
+	a.y = tensor_data(&v);
+	a.index = tensor_data(&ix);
+	pool_for(c->pool, (size_t)slices(&a), 64, extreme_range, &a);
+	if (value && num_settle(c, &v, t->dt, e))
+		goto out;
+	if (value) {
+		*value = v;
+		v.st = NULL;
+	}
+	if (index) {
+		*index = ix;
+		ix.st = NULL;
+	}
+	rc = 0;
+out:
+	tensor_release(&a.x);
+	tensor_release(&v);
+	tensor_release(&ix);
+	return rc;
+}
+
+/* --- softmax ---------------------------------------------------------------------------------- */
+
+static void softmax_range(void *ctx, size_t begin, size_t end)
+{
+	const struct along *a = ctx;
+
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+		int64_t row, col, n, at;
+
+		slice_at(a, i, &row, &col, &n);
+		at = (row * a->L * a->inner + col) * a->size;
+		a->k->softmax(a->y + at, (char *)tensor_data(&a->x) + at, a->L, a->inner, n, a->arg);
+	}
+}
+
+int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt, int log, struct err *e)
+{
+	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
+	struct along a = { .arg = log };
+
+	if (!dtype_is_float(to))
+		return err_set(e, ERR_STATE, "\"%s_lastdim_kernel_impl\" not implemented for '%s'",
+			       log ? "log_softmax" : "softmax", num_type_name(to));
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e)) {
+		tensor_release(&a.x);
+		return -1;
+	}
+	a.y = tensor_data(out);
+	if (tensor_numel(out))
+		pool_for(c->pool, (size_t)slices(&a), (size_t)MAX(1, 8192 / MAX(a.L, 1)), softmax_range, &a);
+	tensor_release(&a.x);
+	return num_settle(c, out, to, e);
+}
+
+/* --- scans -------------------------------------------------------------------------------------- */
+
+struct scan_step { double f; int64_t i, at; };
+
+/* Takes element x at place k into the running state. */
+static void scan_float(enum num_scan op, struct scan_step *s, double x, int64_t k)
+{
+	switch (op) {
+	case SCAN_SUM:
+		s->f += x;
+		break;
+	case SCAN_PROD:
+		s->f *= x;
+		break;
+	case SCAN_LOGSUMEXP: {
+		double hi = fmax(s->f, x), lo = fmin(s->f, x);
+
+		s->f = isinf(hi) ? hi : hi + log1p(exp(lo - hi));
+		break;
+	}
+	case SCAN_MAX:
+	case SCAN_MIN:
+		if (k == 0 || isnan(x) || (op == SCAN_MAX ? x >= s->f : x <= s->f)) {
+			s->f = x;
+			s->at = k;
+		}
+		break;
+	}
+}
+
+static void scan_int(enum num_scan op, struct scan_step *s, int64_t x, int64_t k)
+{
+	if (op == SCAN_SUM)
+		s->i = (int64_t)((uint64_t)s->i + (uint64_t)x);
+	else if (op == SCAN_PROD)
+		s->i = (int64_t)((uint64_t)s->i * (uint64_t)x);
+	else if (k == 0 || (op == SCAN_MAX ? x >= s->i : x <= s->i)) {
+		s->i = x;
+		s->at = k;
+	}
+}
+
+/* The frequent cases: running sums and products of floats, a block of columns at a time. */
+#define SCAN_COLS(T, name, start, op)                                                                     \
+	static void scan_##name##_##T(const struct along *a, int64_t base, int64_t n)                     \
+	{                                                                                                 \
+		const T *x = (const T *)tensor_data(&a->x) + base;                                        \
+		T *y = (T *)a->y + base;                                                                  \
+		double s[ROWS_BLOCK];                                                                     \
+		for (int64_t j = 0; j < n; j++)                                                           \
+			s[j] = start;                                                                     \
+		for (int64_t k = 0; k < a->L; k++)                                                        \
+			for (int64_t j = 0; j < n; j++) {                                                 \
+				s[j] = s[j] op (double)x[k * a->inner + j];                               \
+				y[k * a->inner + j] = (T)s[j];                                            \
+			}                                                                                 \
+	}
+SCAN_COLS(float, sum, 0, +)
+SCAN_COLS(double, sum, 0, +)
+SCAN_COLS(float, prod, 1, *)
+SCAN_COLS(double, prod, 1, *)
+
+/* Dense rows, eight at a time: one running sum alone would wait for each addition. */
+#define SCAN_ROWS(T, name, start, op)                                                                     \
+	static void rows_##name##_##T(const struct along *a, int64_t row, int64_t rows)                   \
+	{                                                                                                 \
+		const T *x = (const T *)tensor_data(&a->x) + row * a->L;                                  \
+		T *y = (T *)a->y + row * a->L;                                                            \
+		double s[8] = { start, start, start, start, start, start, start, start };                 \
+		if (rows == 8) {                                                                          \
+			for (int64_t k = 0; k < a->L; k++)                                                \
+				for (int j = 0; j < 8; j++) {                                             \
+					s[j] = s[j] op (double)x[j * a->L + k];                           \
+					y[j * a->L + k] = (T)s[j];                                        \
+				}                                                                         \
+			return;                                                                           \
+		}                                                                                         \
+		for (int64_t j = 0; j < rows; j++)                                                        \
+			for (int64_t k = 0; k < a->L; k++) {                                              \
+				s[j] = s[j] op (double)x[j * a->L + k];                                   \
+				y[j * a->L + k] = (T)s[j];                                                \
+			}                                                                                 \
+	}
+SCAN_ROWS(float, sum, 0, +)
+SCAN_ROWS(double, sum, 0, +)
+SCAN_ROWS(float, prod, 1, *)
+SCAN_ROWS(double, prod, 1, *)
+
+static void scan_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct along *a = ctx;
+	int is_float = a->x.dt == DT_F32;
+	void (*fn)(const struct along *, int64_t, int64_t) =
+		a->scan == SCAN_SUM ? (is_float ? rows_sum_float : rows_sum_double) : (is_float ? rows_prod_float : rows_prod_double);
+
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i += 8)
+		fn(a, i, MIN(8, (int64_t)end - i));
+}
+
+static void scan_column(const struct along *a, int64_t base)
+{
+	struct scan_step s = { .f = a->scan == SCAN_PROD ? 1 : a->scan == SCAN_LOGSUMEXP ? -INFINITY : 0,
+			       .i = a->scan == SCAN_PROD };
+	enum dtype dt = a->x.dt;
+
+	for (int64_t k = 0; k < a->L; k++) {
+		int64_t at = base + k * a->inner;
+		const char *x = (const char *)tensor_data(&a->x) + at * a->size;
+
+		if (dt == DT_I64) {
+			scan_int(a->scan, &s, *(const int64_t *)x, k);
+			((int64_t *)a->y)[at] = s.i;
+		} else {
+			scan_float(a->scan, &s, dt == DT_F32 ? (double)*(const float *)x : *(const double *)x, k);
+			if (dt == DT_F32)
+				((float *)a->y)[at] = (float)s.f;
+			else
+				((double *)a->y)[at] = s.f;
+		}
+		if (a->index)
+			a->index[at] = s.at;
+	}
+}
+
+static void scan_range(void *ctx, size_t begin, size_t end)
+{
+	const struct along *a = ctx;
+
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+		int64_t row, col, n, base;
+
+		slice_at(a, i, &row, &col, &n);
+		base = row * a->L * a->inner + col;
+		if (a->scan == SCAN_SUM && a->x.dt == DT_F32)
+			scan_sum_float(a, base, n);
+		else if (a->scan == SCAN_SUM && a->x.dt == DT_F64)
+			scan_sum_double(a, base, n);
+		else if (a->scan == SCAN_PROD && a->x.dt == DT_F32)
+			scan_prod_float(a, base, n);
+		else if (a->scan == SCAN_PROD && a->x.dt == DT_F64)
+			scan_prod_double(a, base, n);
+		else
+			for (int64_t j = 0; j < n; j++)
+				scan_column(a, base + j);
+	}
+}
+
+int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,
+	     int dim, int dt, struct err *e)
+{
+	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
+	struct along a = { .scan = op };
+	int rc = -1;
+
+	if (dt < 0 && op <= SCAN_PROD && !dtype_is_float(t->dt))
+		to = DT_I64;
+	out->st = NULL;
+	if (index)
+		index->st = NULL;
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e) ||
+	    (index && num_new(c, index, DT_I64, t->ndim, t->shape, e)))
+		goto out;
+	a.y = tensor_data(out);
+	a.index = index ? tensor_data(index) : NULL;
+	if (tensor_numel(out) && a.inner == 1 && op <= SCAN_PROD && a.x.dt != DT_I64)
+		pool_for(c->pool, (size_t)a.outer, 64, scan_rows, &a);
+	else if (tensor_numel(out))
+		pool_for(c->pool, (size_t)slices(&a), 16, scan_range, &a);
+	rc = num_settle(c, out, to, e);
+out:
+	if (rc) {
+		tensor_release(out);
+		if (index)
+			tensor_release(index);
+	}
+	tensor_release(&a.x);
+	return rc;
+}

@@ -1,0 +1,227 @@
+/* Scaled dot-product attention: softmax(q k^T * scale + mask) v, a block of queries at a time.
+ *
+ * q [..., L, D], k [..., S, D], v [..., S, Dv]; heads of k and v repeat under gqa. The mask is
+ * bool (true: may attend) or added. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/nn.h"
+#include "num/rows.h"
+
+enum { QUERIES = 64 };
+
+struct attention {
+	struct tensor q, k, v, mask, y;     /* dense, carrier; [B, L, D] and so on; mask expanded [B, L, S] */
+	int64_t B, L, S, D, Dv, blocks, rep, heads;
+	int size, causal;
+	double scale;
+	const struct num_rows *rows;
+	_Atomic int failed;
+};
+
+static double load_at(enum dtype dt, const void *p, int64_t i)
+{
+	return dtype_load(dt, (const char *)p + i * dtype_size(dt));
+}
+
+/* Adds a row of the mask to a row of scores. */
+static void mask_row(const struct attention *a, char *row, const char *m, int64_t stride)
+{
+	enum dtype dt = a->mask.dt;
+
+	for (int64_t j = 0; j < a->S; j++, row += a->size) {
+		double v = load_at(dt, m, j * stride);
+
+		if (dt == DT_BOOL && v == 0)
+			dtype_store(a->y.dt, row, -INFINITY);
+		else if (dt != DT_BOOL)
+			dtype_store(a->y.dt, row, dtype_load(a->y.dt, row) + v);
+	}
+}
+
+/* Adds the mask to scores [n, S] of queries [first, first + n). */
+static void mask_scores(const struct attention *a, char *scores, int64_t b, int64_t first, int64_t n)
+{
+	const struct tensor *m = &a->mask;
+
+	for (int64_t i = 0; i < n; i++)
+		mask_row(a, scores + i * a->S * a->size,
+			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt), m->stride[2]);
+}
+
+/* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
+static void clear_empty(const struct attention *a, char *row)
+{
+	double first = load_at(a->y.dt, row, 0);
+
+	if (isnan(first))
+		memset(row, 0, (size_t)(a->S * a->size));
+}
+
+static void attend(struct attention *a, int64_t b, int64_t first, void *scores)
+{
+	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) + b % a->heads / a->rep;
+	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D, .ldb = a->D, .ldc = a->S,
+			       .a = (char *)tensor_data(&a->q) + (b * a->L + first) * a->D * a->size,
+			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size, .c = scores, .alpha = a->scale };
+	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S, .ldb = a->Dv, .ldc = a->Dv,
+			       .a = scores, .b = (char *)tensor_data(&a->v) + kb * a->S * a->Dv * a->size,
+			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
+	char *p = scores;
+
+	/* Under the causal mask no query of the block sees beyond its last one. */
+	if (a->causal)
+		qk.n = pv.k = MIN(a->S, first + n);
+	num_gemm(&qk);
+	if (a->mask.st)
+		mask_scores(a, scores, b, first, n);
+	for (int64_t i = 0; i < n; i++, p += a->S * a->size) {
+		char *row = p + (int64_t)QUERIES * a->S * a->size;   /* softmax reads and writes apart */
+		int64_t seen = a->causal ? MIN(a->S, first + i + 1) : a->S;
+
+		a->rows->softmax(row, p, seen, 1, 1, 0);
+		memset(row + seen * a->size, 0, (size_t)((pv.k - seen) * a->size));
+		if (a->mask.st)
+			clear_empty(a, row);
+	}
+	pv.a = (char *)scores + (int64_t)QUERIES * a->S * a->size;
+	num_gemm(&pv);
+}
+
+static void attend_range(void *ctx, size_t begin, size_t end)
+{
+	struct attention *a = ctx;
+	void *scores = mem_alloc_aligned((size_t)(2 * QUERIES * a->S * a->size), 64);
+
+	if (!scores) {
+		atomic_store(&a->failed, 1);
+		return;
+	}
+	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
+		attend(a, i / a->blocks, i % a->blocks * QUERIES, scores);
+	mem_free_aligned(scores);
+}
+
+/* t [..., n, d] with leading dimensions broadcast to `lead` and merged. */
+static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead, enum dtype carrier,
+		struct err *e)
+{
+	int64_t shape[TENSOR_DIMS], B = 1;
+	struct tensor full, dense;
+	int rc;
+
+	for (int i = 0; i < nl; i++)
+		B *= shape[i] = lead[i];
+	shape[nl] = t->shape[t->ndim - 2];
+	shape[nl + 1] = t->shape[t->ndim - 1];
+	if (tensor_expand(&full, t, nl + 2, shape, e))
+		return -1;
+	rc = num_as(c, &dense, &full, carrier, e);
+	tensor_release(&full);
+	if (rc)
+		return -1;
+	rc = tensor_view(out, &dense, 3, (int64_t[]){ B, shape[nl], shape[nl + 1] }, e);
+	tensor_release(&dense);
+	return rc;
+}
+
+static int take_mask(struct attention *a, const struct tensor *m, int nl, const int64_t *lead, struct err *e)
+{
+	int64_t shape[TENSOR_DIMS];
+	struct tensor full;
+	int rc;
+
+	memcpy(shape, lead, sizeof *lead * (size_t)nl);
+	shape[nl] = a->L;
+	shape[nl + 1] = a->S;
+	if (tensor_expand(&full, m, nl + 2, shape, e))
+		return -1;
+	rc = tensor_reshape(&a->mask, &full, 3, (int64_t[]){ a->B, a->L, a->S }, e);
+	tensor_release(&full);
+	return rc;
+}
+
+static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v, struct err *e)
+{
+	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
+		return err_set(e, ERR_STATE,
+			       "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d key.dim: %d and "
+			       "value.dim: %d instead.",
+			       q->ndim, k->ndim, v->ndim);
+	if (q->dt != k->dt || q->dt != v->dt)
+		return err_set(e, ERR_STATE,
+			       "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and "
+			       "value.dtype: %s instead.",
+			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
+	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] || k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
+		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+			       (long long)q->shape[q->ndim - 2], (long long)q->shape[q->ndim - 1],
+			       (long long)k->shape[k->ndim - 1], (long long)k->shape[k->ndim - 2]);
+	return 0;
+}
+
+/* Leading dimensions of the query, and of keys and values (other heads under gqa). */
+static int leads(struct attention *a, const struct tensor *q, const struct tensor *k, int gqa, int64_t *lq, int64_t *lk,
+		 int *nl, struct err *e)
+{
+	*nl = q->ndim - 2;
+	memcpy(lq, q->shape, sizeof *lq * TENSOR_DIMS);
+	a->rep = a->heads = 1;
+	if (!gqa && tensor_broadcast_shape(nl, lq, k->ndim - 2, k->shape, e))
+		return -1;
+	memcpy(lk, lq, sizeof *lk * TENSOR_DIMS);
+	if (gqa && *nl > 0) {
+		a->heads = lq[*nl - 1];
+		lk[*nl - 1] = k->shape[k->ndim - 3];
+		if (lk[*nl - 1] == 0 || a->heads % lk[*nl - 1])
+			return err_set(e, ERR_STATE, "Number of heads in key and value must divide the number of heads in query");
+		a->rep = a->heads / lk[*nl - 1];
+	}
+	a->B = 1;
+	for (int i = 0; i < *nl; i++)
+		a->B *= lq[i];
+	return 0;
+}
+
+int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q, const struct tensor *k,
+		  const struct tensor *v, const struct num_attention *p, struct err *e)
+{
+	struct attention a = { .causal = p->causal };
+	enum dtype carrier = dtype_carrier(q->dt);
+	int64_t lq[TENSOR_DIMS], lk[TENSOR_DIMS];
+	int nl, rc = -1;
+
+	if (check(q, k, v, e) || leads(&a, q, k, p->gqa, lq, lk, &nl, e))
+		return -1;
+	a.L = q->shape[q->ndim - 2];
+	a.D = q->shape[q->ndim - 1];
+	a.S = k->shape[k->ndim - 2];
+	a.Dv = v->shape[v->ndim - 1];
+	a.scale = p->scale ? p->scale : 1 / sqrt((double)MAX(a.D, 1));
+	a.size = dtype_size(carrier);
+	a.rows = SIMD_PICK(num_rows)(carrier);
+	a.blocks = (a.L + QUERIES - 1) / QUERIES;
+	if (take(c, &a.q, q, nl, lq, carrier, e) || take(c, &a.k, k, nl, lk, carrier, e) || take(c, &a.v, v, nl, lk, carrier, e) ||
+	    (p->mask && take_mask(&a, p->mask, nl, lq, e)))
+		goto out;
+	lq[nl] = a.L;
+	lq[nl + 1] = a.Dv;
+	if (num_new(c, &a.y, carrier, nl + 2, lq, e) ||
+	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)(a.S * (a.D + a.Dv)), e))
+		goto out;
+	pool_for(c->pool, (size_t)(a.B * a.blocks), 1, attend_range, &a);
+	if (atomic_load(&a.failed) ? err_nomem(e) : num_settle(c, &a.y, q->dt, e))
+		goto out;
+	*out = a.y;
+	a.y.st = NULL;
+	rc = 0;
+out:
+	tensor_release(&a.q);
+	tensor_release(&a.k);
+	tensor_release(&a.v);
+	tensor_release(&a.mask);
+	tensor_release(&a.y);
+	return rc;
+}

@@ -1,0 +1,433 @@
+/* The elementwise engine: promotion, broadcasting, layout of the result, and the loop that
+ * feeds dense blocks of the carrier to the kernels of ew.simd.c.
+ *
+ * Operands that are already dense and of the carrier's type are read where they are; all
+ * others pass through a block that fits the first cache level. */
+#include "num/ew.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { BLOCK = 1024, PARALLEL = 32768 };
+
+static const struct num_op_info info[NUM_OPS] = {
+#define RESULT_SAME NUM_SAME
+#define RESULT_BOOL NUM_BOOL_OUT
+#define RESULT_FLOAT NUM_FLOAT_OUT
+#define EW(n, a, r, expr) [NUM_##n] = { .name = #n, .arity = a, .result = RESULT_##r },
+#include "num/ew_arith.def"
+#include "num/ew_int.def"
+#include "num/ew_float.def"
+#include "num/ew_usual.def"
+#undef EW
+};
+
+const struct num_op_info *num_op_info(enum num_op op)
+{
+	return &info[op];
+}
+
+int num_op_by_name(const char *name)
+{
+	for (int i = 0; i < NUM_OPS; i++)
+		if (!strcmp(info[i].name, name))
+			return i;
+	return -1;
+}
+
+/* --- the loop --------------------------------------------------------------------------- */
+
+struct job {
+	num_kernel_fn *fn;
+	const double *p;
+	int arity, through;             /* through: the result goes by a block */
+	enum dtype carrier, made;       /* of operands, of the kernel's result */
+	enum dtype dt[4];               /* 0 the result */
+	char *data[4];
+	int64_t inner[4];               /* inner strides */
+	int64_t from, to;               /* part of the inner dimension, when there is one run only */
+	struct tensor_loop loop;
+};
+
+struct operand {
+	const void *at;                 /* of the current block */
+	const char *broadcast;          /* the element that block[0..filled) is filled with */
+	int64_t filled;
+	_Alignas(64) int64_t block[BLOCK];
+};
+
+static void load_block(const struct job *j, int k, struct operand *o, const char *src, int64_t first, int64_t n)
+{
+	int size = dtype_size(j->dt[k]);
+	int64_t stride = j->inner[k], one;
+
+	if (stride == 1 && j->dt[k] == j->carrier) {
+		o->at = src + first * size;
+		return;
+	}
+	o->at = o->block;
+	if (stride == 0) {
+		if (o->broadcast == src && o->filled >= n)
+			return;
+		o->broadcast = src;
+		o->filled = n;
+		dtype_convert(j->carrier, &one, j->dt[k], src, 1);
+		tensor_gather(j->carrier, o->block, j->carrier, &one, 0, n);
+		return;
+	}
+	tensor_gather(j->carrier, o->block, j->dt[k], src + first * stride * size, stride, n);
+}
+
+static void run_block(const struct job *j, struct operand *in, char *dst, int64_t first, int64_t n)
+{
+	_Alignas(64) int64_t made[BLOCK];
+	int size = dtype_size(j->dt[0]);
+	char *to = dst + first * j->inner[0] * size;
+
+	if (!j->through) {
+		j->fn(to, in[1].at, in[2].at, in[3].at, (size_t)n, j->p);
+		return;
+	}
+	j->fn(made, in[1].at, in[2].at, in[3].at, (size_t)n, j->p);
+	tensor_scatter(j->dt[0], to, j->inner[0], j->made, made, n);
+}
+
+struct run_state {
+	const struct job *j;
+	struct operand in[4];
+};
+
+static void run_inner(void *ctx, const int64_t *off, int64_t n)
+{
+	struct run_state *s = ctx;
+	const struct job *j = s->j;
+	int64_t begin = j->to ? j->from : 0, end = j->to ? j->to : n;
+
+	for (int64_t i = begin; i < end; i += BLOCK) {
+		int64_t m = MIN(end - i, (int64_t)BLOCK);
+
+		for (int k = 1; k <= j->arity; k++)
+			load_block(j, k, &s->in[k], j->data[k] + off[k] * dtype_size(j->dt[k]), i, m);
+		run_block(j, s->in, j->data[0] + off[0] * dtype_size(j->dt[0]), i, m);
+	}
+}
+
+static void run_range(const struct job *j, int64_t begin, int64_t end)
+{
+	struct run_state s;
+
+	s.j = j;
+	for (int k = 1; k < 4; k++) {
+		s.in[k].at = s.in[k].block;
+		s.in[k].broadcast = NULL;
+		if (k > j->arity)
+			memset(s.in[k].block, 0, sizeof s.in[k].block);
+	}
+	tensor_loop_run(&j->loop, begin, end, run_inner, &s);
+}
+
+static void part_outer(void *ctx, size_t begin, size_t end)
+{
+	run_range(ctx, (int64_t)begin, (int64_t)end);
+}
+
+static void part_inner(void *ctx, size_t begin, size_t end)
+{
+	struct job j = *(struct job *)ctx;
+
+	j.from = (int64_t)begin;
+	j.to = (int64_t)end;
+	run_range(&j, 0, 1);
+}
+
+static void run_job(struct num_ctx *c, struct job *j)
+{
+	int64_t inner = j->loop.shape[j->loop.ndim - 1], outer = j->loop.outer;
+
+	if (!c->pool || inner * outer < PARALLEL)
+		run_range(j, 0, outer);
+	else if (outer == 1)
+		pool_for(c->pool, (size_t)inner, 4 * BLOCK, part_inner, j);
+	else
+		pool_for(c->pool, (size_t)outer, (size_t)MAX(1, PARALLEL / 4 / MAX(inner, 1)), part_outer, j);
+}
+
+static int shares(const struct tensor *out, const struct tensor *in)
+{
+	return out->st == in->st;
+}
+
+/* Computes op over tensors that broadcast to out's shape, in `carrier`. */
+static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
+		   enum dtype carrier, const double *p, struct err *e)
+{
+	const struct num_kernel *kernel = &SIMD_PICK(num_kernels)()[op];
+	const struct tensor *ops[4] = { out, &in[0], &in[1], &in[2] };
+	double params[3] = { 0 };
+	struct job j = { .arity = info[op].arity, .carrier = carrier, .p = params };
+
+	j.fn = carrier == DT_F32 ? kernel->f32 : carrier == DT_F64 ? kernel->f64 : kernel->i64;
+	if (!j.fn)
+		return err_set(e, ERR_STATE, "\"%s_cpu\" not implemented for '%s'", info[op].name,
+			       num_type_name(in[0].dt));
+	if (p)
+		memcpy(params, p, sizeof params);
+	j.made = info[op].result == NUM_BOOL_OUT ? DT_BOOL : carrier;
+	tensor_loop_init(&j.loop, out->ndim, out->shape, j.arity + 1, ops);
+	for (int k = 0; k <= j.arity; k++) {
+		j.dt[k] = ops[k]->dt;
+		j.data[k] = tensor_data(ops[k]);
+		j.inner[k] = j.loop.stride[k][j.loop.ndim - 1];
+	}
+	j.through = j.inner[0] != 1 || j.dt[0] != j.made;
+	for (int k = 1; k <= j.arity; k++)
+		j.through |= shares(out, ops[k]);
+	if (num_charge(c, (uint64_t)tensor_numel(out), e))
+		return -1;
+	if (tensor_numel(out))
+		run_job(c, &j);
+	tensor_mark_defined(out);
+	return 0;
+}
+
+/* --- layout of results --------------------------------------------------------------------- */
+
+/* Order of two dimensions by the operands' strides: as TensorIterator sorts them, so that a
+ * permuted input gives an output permuted the same way. */
+static int order(const struct tensor_loop *l, const int64_t *shape, int d0, int d1)
+{
+	for (int k = 0; k < l->nops; k++) {
+		int64_t s0 = l->stride[k][d0], s1 = l->stride[k][d1];
+
+		if (s0 == 0 || s1 == 0)
+			continue;
+		if (s0 != s1)
+			return s0 < s1 ? -1 : 1;
+		if (shape[d0] > shape[d1])
+			return 1;
+	}
+	return 0;
+}
+
+static void layout(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
+{
+	struct tensor_loop l = { .nops = 0 };
+	int perm[TENSOR_DIMS];
+	int64_t step = 1;
+
+	for (int k = 0; k < nin; k++) {
+		int lead = ndim - in[k].ndim;
+
+		for (int d = 0; d < ndim; d++)
+			l.stride[l.nops][d] = d < lead || (in[k].shape[d - lead] == 1 && shape[d] != 1) ? 0 : in[k].stride[d - lead];
+		l.nops++;
+	}
+	for (int i = 0; i < ndim; i++)
+		perm[i] = ndim - 1 - i;
+	for (int i = 1; i < ndim; i++)
+		for (int d1 = i, d0 = i - 1; d0 >= 0; d0--) {
+			int cmp = order(&l, shape, perm[d0], perm[d1]);
+
+			if (cmp < 0)
+				break;
+			if (cmp > 0) {
+				int t = perm[d0];
+
+				perm[d0] = perm[d1];
+				perm[d1] = t;
+				d1 = d0;
+			}
+		}
+	for (int i = 0; i < ndim; i++) {
+		stride[perm[i]] = step;
+		step *= MAX(shape[perm[i]], 1);
+	}
+}
+
+static void result_strides(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
+{
+	int contiguous = 1, alike = 1, full = -1;
+
+	for (int k = 0; k < nin; k++) {
+		if (in[k].ndim == 0)
+			continue;
+		if (in[k].ndim != ndim || memcmp(in[k].shape, shape, sizeof *shape * (size_t)ndim)) {
+			contiguous = alike = 0;
+			break;
+		}
+		contiguous &= tensor_is_contiguous(&in[k]);
+		alike &= full < 0 || !memcmp(in[full].stride, in[k].stride, sizeof *shape * (size_t)ndim);
+		full = k;
+	}
+	if (contiguous || full < 0)
+		alike = 0;
+	if (alike && tensor_is_dense(&in[full]))
+		memcpy(stride, in[full].stride, sizeof *shape * (size_t)ndim);
+	else if (contiguous)
+		tensor_dense_strides(ndim, shape, stride);
+	else
+		layout(ndim, shape, nin, in, stride);
+}
+
+/* --- entry points ----------------------------------------------------------------------------- */
+
+struct plan {
+	struct tensor in[3];            /* borrowed views */
+	struct storage number[3];       /* Python numbers as 0-d tensors */
+	int64_t value[3];
+	enum dtype common, result;
+	int ndim;
+	int64_t shape[TENSOR_DIMS];
+};
+
+static void plan_number(struct plan *p, int k, const struct num_arg *a, enum dtype dt)
+{
+	enum dtype carrier = dtype_carrier(dt);
+
+	if (a->kind == NUM_FLOAT)
+		dtype_store(carrier, &p->value[k], a->f);
+	else
+		dtype_store_int(carrier, &p->value[k], a->i);
+	p->number[k] = (struct storage){ .data = &p->value[k], .bytes = 8, .refs = 1 };
+	p->in[k] = (struct tensor){ .st = &p->number[k], .dt = carrier };
+}
+
+static int plan_op(struct num_ctx *c, struct plan *p, enum num_op op, const struct num_arg *args, struct err *e)
+{
+	int n = info[op].arity, skip = op == NUM_where;
+
+	p->common = num_result_type(c, args + skip, n - skip);
+	if (info[op].result == NUM_FLOAT_OUT && !dtype_is_float(p->common))
+		p->common = c->default_float;
+	p->result = info[op].result == NUM_BOOL_OUT ? DT_BOOL : p->common;
+	p->ndim = 0;
+	for (int k = 0; k < n; k++) {
+		if (args[k].kind != NUM_TENSOR) {
+			plan_number(p, k, &args[k], p->common);
+			continue;
+		}
+		p->in[k] = *args[k].t;
+		if (tensor_broadcast_shape(&p->ndim, p->shape, args[k].t->ndim, args[k].t->shape, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* ~ of bool is not the bits' complement; powers of floats are not those of integers. */
+static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num_arg *args)
+{
+	if (op == NUM_bitwise_not && args[0].kind == NUM_TENSOR && args[0].t->dt == DT_BOOL)
+		return NUM_logical_not;
+	if (op == NUM_pow && dtype_is_float(num_result_type(c, args, 2)))
+		return NUM_float_power;
+	return op;
+}
+
+int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
+	      struct err *e)
+{
+	struct plan plan;
+	int64_t stride[TENSOR_DIMS];
+
+	op = for_dtype(c, op, args);
+	if (plan_op(c, &plan, op, args, e))
+		return -1;
+	result_strides(plan.ndim, plan.shape, info[op].arity, plan.in, stride);
+	if (num_new_strided(c, out, plan.result, plan.ndim, plan.shape, stride, e))
+		return -1;
+	if (compute(c, out, op, plan.in, dtype_carrier(plan.common), p, e)) {
+		tensor_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+/* An operand that overlaps the output other than element by element is read first. */
+static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in, struct tensor *own, struct err *e)
+{
+	int64_t alo, ahi, blo, bhi;
+
+	own->st = NULL;
+	if (in->st != out->st)
+		return 0;
+	tensor_span(out, &alo, &ahi);
+	tensor_span(in, &blo, &bhi);
+	if (ahi <= blo || bhi <= alo)
+		return 0;
+	if (in->offset == out->offset && in->dt == out->dt && in->ndim == out->ndim &&
+	    !memcmp(in->shape, out->shape, sizeof *in->shape * (size_t)in->ndim) &&
+	    !memcmp(in->stride, out->stride, sizeof *in->stride * (size_t)in->ndim))
+		return 0;
+	if (num_to(c, own, in, in->dt, e))
+		return -1;
+	*in = *own;
+	return 0;
+}
+
+int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
+		   const double *p, struct err *e)
+{
+	struct plan plan;
+	struct tensor own[3] = { { .st = NULL }, { .st = NULL }, { .st = NULL } };
+	int rc;
+
+	op = for_dtype(c, op, args);
+	if (plan_op(c, &plan, op, args, e))
+		return -1;
+	if (!num_can_cast(plan.result, out->dt))
+		return err_set(e, ERR_STATE, "result type %s can't be cast to the desired output type %s",
+			       num_type_name(plan.result), num_type_name(out->dt));
+	if (tensor_broadcast_shape(&plan.ndim, plan.shape, out->ndim, out->shape, e))
+		return -1;
+	if (plan.ndim != out->ndim || memcmp(plan.shape, out->shape, sizeof *plan.shape * (size_t)plan.ndim))
+		return err_set(e, ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
+			       SHAPE_TEXT(out->ndim, out->shape), SHAPE_TEXT(plan.ndim, plan.shape));
+	rc = tensor_check_writable(out, e);
+	for (int k = 0; k < info[op].arity && !rc; k++)
+		rc = settle(c, out, &plan.in[k], &own[k], e);
+	rc = rc || compute(c, out, op, plan.in, dtype_carrier(plan.common), p, e);
+	for (int k = 0; k < 3; k++)
+		tensor_release(&own[k]);
+	return rc ? -1 : 0;
+}
+
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e)
+{
+	return num_apply(c, out, op, (struct num_arg[]){ num_t(t) }, NULL, e);
+}
+
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e)
+{
+	return num_apply(c, out, op, (struct num_arg[]){ a, b }, (double[]){ 1, 0, 0 }, e);
+}
+
+/* Exponents that are a product, a root or a quotient: exact where pow would only be close. */
+static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, double x, struct err *e)
+{
+	static const struct { double x; enum num_op op; } list[] = {
+		{ 1, NUM_positive }, { 2, NUM_square }, { 3, NUM_cube }, { 0.5, NUM_sqrt },
+		{ -0.5, NUM_rsqrt }, { -1, NUM_reciprocal }, { -2, NUM_reciprocal_square },
+	};
+	int is_float = dtype_is_float(num_result_type(c, &a, 1));
+
+	for (size_t i = 0; i < COUNT_OF(list); i++)
+		if (list[i].x == x && (is_float || (x > 0 && x != 0.5)))
+			return num_op1(c, out, list[i].op, a.t, e) ? -1 : 0;
+	return 1;
+}
+
+int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e)
+{
+	enum dtype common = num_result_type(c, (struct num_arg[]){ a, b }, 2);
+
+	if (b.kind != NUM_TENSOR && a.kind == NUM_TENSOR) {
+		int rc = common == a.t->dt ? pow_special(c, out, a, b.kind == NUM_FLOAT ? b.f : (double)b.i, e) : 1;
+
+		if (rc <= 0)
+			return rc;
+		if (b.kind == NUM_INT && b.i < 0 && !dtype_is_float(common))
+			return err_set(e, ERR_STATE, "Integers to negative integer powers are not allowed.");
+	}
+	return num_op2(c, out, NUM_pow, a, b, e);
+}

@@ -1,0 +1,298 @@
+/* The kernels of elementwise operations: for each row of the ew_*.def tables and each carrier
+ * a loop over dense memory, vectorised by the compiler. */
+#ifndef __clang__
+#pragma GCC optimize("no-trapping-math")    /* selects may compute both sides; values do not change */
+#endif
+#include <stddef.h>
+
+#include "base/cpu.h"
+#include "base/mem.h"
+#include "num/ew.h"
+#include "num/vmath.h"
+
+/* --- helpers by carrier ---------------------------------------------------------------- */
+
+VM float f32_add(float a, float b) { return a + b; }
+VM float f32_sub(float a, float b) { return a - b; }
+VM float f32_mul(float a, float b) { return a * b; }
+VM double f64_add(double a, double b) { return a + b; }
+VM double f64_sub(double a, double b) { return a - b; }
+VM double f64_mul(double a, double b) { return a * b; }
+VM int64_t i64_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+VM int64_t i64_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+/* Helpers of both float types; F(f) is libm's f or ff. */
+#define FLOAT_HELPERS(t, T, F)                                                                          \
+	/* A select whose sides are both computed first: an if would stop vectorisation. */              \
+	VM T t##_sel(int cond, T x, T y) { return cond ? x : y; }                                       \
+	VM T t##_fmod(T a, T b) { return F(fmod)(a, b); }                                               \
+	VM T t##_rem(T a, T b)                                                                          \
+	{                                                                                               \
+		T r = F(fmod)(a, b);                                                                    \
+		return r != 0 && (b < 0) != (r < 0) ? r + b : r;                                        \
+	}                                                                                               \
+	VM T t##_floordiv(T a, T b)                                                                     \
+	{                                                                                               \
+		T m, d, f;                                                                              \
+		if (b == 0)                                                                             \
+			return a / b;                                                                   \
+		m = F(fmod)(a, b);                                                                      \
+		d = (a - m) / b;                                                                        \
+		d = m != 0 && (b < 0) != (m < 0) ? d - 1 : d;                                           \
+		f = F(floor)(d);                                                                        \
+		if (d == 0)                                                                             \
+			return F(copysign)(0, a / b);                                                   \
+		return d - f > (T)0.5 ? f + 1 : f;                                                      \
+	}                                                                                               \
+	VM T t##_truncdiv(T a, T b) { return F(trunc)(a / b); }                                         \
+	VM T t##_pow(T a, T b) { return F(pow)(a, b); }                                                 \
+	VM int t##_both_finite(T a, T b) { return (F(fabs)(a) < __builtin_inf()) & (F(fabs)(b) < __builtin_inf()); } \
+	VM T t##_max(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }                      \
+	VM T t##_min(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }                      \
+	VM T t##_fmax(T a, T b) { return a != a ? b : b != b ? a : a > b ? a : b; }                     \
+	VM T t##_fmin(T a, T b) { return a != a ? b : b != b ? a : a < b ? a : b; }                     \
+	VM int t##_isinf(T a) { return F(fabs)(a) == __builtin_inf(); }                                 \
+	VM int t##_isfinite(T a) { return F(fabs)(a) < __builtin_inf(); }                               \
+	VM int t##_signbit(T a) { return __builtin_signbit(a) != 0; }                                   \
+	VM T t##_neg(T a) { return -a; }                                                                \
+	VM T t##_abs(T a) { return F(fabs)(a); }                                                        \
+	VM T t##_sign(T a) { return (T)((a > 0) - (a < 0)); }                                           \
+	VM T t##_floor(T a) { return F(floor)(a); }                                                     \
+	VM T t##_ceil(T a) { return F(ceil)(a); }                                                       \
+	VM T t##_trunc(T a) { return F(trunc)(a); }                                                     \
+	VM T t##_rint(T a) { return F(rint)(a); }                                                       \
+	VM T t##_nan_to_num(T a, T nan, T hi, T lo)                                                     \
+	{                                                                                               \
+		return a != a ? nan : a == __builtin_inf() ? hi : a == -__builtin_inf() ? lo : a;       \
+	}                                                                                               \
+	VM T t##_clampp(T a, T lo, T hi) { return a < lo ? lo : a > hi ? hi : a; }                      \
+	VM T t##_softplus(T a) { return (a > 0 ? a : 0) + t##_log1p(t##_exp(-F(fabs)(a))); }
+
+#define LIBM1(g) VM float f32_##g(float a) { return g##f(a); } VM double f64_##g(double a) { return g(a); }
+#define LIBM2(g) VM float f32_##g(float a, float b) { return g##f(a, b); } VM double f64_##g(double a, double b) { return g(a, b); }
+#define LIBM64(f) VM double f64_##f(double a) { return f(a); }
+LIBM64(exp) LIBM64(expm1) LIBM64(log) LIBM64(log1p) LIBM64(tanh) LIBM64(erf)
+LIBM64(sin) LIBM64(cos)
+LIBM1(exp2) LIBM1(log2) LIBM1(log10) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan)
+LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(sqrt) LIBM1(erfc)
+LIBM2(atan2) LIBM2(hypot) LIBM2(copysign) LIBM2(nextafter)
+VM float f32_sin(float a) { return vm_sin(a); }
+VM float f32_cos(float a) { return vm_cos(a); }
+VM float f32_libm_sin(float a) { return sinf(a); }
+VM float f32_libm_cos(float a) { return cosf(a); }
+VM double f64_libm_sin(double a) { return sin(a); }
+VM double f64_libm_cos(double a) { return cos(a); }
+VM double f64_plain_pow(double a, double b) { return pow(a, b); }
+VM double f64_gelu(double a) { return 0.5 * a * (1 + erf(a * 0.70710678118654752440)); }
+/* lgamma writes the global signgam; the reentrant form does not. */
+VM double f64_lgamma(double a) { int s; return lgamma_r(a, &s); }
+VM float f32_lgamma(float a) { int s; return lgammaf_r(a, &s); }
+
+#define LIBM_F(g) g##f
+#define LIBM_D(g) g
+FLOAT_HELPERS(f32, float, LIBM_F)
+FLOAT_HELPERS(f64, double, LIBM_D)
+
+/* Giles' single-precision shape as a start, then Newton steps on erf in double. */
+VM double f64_erfinv(double x)
+{
+	double w, y, s;
+
+	if (!(x > -1 && x < 1))
+		return x == 1 ? HUGE_VAL : x == -1 ? -HUGE_VAL : NAN;
+	w = -log((1 - x) * (1 + x));
+	s = 2 / (M_PI * 0.147) - w / 2;
+	y = copysign(sqrt(sqrt(s * s + w / 0.147) - s), x);
+	for (int i = 0; i < 4; i++) {
+		double err = fabs(y) < 1 ? erf(y) - x : (y > 0 ? (1 - x) - erfc(y) : erfc(-y) - (1 + x));
+
+		y -= err / (M_2_SQRTPI * exp(-y * y) - y * err);
+	}
+	return y;
+}
+VM float f32_erfinv(float x) { return (float)f64_erfinv(x); }
+
+/* The derivative of lgamma: reflected below zero, raised to 10 by recurrence, then its series. */
+VM double f64_digamma(double x)
+{
+	double y = 0, w;
+
+	if (x == 0)
+		return copysign(HUGE_VAL, -x);
+	if (x < 0) {
+		if (x == floor(x))
+			return NAN;
+		y = -M_PI / tan(M_PI * (x - trunc(x)));
+		x = 1 - x;
+	}
+	for (; x < 10; x++)
+		y -= 1 / x;
+	w = 1 / (x * x);
+	w *= 1.0 / 12 - w * (1.0 / 120 - w * (1.0 / 252 - w * (1.0 / 240 - w * (1.0 / 132 - w * (691.0 / 32760 - w / 12)))));
+	return y + log(x) - 0.5 / x - w;
+}
+VM float f32_digamma(float x) { return (float)f64_digamma(x); }
+
+VM int64_t i64_floordiv(int64_t a, int64_t b)
+{
+	int64_t q;
+
+	if (b == 0 || (b == -1 && a == INT64_MIN))
+		return b == 0 ? 0 : INT64_MIN;
+	q = a / b;
+	return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+VM int64_t i64_truncdiv(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? i64_sub(0, a) : a / b; }
+VM int64_t i64_fmod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+VM int64_t i64_rem(int64_t a, int64_t b)
+{
+	int64_t r = i64_fmod(a, b);
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+VM int64_t i64_pow(int64_t a, int64_t b)
+{
+	int64_t r = 1;
+
+	if (b < 0)
+		return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+	for (; b; b >>= 1, a = i64_mul(a, a))
+		if (b & 1)
+			r = i64_mul(r, a);
+	return r;
+}
+VM int64_t i64_gcd(int64_t a, int64_t b)
+{
+	uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+
+	while (y) {
+		uint64_t r = x % y;
+
+		x = y;
+		y = r;
+	}
+	return (int64_t)x;
+}
+VM int64_t i64_max(int64_t a, int64_t b) { return a > b ? a : b; }
+VM int64_t i64_min(int64_t a, int64_t b) { return a < b ? a : b; }
+VM int64_t i64_fmax(int64_t a, int64_t b) { return a > b ? a : b; }
+VM int64_t i64_fmin(int64_t a, int64_t b) { return a < b ? a : b; }
+VM int i64_isinf(int64_t a) { (void)a; return 0; }
+VM int i64_isfinite(int64_t a) { (void)a; return 1; }
+VM int i64_signbit(int64_t a) { return a < 0; }
+VM int64_t i64_neg(int64_t a) { return i64_sub(0, a); }
+VM int64_t i64_abs(int64_t a) { return a < 0 ? i64_sub(0, a) : a; }
+VM int64_t i64_sign(int64_t a) { return (a > 0) - (a < 0); }
+VM int64_t i64_floor(int64_t a) { return a; }
+VM int64_t i64_ceil(int64_t a) { return a; }
+VM int64_t i64_trunc(int64_t a) { return a; }
+VM int64_t i64_rint(int64_t a) { return a; }
+VM int64_t i64_nan_to_num(int64_t a, int64_t n, int64_t h, int64_t l) { (void)n, (void)h, (void)l; return a; }
+
+/* A parameter as an integer: infinities (no bound) become the extremes. */
+VM int64_t i64_param(double x) { return x >= 0x1p63 ? INT64_MAX : x > -0x1p63 ? (int64_t)x : INT64_MIN; }
+VM float f32_param(double x) { return (float)x; }
+VM double f64_param(double x) { return x; }
+
+/* --- the loops -------------------------------------------------------------------------- */
+
+#define OUT_SAME T
+#define OUT_FLOAT T
+#define OUT_BOOL uint8_t
+#define LOOP_(t, name, out, expr)                                                                       \
+	static void t##_ew_##name(void *restrict o, const void *restrict x, const void *restrict y,     \
+				  const void *restrict z, size_t n, const double *p)                    \
+	{                                                                                               \
+		out *restrict r = o;                                                                    \
+		const T *restrict xa = x, *restrict xb = y, *restrict xc = z;                           \
+		const T p0 = M(param)(p[0]), p1 = M(param)(p[1]), p2 = M(param)(p[2]);                  \
+		(void)p0, (void)p1, (void)p2;                                                           \
+		for (size_t i = 0; i < n; i++) {                                                        \
+			const T a = xa[i], b = xb[i], c = xc[i];                                        \
+			(void)a, (void)b, (void)c;                                                      \
+			r[i] = (out)(expr);                                                             \
+		}                                                                                       \
+	}
+#define LOOP(t, name, out, expr) LOOP_(t, name, out, expr)
+#define K(x) ((T)(x))
+
+#define T float
+#define M(f) f32_##f
+#define EW(name, arity, result, expr) LOOP(f32, name, OUT_##result, expr)
+#include "num/ew_arith.def"
+#include "num/ew_float.def"
+#include "num/ew_usual.def"
+#undef EW
+#undef M
+#undef T
+
+#define T double
+#define M(f) f64_##f
+#define EW(name, arity, result, expr) LOOP(f64, name, OUT_##result, expr)
+#include "num/ew_arith.def"
+#include "num/ew_float.def"
+#include "num/ew_usual.def"
+#undef EW
+#undef M
+#undef T
+
+#define T int64_t
+#define M(f) i64_##f
+#define EW(name, arity, result, expr) LOOP(i64, name, OUT_##result, expr)
+#include "num/ew_arith.def"
+#include "num/ew_int.def"
+#undef EW
+#undef M
+#undef T
+
+/* The rows of ew_usual.def in float, a run at a time. */
+enum { RUN = 256 };
+#define T float
+#define M(f) f32_##f
+#define EW(name, arity, result, expr)
+#define USUAL(name, arity, test, cheap, whole)                                                          \
+	LOOP(f32, cheap_##name, T, cheap)                                                               \
+	static int f32_usual_##name(const T *restrict x, const T *restrict y, size_t n)                 \
+	{                                                                                               \
+		int all = 1;                                                                            \
+		for (size_t i = 0; i < n; i++) {                                                        \
+			const T a = x[i], b = y[i];                                                     \
+			(void)b;                                                                        \
+			all &= (test);                                                                  \
+		}                                                                                       \
+		return all;                                                                             \
+	}                                                                                               \
+	static void f32_runs_##name(void *o, const void *x, const void *y, const void *z, size_t n,     \
+				    const double *p)                                                    \
+	{                                                                                               \
+		for (size_t i = 0; i < n; i += RUN) {                                                   \
+			size_t m = MIN(n - i, (size_t)RUN);                                             \
+			const T *a = (const T *)x + i, *b = (const T *)y + i;                           \
+			(f32_usual_##name(a, b, m) ? f32_ew_cheap_##name : f32_ew_##name)((T *)o + i, a, b, z, m, p); \
+		}                                                                                       \
+	}
+#include "num/ew_usual.def"
+#undef EW
+#undef M
+#undef T
+
+const struct num_kernel *SIMD_FN(num_kernels)(void)
+{
+	static const struct num_kernel table[NUM_OPS] = {
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name, .i64 = i64_ew_##name },
+#include "num/ew_arith.def"
+#undef EW
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name },
+#include "num/ew_float.def"
+#undef EW
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_runs_##name, .f64 = f64_ew_##name },
+#include "num/ew_usual.def"
+#undef EW
+#define EW(name, arity, result, expr) [NUM_##name] = { .i64 = i64_ew_##name },
+#include "num/ew_int.def"
+#undef EW
+	};
+
+	return table;
+}

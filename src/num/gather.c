@@ -1,0 +1,287 @@
+/* gather, scatter and selection along one dimension, embedding lookup. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/nn.h"
+#include "num/shape.h"
+
+static void copy_element(int size, char *d, const char *s)
+{
+	if (size == 4)
+		memcpy(d, s, 4);
+	else if (size == 8)
+		memcpy(d, s, 8);
+	else if (size == 2)
+		memcpy(d, s, 2);
+	else
+		*d = *s;
+}
+
+static int bad_index(struct err *e, int64_t v, int dim, int64_t size)
+{
+	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, dim,
+		       (long long)size);
+}
+
+/* `t` seen with the index's shape and no movement along dim. */
+static struct tensor along(const struct tensor *t, const struct tensor *index, int dim)
+{
+	struct tensor v = *t;
+
+	memcpy(v.shape, index->shape, sizeof v.shape);
+	if (v.ndim)
+		v.stride[dim] = 0;
+	else
+		v.ndim = index->ndim;
+	return v;
+}
+
+static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather, struct err *e)
+{
+	if (dtype_is_float(index->dt) || index->dt == DT_BOOL)
+		return err_set(e, ERR_STATE, "%s(): Expected dtype int32/int64 for index", name);
+	if ((index->ndim ? index->ndim : 1) != (t->ndim ? t->ndim : 1))
+		return err_set(e, ERR_STATE, "Index tensor must have the same number of dimensions as %s tensor",
+			       gather ? "input" : "self");
+	for (int d = 0; d < index->ndim && tensor_numel(index); d++)
+		if (d != dim && index->shape[d] > t->shape[d])
+			return err_set(e, ERR_STATE,
+				       "Size does not match at dimension %d expected index %s to be no larger than self %s apart from "
+				       "dimension %d",
+				       d, SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim);
+	return 0;
+}
+
+/* --- gather and scatter -------------------------------------------------------------------------- */
+
+struct job {
+	char *data[3];                  /* gather: out, index, in; scatter: index, src, self */
+	int64_t inner[3], step, limit;  /* step: stride of dim in the tensor indexed */
+	int64_t bad;
+	int failed, size;
+	enum dtype dt;
+	enum num_scatter how;
+};
+
+static void gather_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct job *j = ctx;
+	const int64_t *ix = (const int64_t *)j->data[1] + off[1];
+
+	for (int64_t i = 0; i < n && !j->failed; i++) {
+		int64_t v = ix[i * j->inner[1]];
+
+		v += v < 0 ? j->limit : 0;
+		if (v < 0 || v >= j->limit) {
+			j->bad = ix[i * j->inner[1]];
+			j->failed = 1;
+			return;
+		}
+		copy_element(j->size, j->data[0] + (off[0] + i * j->inner[0]) * j->size,
+			     j->data[2] + (off[2] + i * j->inner[2] + v * j->step) * j->size);
+	}
+}
+
+int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index, struct err *e)
+{
+	struct tensor ix, view = along(t, index, dim);
+	struct tensor_loop l;
+	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ? t->stride[dim] : 1 };
+
+	if (check("gather", t, dim, index, 1, e) || num_as(c, &ix, index, DT_I64, e))
+		return -1;
+	if (num_new(c, out, t->dt, index->ndim, index->shape, e)) {
+		tensor_release(&ix);
+		return -1;
+	}
+	tensor_loop_init(&l, out->ndim, out->shape, 3, (const struct tensor *[]){ out, &ix, &view });
+	j.data[0] = tensor_data(out);
+	j.data[1] = tensor_data(&ix);
+	j.data[2] = tensor_data(t);
+	for (int k = 0; k < 3; k++)
+		j.inner[k] = l.stride[k][l.ndim - 1];
+	if (tensor_numel(out))
+		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
+	tensor_release(&ix);
+	if (!j.failed)
+		return 0;
+	tensor_release(out);
+	return bad_index(e, j.bad, dim, j.limit);
+}
+
+static void combine(const struct job *j, char *d, const char *s)
+{
+	if (j->how == SCATTER_SET) {
+		copy_element(j->size, d, s);
+	} else if (dtype_is_float(j->dt)) {
+		double a = dtype_load(j->dt, d), b = dtype_load(j->dt, s);
+
+		dtype_store(j->dt, d, j->how == SCATTER_ADD ? a + b : j->how == SCATTER_MUL ? a * b
+			    : j->how == SCATTER_MAX ? (b > a || b != b ? b : a) : (b < a || b != b ? b : a));
+	} else {
+		int64_t a = dtype_load_int(j->dt, d), b = dtype_load_int(j->dt, s);
+
+		dtype_store_int(j->dt, d, j->how == SCATTER_ADD ? (int64_t)((uint64_t)a + (uint64_t)b)
+				: j->how == SCATTER_MUL ? (int64_t)((uint64_t)a * (uint64_t)b)
+				: j->how == SCATTER_MAX ? MAX(a, b) : MIN(a, b));
+	}
+}
+
+static void scatter_run(void *ctx, const int64_t *off, int64_t n)
+{
+	struct job *j = ctx;
+	const int64_t *ix = (const int64_t *)j->data[0] + off[0];
+
+	for (int64_t i = 0; i < n && !j->failed; i++) {
+		int64_t v = ix[i * j->inner[0]];
+
+		v += v < 0 ? j->limit : 0;
+		if (v < 0 || v >= j->limit) {
+			j->bad = ix[i * j->inner[0]];
+			j->failed = 1;
+			return;
+		}
+		combine(j, j->data[2] + (off[2] + i * j->inner[2] + v * j->step) * j->size,
+			j->data[1] + (off[1] + i * j->inner[1]) * j->size);
+	}
+}
+
+int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
+		enum num_scatter how, struct err *e)
+{
+	struct tensor ix, from, view = along(t, index, dim), part;
+	struct tensor_loop l;
+	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how, .limit = t->ndim ? t->shape[dim] : 1,
+			 .step = t->ndim ? t->stride[dim] : 1 };
+
+	if (tensor_check_writable(t, e) || check("scatter", t, dim, index, 0, e))
+		return -1;
+	for (int d = 0; d < index->ndim && src->ndim; d++)
+		if (src->ndim != index->ndim || index->shape[d] > src->shape[d])
+			return err_set(e, ERR_STATE, "Expected index %s to be no larger than src %s apart from dimension %d",
+				       SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(src->ndim, src->shape), dim);
+	if (num_as(c, &ix, index, DT_I64, e))
+		return -1;
+	if (num_to(c, &from, src, t->dt, e)) {
+		tensor_release(&ix);
+		return -1;
+	}
+	part = from;
+	if (src->ndim)
+		memcpy(part.shape, index->shape, sizeof part.shape);
+	/* Along the index, in its order: where places repeat, the last one wins. */
+	tensor_loop_init(&l, index->ndim, index->shape, 3, (const struct tensor *[]){ &ix, &part, &view });
+	j.data[0] = tensor_data(&ix);
+	j.data[1] = tensor_data(&from);
+	j.data[2] = tensor_data(t);
+	for (int k = 0; k < 3; k++)
+		j.inner[k] = l.stride[k][l.ndim - 1];
+	if (tensor_numel(index))
+		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
+	tensor_mark_defined(t);
+	tensor_release(&ix);
+	tensor_release(&from);
+	return j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
+}
+
+/* Rows are looked up by places from 0 on only. */
+static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size, struct err *e)
+{
+	struct tensor ix;
+	int bad = 0;
+
+	if (num_as(c, &ix, index, DT_I64, e))
+		return -1;
+	for (int64_t i = 0; i < tensor_numel(&ix); i++) {
+		int64_t v = ((int64_t *)tensor_data(&ix))[i];
+
+		bad |= v < 0 || v >= size;
+	}
+	tensor_release(&ix);
+	return bad ? err_set(e, ERR_RANGE, "index out of range in self") : 0;
+}
+
+/* --- whole slices ------------------------------------------------------------------------------------ */
+
+int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index,
+		     struct err *e)
+{
+	struct num_index ix = { .n = dim + 1 };
+
+	if (index->ndim > 1)
+		return err_set(e, ERR_RANGE, "index_select(): Index is supposed to be a vector");
+	if (dtype_is_float(index->dt))
+		return err_set(e, ERR_STATE, "index_select(): Expected dtype int32 or int64 for index");
+	if (t->ndim == 0)
+		return num_clone(c, out, t, e);
+	ix.v[dim] = index;
+	if (check_in_range(c, index, t->shape[dim], e))
+		return -1;
+	if (index->ndim == 1)
+		return num_index(c, out, t, &ix, e);
+	else {
+		struct tensor one;
+		int rc;
+
+		if (tensor_unsqueeze(&one, index, 0, e))
+			return -1;
+		ix.v[dim] = &one;
+		rc = num_index(c, out, t, &ix, e);
+		tensor_release(&one);
+		return rc;
+	}
+}
+
+int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
+		  int add, double alpha, struct err *e)
+{
+	int64_t n = tensor_numel(index);
+	struct tensor ix;
+	int rc = 0;
+
+	if (num_as(c, &ix, index, DT_I64, e))
+		return -1;
+	for (int64_t i = 0; i < n && !rc; i++) {
+		struct tensor to, from;
+
+		rc = tensor_select(&to, t, dim, ((int64_t *)tensor_data(&ix))[i], e);
+		if (rc)
+			break;
+		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
+		if (!rc) {
+			rc = add ? num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
+						  (double[]){ alpha, 0, 0 }, e)
+				 : tensor_copy(&to, &from, e);
+			tensor_release(&from);
+		}
+		tensor_release(&to);
+	}
+	tensor_release(&ix);
+	return rc;
+}
+
+int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *index, struct err *e)
+{
+	struct tensor flat;
+	int rc;
+
+	if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, e))
+		return -1;
+	rc = num_index(c, out, &flat, &(struct num_index){ .v = { index }, .n = 1 }, e);
+	tensor_release(&flat);
+	return rc;
+}
+
+int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight, const struct tensor *index, struct err *e)
+{
+	if (weight->ndim != 2)
+		return err_set(e, ERR_STATE, "'weight' must be 2-D");
+	if (dtype_is_float(index->dt))
+		return err_set(e, ERR_STATE,
+			       "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
+			       "got torch.%sTensor instead (while checking arguments for embedding)",
+			       num_type_name(index->dt));
+	if (check_in_range(c, index, weight->shape[0], e))
+		return -1;
+	return num_index(c, out, weight, &(struct num_index){ .v = { index }, .n = 1 }, e);
+}

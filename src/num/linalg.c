@@ -1,0 +1,91 @@
+/* Linear algebra beyond products: the QR decomposition, by Householder reflections in double. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/nn.h"
+
+/* Takes column k of a [m, n] below the diagonal away; v[k..m) keeps the reflection. */
+static void reflect_column(double *a, double *v, int64_t m, int64_t n, int64_t k)
+{
+	double norm = 0, alpha;
+
+	for (int64_t i = k; i < m; i++)
+		norm += a[i * n + k] * a[i * n + k];
+	alpha = a[k * n + k] > 0 ? -sqrt(norm) : sqrt(norm);
+	for (int64_t i = k; i < m; i++)
+		v[i] = a[i * n + k] - (i == k ? alpha : 0);
+}
+
+/* a := (I - 2 v v^T / |v|^2) a, over columns [first, n). */
+static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, int64_t k, int64_t first)
+{
+	double norm = 0;
+
+	for (int64_t i = k; i < m; i++)
+		norm += v[i] * v[i];
+	for (int64_t j = first; j < n && norm > 0; j++) {
+		double dot = 0;
+
+		for (int64_t i = k; i < m; i++)
+			dot += v[i] * a[i * n + j];
+		for (int64_t i = k; i < m; i++)
+			a[i * n + j] -= 2 * dot / norm * v[i];
+	}
+}
+
+/* a [m, n] becomes R in its first rows; q [m, p] becomes Q's first p columns, p = min(m, n). */
+static void factor(double *a, double *q, double *v, int64_t m, int64_t n)
+{
+	int64_t p = MIN(m, n);
+
+	for (int64_t k = 0; k < p; k++) {
+		reflect_column(a, v + k * m, m, n, k);
+		apply_reflection(a, v + k * m, m, n, k, k);
+	}
+	for (int64_t i = 0; i < m * p; i++)
+		q[i] = i / p == i % p;
+	for (int64_t k = p - 1; k >= 0; k--)
+		apply_reflection(q, v + k * m, m, p, k, 0);
+	for (int64_t i = 0; i < p; i++)
+		for (int64_t j = 0; j < MIN(i, n); j++)
+			a[i * n + j] = 0;
+}
+
+int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e)
+{
+	struct tensor a = { .st = NULL }, full = { .st = NULL }, top = { .st = NULL };
+	int64_t m, n, p;
+	double *v = NULL;
+	int rc = -1;
+
+	if (t->ndim != 2)
+		return err_set(e, ERR_UNSUPPORTED, "linalg.qr of a tensor with %d dimensions", t->ndim);
+	m = t->shape[0];
+	n = t->shape[1];
+	p = MIN(m, n);
+	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) || num_to(c, &a, t, DT_F64, e) ||
+	    num_new(c, &full, DT_F64, 2, (int64_t[]){ m, p }, e))
+		goto out;
+	if (!(v = mem_array((size_t)(m * p) + 1, sizeof *v))) {
+		err_nomem(e);
+		goto out;
+	}
+	factor(tensor_data(&a), tensor_data(&full), v, m, n);
+	if (tensor_slice(&top, &a, 0, 0, p, 1, e) || num_to(c, r, &top, t->dt, e))
+		goto out;
+	if (num_settle(c, &full, t->dt, e)) {
+		full.st = NULL;
+		tensor_release(r);
+		goto out;
+	}
+	*q = full;
+	full.st = NULL;
+	rc = 0;
+out:
+	mem_free(v);
+	tensor_release(&a);
+	tensor_release(&full);
+	tensor_release(&top);
+	return rc;
+}

@@ -1,0 +1,111 @@
+/* What all operators share: making results, plain copies, charging work. */
+#include "num/num.h"
+
+#include <cblas.h>
+#include <malloc.h>
+#include <math.h>
+
+void num_init(void)
+{
+	float a[64 * 64] = { 0 }, c[64 * 64];
+	double b[64 * 64] = { 0 }, d[64 * 64];
+
+	openblas_set_num_threads(1);
+	/* The first product makes the library allocate and start what it needs: a process that is
+	 * about to enter a sandbox must have that behind it. */
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0, d, 64);
+	/* Results of a few megabytes come and go with every operator: memory that was given back
+	 * to the kernel each time would be faulted in again page by page. */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
+int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
+{
+	c->work += work;
+	if (c->work_limit && c->work > c->work_limit)
+		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)c->work);
+	return 0;
+}
+
+static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+{
+	double bytes = dtype_size(dt);
+
+	if (!c->room)
+		return 0;
+	for (int i = 0; i < ndim; i++)
+		bytes *= (double)(shape[i] > 0 ? shape[i] : 0);
+	if (c->room(c->room_arg, bytes < 9e18 ? (int64_t)bytes : INT64_MAX))
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %.0f bytes", bytes);
+	return 0;
+}
+
+int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		    const int64_t *stride, struct err *e)
+{
+	if (ask_room(c, dt, ndim, shape, e))
+		return -1;
+	return tensor_new_strided_in(c->budget, t, dt, ndim, shape, stride, e);
+}
+
+int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+{
+	if (ask_room(c, dt, ndim, shape, e))
+		return -1;
+	return tensor_new_in(c->budget, t, dt, ndim, shape, e);
+}
+
+int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e)
+{
+	if (tensor_is_dense(like))
+		return num_new_strided(c, t, dt, like->ndim, like->shape, like->stride, e);
+	return num_new(c, t, dt, like->ndim, like->shape, e);
+}
+
+static int copied(struct tensor *out, const struct tensor *t, struct err *e)
+{
+	if (!tensor_copy(out, t, e))
+		return 0;
+	tensor_release(out);
+	return -1;
+}
+
+int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+{
+	return num_new(c, out, dt, t->ndim, t->shape, e) || copied(out, t, e) ? -1 : 0;
+}
+
+int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
+{
+	return num_new_like(c, out, t->dt, t, e) || copied(out, t, e) ? -1 : 0;
+}
+
+int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+{
+	if (t->dt != dt || !tensor_is_contiguous(t))
+		return num_to(c, out, t, dt, e);
+	*out = *t;
+	tensor_retain(out);
+	return 0;
+}
+
+int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
+{
+	return num_as(c, out, t, t->dt, e);
+}
+
+int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e)
+{
+	int64_t value;
+	struct storage st = { .data = &value, .bytes = 8, .refs = 1 };
+	struct tensor one = { .st = &st, .dt = t->dt };
+
+	(void)c;
+	if (v.kind == NUM_FLOAT)
+		dtype_store(t->dt, &value, v.f);
+	else
+		dtype_store_int(t->dt, &value, v.i);
+	return tensor_copy(t, &one, e);
+}

@@ -1,0 +1,99 @@
+/* Numeric operators over tensors, with PyTorch's semantics: promotion, broadcasting, layout of
+ * results, errors. Pure C: no interpreter values here; the bindings in src/torch call this.
+ *
+ * Every operator takes a `struct num_ctx`, makes its result in *out (released by the caller)
+ * and returns 0, or -1 with PyTorch's text in *e (see tensor.h for codes). Inputs are
+ * borrowed. Computation is in a carrier: float for all floats up to 32 bits, double for f64
+ * (the oracle), int64 for integers and bool; sums of floats are kept in double. Results do
+ * not depend on the number of threads or on the instruction set. */
+#ifndef NUM_NUM_H
+#define NUM_NUM_H
+
+#include "base/thread.h"
+#include "tensor/tensor.h"
+
+struct num_ctx {
+	struct pool *pool;                /* or NULL: one thread */
+	struct tensor_budget *budget;     /* of all tensors made here, or NULL */
+	enum dtype default_float;         /* F32; F64 in the oracle */
+	/* Asked before each result of `bytes` is made; nonzero refuses it. May be NULL. */
+	int (*room)(void *arg, int64_t bytes);
+	void *room_arg;
+	/* Work done so far, about one unit per multiply-add or element; more than the limit
+	 * (0: none) is ERR_INTERRUPTED. */
+	uint64_t work, work_limit;
+};
+
+#define NUM_CTX_INIT { .default_float = DT_F32 }
+
+/* Settings of the process: BLAS runs on the calling thread only (parallelism is ours), and
+ * freed memory is kept for the next result. Harmless to call again. */
+void num_init(void);
+
+int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
+int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		    const int64_t *stride, struct err *e);
+/* The strides of `like` if it is dense in some order, as torch.empty_like gives. */
+int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e);
+/* Dense copies; num_contiguous shares where it can, and num_as too if the dtype is right. */
+int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
+int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
+int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
+int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);   /* keeps strides */
+int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
+
+/* --- operands and promotion ---------------------------------------------------------------- */
+
+enum num_kind { NUM_TENSOR, NUM_BOOL, NUM_INT, NUM_FLOAT };
+
+/* A tensor, or a Python number, which takes part in promotion by its category only. */
+struct num_arg {
+	enum num_kind kind;
+	const struct tensor *t;
+	int64_t i;
+	double f;
+};
+
+static inline struct num_arg num_t(const struct tensor *t) { return (struct num_arg){ .kind = NUM_TENSOR, .t = t }; }
+static inline struct num_arg num_i(int64_t i) { return (struct num_arg){ .kind = NUM_INT, .i = i, .f = (double)i }; }
+static inline struct num_arg num_f(double f) { return (struct num_arg){ .kind = NUM_FLOAT, .f = f }; }
+
+/* Every element becomes v, a number. */
+int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e);
+
+enum dtype num_promote_types(enum dtype a, enum dtype b);                 /* torch.promote_types */
+enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, int n);
+int num_can_cast(enum dtype from, enum dtype to);
+/* "Float", "Long", ...: scalar types as PyTorch's messages name them. */
+const char *num_type_name(enum dtype dt);
+const char *num_c_name(enum dtype dt);             /* "float", "c10::Half": other messages name them so */
+
+/* --- elementwise ---------------------------------------------------------------------------- */
+
+enum num_op {
+#define EW(name, arity, result, expr) NUM_##name,
+#include "num/ew_arith.def"
+#include "num/ew_int.def"
+#include "num/ew_float.def"
+#include "num/ew_usual.def"
+#undef EW
+	NUM_OPS
+};
+
+struct num_op_info { const char *name; int arity; enum { NUM_SAME, NUM_BOOL_OUT, NUM_FLOAT_OUT } result; };
+const struct num_op_info *num_op_info(enum num_op op);
+int num_op_by_name(const char *name);              /* enum num_op or -1 */
+
+/* `p`: parameters of the operation (up to 3), or NULL where it has none. */
+int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
+	      struct err *e);
+/* Into an existing tensor (in-place operators, out=): its dtype must be able to hold the
+ * result's category and its shape must be the broadcast shape. */
+int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
+		   const double *p, struct err *e);
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e);
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e);
+/* pow with PyTorch's short cuts for a number as exponent. */
+int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e);
+
+#endif

@@ -1,0 +1,35 @@
+/* PyTorch's CPU generator: mt19937 with its draw order, and the distributions on top.
+ *
+ * rand, randint, randperm, uniform_, bernoulli_ and dropout masks are bit-identical to
+ * PyTorch's; normal_ uses the same draws and differs in the last bits of log, sin and cos. */
+#ifndef NUM_RANDOM_H
+#define NUM_RANDOM_H
+
+#include "num/num.h"
+
+struct num_rng {
+	uint64_t seed;
+	uint32_t state[624];
+	int left, next;
+	int has_normal;              /* the second value of the last Box-Muller pair */
+	double normal;
+};
+
+void num_rng_seed(struct num_rng *r, uint64_t seed);
+uint32_t num_rng_u32(struct num_rng *r);
+uint64_t num_rng_u64(struct num_rng *r);
+
+/* Into an existing tensor. `dt` is the dtype whose draws are made: in the oracle an f64
+ * tensor is filled with the numbers an f32 one would get. */
+int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to, struct err *e);
+int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e);
+int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e);
+int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e);
+/* One probability per element. */
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt, struct err *e);
+int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, struct err *e);
+int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);       /* t: dense [n] */
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n,
+		    int replacement, struct err *e);
+
+#endif

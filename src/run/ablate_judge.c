@@ -1,0 +1,205 @@
+/* Measures of a judge for ablate: see ablate_judge.h. */
+#include "run/ablate_judge.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+
+/* --- the cheat suite ---------------------------------------------------------------------------------- */
+
+struct cheat {
+	char name[64], task[64];
+	int hybrid, honest;
+};
+
+struct suite {
+	const char *dir;
+	struct { struct cheat *v; size_t n, cap; } list;
+	struct cheat_count *count;
+	struct err *e;
+};
+
+/* "# key: value" among the comments at the head of the file. */
+static int header(struct str source, const char *key, char *out, size_t cap)
+{
+	char mark[32];
+
+	snprintf(mark, sizeof mark, "# %s: ", key);
+	while (source.n && source.p[0] == '#') {
+		struct str line = str_cut(&source, '\n');
+
+		if (str_starts(line, mark)) {
+			snprintf(out, cap, "%.*s", (int)(line.n - strlen(mark)), line.p + strlen(mark));
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int read_cheat(struct suite *s, const char *name)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	struct cheat c = { .hybrid = 0 };
+	char track[16] = "", expect[64] = "";
+	int rc;
+
+	path_join(&path, s->dir, name);
+	rc = file_read(buf_cstr(&path), 16u << 20, &text, s->e);
+	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) && header(buf_str(&text), "expect", expect, sizeof expect)) {
+		header(buf_str(&text), "track", track, sizeof track);
+		snprintf(c.name, sizeof c.name, "%s", name);
+		c.hybrid = !strcmp(track, "hybrid");
+		c.honest = str_ends(str_of(expect), " ok");
+		rc = vec_push(&s->list, c) ? err_nomem(s->e) : 0;
+	}
+	buf_release(&path);
+	buf_release(&text);
+	return rc;
+}
+
+static int list_suite(struct suite *s)
+{
+	struct file_list names;
+	int rc = 0;
+
+	if (file_list_open(&names, s->dir, s->e))
+		return -1;
+	for (size_t i = 0; i < names.n && !rc; i++)
+		if (str_ends(str_of(names.v[i]), ".py"))
+			rc = read_cheat(s, names.v[i]);
+	file_list_close(&names);
+	return rc || s->list.n ? rc : err_set(s->e, ERR_FORMAT, "'%s' holds no candidate that names its task", s->dir);
+}
+
+static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
+{
+	struct buf path = BUF_INIT, task = BUF_INIT, code = BUF_INIT;
+	int rc;
+
+	buf_addf(&path, "%s/tasks/%s.py", s->dir, s->list.v[i].task);
+	rc = file_read(buf_cstr(&path), 16u << 20, &task, s->e);
+	path_join(&path, s->dir, s->list.v[i].name);
+	if (!rc)
+		rc = file_read(buf_cstr(&path), 16u << 20, &code, s->e) || judge_pool_submit(pool, i, buf_str(&task), buf_str(&code), s->e) ? -1 : 0;
+	buf_release(&path);
+	buf_release(&task);
+	buf_release(&code);
+	return rc;
+}
+
+static void count_cheat(struct suite *s, const struct judged *j)
+{
+	const struct cheat *c = &s->list.v[j->id];
+	int correct = !j->rc && j->verdict.correct;
+
+	if (c->honest) {
+		s->count->honest++;
+		s->count->refused += !correct;
+		return;
+	}
+	s->count->cheats++;
+	s->count->accepted += correct;
+	if (correct && !s->count->first[0])
+		snprintf(s->count->first, sizeof s->count->first, "%s", c->name);
+}
+
+/* All candidates of one track: a judge knows one. */
+static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
+{
+	struct judge_args mine = *a;
+	struct judge_options o;
+	struct judge_pool_options po;
+	struct judge_pool *pool;
+	struct judged j;
+	int rc;
+
+	mine.track = hybrid ? "hybrid" : "strict";
+	if (judge_args_options(&mine, &o, &po, s->e) || !(pool = judge_pool_open(&o, &po, s->e)))
+		return -1;
+	rc = 0;
+	for (size_t i = 0; i < s->list.n && !rc; i++)
+		if (s->list.v[i].hybrid == hybrid)
+			rc = submit_cheat(s, pool, i);
+	while (!rc && !stop_requested() && (rc = judge_pool_next(pool, 1, &j, s->e)) > 0) {
+		count_cheat(s, &j);
+		rc = 0;
+	}
+	judge_pool_close(pool);
+	if (!rc && stop_requested())
+		rc = err_set(s->e, ERR_INTERRUPTED, "interrupted");
+	return rc;
+}
+
+int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e)
+{
+	struct suite s = { .dir = dir, .count = out, .e = e };
+	int rc;
+
+	*out = (struct cheat_count){ .cheats = 0 };
+	rc = list_suite(&s) || judge_track(&s, a, 0) || judge_track(&s, a, 1) ? -1 : 0;
+	vec_free(&s.list);
+	return rc;
+}
+
+/* --- time ------------------------------------------------------------------------------------------------ */
+
+struct timing {
+	const struct taskset *tasks;
+	struct judge_pool *pool;
+	int64_t n;
+	struct err *e;
+};
+
+static int submit_answer(void *ctx, const struct store_sample *t)
+{
+	struct timing *m = ctx;
+
+	for (size_t i = 0; i < m->tasks->rows.n; i++)
+		if (str_is(t->task, m->tasks->rows.v[i].id))
+			return judge_pool_submit(m->pool, (uint64_t)m->n++, str_of(m->tasks->rows.v[i].source), t->code, m->e);
+	return 0;
+}
+
+/* All answers once, by a pool that has seen none of their tasks. */
+static int time_once(const struct judge_options *o, const struct judge_pool_options *po, struct timing *m, struct store *store, const char *stage,
+		     double *ms)
+{
+	struct judged j;
+	int64_t start;
+	int rc;
+
+	m->n = 0;
+	m->pool = judge_pool_open(o, po, m->e);
+	start = clock_ns();
+	rc = m->pool && !store_each_sample(store, stage, submit_answer, m, m->e) ? 0 : -1;
+	while (!rc && (rc = judge_pool_next(m->pool, 1, &j, m->e)) > 0)
+		rc = 0;
+	*ms = m->n ? (double)(clock_ns() - start) / 1e6 / (double)m->n : 0.0;
+	judge_pool_close(m->pool);
+	return rc;
+}
+
+int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
+		struct err *e)
+{
+	enum { TIMES = 3 };
+	struct timing m = { .tasks = tasks, .e = e };
+	struct judge_options o;
+	struct judge_pool_options po;
+
+	if (judge_args_options(a, &o, &po, e))
+		return -1;
+	po.workers = 1;
+	for (int i = 0; i < TIMES; i++) {
+		double once;
+
+		if (time_once(&o, &po, &m, store, stage, &once))
+			return -1;
+		*ms = i == 0 || once < *ms ? once : *ms;
+	}
+	*n = m.n;
+	return m.n ? 0 : err_set(e, ERR_STATE, "no answer under '%s' is to one of the tasks: they have changed since", stage);
+}

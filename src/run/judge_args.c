@@ -1,0 +1,68 @@
+/* Options of the judge: see judge_args.h. */
+#include "run/judge_args.h"
+
+const struct opt judge_args_table[] = {
+	OPT_CHOICE(struct judge_args, track, "track", "strict|hybrid", "strict",
+		   "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
+	OPT_CHOICE(struct judge_args, stage_limit, "stage-limit", "ast|compile|tiny|full|timing", "timing", "go no further than this stage"),
+	OPT_CHOICE(struct judge_args, reward, "reward", "funnel|reinforce|rank|correct|speed", "funnel", "form of the reward"),
+	OPT_CHOICE(struct judge_args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU of the roofline model"),
+	OPT_INT(struct judge_args, workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
+	OPT_REAL(struct judge_args, timeout, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
+	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
+	OPT_INT(struct judge_args, elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
+	OPT_INT(struct judge_args, seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),
+	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "products of fp32 may be computed in tf32"),
+	OPT_FLAG(struct judge_args, no_sandbox, "unsafe-no-sandbox", 0, "judge even where the sandbox cannot be set up"),
+	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL, "switch one static rule off, to see what it is worth"),
+#define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
+#include "verify/ext.def"
+#undef EXT
+	OPT_END
+};
+
+static enum stage stage_by_name(const char *name)
+{
+	int s = 0;
+
+	while (s < STAGES - 1 && strcmp(name, stage_name(s)))
+		s++;
+	return s;
+}
+
+static enum reward_form reward_by_name(const char *name)
+{
+	int f = 0;
+
+	while (f < REWARD_FORMS - 1 && strcmp(name, reward_name(f)))
+		f++;
+	return f;
+}
+
+int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
+{
+	*o = (struct judge_options)JUDGE_DEFAULTS;
+	*p = (struct judge_pool_options)JUDGE_POOL_DEFAULTS;
+	o->track = strcmp(a->track, "hybrid") ? TRACK_STRICT : TRACK_HYBRID;
+	o->last = stage_by_name(a->stage_limit);
+	o->reward = reward_by_name(a->reward);
+	o->gpu = a->gpu;
+	o->seed = (uint64_t)a->seed;
+	o->elements = a->elements;
+	o->memory = (size_t)a->memory_mb << 20;
+	o->allow_tf32 = a->allow_tf32;
+	for (int i = 0; i < EXTS; i++)
+		o->ext_off |= a->ext[i] ? 0u : 1u << i;
+	if (a->without_rule) {
+		int r = rule_by_name(str_of(a->without_rule));
+
+		if (r < 0)
+			return err_set(e, ERR_USAGE, "there is no rule '%s'", a->without_rule);
+		o->rules_off = 1u << r;
+	}
+	p->workers = (int)a->workers;
+	p->seconds = a->timeout;
+	p->memory = o->memory + ((size_t)4 << 30);
+	p->no_sandbox = a->no_sandbox;
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* Options of a whole run: see pipeline.h. */
+#include "run/pipeline.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "run/config.h"
+
+const char *pipeline_stage_name(enum pipeline_stage s)
+{
+	static const char *const names[] = {
+#define S(id) #id,
+		PIPELINE_STAGES(S)
+#undef S
+	};
+
+	return names[s];
+}
+
+/* --- from a configuration to the options of each stage -------------------------------------------- */
+
+/* How a stage is parsed: the command's table, the section it reads, where the options go. */
+struct reading {
+	const struct opt *table;
+	void *into;
+	const char *stage;             /* value of --stage, or NULL */
+};
+
+static struct reading reading_of(struct pipeline *p, enum pipeline_stage s)
+{
+	switch (s) {
+	case PIPELINE_prepare: return (struct reading){ .table = prepare_opts, .into = &p->prepare };
+	case PIPELINE_sft: return (struct reading){ .table = train_opts, .into = &p->sft, .stage = "sft" };
+	case PIPELINE_rl: return (struct reading){ .table = train_opts, .into = &p->rl, .stage = "rl" };
+	case PIPELINE_eval: return (struct reading){ .table = eval_opts, .into = &p->eval };
+	default: return (struct reading){ .table = report_opts, .into = &p->report };
+	}
+}
+
+static int same_name(struct str a, const char *b)
+{
+	if (a.n != strlen(b))
+		return 0;
+	for (size_t i = 0; i < a.n; i++)
+		if ((a.p[i] == '_' ? '-' : a.p[i]) != b[i])
+			return 0;
+	return 1;
+}
+
+static int is_option(void *name, const struct opt *o, size_t base, const char *group)
+{
+	(void)base;
+	(void)group;
+	return same_name(*(struct str *)name, o->name);
+}
+
+/* The option that `key` means in a stage: behind the section's name first, as in a file. */
+static const char *option_word(struct arena *a, const struct opt *table, const char *section, struct str key, struct str value)
+{
+	char *joined = arena_printf(a, "%s-%.*s", section, STR_ARG(key));
+	struct str name = joined ? str_of(joined) : STR("");
+
+	if (!opt_visit(table, is_option, &name))
+		name = key;
+	return opt_visit(table, is_option, &name) ? arena_printf(a, "--%.*s=%.*s", STR_ARG(name), STR_ARG(value)) : NULL;
+}
+
+static int stage_by_name(struct str name)
+{
+	for (int s = 0; s < PIPELINE_COUNT; s++)
+		if (str_is(name, pipeline_stage_name(s)))
+			return s;
+	return -1;
+}
+
+/* Words of --set for one stage; *used counts how many stages took each. */
+static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, char **word, int *used, struct err *e)
+{
+	struct str value = str_of(set), key = str_cut(&value, '='), rest = key, section = str_cut(&rest, '.');
+	struct reading r = reading_of(p, s);
+	const char *w;
+
+	if (!strchr(set, '='))
+		return err_set(e, ERR_USAGE, "--set wants KEY=VALUE or STAGE.KEY=VALUE, not '%s'", set);
+	if (rest.n && stage_by_name(section) < 0)
+		return err_set(e, ERR_USAGE, "--set '%s': there is no stage '%.*s'", set, STR_ARG(section));
+	if (rest.n && stage_by_name(section) != (int)s)
+		return 0;
+	w = option_word(&p->arena, r.table, pipeline_stage_name(s), rest.n ? rest : key, value);
+	if (!w)
+		return 0;
+	++*used;
+	*word = (char *)w;
+	return 1;
+}
+
+static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct pipeline_source *src, int *used, struct err *e)
+{
+	struct reading r = reading_of(p, s);
+	struct opt_scope scope = { .own = pipeline_stage_name(s), .all = config_sections };
+	char **words = arena_array(&p->arena, src->set->n + 4, sizeof *words);
+	int n = 0, rc;
+
+	if (!words)
+		return err_nomem(e);
+	if (src->config) {
+		words[n++] = "--config";
+		words[n++] = (char *)src->config;
+	}
+	if (r.stage)
+		words[n++] = arena_printf(&p->arena, "--stage=%s", r.stage);
+	for (size_t i = 0; i < src->set->n; i++) {
+		rc = add_set(p, s, src->set->v[i], &words[n], &used[i], e);
+		if (rc < 0)
+			return -1;
+		n += rc;
+	}
+	return opt_parse_in(r.table, &scope, r.into, n, words, &p->parsed[s], e);
+}
+
+static int parse_stages(struct pipeline *p, const struct opt_list *names, struct err *e)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		int s = stage_by_name(str_of(names->v[i]));
+
+		if (s < 0)
+			return err_set(e, ERR_USAGE, "there is no stage '%s'", names->v[i]);
+		p->stages |= 1u << s;
+	}
+	if (!names->n)
+		p->stages = (1u << PIPELINE_COUNT) - 1;
+	return 0;
+}
+
+/* --- what stages hand on ---------------------------------------------------------------------------- */
+
+static const char *in_data(struct pipeline *p, const char *name)
+{
+	return arena_printf(&p->arena, "%s/%s", p->prepare.out, name);
+}
+
+static int has_stage(const struct pipeline *p, enum pipeline_stage s)
+{
+	return (int)(p->stages >> s & 1);
+}
+
+static int add_word(struct pipeline *p, struct opt_list *l, const char *word, struct err *e)
+{
+	const char **v = arena_array(&p->arena, l->n + 1, sizeof *v);
+
+	if (!v || !word)
+		return err_nomem(e);
+	if (l->n)
+		memcpy(v, l->v, l->n * sizeof *v);
+	v[l->n] = word;
+	*l = (struct opt_list){ .v = v, .n = l->n + 1, .cap = l->n + 1 };
+	return 0;
+}
+
+/* Where the configuration leaves it open, a stage reads what prepare writes; tasks that evaluation
+ * is given are kept out of that. */
+static int connect(struct pipeline *p, struct err *e)
+{
+	if (!p->prepare.out)
+		p->prepare.out = arena_printf(&p->arena, "%s/data/processed", p->out);
+	if (!p->prepare.out)
+		return err_nomem(e);
+	if (!p->sft.sft.data.n && has_stage(p, PIPELINE_prepare) && add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
+		return -1;
+	if (p->eval.eval.tasks && add_word(p, &p->prepare.decontaminate, p->eval.eval.tasks, e))
+		return -1;
+	if (!p->rl.rl.tasks && has_stage(p, PIPELINE_prepare))
+		p->rl.rl.tasks = in_data(p, "tasks_train.jsonl");
+	if (!p->eval.eval.tasks && has_stage(p, PIPELINE_prepare))
+		p->eval.eval.tasks = in_data(p, p->prepare.test > 0 ? "tasks_test.jsonl" : "tasks_validation.jsonl");
+	p->sft.out = p->rl.out = p->eval.run = p->out;
+	return 0;
+}
+
+static int check(const struct pipeline *p, struct err *e)
+{
+	const char *model = p->sft.policy.model;
+
+	if (!model && (has_stage(p, PIPELINE_sft) || has_stage(p, PIPELINE_rl) || has_stage(p, PIPELINE_eval)))
+		return err_set(e, ERR_USAGE, "say which model: `model: DIR` in the configuration, or --set model=DIR");
+	return 0;
+}
+
+int pipeline_open(struct pipeline *p, const struct pipeline_source *s, struct err *e)
+{
+	int *used = mem_array(s->set->n + 1, sizeof *used), rc;
+
+	*p = (struct pipeline){ .out = s->out };
+	rc = used ? parse_stages(p, s->stages, e) : err_nomem(e);
+	for (int i = 0; i < PIPELINE_COUNT && !rc; i++)
+		rc = parse_stage(p, i, s, used, e);
+	for (size_t i = 0; i < s->set->n && !rc; i++)
+		if (!used[i])
+			rc = err_set(e, ERR_USAGE, "--set '%s': no stage has such an option", s->set->v[i]);
+	if (!rc)
+		rc = connect(p, e) || check(p, e) ? -1 : 0;
+	mem_free(used);
+	if (rc)
+		pipeline_close(p);
+	return rc;
+}
+
+void pipeline_close(struct pipeline *p)
+{
+	for (int i = 0; i < PIPELINE_COUNT; i++)
+		opt_release(&p->parsed[i]);
+	arena_release(&p->arena);
+}
+
+/* --- a run of seconds --------------------------------------------------------------------------------- */
+
+static void at_most(int64_t *v, int64_t most)
+{
+	if (*v == 0 || *v > most)
+		*v = most;
+}
+
+static void shrink_sampling(struct sample_args *s)
+{
+	at_most(&s->n, 2);
+	at_most(&s->max_new_tokens, 48);
+	at_most(&s->slots, 4);
+}
+
+void pipeline_shrink(struct pipeline *p)
+{
+	at_most(&p->prepare.count, 8);
+	at_most(&p->prepare.rl_count, 4);
+	at_most(&p->prepare.limit, 8);
+	for (int i = 0; i < 2; i++) {
+		struct train_args *t = i ? &p->rl : &p->sft;
+
+		at_most(&t->sft.steps, 2);
+		at_most(&t->sft.batch, 2);
+		at_most(&t->sft.accumulate, 1);
+		at_most(&t->sft.max_length, 2048);
+		at_most(&t->sft.save_every, 1);
+		at_most(&t->policy.micro_tokens, 2048);
+	}
+	at_most(&p->rl.rl.steps, 2);
+	at_most(&p->rl.rl.tasks_per_step, 2);
+	at_most(&p->rl.rl.inner, 1);
+	shrink_sampling(&p->rl.sample);
+	shrink_sampling(&p->eval.sample);
+	at_most(&p->eval.eval.limit, 2);
+	p->eval.eval.k.n = 0;
+}
+
+/* --- the resolved configuration ------------------------------------------------------------------------- */
+
+int pipeline_config(const struct pipeline *p, struct buf *out, struct err *e)
+{
+	for (int i = 0; i < PIPELINE_COUNT; i++) {
+		struct str rest = buf_str(&p->parsed[i].resolved);
+
+		buf_addf(out, "%s:\n", pipeline_stage_name(i));
+		while (rest.n) {
+			struct str line = str_cut(&rest, '\n');
+
+			buf_addf(out, "  %.*s\n", STR_ARG(line));
+		}
+	}
+	return buf_check(out, e);
+}

@@ -1,0 +1,337 @@
+/* Running a pipeline: see pipeline.h.
+ *
+ * Invariant: a stage counts as done only by what it left behind, complete: prepare by the digests
+ * of its files in the store, sft and rl by their checkpoint's manifest, an evaluation by its row
+ * in the store. A stage that is not done is started again and continues from its own
+ * checkpoints, so that it does not matter at which moment the run was killed. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "run/pipeline.h"
+#include "train/checkpoint.h"
+
+struct running {
+	struct pipeline *p;
+	struct stage_env v;
+	int done;                      /* 0: stopped on request */
+	struct err *e;
+};
+
+static int has_stage(const struct running *r, enum pipeline_stage s)
+{
+	return (int)(r->p->stages >> s & 1);
+}
+
+static void say_done(enum pipeline_stage s)
+{
+	log_info("%s: done before", pipeline_stage_name(s));
+}
+
+/* --- prepare ----------------------------------------------------------------------------------------- */
+
+static const char prepared_key[] = "stage.prepare";
+
+/* 1: the data folder holds what the store says. */
+static int is_prepared(struct running *r)
+{
+	struct buf want = BUF_INIT, have = BUF_INIT;
+	int rc = store_get_meta(r->v.store, prepared_key, &want, r->e);
+
+	if (rc > 0)
+		rc = file_is_dir(r->p->prepare.out) && !checkpoint_digest(r->p->prepare.out, &have, NULL) && str_eq(buf_str(&want), buf_str(&have));
+	buf_release(&want);
+	buf_release(&have);
+	return rc;
+}
+
+static int prepare(struct running *r)
+{
+	struct buf table = BUF_INIT;
+	struct prep_report rep;
+	int rc = prepare_args_run(&r->p->prepare, &rep, r->e);
+
+	if (!rc) {
+		prep_table(&rep, &table);
+		fputs(buf_cstr(&table), stdout);
+	}
+	buf_release(&table);
+	return rc;
+}
+
+static int run_prepare(struct running *r)
+{
+	struct buf have = BUF_INIT;
+	int rc = is_prepared(r);
+
+	if (rc) {
+		say_done(PIPELINE_prepare);
+		return rc < 0 ? -1 : 0;
+	}
+	rc = prepare(r) || checkpoint_digest(r->p->prepare.out, &have, r->e) ||
+	     store_put_meta(r->v.store, prepared_key, buf_str(&have), r->e) || store_sync(r->v.store, r->e) ? -1 : 0;
+	buf_release(&have);
+	return rc;
+}
+
+/* --- training ------------------------------------------------------------------------------------------ */
+
+/* Once its final checkpoint is complete, a stage needs neither older ones nor the samples that
+ * led there; also after a kill between the two. */
+static int tidy(struct running *r, const char *stage)
+{
+	struct buf path = BUF_INIT;
+	int rc;
+
+	path_join(&path, r->p->out, "checkpoints");
+	rc = checkpoint_prune(buf_cstr(&path), stage, 1, r->e) || store_drop_pending(r->v.store, stage, INT64_MAX, r->e) ? -1 : 0;
+	buf_release(&path);
+	return rc;
+}
+
+static int run_sft(struct running *r)
+{
+	struct buf path = BUF_INIT;
+	int rc = 0;
+
+	if (stage_final(r->p->out, "sft_final", &path))
+		say_done(PIPELINE_sft);
+	else
+		rc = stage_sft(&r->v, &r->p->sft.policy, &r->p->sft.sft, &r->done, r->e);
+	buf_release(&path);
+	return rc || !r->done ? rc : tidy(r, "sft");
+}
+
+static int run_rl(struct running *r)
+{
+	struct train_args *t = &r->p->rl;
+	struct stage_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
+				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
+	struct buf path = BUF_INIT;
+	int rc = 0;
+
+	if (stage_final(r->p->out, "rl_final", &path))
+		say_done(PIPELINE_rl);
+	else
+		rc = stage_rl(&r->v, &a, &r->done, r->e);
+	buf_release(&path);
+	return rc || !r->done ? rc : tidy(r, "rl");
+}
+
+/* --- evaluation ----------------------------------------------------------------------------------------- */
+
+enum { SUBJECTS = 3 };
+
+struct subject {
+	const char *name, *model, *adapter;
+	struct eval ev;
+	int open;
+};
+
+static struct subject trained(struct running *r, const char *name, const char *checkpoint)
+{
+	const struct policy_args *o = &r->p->sft.policy;
+	const char *path = arena_printf(&r->p->arena, "%s/checkpoints/%s", r->p->out, checkpoint);
+
+	if (!path)
+		BUG("no memory for a name");
+	return (struct subject){ .name = name, .model = o->full ? path : o->model, .adapter = o->full ? NULL : path };
+}
+
+static size_t list_subjects(struct running *r, struct subject *s)
+{
+	size_t n = 0;
+
+	if (!r->p->sft_run)
+		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model, .adapter = r->p->sft.policy.adapter };
+	if (has_stage(r, PIPELINE_sft))
+		s[n++] = trained(r, "sft", "sft_final");
+	if (has_stage(r, PIPELINE_rl))
+		s[n++] = trained(r, "rl", "rl_final");
+	return n;
+}
+
+static int eval_subject(struct running *r, struct eval_bench *b, struct subject *s)
+{
+	int rc = eval_bench_load(b, s->name, &s->ev, r->e);
+
+	if (rc > 0) {
+		log_info("eval %s: done before", s->name);
+		rc = 0;
+	} else if (!rc) {
+		rc = eval_bench_run(b, s->name, s->model, s->adapter, &s->ev, r->e);
+		if (!rc && eval_bench_keep(b, &s->ev, r->p->out, r->v.store, s->name, r->e)) {
+			eval_release(&s->ev);
+			rc = -1;
+		}
+	}
+	s->open = !rc;
+	return rc;
+}
+
+static void json_compare(const struct subject *s, size_t n, struct buf *out)
+{
+	struct jw w = { .out = out, .indent = 1 };
+
+	jw_begin(&w, '[');
+	for (size_t i = 1; i < n; i++)
+		eval_compare_json(&w, s[i - 1].name, &s[i - 1].ev, s[i].name, &s[i].ev);
+	jw_end(&w, ']');
+	buf_addc(out, '\n');
+}
+
+/* What a reader wants first: how much is correct, model beside model. All of them were evaluated on
+ * the same tasks, so their groups are the same. */
+static void overview(const struct subject *s, size_t n, struct buf *out)
+{
+	buf_addf(out, "\n%-16s%8s", "correct", "tasks");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%10s", s[i].name);
+	buf_addc(out, '\n');
+	for (size_t g = 0; g < s[0].ev.groups.n; g++) {
+		const struct eval_group *row = &s[0].ev.groups.v[g];
+
+		if (!str_starts(str_of(row->name), "all") && !str_starts(str_of(row->name), "level"))
+			continue;
+		buf_addf(out, "%-16s%8zu", row->name, row->tasks);
+		for (size_t i = 0; i < n; i++)
+			buf_addf(out, "%9.1f%%", s[i].ev.groups.v[g].correct.value);
+		buf_addc(out, '\n');
+	}
+}
+
+/* The table of all of them, to the terminal and to outputs/. */
+static int summarise(struct running *r, struct eval_bench *b, const struct subject *s, size_t n)
+{
+	struct buf text = BUF_INIT, json = BUF_INIT, path = BUF_INIT;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		buf_addf(&text, "%s%s\n", i ? "\n" : "", s[i].name);
+		eval_table(&s[i].ev, eval_bench_opts(b), r->p->eval.eval.per_op, &text);
+		if (i) {
+			buf_addf(&text, "against %s:\n", s[i - 1].name);
+			eval_compare_table(&s[i - 1].ev, &s[i].ev, &text);
+		}
+	}
+	if (n > 1)
+		overview(s, n, &text);
+	json_compare(s, n, &json);
+	fputs(buf_cstr(&text), stdout);
+	buf_addf(&path, "%s/outputs/summary.txt", r->p->out);
+	rc = buf_check(&text, r->e) || buf_check(&json, r->e) || file_replace(buf_cstr(&path), buf_str(&text), r->e) ? -1 : 0;
+	buf_clear(&path);
+	buf_addf(&path, "%s/outputs/compare.json", r->p->out);
+	if (!rc)
+		rc = file_replace(buf_cstr(&path), buf_str(&json), r->e) || store_put_meta(r->v.store, "compare", buf_str(&json), r->e) ? -1 : 0;
+	buf_release(&text);
+	buf_release(&json);
+	buf_release(&path);
+	return rc;
+}
+
+static int run_eval(struct running *r)
+{
+	const struct eval_cmd_args *a = &r->p->eval;
+	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights, .seed = r->v.seed };
+	struct eval_bench *b = eval_bench_open(&ba, r->v.dev, r->v.store, r->e);
+	struct subject s[SUBJECTS] = { { .name = NULL } };
+	size_t n = list_subjects(r, s);
+	int rc = b ? 0 : -1;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = eval_subject(r, b, &s[i]);
+	if (!rc)
+		rc = summarise(r, b, s, n);
+	for (size_t i = 0; i < n; i++)
+		if (s[i].open)
+			eval_release(&s[i].ev);
+	eval_bench_close(b);
+	return rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------- */
+
+static int run_report(struct running *r)
+{
+	struct buf path = BUF_INIT;
+	int rc = stage_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
+
+	if (!rc)
+		printf("report: %s\n", buf_cstr(&path));
+	buf_release(&path);
+	return rc;
+}
+
+/* Options of the machine: another number of threads continues the same run. */
+static int may_differ(struct str line)
+{
+	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "candidates", "device", "quiet", "json" };
+	struct str key = str_trim(str_cut(&line, ':'));
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		if (str_is(key, keys[i]))
+			return 1;
+	return 0;
+}
+
+/* A run folder belongs to one configuration. */
+static int check_config(struct running *r, struct str was, struct str is)
+{
+	while (was.n || is.n) {
+		struct str a = str_cut(&was, '\n'), b = str_cut(&is, '\n');
+
+		if (!str_eq(a, b) && !(may_differ(a) && may_differ(b)))
+			return err_set(r->e, ERR_USAGE, "'%s' was begun with '%.*s', not '%.*s': say another --out, or the options of before", r->p->out,
+				       STR_ARG(str_trim(a)), STR_ARG(str_trim(b)));
+	}
+	return 0;
+}
+
+static int keep_config(struct running *r)
+{
+	struct buf path = BUF_INIT, was = BUF_INIT, is = BUF_INIT;
+	int rc = pipeline_config(r->p, &is, r->e);
+
+	path_join(&path, r->p->out, "config.yaml");
+	if (!rc && file_exists(buf_cstr(&path)))
+		rc = file_read(buf_cstr(&path), 1 << 20, &was, r->e) || check_config(r, buf_str(&was), buf_str(&is)) ? -1 : 0;
+	else if (!rc)
+		rc = file_replace(buf_cstr(&path), buf_str(&is), r->e);
+	if (!rc)
+		rc = store_put_meta(r->v.store, "config", was.n ? buf_str(&was) : buf_str(&is), r->e);
+	buf_release(&path);
+	buf_release(&was);
+	buf_release(&is);
+	return rc;
+}
+
+int pipeline_run(struct pipeline *p, int *done, struct err *e)
+{
+	static int (*const run[])(struct running *r) = {
+#define S(id) run_##id,
+		PIPELINE_STAGES(S)
+#undef S
+	};
+	struct running r = { .p = p, .v = STAGE_ENV_INIT, .done = 1, .e = e };
+	int rc = stage_open(&r.v, p->out, (uint64_t)p->sft.seed, (int)p->sft.policy.threads, e) || keep_config(&r) ? -1 : 0;
+
+	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
+		if (!has_stage(&r, s))
+			continue;
+		rc = run[s](&r);
+		if (rc && e->code == ERR_INTERRUPTED) {
+			err_clear(e);
+			rc = r.done = 0;
+		}
+		if (stop_requested() && s < PIPELINE_COUNT - 1)
+			r.done = 0;
+		if (!r.done)
+			log_info("stopped in stage %s", pipeline_stage_name(s));
+	}
+	stage_close(&r.v);
+	*done = r.done;
+	return rc;
+}

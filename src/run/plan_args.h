@@ -1,0 +1,31 @@
+/* Options of plan (the `machine` section of a configuration), and what it reads from the other
+ * sections. */
+#ifndef RUN_PLAN_ARGS_H
+#define RUN_PLAN_ARGS_H
+
+#include "base/opt.h"
+#include "run/plan.h"
+#include "run/prepare_args.h"
+#include "run/stage_args.h"
+
+struct plan_args {
+	const char *model, *gpu;
+	int64_t count, rows, rl_tasks, eval_tasks, judge_cores;
+	double price, row_tokens, prompt_tokens, answer_tokens, judge_ms, train_share, prefill_share, read_share;
+	int json;
+};
+extern const struct opt plan_opts[];
+
+/* The configuration as the stages will read it. */
+struct plan_stages {
+	struct prepare_args prepare;
+	struct train_args sft, rl;
+	struct eval_cmd_args eval;
+	struct opt_parsed parsed[4];
+};
+
+/* How much there is to do: rows, tasks and their lengths, from files where there are any, from a few
+ * draws of the generator, else from what is usual. What `a` gives wins. */
+int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e);
+
+#endif

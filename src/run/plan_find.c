@@ -1,0 +1,160 @@
+/* Machines and models that a plan can be made for: see plan.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cblas.h>
+
+#include "base/cpu.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "run/plan.h"
+
+static const struct {
+	const char *name;
+	double gib, gb_per_s, tflops;
+	const char *text;
+} gpus[] = {
+#define GPU(nm, memory, bandwidth, ops, words) { .name = nm, .gib = memory, .gb_per_s = bandwidth, .tflops = ops, .text = words },
+#include "run/plan_gpu.def"
+#undef GPU
+};
+
+static const struct {
+	const char *name;
+	int V, C, L, H, HKV, F, tied;
+} models[] = {
+#define MODEL(nm, v, c, l, h, hkv, f, t) { .name = nm, .V = v, .C = c, .L = l, .H = h, .HKV = hkv, .F = f, .tied = t },
+#include "run/plan_model.def"
+#undef MODEL
+};
+
+const char *plan_gpu_name(size_t i)
+{
+	return i < COUNT_OF(gpus) ? gpus[i].name : NULL;
+}
+
+/* --- this machine -------------------------------------------------------------------------------------- */
+
+enum { N = 256, PRODUCTS = 60, READ = 32 << 20 };
+
+/* The best of many short products on one core, in operations a second: on a busy machine some run
+ * undisturbed. */
+static double measure_ops(void)
+{
+	float *m = mem_array(3 * (size_t)N * N, sizeof *m);
+	int threads = openblas_get_num_threads();
+	double best = 0;
+
+	openblas_set_num_threads(1);
+	for (int i = 0; m && i < PRODUCTS; i++) {
+		int64_t start = clock_ns();
+
+		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1.0f, m, N, m + N * N, N, 0.0f, m + 2 * N * N, N);
+		best = MAX(best, 2.0 * N * N * N / ((double)(clock_ns() - start) * 1e-9));
+	}
+	openblas_set_num_threads(threads);
+	mem_free(m);
+	return best;
+}
+
+static uint64_t sum_of(const uint64_t *m, size_t n)
+{
+	uint64_t sum[4] = { 0 };
+
+	for (size_t k = 0; k < n; k += 4)
+		for (size_t l = 0; l < 4; l++)
+			sum[l] += m[k + l];
+	return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* Best of a few reads of 32 MiB, in bytes a second. Written first, so that it is memory of its own. */
+static double measure_read(void)
+{
+	size_t n = READ / sizeof(uint64_t);
+	uint64_t *m = mem_alloc(READ);
+	double best = 0;
+
+	for (size_t k = 0; m && k < n; k++)
+		m[k] = 1;
+	for (int i = 0; m && i < 5; i++) {
+		int64_t start = clock_ns();
+
+		BUG_ON(sum_of(m, n) != n);
+		best = MAX(best, READ / ((double)(clock_ns() - start) * 1e-9));
+	}
+	mem_free(m);
+	return best;
+}
+
+static void find_cpu(struct plan_machine *m)
+{
+	int cores = cpu_info()->cores;
+
+	m->cpu = 1;
+	m->count = 1;
+	m->cores = cores;
+	m->gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1073741824.0 * 0.9;
+	m->tflops = measure_ops() * cores * 1e-12;
+	m->gb_per_s = measure_read() * (cores > 1 ? 1.5 : 1.0) * 1e-9;
+	snprintf(m->text, sizeof m->text, "this machine: %d core%s, %.0f GFLOP/s and %.0f GB/s measured", cores, cores == 1 ? "" : "s",
+		 m->tflops * 1e3, m->gb_per_s);
+}
+
+int plan_machine_find(struct plan_machine *m, const char *name, int count)
+{
+	*m = (struct plan_machine){ .count = count, .cores = 8 * count };
+	snprintf(m->name, sizeof m->name, "%s", name);
+	if (!strcmp(name, "cpu")) {
+		find_cpu(m);
+		return 0;
+	}
+	for (size_t i = 0; i < COUNT_OF(gpus); i++)
+		if (!strcmp(name, gpus[i].name)) {
+			m->gib = gpus[i].gib;
+			m->gb_per_s = gpus[i].gb_per_s;
+			m->tflops = gpus[i].tflops;
+			snprintf(m->text, sizeof m->text, "%d x %s", count, gpus[i].text);
+			return 0;
+		}
+	return -1;
+}
+
+/* --- models ----------------------------------------------------------------------------------------------- */
+
+static int find_known(struct model_config *c, const char *path)
+{
+	struct str base = path_base(path);
+
+	for (size_t i = COUNT_OF(models); i-- > 0;) {
+		size_t n = strlen(models[i].name), k = 0;
+
+		while (k < n && k < base.n && tolower((unsigned char)base.p[k]) == models[i].name[k])
+			k++;
+		if (k < n)
+			continue;
+		*c = (struct model_config){ .arch = ARCH_QWEN2, .V = models[i].V, .C = models[i].C, .L = models[i].L, .H = models[i].H,
+					    .HKV = models[i].HKV, .D = models[i].C / models[i].H, .F = models[i].F, .max_position = 32768,
+					    .eps = 1e-6f, .rope_theta = 1e6, .tied = models[i].tied, .qkv_bias = 1, .bos = -1, .eos = -1 };
+		return 1;
+	}
+	return 0;
+}
+
+int plan_model_find(struct model_config *c, const char *name, struct err *e)
+{
+	struct json *j;
+	int rc;
+
+	if (file_is_dir(name))
+		return config_open(c, name, e);
+	if (file_exists(name)) {
+		j = json_parse_file(name, e);
+		rc = j ? config_parse(c, j, e) : -1;
+		json_free(j);
+		return rc;
+	}
+	return find_known(c, name) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' is neither a model folder, nor a config.json, nor a model known by name", name);
+}

@@ -1,0 +1,238 @@
+/* Plans as text and as JSON: see plan.h. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "run/plan.h"
+
+#define GIB 1073741824.0
+
+static const char *const stage_names[PLAN_STAGES] = { [PLAN_SFT] = "sft", [PLAN_RL] = "rl", [PLAN_EVAL] = "eval" };
+static const char *const part_names[PLAN_PARTS] = {
+	[PLAN_WEIGHTS] = "weights", [PLAN_TRAINED] = "trained, gradients, moments", [PLAN_ACTIVATIONS] = "activations and logits",
+	[PLAN_KV] = "keys and values", [PLAN_RESERVE] = "context and workspaces",
+};
+static const char *const step_names[PLAN_STEPS] = {
+	[PLAN_T_SFT] = "sft: train", [PLAN_T_SAMPLE] = "rl: sample", [PLAN_T_JUDGE] = "rl: judge", [PLAN_T_TRAIN] = "rl: train",
+	[PLAN_T_EVAL_SAMPLE] = "eval: sample", [PLAN_T_EVAL_JUDGE] = "eval: judge",
+};
+
+static const char *store_words(enum model_store s)
+{
+	return s == STORE_F32 ? "32-bit" : s == STORE_I8 ? "8-bit" : "16-bit";
+}
+
+static int is_judging(int step)
+{
+	return step == PLAN_T_JUDGE || step == PLAN_T_EVAL_JUDGE;
+}
+
+/* "3.2 h", "14 min", "8 s". */
+static const char *duration(double seconds, char out[24])
+{
+	if (seconds >= 3600)
+		snprintf(out, 24, "%.1f h", seconds / 3600);
+	else if (seconds >= 60)
+		snprintf(out, 24, "%.1f min", seconds / 60);
+	else
+		snprintf(out, 24, "%.1f s", seconds);
+	return out;
+}
+
+/* 1,234,567 as 1.23 M. */
+static const char *amount(double n, char out[24])
+{
+	if (n >= 1e9)
+		snprintf(out, 24, "%.2f G", n / 1e9);
+	else if (n >= 1e6)
+		snprintf(out, 24, "%.2f M", n / 1e6);
+	else if (n >= 1e4)
+		snprintf(out, 24, "%.1f k", n / 1e3);
+	else
+		snprintf(out, 24, "%.0f", n);
+	return out;
+}
+
+static double total(const struct plan *p, enum plan_stage s)
+{
+	double sum = 0;
+
+	for (int i = 0; i < PLAN_PARTS; i++)
+		sum += p->memory[s][i];
+	return sum;
+}
+
+static void table_memory(const struct plan *p, struct buf *out)
+{
+	buf_addf(out, "\nmemory%s, GiB %*s%10s%10s%10s\n", p->machine.cpu ? "" : " of each GPU", p->machine.cpu ? 22 : 10, "", "sft", "rl", "eval");
+	for (int i = 0; i < PLAN_PARTS; i++) {
+		buf_addf(out, "  %-32s", part_names[i]);
+		for (int s = 0; s < PLAN_STAGES; s++)
+			buf_addf(out, "%10.2f", p->memory[s][i] / GIB);
+		buf_addc(out, '\n');
+	}
+	buf_addf(out, "  %-32s", "together");
+	for (int s = 0; s < PLAN_STAGES; s++)
+		buf_addf(out, "%10.2f", total(p, s) / GIB);
+	buf_addf(out, "\n  %-32s%10.2f\n", "there is", p->machine.gib);
+}
+
+static void table_choice(const struct plan *p, struct buf *out)
+{
+	const struct plan_choice *c = &p->choice;
+	const char *each = p->machine.count > 1 ? " on each GPU" : "";
+
+	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store), c->recompute ? "activations recomputed" : "activations kept");
+	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n", (long long)c->micro,
+		 (long long)c->max_length, each, (long long)c->accumulate, c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));
+	if (c->max_length < p->job.sft.max_length)
+		buf_addf(out, "  sequences are cut to %lld tokens, not %lld as configured: more does not fit\n", (long long)c->max_length,
+			 (long long)p->job.sft.max_length);
+	buf_addf(out, "  rl: %lld samples at a time%s, trained on %lld tokens at a time\n", (long long)c->slots, each, (long long)c->rl_micro);
+	buf_addf(out, "  as options: --weights %s%s --max-length %lld --batch %lld --accumulate %lld --slots %lld\n",
+		 c->store == STORE_F32 ? "f32" : c->store == STORE_I8 ? "int8" : c->store == STORE_FAST ? "fast" : "bf16",
+		 c->recompute ? " --recompute" : "", (long long)c->max_length, (long long)(c->micro * p->machine.count),
+		 (long long)c->accumulate, (long long)c->slots);
+}
+
+static void table_time(const struct plan *p, struct buf *out)
+{
+	char a[24], r[24], d[24];
+
+	buf_addf(out, "\ntime\n  %-16s%22s%18s%12s\n", "", "amount", "a second", "time");
+	for (int s = 0; s < PLAN_STEPS; s++) {
+		const char *unit = is_judging(s) ? "candidates" : "tokens";
+
+		buf_addf(out, "  %-16s%11s %-10s%18s%12s\n", step_names[s], amount(p->step[s].amount, a), unit, amount(p->step[s].per_s, r),
+			 duration(p->step[s].seconds, d));
+	}
+	buf_addf(out, "\n  %-16s%12s%16s%12s\n", "", "time", p->machine.cpu ? "machine-hours" : "GPU-hours", "cost");
+	for (int s = 0; s <= PLAN_STAGES; s++) {
+		double seconds = s < PLAN_STAGES ? p->seconds[s] : p->hours * 3600, hours = seconds / 3600 * p->machine.count;
+
+		buf_addf(out, "  %-16s%12s%16.2f", s < PLAN_STAGES ? stage_names[s] : "together", duration(seconds, d), hours);
+		if (p->machine.price > 0)
+			buf_addf(out, "%12.2f\n", hours * p->machine.price);
+		else
+			buf_addf(out, "%12s\n", "-");
+	}
+}
+
+static void table_assumptions(const struct plan *p, struct buf *out)
+{
+	const struct plan_job *j = &p->job;
+
+	buf_adds(out, "\nassumed\n");
+	buf_addf(out, "  training reaches %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling reads memory at %.0f %% of %.0f GB/s\n",
+		 100 * plan_share(p, PLAN_SHARE_TRAIN), p->machine.tflops, 100 * plan_share(p, PLAN_SHARE_PREFILL),
+		 100 * plan_share(p, PLAN_SHARE_READ), p->machine.gb_per_s);
+	if (j->sft.steps)
+		buf_addf(out, "  sft: %lld steps, rows of %.0f tokens\n", (long long)j->sft.steps, j->sft.row_tokens);
+	else
+		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows, j->sft.row_tokens,
+			 (long long)j->sft.epochs, j->sft.epochs == 1 ? "" : "s");
+	if (j->rl.steps)
+		buf_addf(out, "  rl: %lld steps of %lld tasks", (long long)j->rl.steps, (long long)j->rl.tasks_per_step);
+	else
+		buf_addf(out, "  rl: %lld tasks, %lld epochs", (long long)j->rl.tasks, (long long)j->rl.epochs);
+	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n", (long long)j->rl.n, j->prompt_tokens,
+		 j->answer_tokens);
+	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.0f ms of one of %d cores, %s\n",
+		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, p->machine.cores,
+		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
+	if (p->machine.price > 0)
+		buf_addf(out, "  %.2f an hour for each%s\n", p->machine.price, p->machine.cpu ? "" : " GPU");
+	else
+		buf_adds(out, "  no price was given (machine: price_per_hour, or --price-per-hour)\n");
+	if (!p->machine.cpu)
+		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step before you rely on them\n");
+}
+
+void plan_table(const struct plan *p, struct buf *out)
+{
+	double all = (double)config_parameters(&p->job.c);
+	char n[24], a[24];
+
+	buf_addf(out, "%s: %s parameters, ", p->job.model, amount(all, n));
+	if (p->job.full)
+		buf_adds(out, "all trained\n");
+	else
+		buf_addf(out, "an adapter of %s trained\n", amount((double)adapter_parameters(&p->job.c, &p->job.lora), a));
+	buf_addf(out, "%s\n", p->machine.text);
+	table_memory(p, out);
+	if (!p->choice.fits) {
+		buf_adds(out, "\nIt does not fit: the table is for 8-bit weights, recomputed activations and the shortest sequences.\n");
+		return;
+	}
+	table_choice(p, out);
+	table_time(p, out);
+	table_assumptions(p, out);
+}
+
+void plan_row(const struct plan *p, struct buf *out)
+{
+	char d[24];
+
+	if (!p) {
+		buf_addf(out, "%-22s %-8s %-10s %8s %6s %8s %6s %10s %10s %10s\n", "machine", "weights", "recompute", "length", "micro", "accum.",
+			 "slots", "time", "GPU-hours", "cost");
+		return;
+	}
+	buf_addf(out, "%-22.22s ", p->machine.cpu ? "this CPU" : p->machine.text);
+	if (!p->choice.fits) {
+		buf_adds(out, "does not fit\n");
+		return;
+	}
+	buf_addf(out, "%-8s %-10s %8lld %6lld %8lld %6lld %10s %10.2f ", store_words(p->choice.store), p->choice.recompute ? "yes" : "no",
+		 (long long)p->choice.max_length, (long long)p->choice.micro, (long long)p->choice.accumulate, (long long)p->choice.slots,
+		 duration(p->hours * 3600, d), p->gpu_hours);
+	if (p->machine.price > 0)
+		buf_addf(out, "%10.2f\n", p->cost);
+	else
+		buf_addf(out, "%10s\n", "-");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------- */
+
+static void json_choice(struct jw *w, const struct plan_choice *c)
+{
+	jw_key(w, "choice");
+	jw_begin(w, '{');
+	jw_key(w, "weights"), jw_cstr(w, store_words(c->store));
+	jw_key(w, "recompute"), jw_bool(w, c->recompute);
+	jw_key(w, "max_length"), jw_int(w, c->max_length);
+	jw_key(w, "micro_batch"), jw_int(w, c->micro);
+	jw_key(w, "accumulate"), jw_int(w, c->accumulate);
+	jw_key(w, "rl_micro_tokens"), jw_int(w, c->rl_micro);
+	jw_key(w, "slots"), jw_int(w, c->slots);
+	jw_end(w, '}');
+}
+
+static void json_stage(struct jw *w, const struct plan *p, enum plan_stage s)
+{
+	jw_key(w, stage_names[s]);
+	jw_begin(w, '{');
+	jw_key(w, "memory_gib"), jw_real(w, total(p, s) / GIB);
+	jw_key(w, "seconds"), jw_real(w, p->seconds[s]);
+	jw_end(w, '}');
+}
+
+void plan_json(const struct plan *p, struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "model"), jw_cstr(&w, p->job.model);
+	jw_key(&w, "parameters"), jw_int(&w, config_parameters(&p->job.c));
+	jw_key(&w, "machine"), jw_cstr(&w, p->machine.name);
+	jw_key(&w, "count"), jw_int(&w, p->machine.count);
+	jw_key(&w, "fits"), jw_bool(&w, p->choice.fits);
+	json_choice(&w, &p->choice);
+	for (int s = 0; s < PLAN_STAGES; s++)
+		json_stage(&w, p, s);
+	jw_key(&w, "hours"), jw_real(&w, p->hours);
+	jw_key(&w, "gpu_hours"), jw_real(&w, p->gpu_hours);
+	jw_key(&w, "cost"), jw_real(&w, p->cost);
+	jw_end(&w, '}');
+	buf_addc(out, '\n');
+}

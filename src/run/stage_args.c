@@ -1,0 +1,38 @@
+/* Options of train, eval and report: see stage_args.h. */
+#include "run/stage_args.h"
+
+const struct opt train_opts[] = {
+	OPT_CHOICE(struct train_args, stage, "stage", "sft|rl|all", "sft", "supervised, against the judge, or one after the other"),
+	OPT_STR(struct train_args, out, "out", "DIR", NULL, "run folder; an interrupted run in it is continued"),
+	OPT_INT(struct train_args, seed, "seed", 0, 9e15, 1, "same seed, same machine: same bits"),
+	OPT_INCLUDE(struct train_args, policy, policy_args_table, "Model and optimiser"),
+	OPT_INCLUDE(struct train_args, sft, sft_args_table, "Supervised stage"),
+	OPT_INCLUDE(struct train_args, rl, rl_args_table, "Reinforcement stage"),
+	OPT_INCLUDE(struct train_args, sample, sample_args_table, "Sampling"),
+	OPT_INCLUDE(struct train_args, judge, judge_args_table, "The judge"),
+	OPT_END
+};
+
+const struct opt eval_opts[] = {
+	OPT_STR(struct eval_cmd_args, model, "model", "DIR", NULL, "Hugging Face folder"),
+	OPT_STR(struct eval_cmd_args, adapter, "adapter", "DIR", NULL, "LoRA adapter on it; a training checkpoint must be complete"),
+	OPT_LIST(struct eval_cmd_args, compare, "compare", "DIR", 0, "another adapter or model to evaluate on the same tasks; may be repeated"),
+	OPT_INCLUDE(struct eval_cmd_args, eval, eval_args_table, NULL),
+	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL, "write the result as JSON"),
+	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL, "keep the result in this run folder, for its report"),
+	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval", "under this name: outputs/eval_NAME.json"),
+	OPT_CHOICE(struct eval_cmd_args, device, "device", "auto|cpu", "auto", "where the model runs"),
+	OPT_CHOICE(struct eval_cmd_args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+	OPT_INT(struct eval_cmd_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
+	OPT_INT(struct eval_cmd_args, seed, "seed", 0, 9e15, 1, "same seed, same samples"),
+	OPT_FLAG(struct eval_cmd_args, json, "json", 0, "print the JSON instead of a table"),
+	OPT_INCLUDE(struct eval_cmd_args, sample, sample_args_table, "Sampling"),
+	OPT_INCLUDE(struct eval_cmd_args, judge, judge_args_table, "The judge"),
+	OPT_END
+};
+
+const struct opt report_opts[] = {
+	OPT_STR(struct report_cmd_args, out, "out", "FILE", NULL, "the page; RUN/report.html unless given"),
+	OPT_INCLUDE(struct report_cmd_args, report, report_args_table, NULL),
+	OPT_END
+};

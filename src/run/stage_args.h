@@ -1,0 +1,40 @@
+/* Options of the commands that run starts as its stages, so that it can fill the same structs. */
+#ifndef RUN_STAGE_ARGS_H
+#define RUN_STAGE_ARGS_H
+
+#include "run/eval_args.h"
+#include "run/rl_args.h"
+#include "run/train_args.h"
+
+struct train_args {
+	const char *stage, *out;
+	int64_t seed;
+	struct policy_args policy;
+	struct sft_args sft;
+	struct rl_args rl;
+	struct sample_args sample;
+	struct judge_args judge;
+};
+
+extern const struct opt train_opts[];
+
+struct eval_cmd_args {
+	const char *model, *adapter, *out, *device, *weights, *run, *name;
+	struct opt_list compare;
+	int64_t seed, threads;
+	int json;
+	struct eval_args eval;
+	struct sample_args sample;
+	struct judge_args judge;
+};
+
+extern const struct opt eval_opts[];
+
+struct report_cmd_args {
+	const char *out;
+	struct report_args report;
+};
+
+extern const struct opt report_opts[];
+
+#endif

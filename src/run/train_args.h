@@ -1,0 +1,26 @@
+/* Options of training, shared by train, run and ablate. */
+#ifndef RUN_TRAIN_ARGS_H
+#define RUN_TRAIN_ARGS_H
+
+#include "base/opt.h"
+#include "train/sft.h"
+
+/* Where the policy comes from and how it is trained: both stages. */
+struct policy_args {
+	const char *model, *adapter, *init, *tokenizer, *lora_targets, *schedule, *store;
+	int64_t lora_r, warmup, micro_tokens, threads;
+	double lora_alpha, lora_dropout, lr, weight_decay, clip, lr_floor;
+	int full, recompute;
+};
+extern const struct opt policy_args_table[];
+int policy_args_options(const struct policy_args *a, uint64_t seed, struct policy_opts *o, struct err *e);
+
+/* Of the supervised stage alone. */
+struct sft_args {
+	struct opt_list data;
+	int64_t epochs, steps, batch, accumulate, max_length, save_every;
+	int pack, shuffle;
+};
+extern const struct opt sft_args_table[];
+
+#endif

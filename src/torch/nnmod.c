@@ -1,0 +1,160 @@
+/* nn.Module's attribute rules and nn.Parameter. The class itself is in prelude/nn_module.py;
+ * its __setattr__, __getattr__ and __delattr__ are here because every access runs them. */
+#include "interp/interp.h"
+
+static struct class_obj *module_class(struct host *h)
+{
+	struct val nn, c;
+	if (h->nn_module)
+		return h->nn_module;
+	struct str_obj *name = host_intern(h, STR("Module"));
+	if (!name || import_module(h, STR("torch.nn"), &nn) || module_attr(h, nn.u.mod, name, &c) <= 0 || c.kind != V_CLASS)
+		return NULL;
+	return h->nn_module = c.u.c;
+}
+
+static struct dict_obj *table(struct host *h, struct val self, enum name_id name)
+{
+	struct val *v = V_IS_HEAP(self) && self.u.o->attrs ? attrs_get(self.u.o->attrs, h->nm[name]) : NULL;
+	return v && v->kind == V_DICT ? v->u.d : NULL;
+}
+
+static void remove_from(struct host *h, struct dict_obj *d, struct str_obj *name)
+{
+	if (d)
+		attrs_del(h, d, name);
+}
+
+struct tables { struct dict_obj *params, *buffers, *modules; };
+
+static int place(struct bind *b, struct tables *t, struct str_obj *name, struct val v, enum name_id where)
+{
+	struct host *h = b->h;
+	struct dict_obj *into = where == NM__parameters ? t->params : where == NM__modules ? t->modules : t->buffers;
+	if (!into)
+		return bind_raise(b, EXC_AttributeError, "cannot assign %s before Module.__init__() call", where == NM__parameters ? "parameters" : "module");
+	attrs_del(h, b->a[0].u.o->attrs, name);
+	if (into != t->params)
+		remove_from(h, t->params, name);
+	if (into != t->buffers)
+		remove_from(h, t->buffers, name);
+	if (into != t->modules)
+		remove_from(h, t->modules, name);
+	return attrs_set(h, into, name, v);
+}
+
+static int m_setattr(struct bind *b)
+{
+	struct host *h = b->h;
+	struct val self = b->a[0], v = b->a[2];
+	struct tables t = { table(h, self, NM__parameters), table(h, self, NM__buffers), table(h, self, NM__modules) };
+	if (b->a[1].kind != V_STR)
+		return bind_raise(b, EXC_TypeError, "attribute name must be string");
+	struct str_obj *name = host_intern(h, val_text(b->a[1]));
+	struct class_obj *mc = module_class(h);
+	if (!name || !mc)
+		return -1;
+	if (v.kind == V_TENSOR && v.u.t->is_param)
+		return place(b, &t, name, v, NM__parameters);
+	if (t.params && attrs_get(t.params, name)) {
+		if (v.kind != V_NONE)
+			return bind_raise(b, EXC_TypeError, "cannot assign '%s' as parameter '%s' (torch.nn.Parameter or None expected)",
+					  v.kind == V_TENSOR ? "torch.FloatTensor" : val_type_name(h, v), name->p);
+		return attrs_set(h, t.params, name, v);
+	}
+	if (V_IS_HEAP(v) && v.kind == V_OBJECT && class_is_sub(v.u.o->cls, mc))
+		return place(b, &t, name, v, NM__modules);
+	if (t.modules && attrs_get(t.modules, name)) {
+		if (v.kind != V_NONE)
+			return bind_raise(b, EXC_TypeError, "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)", val_type_name(h, v), name->p);
+		return attrs_set(h, t.modules, name, v);
+	}
+	if (v.kind == V_TENSOR && v.u.o->cls->native && !strcmp(v.u.o->cls->native, "torch.nn.Buffer"))
+		return place(b, &t, name, v, NM__buffers);
+	if (t.buffers && attrs_get(t.buffers, name)) {
+		if (v.kind != V_NONE && v.kind != V_TENSOR)
+			return bind_raise(b, EXC_TypeError, "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)", val_type_name(h, v), name->p);
+		return attrs_set(h, t.buffers, name, v);
+	}
+	return attr_set_generic(h, self, name, v);
+}
+
+static int m_getattr(struct bind *b)
+{
+	static const enum name_id where[] = { NM__parameters, NM__buffers, NM__modules };
+	struct host *h = b->h;
+	for (size_t i = 0; i < COUNT_OF(where) && b->a[1].kind == V_STR; i++) {
+		struct dict_obj *d = table(h, b->a[0], where[i]);
+		struct val *v = d ? attrs_get(d, b->a[1].u.s) : NULL;
+		if (v) {
+			b->out = host_hold(h, *v);
+			return 0;
+		}
+	}
+	return bind_raise(b, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, b->a[0]), b->a[1].kind == V_STR ? b->a[1].u.s->p : "?");
+}
+
+static int m_delattr(struct bind *b)
+{
+	static const enum name_id where[] = { NM__parameters, NM__buffers, NM__modules };
+	struct str_obj *name = host_intern(b->h, val_text(b->a[1]));
+	if (!name)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(where); i++) {
+		struct dict_obj *d = table(b->h, b->a[0], where[i]);
+		if (d && attrs_del(b->h, d, name))
+			return 0;
+	}
+	return attr_del_generic(b->h, b->a[0], name);
+}
+
+/* --- nn.Parameter ------------------------------------------------------------------------------------- */
+
+static int new_param(struct bind *b, int grad, int is_param)
+{
+	struct tensor t, *from;
+	struct err e = ERR_INIT;
+	if (!bind_given(b, 1)) {
+		int64_t zero = 0;
+		if (tensor_new(&t, host_dtype(b->h, b->h->default_dtype), 1, &zero, &e))
+			return host_raise_err(b->h, &e);
+	} else {
+		if (bind_tensor(b, 1, &from))
+			return -1;
+		t = *from;
+		tensor_retain(&t);
+	}
+	enum host_device dev = bind_given(b, 1) ? b->a[1].u.t->device : HOST_CPU;
+	if (grad && !dtype_is_float(t.dt)) {
+		tensor_release(&t);
+		return bind_raise(b, EXC_RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+	}
+	if (val_tensor(b->h, &t, dev, &b->out))
+		return -1;
+	b->out.u.t->is_param = (unsigned char)is_param;
+	b->out.u.t->requires_grad = (unsigned char)grad;
+	b->out.u.t->made_empty = bind_given(b, 1) && b->a[1].u.t->made_empty;
+	b->out.u.t->computed = bind_given(b, 1) && b->a[1].u.t->computed;
+	b->out.u.o->cls = is_param ? b->h->param_class : host_native_class(b->h, "torch.nn.Buffer");
+	return 0;
+}
+
+static int p_new(struct bind *b)
+{
+	int grad;
+	return bind_bool(b, 2, &grad) ? -1 : new_param(b, grad, 1);
+}
+
+static int buffer_new(struct bind *b)
+{
+	return new_param(b, 0, 0);
+}
+
+const struct bind_row nn_module_rows[] = {
+	{ "torch.nn._module_setattr", "self, name, value", m_setattr, 0 },
+	{ "torch.nn._module_getattr", "self, name", m_getattr, 0 },
+	{ "torch.nn._module_delattr", "self, name", m_delattr, 0 },
+	{ "torch.nn.Parameter.__new__", "cls, data=None, requires_grad=True", p_new, BIND_STATIC },
+	{ "torch.nn.Buffer.__new__", "cls, data=None, *, persistent=True", buffer_new, BIND_STATIC },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,252 @@
+/* The random module: CPython's generator (mt19937 seeded by init_by_array) and what its
+ * methods draw from it. Unseeded it starts from 0: programs here are reproducible. */
+#include <math.h>
+
+#include "interp/interp.h"
+#include "torch/torch.h"
+
+enum { MT_N = 624, MT_M = 397 };
+
+static void mt_init(struct host_random *r, uint32_t seed)
+{
+	r->mt[0] = seed;
+	for (uint32_t i = 1; i < MT_N; i++)
+		r->mt[i] = 1812433253u * (r->mt[i - 1] ^ r->mt[i - 1] >> 30) + i;
+	r->at = MT_N;
+}
+
+static void mt_init_array(struct host_random *r, const uint32_t *key, uint32_t n)
+{
+	uint32_t i = 1, j = 0;
+	mt_init(r, 19650218u);
+	for (uint32_t k = MAX(MT_N, n); k; k--) {
+		r->mt[i] = (r->mt[i] ^ (r->mt[i - 1] ^ r->mt[i - 1] >> 30) * 1664525u) + key[j] + j;
+		if (++i >= MT_N)
+			r->mt[0] = r->mt[MT_N - 1], i = 1;
+		if (++j >= n)
+			j = 0;
+	}
+	for (uint32_t k = MT_N - 1; k; k--) {
+		r->mt[i] = (r->mt[i] ^ (r->mt[i - 1] ^ r->mt[i - 1] >> 30) * 1566083941u) - i;
+		if (++i >= MT_N)
+			r->mt[0] = r->mt[MT_N - 1], i = 1;
+	}
+	r->mt[0] = 0x80000000u;
+	r->ready = 1;
+}
+
+static void seed_with(struct host_random *r, uint64_t seed)
+{
+	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+	mt_init_array(r, key, key[1] ? 2 : 1);
+	r->spare = NAN;
+}
+
+static uint32_t next32(struct host_random *r)
+{
+	if (!r->ready)
+		seed_with(r, 0);
+	if (r->at >= MT_N) {
+		for (int k = 0; k < MT_N; k++) {
+			uint32_t y = (r->mt[k] & 0x80000000u) | (r->mt[(k + 1) % MT_N] & 0x7fffffffu);
+			r->mt[k] = r->mt[(k + MT_M) % MT_N] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+		}
+		r->at = 0;
+	}
+	uint32_t y = r->mt[r->at++];
+	y ^= y >> 11;
+	y ^= y << 7 & 0x9d2c5680u;
+	y ^= y << 15 & 0xefc60000u;
+	return y ^ y >> 18;
+}
+
+static double next_double(struct host_random *r)
+{
+	uint32_t a = next32(r) >> 5, b = next32(r) >> 6;
+	return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0);
+}
+
+static uint64_t bits(struct host_random *r, int k)
+{
+	if (k <= 32)
+		return next32(r) >> (32 - k);
+	uint64_t low = next32(r);
+	return low | (uint64_t)(next32(r) >> (64 - k)) << 32;
+}
+
+static uint64_t below(struct host_random *r, uint64_t n)
+{
+	int k = 64 - __builtin_clzll(n);
+	uint64_t v = bits(r, k);
+	while (v >= n)
+		v = bits(r, k);
+	return v;
+}
+
+static int r_seed(struct bind *b)
+{
+	int64_t s = 0;
+	if (bind_given(b, 0) && bind_int(b, 0, &s))
+		return -1;
+	seed_with(&b->h->random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
+	return 0;
+}
+
+static int r_random(struct bind *b)
+{
+	b->out = val_float(next_double(&b->h->random));
+	return 0;
+}
+
+static int r_uniform(struct bind *b)
+{
+	double lo, hi;
+	if (bind_float(b, 0, &lo) || bind_float(b, 1, &hi))
+		return -1;
+	b->out = val_float(lo + (hi - lo) * next_double(&b->h->random));
+	return 0;
+}
+
+static int r_randint(struct bind *b)
+{
+	int64_t lo, hi;
+	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi))
+		return -1;
+	if (hi < lo)
+		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1), (long long)(hi - lo + 1));
+	uint64_t span = (uint64_t)hi - (uint64_t)lo + 1;
+	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->random, span) : bits(&b->h->random, 64))));
+	return 0;
+}
+
+static int r_randrange(struct bind *b)
+{
+	int64_t lo = 0, hi, step;
+	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step))
+		return -1;
+	int64_t n = step > 0 && hi > lo ? (hi - lo + step - 1) / step : step < 0 && hi < lo ? (hi - lo + step + 1) / step : 0;
+	if (n <= 0)
+		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
+	b->out = val_int(lo + step * (int64_t)below(&b->h->random, (uint64_t)n));
+	return 0;
+}
+
+static int r_choice(struct bind *b)
+{
+	int64_t n;
+	if (host_len(b->h, b->a[0], &n))
+		return -1;
+	if (!n)
+		return bind_raise(b, EXC_IndexError, "Cannot choose from an empty sequence");
+	return item_get(b->h, b->a[0], val_int((int64_t)below(&b->h->random, (uint64_t)n)), &b->out);
+}
+
+static int r_shuffle(struct bind *b)
+{
+	if (b->a[0].kind != V_LIST)
+		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(b->h, b->a[0]));
+	struct seq_obj *s = b->a[0].u.seq;
+	for (size_t i = s->n; i-- > 1;) {
+		size_t j = (size_t)below(&b->h->random, i + 1);
+		struct val t = s->v[i];
+		s->v[i] = s->v[j];
+		s->v[j] = t;
+	}
+	return 0;
+}
+
+/* Box-Muller as CPython's gauss: two values a pair of draws. */
+static int r_gauss(struct bind *b)
+{
+	struct host_random *r = &b->h->random;
+	double mu, sigma, z;
+	if (bind_float(b, 0, &mu) || bind_float(b, 1, &sigma))
+		return -1;
+	if (!r->ready)
+		seed_with(r, 0);
+	z = r->spare;
+	r->spare = NAN;
+	if (isnan(z)) {
+		double x = next_double(r) * 6.28318530717958647692, g = sqrt(-2.0 * log(1.0 - next_double(r)));
+		z = cos(x) * g;
+		r->spare = sin(x) * g;
+	}
+	b->out = val_float(mu + z * sigma);
+	return 0;
+}
+
+/* numpy's generator is the same one, seeded by one word; numpy.random is written in Python on it. */
+static int n_seed(struct bind *b)
+{
+	int64_t s = 0;
+	if (bind_given(b, 0) && bind_int(b, 0, &s))
+		return -1;
+	if (s < 0 || s > UINT32_MAX)
+		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
+	mt_init(&b->h->numpy_random, (uint32_t)s);
+	b->h->numpy_random.ready = 1;
+	return 0;
+}
+
+static struct host_random *numpy_state(struct host *h)
+{
+	if (!h->numpy_random.ready) {
+		mt_init(&h->numpy_random, 0);
+		h->numpy_random.ready = 1;
+	}
+	return &h->numpy_random;
+}
+
+/* n doubles in [0, 1) */
+static int n_doubles(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t;
+	int64_t n;
+	if (bind_int(b, 0, &n))
+		return -1;
+	if (num_new(&c, &t, DT_F64, 1, &n, bind_e(b)))
+		return bind_fail(b);
+	for (int64_t i = 0; i < n; i++)
+		((double *)tensor_data(&t))[i] = next_double(numpy_state(b->h));
+	return bind_result(b, &t);
+}
+
+/* n integers in [0, most]: words under a mask, those above thrown away */
+static int n_up_to(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct host_random *r = numpy_state(b->h);
+	struct tensor t;
+	int64_t most, n;
+	if (bind_int(b, 0, &most) || bind_int(b, 1, &n))
+		return -1;
+	if (most < 0)
+		return bind_raise(b, EXC_ValueError, "low >= high");
+	if (num_new(&c, &t, DT_I64, 1, &n, bind_e(b)))
+		return bind_fail(b);
+	uint64_t mask = most ? UINT64_MAX >> __builtin_clzll((uint64_t)most) : 0, v;
+	for (int64_t i = 0; i < n; i++) {
+		do {
+			v = !most ? 0 : mask > UINT32_MAX ? (uint64_t)next32(r) << 32 : 0;
+			v = !most ? 0 : (v | next32(r)) & mask;
+		} while (v > (uint64_t)most);
+		((int64_t *)tensor_data(&t))[i] = (int64_t)v;
+	}
+	return bind_result(b, &t);
+}
+
+const struct bind_row random_rows[] = {
+	{ "random.seed", "a=None, version=2", r_seed, 0 },
+	{ "random.random", "", r_random, 0 },
+	{ "random.uniform", "a, b", r_uniform, 0 },
+	{ "random.randint", "a, b", r_randint, 0 },
+	{ "random.randrange", "start, stop=None, step=1", r_randrange, 0 },
+	{ "random.choice", "seq", r_choice, 0 },
+	{ "random.shuffle", "x", r_shuffle, 0 },
+	{ "random.gauss", "mu=0.0, sigma=1.0", r_gauss, 0 },
+	{ "numpy.random.seed", "seed=None", n_seed, BIND_RANDOM },
+	{ "numpy.random._doubles", "n, /", n_doubles, BIND_RANDOM },
+	{ "numpy.random._up_to", "most, n, /", n_up_to, BIND_RANDOM },
+	{ NULL, NULL, NULL, 0 }
+};

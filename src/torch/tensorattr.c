@@ -1,0 +1,139 @@
+/* Attributes of tensors that belong to the engine rather than to numbers: device, gradient
+ * flags, .data, identity. */
+#include "interp/interp.h"
+
+static int a_device(struct bind *b)
+{
+	enum host_device d = b->a[0].u.t->device;
+	b->out = val_device(d, d == HOST_CUDA ? 0 : -1);
+	return 0;
+}
+
+static int a_is_cuda(struct bind *b)
+{
+	b->out = val_bool(b->a[0].u.t->device == HOST_CUDA);
+	return 0;
+}
+
+static int a_is_cpu(struct bind *b)
+{
+	b->out = val_bool(b->a[0].u.t->device == HOST_CPU);
+	return 0;
+}
+
+static int a_false(struct bind *b)
+{
+	b->out = val_bool(0);
+	return 0;
+}
+
+static int a_requires_grad(struct bind *b)
+{
+	b->out = val_bool(b->a[0].u.t->requires_grad);
+	return 0;
+}
+
+static int set_requires_grad(struct bind *b)
+{
+	int on;
+	if (bind_bool(b, 1, &on))
+		return -1;
+	if (on && !dtype_is_float(b->a[0].u.t->t.dt))
+		return bind_raise(b, EXC_RuntimeError, "only Tensors of floating point dtype can require gradients");
+	b->a[0].u.t->requires_grad = (unsigned char)on;
+	b->out = b->a[0];
+	return 0;
+}
+
+static int a_is_leaf(struct bind *b)
+{
+	b->out = val_bool(!b->a[0].u.t->requires_grad || b->a[0].u.t->is_param);
+	return 0;
+}
+
+static int a_grad(struct bind *b)
+{
+	b->out = host_hold(b->h, b->a[0].u.t->grad);
+	return 0;
+}
+
+static int set_grad(struct bind *b)
+{
+	val_assign(b->h, &b->a[0].u.t->grad, b->a[1]);
+	return 0;
+}
+
+/* The same elements without history: x.data, x.detach(). */
+static int a_data(struct bind *b)
+{
+	struct tensor t = b->a[0].u.t->t;
+	tensor_retain(&t);
+	if (val_tensor(b->h, &t, b->a[0].u.t->device, &b->out))
+		return -1;
+	b->out.u.t->made_empty = b->a[0].u.t->made_empty;
+	b->out.u.t->computed = b->a[0].u.t->computed;
+	return 0;
+}
+
+static int set_data(struct bind *b)
+{
+	struct tensor *from;
+	struct tensor_obj *self = b->a[0].u.t, *other = b->a[1].u.t;
+	if (bind_tensor(b, 1, &from))
+		return -1;
+	struct tensor old = self->t, t = *from;
+	tensor_retain(&t);
+	self->t = t;
+	self->device = other->device;
+	self->made_empty = other->made_empty;
+	self->computed = other->computed;
+	if (old.st->refs == 1 && old.st != t.st)
+		b->h->tensor_bytes -= MIN(old.st->bytes, b->h->tensor_bytes);
+	tensor_release(&old);
+	return 0;
+}
+
+static int a_hash(struct bind *b)
+{
+	b->out = val_int((int64_t)((uintptr_t)b->a[0].u.o & INT64_MAX));
+	return 0;
+}
+
+static int a_none(struct bind *b)
+{
+	b->out = val_none();
+	return 0;
+}
+
+static int a_backward(struct bind *b)
+{
+	return bind_unsupported(b, "Tensor.backward: gradients are not computed here");
+}
+
+const struct bind_row tensor_attr_rows[] = {
+	{ "torch.Tensor.device", "self", a_device, BIND_PROPERTY },
+	{ "torch.Tensor.is_cuda", "self", a_is_cuda, BIND_PROPERTY },
+	{ "torch.Tensor.is_cpu", "self", a_is_cpu, BIND_PROPERTY },
+	{ "torch.Tensor.is_meta", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_sparse", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_mps", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_xpu", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.is_quantized", "self", a_false, BIND_PROPERTY },
+	{ "torch.Tensor.requires_grad", "self", a_requires_grad, BIND_PROPERTY },
+	{ "torch.Tensor.requires_grad.set", "self, value", set_requires_grad, 0 },
+	{ "torch.Tensor.requires_grad_", "self, requires_grad=True", set_requires_grad, 0 },
+	{ "torch.Tensor.is_leaf", "self", a_is_leaf, BIND_PROPERTY },
+	{ "torch.Tensor.grad", "self", a_grad, BIND_PROPERTY },
+	{ "torch.Tensor.grad.set", "self, value", set_grad, 0 },
+	{ "torch.Tensor.grad_fn", "self", a_none, BIND_PROPERTY },
+	{ "torch.Tensor.data", "self", a_data, BIND_PROPERTY },
+	{ "torch.Tensor.data.set", "self, value", set_data, 0 },
+	{ "torch.Tensor.detach", "self", a_data, 0 },
+	{ "torch.Tensor.detach_", "self", a_data, 0 },
+	{ "torch.detach", "self", a_data, 0 },
+	{ "torch.Tensor.__hash__", "self", a_hash, 0 },
+	{ "torch.Tensor.backward", "self, *args, **kwargs", a_backward, 0 },
+	{ "torch.Tensor.retain_grad", "self", a_none, 0 },
+	{ "torch.Tensor.share_memory_", "self", a_data, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

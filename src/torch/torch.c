@@ -1,0 +1,205 @@
+/* What the torch bindings share: see torch.h. */
+#include "torch/torch.h"
+
+#include "base/mem.h"
+
+static int ask_room(void *arg, int64_t bytes)
+{
+	return host_room(arg, bytes);
+}
+
+struct num_ctx torch_ctx(struct bind *b)
+{
+	return (struct num_ctx){ .pool = host_pool(b->h), .default_float = host_dtype(b->h, host_default_dtype(b->h)),
+				 .room = ask_room, .room_arg = b->h };
+}
+
+/* --- the generator -------------------------------------------------------------------------- */
+
+static const uint64_t first_seed = 67280421310721;
+
+static void release_rng(void *p)
+{
+	mem_free(p);
+}
+
+struct num_rng *torch_rng(struct host *h)
+{
+	struct host_ext *x = host_ext(h);
+
+	if (!x->p) {
+		x->p = mem_alloc(sizeof (struct num_rng));
+		x->release = release_rng;
+		if (!x->p)
+			return NULL;
+		num_rng_seed(x->p, first_seed);
+	}
+	return x->p;
+}
+
+void torch_seed(struct host *h, uint64_t seed)
+{
+	struct num_rng *r = torch_rng(h);
+
+	if (r)
+		num_rng_seed(r, seed);
+}
+
+/* --- arguments --------------------------------------------------------------------------------- */
+
+int torch_arg(struct bind *b, size_t i, struct num_arg *a)
+{
+	struct bind_num v;
+
+	if (bind_num(b, i, &v))
+		return -1;
+	*a = (struct num_arg){ .kind = v.t ? NUM_TENSOR : v.is_float ? NUM_FLOAT : v.is_bool ? NUM_BOOL : NUM_INT,
+			       .t = v.t, .i = v.i, .f = v.f };
+	return 0;
+}
+
+int torch_int(struct bind *b, size_t i, int64_t otherwise, int64_t *v)
+{
+	*v = otherwise;
+	return bind_given(b, i) ? bind_int(b, i, v) : 0;
+}
+
+int torch_float(struct bind *b, size_t i, double otherwise, double *v)
+{
+	*v = otherwise;
+	return bind_given(b, i) ? bind_float(b, i, v) : 0;
+}
+
+int torch_dtype(struct bind *b, size_t i, int *dt)
+{
+	enum dtype v;
+
+	*dt = -1;
+	if (!bind_given(b, i))
+		return 0;
+	if (bind_dtype(b, i, DT_F32, &v))
+		return -1;
+	*dt = (int)host_dtype(b->h, v);
+	return 0;
+}
+
+int torch_dims(struct bind *b, size_t i, int ndim, struct num_dims *d)
+{
+	struct bind_ints v;
+
+	if (bind_dims(b, i, ndim, &v))
+		return -1;
+	d->n = v.n;
+	for (int k = 0; k < v.n; k++)
+		d->v[k] = (int)v.v[k];
+	return 0;
+}
+
+int torch_choice(struct bind *b, size_t i, const char *const *names, const char *what, int *v)
+{
+	struct str s;
+
+	if (bind_string(b, i, &s))
+		return -1;
+	for (*v = 0; names[*v]; ++*v)
+		if (str_is(s, names[*v]))
+			return 0;
+	return bind_raise(b, EXC_ValueError, "%.*s is not a valid value for %s", STR_ARG(s), what);
+}
+
+/* --- results -------------------------------------------------------------------------------------- */
+
+int torch_result(struct bind *b, struct tensor *t, size_t out)
+{
+	struct tensor *o;
+	int rc;
+
+	if (out >= b->n || !bind_given(b, out))
+		return bind_result(b, t);
+	if (bind_tensor(b, out, &o)) {
+		tensor_release(t);
+		return -1;
+	}
+	rc = tensor_copy(o, t, bind_e(b));
+	tensor_release(t);
+	if (rc)
+		return bind_fail(b);
+	b->out = b->a[out];
+	return 0;
+}
+
+int torch_write_back(struct bind *b, struct tensor *t)
+{
+	struct tensor *self;
+	int rc = bind_tensor(b, 0, &self);
+
+	if (!rc && tensor_same_shape(self, t) == 0)
+		rc = err_set(bind_e(b), ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
+			     SHAPE_TEXT(self->ndim, self->shape), SHAPE_TEXT(t->ndim, t->shape));
+	rc = rc || tensor_copy(self, t, bind_e(b));
+	tensor_release(t);
+	return rc ? bind_fail(b) : bind_self(b);
+}
+
+int torch_give(struct bind *b, struct tensor *t)
+{
+	return b->row->flags & BIND_INPLACE ? torch_write_back(b, t) : bind_result(b, t);
+}
+
+static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *args, const double *p)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *self;
+
+	if (bind_tensor(b, 0, &self) || num_apply_into(&c, self, op, args, p, bind_e(b)))
+		return bind_fail(b);
+	return bind_self(b);
+}
+
+int torch_apply(struct bind *b, enum num_op op, const struct num_arg *args, const double *p)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor y;
+
+	if (b->row->flags & BIND_INPLACE)
+		return apply_inplace(b, op, args, p);
+	if (num_apply(&c, &y, op, args, p, bind_e(b)))
+		return bind_fail(b);
+	return bind_result(b, &y);
+}
+
+int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p, size_t inplace)
+{
+	int on;
+
+	if (bind_bool(b, inplace, &on))
+		return -1;
+	return on ? apply_inplace(b, op, args, p) : torch_apply(b, op, args, p);
+}
+
+int torch_item(struct bind *b, const struct tensor *t, struct val *out)
+{
+	if (tensor_numel(t) != 1)
+		return bind_raise(b, EXC_RuntimeError, "a Tensor with %lld elements cannot be converted to Scalar",
+				  (long long)tensor_numel(t));
+	if (host_may_read(b->h, t->dt, 1))
+		return -1;
+	if (t->dt == DT_BOOL)
+		*out = val_bool((int)dtype_load_int(t->dt, tensor_data(t)));
+	else if (dtype_is_float(t->dt))
+		*out = val_float(dtype_load(t->dt, tensor_data(t)));
+	else
+		*out = val_int(dtype_load_int(t->dt, tensor_data(t)));
+	return 0;
+}
+
+int torch_on_device(struct bind *b, size_t device)
+{
+	enum host_device d;
+
+	if (bind_device(b, device, &d))
+		return -1;
+	if (b->out.kind == V_TENSOR)
+		b->out.u.t->device = d;
+	return 0;
+}

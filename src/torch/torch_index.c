@@ -1,0 +1,302 @@
+/* Bindings: selection by tensors: gather, scatter, index_*, masks, embedding. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/nn.h"
+#include "num/shape.h"
+#include "torch/torch.h"
+
+static int done(struct bind *b, int rc, struct tensor *y)
+{
+	return rc ? bind_fail(b) : bind_result(b, y);
+}
+
+int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct num_arg v;
+
+	if (torch_arg(b, i, &v))
+		return -1;
+	if (v.kind == NUM_TENSOR) {
+		*out = *v.t;
+		tensor_retain(out);
+		return 0;
+	}
+	if (num_new(&c, out, t->dt, 0, NULL, bind_e(b)) || num_fill(&c, out, v, bind_e(b)))
+		return bind_fail(b);
+	return 0;
+}
+
+/* --- by tensors ----------------------------------------------------------------------------------- */
+
+static int i_gather(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, y;
+	int dim;
+
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix))
+		return -1;
+	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
+}
+
+static int i_take_along_dim(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, y;
+	int dim;
+
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &ix) || bind_dim(b, 2, t->ndim, &dim))
+		return -1;
+	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
+}
+
+/* input, dim, index, src; in place or on a copy */
+static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, v, y;
+	int dim, rc;
+
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || torch_value(b, src, t, &v))
+		return -1;
+	if (b->row->flags & BIND_INPLACE) {
+		rc = num_scatter(&c, t, dim, ix, &v, how, bind_e(b));
+		tensor_release(&v);
+		return rc ? bind_fail(b) : bind_self(b);
+	}
+	rc = num_clone(&c, &y, t, bind_e(b));
+	if (!rc && num_scatter(&c, &y, dim, ix, &v, how, bind_e(b))) {
+		tensor_release(&y);
+		rc = -1;
+	}
+	tensor_release(&v);
+	return done(b, rc, &y);
+}
+
+/* ..., src, *, reduce=None, value=?: scatter(dim, index, value=1.0) gives the value by name */
+static int i_scatter(struct bind *b)
+{
+	enum num_scatter how = SCATTER_SET;
+
+	if (bind_given(b, 4)) {
+		static const char *const names[] = { "add", "multiply", NULL };
+		int k;
+
+		if (torch_choice(b, 4, names, "reduce", &k))
+			return -1;
+		how = k ? SCATTER_MUL : SCATTER_ADD;
+	}
+	if (!bind_given(b, 3) && !bind_given(b, 5))
+		return bind_raise(b, EXC_TypeError, "scatter() missing 1 required positional arguments: \"src\"");
+	return scatter_as(b, how, bind_given(b, 3) ? 3 : 5);
+}
+
+static int i_scatter_add(struct bind *b)
+{
+	return scatter_as(b, SCATTER_ADD, 3);
+}
+
+/* input, dim, index, src, reduce, *, include_self=True */
+static int i_scatter_reduce(struct bind *b)
+{
+	static const char *const names[] = { "sum", "prod", "amax", "amin", NULL };
+	int how, include;
+
+	if (torch_choice(b, 4, names, "reduce", &how) || bind_bool(b, 5, &include))
+		return -1;
+	if (!include)
+		return bind_unsupported(b, "scatter_reduce with include_self=False");
+	return scatter_as(b, (enum num_scatter)(how + 1), 3);
+}
+
+static int i_index_select(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, y;
+	int dim;
+
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix))
+		return -1;
+	return done(b, num_index_select(&c, &y, t, dim, ix, bind_e(b)), &y);
+}
+
+/* input, dim, index, source, *, alpha=1 */
+static int index_write(struct bind *b, int add)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, v, y;
+	double alpha = 1;
+	int dim, rc;
+
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || torch_value(b, 3, t, &v) ||
+	    (b->n > 4 && bind_float(b, 4, &alpha)))
+		return -1;
+	if (b->row->flags & BIND_INPLACE) {
+		rc = num_index_add(&c, t, dim, ix, &v, add, alpha, bind_e(b));
+		tensor_release(&v);
+		return rc ? bind_fail(b) : bind_self(b);
+	}
+	rc = num_clone(&c, &y, t, bind_e(b));
+	if (!rc && num_index_add(&c, &y, dim, ix, &v, add, alpha, bind_e(b))) {
+		tensor_release(&y);
+		rc = -1;
+	}
+	tensor_release(&v);
+	return done(b, rc, &y);
+}
+
+static int i_index_add(struct bind *b) { return index_write(b, 1); }
+static int i_index_copy(struct bind *b) { return index_write(b, 0); }
+
+/* input, indices, values, accumulate=False */
+static int i_index_put(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct num_index ix = { .n = 0 };
+	struct tensor *t, **list, v, y;
+	size_t n;
+	int accumulate, rc;
+
+	if (bind_tensor(b, 0, &t) || bind_tensors(b, 1, &list, &n) || bind_bool(b, 3, &accumulate) || torch_value(b, 2, t, &v))
+		return -1;
+	for (size_t i = 0; i < n && i < TENSOR_DIMS; i++)
+		ix.v[ix.n++] = list[i];
+	if (b->row->flags & BIND_INPLACE) {
+		rc = num_index_put(&c, t, &ix, &v, accumulate, bind_e(b));
+		tensor_release(&v);
+		return rc ? bind_fail(b) : bind_self(b);
+	}
+	rc = num_clone(&c, &y, t, bind_e(b));
+	if (!rc && num_index_put(&c, &y, &ix, &v, accumulate, bind_e(b))) {
+		tensor_release(&y);
+		rc = -1;
+	}
+	tensor_release(&v);
+	return done(b, rc, &y);
+}
+
+static int i_take(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *ix, y;
+
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &ix))
+		return -1;
+	return done(b, num_take(&c, &y, t, ix, bind_e(b)), &y);
+}
+
+static int i_masked_select(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *m, y;
+
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &m))
+		return -1;
+	return done(b, num_masked_select(&c, &y, t, m, bind_e(b)), &y);
+}
+
+/* self, mask, source: source's elements in order where the mask is true */
+static int i_masked_scatter(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, places = { .st = NULL }, mask = { .st = NULL }, y;
+	int rc;
+
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &m) || bind_tensor(b, 2, &s))
+		return -1;
+	if (num_clone(&c, &y, t, bind_e(b)))
+		return bind_fail(b);
+	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
+	     tensor_reshape(&flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
+	if (!rc && flat.shape[0] < places.shape[0])
+		rc = err_set(bind_e(b), ERR_STATE, "masked_scatter_: expected self and source to have same dtypes and enough elements");
+	rc = rc || tensor_slice(&part, &flat, 0, 0, places.shape[0], 1, bind_e(b)) ||
+	     num_index_put(&c, &y, &(struct num_index){ .v = { &mask }, .n = 1 }, &part, 0, bind_e(b));
+	tensor_release(&flat);
+	tensor_release(&part);
+	tensor_release(&places);
+	tensor_release(&mask);
+	if (rc) {
+		tensor_release(&y);
+		return bind_fail(b);
+	}
+	return torch_give(b, &y);
+}
+
+int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor places, col[TENSOR_DIMS];
+	int rc = 0;
+
+	if (num_nonzero(&c, &places, t, bind_e(b)))
+		return bind_fail(b);
+	for (int i = 0; i < t->ndim && !rc; i++)
+		rc = tensor_select(&col[i], &places, 1, i, bind_e(b));
+	tensor_release(&places);
+	return rc ? bind_fail(b) : bind_tuple(b, col, (size_t)t->ndim);
+}
+
+static int i_nonzero(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, y;
+	int as_tuple;
+
+	if (bind_tensor(b, 0, &t) || bind_bool(b, 1, &as_tuple))
+		return -1;
+	if (as_tuple)
+		return torch_nonzero_tuple(b, t);
+	return done(b, num_nonzero(&c, &y, t, bind_e(b)), &y);
+}
+
+/* input, weight, padding_idx=None, ... */
+static int f_embedding(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *ix, *w, y;
+
+	if (bind_tensor(b, 0, &ix) || bind_tensor(b, 1, &w))
+		return -1;
+	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);
+}
+
+static int f_one_hot(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, y;
+	int64_t n;
+
+	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &n))
+		return -1;
+	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
+}
+
+#define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COPY }, { "torch.Tensor." name, "self, " sig, fn, BIND_COPY }
+#define WRITE(name, sig, fn) BOTH(name, sig, fn), { "torch.Tensor." name "_", "self, " sig, fn, BIND_COPY | BIND_INPLACE }
+
+const struct bind_row torch_index_rows[] = {
+	BOTH("gather", "dim, index, *, sparse_grad=False", i_gather),
+	BOTH("take_along_dim", "indices, dim", i_take_along_dim),
+	WRITE("scatter", "dim, index, src=?, *, reduce=None, value=?", i_scatter),
+	{ "torch.scatter_add", "input, dim, index, src", i_scatter_add, BIND_COMPUTE },
+	{ "torch.Tensor.scatter_add", "self, dim, index, src", i_scatter_add, BIND_COMPUTE },
+	{ "torch.Tensor.scatter_add_", "self, dim, index, src", i_scatter_add, BIND_COMPUTE | BIND_INPLACE },
+	WRITE("scatter_reduce", "dim, index, src, reduce, *, include_self=True", i_scatter_reduce),
+	BOTH("index_select", "dim, index", i_index_select),
+	WRITE("index_add", "dim, index, source, *, alpha=1", i_index_add),
+	WRITE("index_copy", "dim, index, source", i_index_copy),
+	WRITE("index_fill", "dim, index, value", i_index_copy),
+	WRITE("index_put", "indices, values, accumulate=False", i_index_put),
+	BOTH("take", "index", i_take),
+	BOTH("masked_select", "mask", i_masked_select),
+	WRITE("masked_scatter", "mask, source", i_masked_scatter),
+	BOTH("nonzero", "*, as_tuple=False", i_nonzero),
+	ALIAS("torch.argwhere", "torch.nonzero"),
+	{ "torch.nn.functional.embedding",
+	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, BIND_COPY },
+	{ "torch.nn.functional.one_hot", "tensor, num_classes=-1", f_one_hot, BIND_COMPUTE },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,499 @@
+/* Bindings: making tensors. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/shape.h"
+#include "torch/torch.h"
+
+/* The dtype slot, or the default float; what the program asked for, not the oracle's. */
+static int dtype_or_default(struct bind *b, size_t i, enum dtype *dt)
+{
+	return bind_dtype(b, i, host_default_dtype(b->h), dt);
+}
+
+/* Slots dtype, device, requires_grad at `first`, first + 1, first + 2. */
+static int made(struct bind *b, struct tensor *t, size_t first)
+{
+	int grad = 0;
+
+	if (bind_result(b, t))
+		return -1;
+	if (first + 1 < b->n && torch_on_device(b, first + 1))
+		return -1;
+	if (first + 2 < b->n && bind_bool(b, first + 2, &grad))
+		return -1;
+	if (grad && b->out.kind == V_TENSOR)
+		b->out.u.t->requires_grad = 1;
+	return 0;
+}
+
+enum content { EMPTY, ZERO, ONE };
+
+static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, enum content what)
+{
+	struct num_ctx c = torch_ctx(b);
+
+	if (num_new(&c, t, host_dtype(b->h, dt), ndim, shape, bind_e(b)))
+		return bind_fail(b);
+	if (what == ONE && num_fill(&c, t, num_i(1), bind_e(b))) {
+		tensor_release(t);
+		return bind_fail(b);
+	}
+	/* Empty memory is zero here too (or poison): a program must not see what was there before. */
+	if (what != ONE)
+		memset(t->st->data, 0, t->st->bytes);
+	return 0;
+}
+
+static void mark_empty(struct bind *b, enum content what)
+{
+	if (what != EMPTY || b->out.kind != V_TENSOR)
+		return;
+	b->out.u.t->made_empty = 1;
+	host_forget(b->h, &b->out.u.t->t);
+}
+
+/* *size, out=None, dtype=None, device=None, requires_grad=False, ... */
+static int by_size(struct bind *b, enum content what)
+{
+	struct bind_ints s;
+	struct tensor t;
+	enum dtype dt;
+
+	if (bind_shape(b, 0, &s) || dtype_or_default(b, 1, &dt) || new_filled(b, &t, dt, s.n, s.v, what) || made(b, &t, 1))
+		return -1;
+	mark_empty(b, what);
+	return 0;
+}
+
+static int c_empty(struct bind *b) { return by_size(b, EMPTY); }
+static int c_zeros(struct bind *b) { return by_size(b, ZERO); }
+static int c_ones(struct bind *b) { return by_size(b, ONE); }
+
+/* input, *, dtype=None, device=None, requires_grad=False, ... */
+static int by_like(struct bind *b, enum content what)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *x, t;
+	enum dtype dt;
+
+	if (bind_tensor(b, 0, &x) || bind_dtype(b, 1, x->dt, &dt))
+		return -1;
+	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
+		return bind_fail(b);
+	memset(t.st->data, 0, t.st->bytes);
+	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
+		return bind_fail(b);
+	if (made(b, &t, 1))
+		return -1;
+	mark_empty(b, what);
+	return 0;
+}
+
+static int c_empty_like(struct bind *b) { return by_like(b, EMPTY); }
+static int c_zeros_like(struct bind *b) { return by_like(b, ZERO); }
+static int c_ones_like(struct bind *b) { return by_like(b, ONE); }
+
+/* self, *size, dtype=None, device=None, requires_grad=False */
+static int by_new(struct bind *b, enum content what)
+{
+	struct bind_ints s;
+	struct tensor *x, t;
+	enum dtype dt;
+
+	if (bind_tensor(b, 0, &x) || bind_shape(b, 1, &s) || bind_dtype(b, 2, x->dt, &dt) ||
+	    new_filled(b, &t, dt, s.n, s.v, what) || made(b, &t, 2))
+		return -1;
+	mark_empty(b, what);
+	return 0;
+}
+
+static int c_new_empty(struct bind *b) { return by_new(b, EMPTY); }
+static int c_new_zeros(struct bind *b) { return by_new(b, ZERO); }
+static int c_new_ones(struct bind *b) { return by_new(b, ONE); }
+
+/* size, stride, *, dtype=None, device=None, requires_grad=False */
+static int c_empty_strided(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct bind_ints s, st;
+	struct tensor t;
+	enum dtype dt;
+
+	if (bind_ints(b, 0, &s) || bind_ints(b, 1, &st) || dtype_or_default(b, 2, &dt))
+		return -1;
+	if (s.n != st.n)
+		return bind_shape_error(b, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
+	if (num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
+		return bind_fail(b);
+	memset(t.st->data, 0, t.st->bytes);
+	if (made(b, &t, 2))
+		return -1;
+	mark_empty(b, EMPTY);
+	return 0;
+}
+
+static enum dtype number_dtype(struct bind *b, const struct num_arg *v)
+{
+	return v->kind == NUM_FLOAT ? host_default_dtype(b->h) : v->kind == NUM_BOOL ? DT_BOOL : v->kind == NUM_INT ? DT_I64 : v->t->dt;
+}
+
+static int filled_with(struct bind *b, struct tensor *t, struct num_arg v)
+{
+	struct num_ctx c = torch_ctx(b);
+	int rc = v.kind == NUM_TENSOR ? tensor_copy(t, v.t, bind_e(b))
+				      : num_fill(&c, t, v, bind_e(b));
+
+	if (rc) {
+		tensor_release(t);
+		return bind_fail(b);
+	}
+	return 0;
+}
+
+/* size, fill_value, *, dtype=None, device=None, requires_grad=False */
+static int c_full(struct bind *b)
+{
+	struct bind_ints s;
+	struct num_arg v;
+	struct tensor t;
+	enum dtype dt;
+
+	if (bind_ints(b, 0, &s) || torch_arg(b, 1, &v) || bind_dtype(b, 2, number_dtype(b, &v), &dt) ||
+	    new_filled(b, &t, dt, s.n, s.v, ZERO) || filled_with(b, &t, v))
+		return -1;
+	return made(b, &t, 2);
+}
+
+static int c_full_like(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct num_arg v;
+	struct tensor *x, t;
+	enum dtype dt;
+
+	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v) || bind_dtype(b, 2, x->dt, &dt))
+		return -1;
+	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
+		return bind_fail(b);
+	return filled_with(b, &t, v) ? -1 : made(b, &t, 2);
+}
+
+static int c_new_full(struct bind *b)
+{
+	struct bind_ints s;
+	struct num_arg v;
+	struct tensor *x, t;
+	enum dtype dt;
+
+	if (bind_tensor(b, 0, &x) || bind_ints(b, 1, &s) || torch_arg(b, 2, &v) || bind_dtype(b, 3, x->dt, &dt) ||
+	    new_filled(b, &t, dt, s.n, s.v, ZERO) || filled_with(b, &t, v))
+		return -1;
+	return made(b, &t, 3);
+}
+
+/* --- ranges ----------------------------------------------------------------------------------------- */
+
+/* start, end=?, step=1, *, dtype=None, device=None, requires_grad=False */
+static int c_arange(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct num_arg a = num_i(0), z, s;
+	struct tensor t;
+	enum dtype dt;
+	int floats;
+
+	if (bind_given(b, 1) ? torch_arg(b, 0, &a) || torch_arg(b, 1, &z) : torch_arg(b, 0, &z))
+		return -1;
+	if (torch_arg(b, 2, &s))
+		return -1;
+	for (struct num_arg *v[] = { &a, &z, &s }, **p = v; p < v + 3; p++)
+		if ((*p)->kind == NUM_TENSOR) {
+			const struct tensor *x = (*p)->t;
+
+			if (tensor_numel(x) != 1)
+				return bind_shape_error(b, "arange(): bounds must be numbers");
+			**p = dtype_is_float(x->dt) ? num_f(dtype_load(x->dt, tensor_data(x))) : num_i(dtype_load_int(x->dt, tensor_data(x)));
+		}
+	floats = a.kind == NUM_FLOAT || z.kind == NUM_FLOAT || s.kind == NUM_FLOAT;
+	if (bind_dtype(b, 3, floats ? host_default_dtype(b->h) : DT_I64, &dt))
+		return -1;
+	if (num_arange(&c, &t, a, z, s, dt, bind_e(b)))
+		return bind_fail(b);
+	return made(b, &t, 3);
+}
+
+static int c_linspace(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t;
+	double a, z;
+	int64_t n;
+	enum dtype dt;
+
+	if (bind_float(b, 0, &a) || bind_float(b, 1, &z) || bind_int(b, 2, &n) || dtype_or_default(b, 3, &dt))
+		return -1;
+	if (num_linspace(&c, &t, a, z, n, dt, bind_e(b)))
+		return bind_fail(b);
+	return made(b, &t, 3);
+}
+
+static int c_logspace(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t, y;
+	double a, z, base;
+	int64_t n;
+	enum dtype dt;
+	int rc;
+
+	if (bind_float(b, 0, &a) || bind_float(b, 1, &z) || bind_int(b, 2, &n) || bind_float(b, 3, &base) || dtype_or_default(b, 4, &dt))
+		return -1;
+	if (num_linspace(&c, &t, a, z, n, dt, bind_e(b)))
+		return bind_fail(b);
+	rc = num_op2(&c, &y, NUM_pow, num_f(base), num_t(&t), bind_e(b));
+	tensor_release(&t);
+	return rc ? bind_fail(b) : made(b, &y, 4);
+}
+
+/* n, m=None, *, dtype=None, device=None, requires_grad=False */
+static int c_eye(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t;
+	int64_t n, m;
+	enum dtype dt;
+
+	if (bind_int(b, 0, &n) || torch_int(b, 1, n, &m) || dtype_or_default(b, 2, &dt))
+		return -1;
+	if (num_eye(&c, &t, n, m, host_dtype(b->h, dt), bind_e(b)))
+		return bind_fail(b);
+	return made(b, &t, 2);
+}
+
+static int tri_indices(struct bind *b, int upper)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor t;
+	int64_t rows, cols, off, n = 0, *p;
+
+	if (bind_int(b, 0, &rows) || bind_int(b, 1, &cols) || bind_int(b, 2, &off))
+		return -1;
+	for (int pass = 0; pass < 2; pass++) {
+		int64_t k = 0;
+
+		if (pass && num_new(&c, &t, DT_I64, 2, (int64_t[]){ 2, n }, bind_e(b)))
+			return bind_fail(b);
+		p = pass ? tensor_data(&t) : NULL;
+		for (int64_t i = 0; i < rows; i++)
+			for (int64_t j = 0; j < cols; j++)
+				if (upper ? j - i >= off : j - i <= off) {
+					if (p) {
+						p[k] = i;
+						p[n + k] = j;
+					}
+					k++;
+				}
+		n = k;
+	}
+	return bind_result(b, &t);
+}
+
+static int c_tril_indices(struct bind *b) { return tri_indices(b, 0); }
+static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
+
+/* --- from Python values ---------------------------------------------------------------------------------- */
+
+struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged; enum dtype tensors; int n_tensors; };
+
+static void measure(struct nest *s, struct val v, int depth)
+{
+	if (v.kind == V_LIST || v.kind == V_TUPLE) {
+		int64_t n = (int64_t)v.u.seq->n;
+
+		if (depth >= TENSOR_DIMS) {
+			s->bad = 1;
+			return;
+		}
+		if (depth >= s->ndim) {
+			s->ndim = depth + 1;
+			s->shape[depth] = n;
+		}
+		s->ragged |= s->shape[depth] != n;
+		for (int64_t i = 0; i < n; i++)
+			measure(s, v.u.seq->v[i], depth + 1);
+		return;
+	}
+	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1) {
+		s->tensors = s->n_tensors++ ? num_promote_types(s->tensors, v.u.t->t.dt) : v.u.t->t.dt;
+	} else {
+		s->floats |= v.kind == V_FLOAT;
+		s->ints |= v.kind == V_INT;
+		s->bools |= v.kind == V_BOOL;
+		s->bad |= v.kind != V_FLOAT && v.kind != V_INT && v.kind != V_BOOL;
+	}
+	s->ragged |= depth != s->ndim;
+}
+
+static void pour(enum dtype dt, char **p, struct val v)
+{
+	if (v.kind == V_LIST || v.kind == V_TUPLE) {
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			pour(dt, p, v.u.seq->v[i]);
+		return;
+	}
+	if (v.kind == V_TENSOR)
+		dtype_convert(dt, *p, v.u.t->t.dt, tensor_data(&v.u.t->t), 1);
+	else if (v.kind == V_FLOAT)
+		dtype_store(dt, *p, v.u.f);
+	else
+		dtype_store_int(dt, *p, v.u.i);
+	*p += dtype_size(dt);
+}
+
+static enum dtype nest_dtype(struct bind *b, const struct nest *s)
+{
+	enum dtype dt = s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 : s->bools ? DT_BOOL : host_default_dtype(b->h);
+
+	if (s->n_tensors)
+		dt = s->floats || s->ints || s->bools ? num_promote_types(s->tensors, dt) : s->tensors;
+	return dt;
+}
+
+/* data, *, dtype=None, device=None, requires_grad=False */
+static int c_tensor(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct nest s = { .ndim = 0 };
+	struct val v = b->a[0];
+	struct tensor t;
+	enum dtype dt;
+	char *p;
+
+	if (bind_unwrap(b, &v))
+		return -1;
+	if (v.kind == V_TENSOR) {
+		if (bind_dtype(b, 1, v.u.t->t.dt, &dt))
+			return -1;
+		if (num_to(&c, &t, &v.u.t->t, host_dtype(b->h, dt), bind_e(b)))
+			return bind_fail(b);
+		return made(b, &t, 1);
+	}
+	measure(&s, v, 0);
+	if (s.bad)
+		return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v));
+	if (s.ragged)
+		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d", (long long)s.shape[s.ndim - 1], s.ndim - 1);
+	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt))
+		return -1;
+	/* Rounded to the dtype the program asked for even where the oracle keeps doubles. */
+	if (num_new(&c, &t, dt, s.ndim, s.shape, bind_e(b)))
+		return bind_fail(b);
+	p = tensor_data(&t);
+	pour(dt, &p, v);
+	return made(b, &t, 1);
+}
+
+/* x.new_tensor(data): x's dtype unless another is named */
+static int c_new_tensor(struct bind *b)
+{
+	struct val all[] = { b->a[1], bind_given(b, 2) ? b->a[2] : val_dtype(host_nominal(b->h, b->a[0].u.t->t.dt)), b->a[3], b->a[4] };
+	struct bind inner = *b;
+
+	inner.a = all;
+	inner.n = 4;
+	if (c_tensor(&inner)) {
+		b->e = inner.e;
+		return -1;
+	}
+	b->out = inner.out;
+	return 0;
+}
+
+/* as_tensor, asarray: a tensor of the right dtype is itself */
+static int c_as_tensor(struct bind *b)
+{
+	enum dtype dt;
+
+	if (bind_unwrap(b, &b->a[0]))
+		return -1;
+	if (b->a[0].kind == V_TENSOR) {
+		if (bind_dtype(b, 1, b->a[0].u.t->t.dt, &dt))
+			return -1;
+		if (host_dtype(b->h, dt) == b->a[0].u.t->t.dt) {
+			b->out = b->a[0];
+			return 0;
+		}
+	}
+	return c_tensor(b);
+}
+
+/* torch.Tensor(2, 3), torch.Tensor([1, 2]): the class called as a function */
+static int c_Tensor(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct val args = b->a[1];
+	struct bind_ints s;
+	struct nest n = { .ndim = 0 };
+	struct val first = args.u.seq->n == 1 ? args.u.seq->v[0] : val_none();
+	struct tensor t;
+	char *p;
+
+	if (first.kind == V_TENSOR) {      /* an alias of it */
+		t = first.u.t->t;
+		tensor_retain(&t);
+		return bind_result(b, &t);
+	}
+	if (bind_unwrap(b, &first))
+		return -1;
+	if (first.kind == V_TENSOR)
+		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) : bind_result(b, &t);
+	if (first.kind == V_LIST || first.kind == V_TUPLE) {
+		measure(&n, first, 0);
+		if (n.bad || n.ragged)
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, first));
+		if (num_new(&c, &t, host_dtype(b->h, DT_F32), n.ndim, n.shape, bind_e(b)))
+			return bind_fail(b);
+		p = tensor_data(&t);
+		pour(t.dt, &p, first);
+		return bind_result(b, &t);
+	}
+	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) || new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||
+	    bind_result(b, &t))
+		return -1;
+	mark_empty(b, EMPTY);
+	return 0;
+}
+
+#define OPTS "dtype=None, device=None, requires_grad=False, pin_memory=False, layout=None, memory_format=None"
+
+const struct bind_row torch_make_rows[] = {
+	{ "torch.empty", "*size, " OPTS ", out=None", c_empty, BIND_ALLOC },
+	{ "torch.zeros", "*size, " OPTS ", out=None", c_zeros, BIND_ALLOC },
+	{ "torch.ones", "*size, " OPTS ", out=None", c_ones, BIND_ALLOC },
+	{ "torch.empty_like", "input, *, " OPTS, c_empty_like, BIND_ALLOC },
+	{ "torch.zeros_like", "input, *, " OPTS, c_zeros_like, BIND_ALLOC },
+	{ "torch.ones_like", "input, *, " OPTS, c_ones_like, BIND_ALLOC },
+	{ "torch.Tensor.new_empty", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
+	{ "torch.Tensor.new_zeros", "self, *size, " OPTS, c_new_zeros, BIND_ALLOC },
+	{ "torch.Tensor.new_ones", "self, *size, " OPTS, c_new_ones, BIND_ALLOC },
+	{ "torch.Tensor.new_full", "self, size, fill_value, *, " OPTS, c_new_full, BIND_ALLOC },
+	{ "torch.Tensor.new_tensor", "self, data, *, " OPTS, c_new_tensor, BIND_ALLOC },
+	{ "torch.Tensor.new", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
+	{ "torch.empty_strided", "size, stride, *, " OPTS, c_empty_strided, BIND_ALLOC },
+	{ "torch.full", "size, fill_value, *, " OPTS, c_full, BIND_ALLOC },
+	{ "torch.full_like", "input, fill_value, *, " OPTS, c_full_like, BIND_ALLOC },
+	{ "torch.arange", "start, end=?, step=1, *, " OPTS, c_arange, BIND_ALLOC },
+	{ "torch.linspace", "start, end, steps, *, " OPTS, c_linspace, BIND_ALLOC },
+	{ "torch.logspace", "start, end, steps, base=10.0, *, " OPTS, c_logspace, BIND_ALLOC },
+	{ "torch.eye", "n, m=None, *, " OPTS, c_eye, BIND_ALLOC },
+	{ "torch.tril_indices", "row, col, offset=0, *, " OPTS, c_tril_indices, BIND_ALLOC },
+	{ "torch.triu_indices", "row, col, offset=0, *, " OPTS, c_triu_indices, BIND_ALLOC },
+	{ "torch.tensor", "data, *, " OPTS, c_tensor, BIND_ALLOC },
+	{ "torch.scalar_tensor", "data, *, " OPTS, c_tensor, BIND_ALLOC },
+	{ "torch.as_tensor", "data, dtype=None, device=None", c_as_tensor, BIND_ALLOC },
+	ALIAS("torch.asarray", "torch.as_tensor"),
+	{ "torch.Tensor.__new__", "cls, *args", c_Tensor, BIND_ALLOC | BIND_STATIC },
+	{ NULL, NULL, NULL, 0 }
+};

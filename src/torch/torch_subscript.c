@@ -1,0 +1,274 @@
+/* Bindings: x[...] and x[...] = y. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "num/shape.h"
+#include "torch/torch.h"
+
+/* A subscript taken apart: slices, integers, None and ... are done as views; tensors and lists
+ * are collected for num_index, one entry per dimension of the view. */
+struct subscript {
+	struct tensor view;                     /* own reference */
+	struct num_index ix;
+	struct tensor made[TENSOR_DIMS];        /* index tensors built from lists */
+	int n_made, advanced;
+	int selected;                           /* dimensions that integers took away */
+};
+
+static void subscript_release(struct subscript *s)
+{
+	tensor_release(&s->view);
+	for (int i = 0; i < s->n_made; i++)
+		tensor_release(&s->made[i]);
+}
+
+static void take(struct subscript *s, struct tensor *v)
+{
+	tensor_release(&s->view);
+	s->view = *v;
+}
+
+static int slice_bound(struct bind *b, struct val v, int64_t otherwise, int64_t *out)
+{
+	*out = otherwise;
+	if (v.kind == V_NONE || v.kind == V_UNSET)
+		return 0;
+	if (v.kind == V_INT || v.kind == V_BOOL) {
+		*out = v.u.i;
+		return 0;
+	}
+	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1 && !dtype_is_float(v.u.t->t.dt)) {
+		*out = dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t));
+		return 0;
+	}
+	return bind_raise(b, EXC_TypeError, "slice indices must be integers or None or have an __index__ method");
+}
+
+static int apply_slice(struct bind *b, struct subscript *s, int dim, struct val v)
+{
+	struct tensor out;
+	int64_t start, stop, step;
+
+	if (slice_bound(b, v.u.slice->start, 0, &start) || slice_bound(b, v.u.slice->stop, INT64_MAX, &stop) ||
+	    slice_bound(b, v.u.slice->step, 1, &step))
+		return -1;
+	if (tensor_slice(&out, &s->view, dim, start, stop, step, bind_e(b)))
+		return bind_fail(b);
+	take(s, &out);
+	return 0;
+}
+
+/* The elements of a nest of lists of ints or bools, in order. */
+struct list_scan { int64_t shape[TENSOR_DIMS], *out, n; int ndim, bools, others; };
+
+static void scan_list(struct list_scan *s, struct val v, int depth)
+{
+	if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < TENSOR_DIMS) {
+		if (depth >= s->ndim) {
+			s->ndim = depth + 1;
+			s->shape[depth] = (int64_t)v.u.seq->n;
+		}
+		s->others |= s->shape[depth] != (int64_t)v.u.seq->n;
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			scan_list(s, v.u.seq->v[i], depth + 1);
+		return;
+	}
+	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0 && !dtype_is_float(v.u.t->t.dt))
+		v = val_int(dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t)));
+	s->others |= (v.kind != V_INT && v.kind != V_BOOL) || depth != s->ndim;
+	s->bools += v.kind == V_BOOL;
+	if (s->out && (v.kind == V_INT || v.kind == V_BOOL))
+		s->out[s->n] = v.u.i;
+	s->n++;
+}
+
+static int index_list(struct bind *b, struct subscript *s, struct val v)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct list_scan scan = { .ndim = 0 };
+	struct tensor t, flags;
+
+	scan_list(&scan, v, 0);
+	if (scan.others || (scan.bools && scan.bools != scan.n) || s->n_made == TENSOR_DIMS)
+		return bind_raise(b, EXC_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+						     "indices (got %s)", val_type_name(b->h, v));
+	if (num_new(&c, &t, DT_I64, scan.ndim, scan.shape, bind_e(b)))
+		return bind_fail(b);
+	scan.out = tensor_data(&t);
+	scan.n = 0;
+	scan_list(&scan, v, 0);
+	if (scan.bools) {
+		int rc = num_to(&c, &flags, &t, DT_BOOL, bind_e(b));
+
+		tensor_release(&t);
+		if (rc)
+			return bind_fail(b);
+		t = flags;
+	}
+	s->made[s->n_made] = t;
+	s->ix.v[s->ix.n++] = &s->made[s->n_made++];
+	s->advanced = 1;
+	return 0;
+}
+
+/* Dimensions that one item of the subscript consumes. */
+static int consumes(struct val v)
+{
+	if (v.kind == V_NONE || v.kind == V_ELLIPSIS || v.kind == V_BOOL)
+		return 0;
+	if (v.kind == V_TENSOR && (v.u.t->t.dt == DT_BOOL || v.u.t->t.dt == DT_U8))
+		return v.u.t->t.ndim;
+	return 1;
+}
+
+static int apply_int(struct bind *b, struct subscript *s, int dim, int64_t i)
+{
+	struct tensor out;
+	int64_t n = dim < s->view.ndim ? s->view.shape[dim] : 0;
+
+	if (i < -n || i >= n)
+		return bind_raise(b, EXC_IndexError, "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
+				  dim + s->selected, (long long)n);
+	s->selected++;
+	if (tensor_select(&out, &s->view, dim, i, bind_e(b)))
+		return bind_fail(b);
+	take(s, &out);
+	return 0;
+}
+
+/* One item; *dim is the dimension of the view it applies to. */
+static int apply_item(struct bind *b, struct subscript *s, struct val v, int *dim)
+{
+	struct tensor out;
+
+	if (v.kind == V_NONE || v.kind == V_BOOL) {
+		if (tensor_unsqueeze(&out, &s->view, *dim, bind_e(b)))
+			return bind_fail(b);
+		take(s, &out);
+		if (v.kind == V_BOOL && !v.u.i) {
+			if (tensor_slice(&out, &s->view, *dim, 0, 0, 1, bind_e(b)))
+				return bind_fail(b);
+			take(s, &out);
+		}
+		s->ix.v[s->ix.n++] = NULL;
+		(*dim)++;
+		return 0;
+	}
+	if (v.kind == V_INT)
+		return apply_int(b, s, *dim, v.u.i);
+	if (v.kind == V_SLICE) {
+		s->ix.v[s->ix.n++] = NULL;
+		return apply_slice(b, s, (*dim)++, v);
+	}
+	if (v.kind == V_TENSOR) {
+		const struct tensor *t = &v.u.t->t;
+
+		if (t->ndim == 0 && t->dt != DT_BOOL && !dtype_is_float(t->dt))
+			return apply_int(b, s, *dim, dtype_load_int(t->dt, tensor_data(t)));
+		s->ix.v[s->ix.n++] = t;
+		s->advanced = 1;
+		*dim += t->dt == DT_BOOL || t->dt == DT_U8 ? t->ndim : 1;
+		return 0;
+	}
+	if (v.kind == V_LIST || v.kind == V_TUPLE) {
+		(*dim)++;
+		return index_list(b, s, v);
+	}
+	return bind_raise(b, EXC_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+					     "(got %s)", val_type_name(b->h, v));
+}
+
+static int take_apart(struct bind *b, struct subscript *s, const struct tensor *t, struct val index)
+{
+	const struct val *given = index.kind == V_TUPLE ? index.u.seq->v : &index;
+	size_t n = index.kind == V_TUPLE ? index.u.seq->n : 1;
+	struct val item[TENSOR_DIMS];
+	int used = 0, dim = 0, ellipsis = 0;
+
+	memset(s, 0, sizeof *s);
+	s->view = *t;
+	tensor_retain(&s->view);
+	for (size_t i = 0; i < MIN(n, (size_t)TENSOR_DIMS); i++) {
+		item[i] = given[i];
+		if (bind_unwrap(b, &item[i]))
+			return -1;
+		used += consumes(item[i]);
+		ellipsis += item[i].kind == V_ELLIPSIS;
+	}
+	if (used > t->ndim || n > TENSOR_DIMS)
+		return bind_raise(b, EXC_IndexError, "too many indices for tensor of dimension %d", t->ndim);
+	if (ellipsis > 1)
+		return bind_raise(b, EXC_IndexError, "an index can only have a single ellipsis ('...')");
+	for (size_t i = 0; i < n; i++) {
+		if (item[i].kind == V_ELLIPSIS) {
+			for (int k = used; k < t->ndim; k++, dim++)
+				s->ix.v[s->ix.n++] = NULL;
+			continue;
+		}
+		if (apply_item(b, s, item[i], &dim))
+			return -1;
+	}
+	return 0;
+}
+
+static int t_getitem(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct subscript s;
+	struct tensor *t, y;
+	int rc;
+
+	if (bind_tensor(b, 0, &t))
+		return -1;
+	if (take_apart(b, &s, t, b->a[1])) {
+		subscript_release(&s);
+		return -1;
+	}
+	if (!s.advanced) {
+		y = s.view;
+		return bind_result(b, &y);
+	}
+	rc = num_index(&c, &y, &s.view, &s.ix, bind_e(b));
+	subscript_release(&s);
+	return rc ? bind_fail(b) : bind_result(b, &y);
+}
+
+/* Leading dimensions of size 1 of the value do not count, as in PyTorch. */
+static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
+{
+	struct num_ctx c = torch_ctx(b);
+
+	if (s->advanced)
+		return num_index_put(&c, &s->view, &s->ix, v, 0, bind_e(b));
+	while (v->ndim > s->view.ndim && v->shape[0] == 1) {
+		memmove(v->shape, v->shape + 1, sizeof *v->shape * (TENSOR_DIMS - 1));
+		memmove(v->stride, v->stride + 1, sizeof *v->stride * (TENSOR_DIMS - 1));
+		v->ndim--;
+	}
+	return tensor_copy(&s->view, v, bind_e(b));
+}
+
+static int t_setitem(struct bind *b)
+{
+	struct subscript s;
+	struct tensor *t, v;
+	int rc;
+
+	if (bind_tensor(b, 0, &t) || torch_value(b, 2, t, &v))
+		return -1;
+	if (take_apart(b, &s, t, b->a[1])) {
+		subscript_release(&s);
+		tensor_release(&v);
+		return -1;
+	}
+	rc = assign(b, &s, &v);
+	subscript_release(&s);
+	tensor_release(&v);
+	return rc ? bind_fail(b) : 0;
+}
+
+const struct bind_row torch_subscript_rows[] = {
+	{ "torch.Tensor.__getitem__", "self, index", t_getitem, BIND_VIEW },
+	{ "torch.Tensor.__setitem__", "self, index, value", t_setitem, BIND_COPY | BIND_INPLACE },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,602 @@
+/* Bindings: attributes and conversions of a tensor, in-place filling, dtypes and constants. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "interp/interp.h"
+#include "torch/torch.h"
+
+static struct tensor_obj *self(struct bind *b)
+{
+	return b->a[0].u.t;
+}
+
+static int is_tensor(struct bind *b)
+{
+	struct tensor *t;
+
+	return bind_tensor(b, 0, &t);
+}
+
+/* --- sizes --------------------------------------------------------------------------------------- */
+
+static int t_shape(struct bind *b)
+{
+	return is_tensor(b) ? -1 : val_size(b->h, self(b)->t.shape, self(b)->t.ndim, &b->out);
+}
+
+static int t_size(struct bind *b)
+{
+	int dim;
+
+	if (is_tensor(b))
+		return -1;
+	if (!bind_given(b, 1))
+		return t_shape(b);
+	if (bind_dim(b, 1, self(b)->t.ndim, &dim))
+		return -1;
+	b->out = val_int(self(b)->t.shape[dim]);
+	return 0;
+}
+
+static int t_stride(struct bind *b)
+{
+	struct val v[TENSOR_DIMS];
+	int dim;
+
+	if (is_tensor(b))
+		return -1;
+	if (bind_given(b, 1)) {
+		if (bind_dim(b, 1, self(b)->t.ndim, &dim))
+			return -1;
+		b->out = val_int(self(b)->t.stride[dim]);
+		return 0;
+	}
+	for (int i = 0; i < self(b)->t.ndim; i++)
+		v[i] = val_int(self(b)->t.stride[i]);
+	return val_tuple(b->h, v, (size_t)self(b)->t.ndim, &b->out);
+}
+
+#define INT_OF(name, expr)                                   \
+	static int name(struct bind *b)                      \
+	{                                                    \
+		if (is_tensor(b))                            \
+			return -1;                           \
+		b->out = expr;                               \
+		return 0;                                    \
+	}
+INT_OF(t_dim, val_int(self(b)->t.ndim))
+INT_OF(t_numel, val_int(tensor_numel(&self(b)->t)))
+INT_OF(t_element_size, val_int(dtype_size(host_nominal(b->h, self(b)->t.dt))))
+INT_OF(t_nbytes, val_int(tensor_numel(&self(b)->t) * dtype_size(host_nominal(b->h, self(b)->t.dt))))
+INT_OF(t_storage_offset, val_int(self(b)->t.offset))
+INT_OF(t_data_ptr, val_int((int64_t)(self(b)->t.st->id << 20) + self(b)->t.offset * dtype_size(self(b)->t.dt)))
+INT_OF(t_dtype, val_dtype(host_nominal(b->h, self(b)->t.dt)))
+INT_OF(t_is_floating_point, val_bool(dtype_is_float(self(b)->t.dt)))
+INT_OF(t_is_complex, val_bool(0))
+INT_OF(t_is_signed, val_bool(dtype_info(self(b)->t.dt)->class != DTC_UINT && self(b)->t.dt != DT_BOOL))
+
+static int t_is_contiguous(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	b->out = val_bool(tensor_is_contiguous(&self(b)->t));
+	return 0;
+}
+
+static int t_len(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (self(b)->t.ndim == 0)
+		return bind_raise(b, EXC_TypeError, "len() of a 0-d tensor");
+	b->out = val_int(self(b)->t.shape[0]);
+	return 0;
+}
+
+/* --- values ---------------------------------------------------------------------------------------- */
+
+static int t_item(struct bind *b)
+{
+	return is_tensor(b) ? -1 : torch_item(b, &self(b)->t, &b->out);
+}
+
+static int t_bool(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (tensor_numel(&self(b)->t) != 1)
+		return bind_raise(b, EXC_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
+				  tensor_numel(&self(b)->t) ? "more than one value" : "no values");
+	if (host_may_read(b->h, self(b)->t.dt, 1))
+		return -1;
+	b->out = val_bool(dtype_load(self(b)->t.dt, tensor_data(&self(b)->t)) != 0);
+	return 0;
+}
+
+/* float(x), int(x) word it otherwise than x.item(). */
+static int one_element(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (tensor_numel(&self(b)->t) == 1)
+		return 0;
+	return bind_raise(b, EXC_ValueError, "only one element tensors can be converted to Python scalars");
+}
+
+static int t_float(struct bind *b)
+{
+	struct val v;
+
+	if (one_element(b) || torch_item(b, &self(b)->t, &v))
+		return -1;
+	b->out = v.kind == V_FLOAT ? v : val_float((double)v.u.i);
+	return 0;
+}
+
+static int t_int(struct bind *b)
+{
+	struct val v;
+
+	if (one_element(b) || torch_item(b, &self(b)->t, &v))
+		return -1;
+	if (v.kind == V_FLOAT && !(fabs(v.u.f) < 9e18))
+		return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, "cannot convert float %s to integer",
+				  isnan(v.u.f) ? "NaN" : "infinity");
+	b->out = val_int(v.kind == V_FLOAT ? (int64_t)v.u.f : v.u.i);
+	return 0;
+}
+
+static int t_index(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (tensor_numel(&self(b)->t) != 1 || dtype_is_float(self(b)->t.dt))
+		return bind_raise(b, EXC_TypeError, "only integer tensors of a single element can be converted to an index");
+	if (host_may_read(b->h, self(b)->t.dt, 1))
+		return -1;
+	b->out = val_int(dtype_load_int(self(b)->t.dt, tensor_data(&self(b)->t)));
+	return 0;
+}
+
+static int list_of(struct bind *b, const struct tensor *t, struct val *out)
+{
+	struct tensor part;
+
+	if (t->ndim == 0)
+		return torch_item(b, t, out);
+	if (val_list(b->h, NULL, 0, out))
+		return -1;
+	for (int64_t i = 0; i < t->shape[0]; i++) {
+		struct val v;
+		int rc;
+
+		if (tensor_select(&part, t, 0, i, bind_e(b)))
+			return bind_fail(b);
+		rc = list_of(b, &part, &v) || list_append(b->h, *out, v);
+		tensor_release(&part);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+static int t_tolist(struct bind *b)
+{
+	return is_tensor(b) ? -1 : list_of(b, &self(b)->t, &b->out);
+}
+
+static int t_get_device(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	b->out = val_int(self(b)->device == HOST_CUDA ? 0 : -1);
+	return 0;
+}
+
+/* x.resize_(shape): the same elements seen anew where they suffice, else more of them. */
+static int t_resize_(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct bind_ints s;
+	struct tensor *t, made;
+	int64_t n = 1, have;
+
+	if (bind_tensor(b, 0, &t) || bind_shape(b, 1, &s))
+		return -1;
+	for (int i = 0; i < s.n; i++)
+		if (s.v[i] < 0 || ck_mul64(n, s.v[i], &n))
+			return bind_shape_error(b, "resize_: invalid shape %s", SHAPE_TEXT(s.n, s.v));
+	have = (int64_t)t->st->bytes / dtype_size(t->dt) - t->offset;
+	if (n > have) {
+		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
+			return bind_fail(b);
+		memset(made.st->data, 0, made.st->bytes);
+		memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
+		tensor_release(t);
+		*t = made;
+	}
+	t->ndim = s.n;
+	memcpy(t->shape, s.v, sizeof *t->shape * (size_t)s.n);
+	tensor_dense_strides(s.n, s.v, t->stride);
+	b->out = b->a[0];
+	return 0;
+}
+
+static int same(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	b->out = b->a[0];
+	return 0;
+}
+
+/* numpy's ndarray of it, on the same memory */
+static int t_numpy(struct bind *b)
+{
+	struct val m, cls;
+	struct str_obj *name = host_intern(b->h, STR("ndarray"));
+
+	if (is_tensor(b) || !name || import_module(b->h, STR("numpy"), &m) || module_attr(b->h, m.u.mod, name, &cls) <= 0)
+		return -1;
+	return host_call1(b->h, cls, b->a[0], &b->out);
+}
+
+/* x.f(...) where torch.f is written in Python */
+static int t_prelude(struct bind *b)
+{
+	enum { MOST = 8 };
+	struct val m, fn, a[MOST + 1] = { b->a[0] }, names[MOST], vals[MOST];
+	struct call_args call = { .a = a, .n = 1, .kw_names = names, .kw_vals = vals };
+	const struct seq_obj *more = b->a[1].u.seq;
+	const struct dict_obj *kw = b->a[2].u.d;
+	struct str_obj *name = host_intern(b->h, str_of(strrchr(b->row->name, '.') + 1));
+
+	if (more->n > MOST || kw->n > MOST)
+		return bind_raise(b, EXC_TypeError, "%s() got too many arguments", b->row->name);
+	for (size_t i = 0; i < more->n; i++)
+		a[call.n++] = more->v[i];
+	for (size_t i = 0; i < kw->n; i++) {
+		names[call.n_kw] = kw->e[i].key;
+		vals[call.n_kw++] = kw->e[i].val;
+	}
+	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod, name, &fn) <= 0)
+		return -1;
+	return host_callv(b->h, fn, &call, &b->out);
+}
+
+/* --- conversion -------------------------------------------------------------------------------------- */
+
+/* The same tensor if dtype and device are already right. */
+static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor_obj *o = self(b);
+	enum dtype dt = has_dtype ? host_dtype(b->h, asked) : o->t.dt;
+	struct tensor y;
+
+	if (!copy && dt == o->t.dt && (!has_device || dev == o->device)) {
+		b->out = b->a[0];
+		return 0;
+	}
+	if (num_new_like(&c, &y, dt, &o->t, bind_e(b)))
+		return bind_fail(b);
+	if (tensor_copy(&y, &o->t, bind_e(b))) {
+		tensor_release(&y);
+		return bind_fail(b);
+	}
+	if (bind_result(b, &y))
+		return -1;
+	b->out.u.t->device = has_device ? dev : o->device;
+	return 0;
+}
+
+/* x.to(dtype), x.to(device), x.to(device, dtype), x.to(other), keywords dtype, device, copy, ... */
+static int t_to(struct bind *b)
+{
+	int has_dtype = 0, has_device = 0, copy;
+	enum dtype dt = DT_F32;
+	enum host_device dev = HOST_CPU;
+
+	if (is_tensor(b) || bind_bool(b, 4, &copy))
+		return -1;
+	for (size_t i = 1; i <= 2; i++) {
+		struct val v = b->a[i];
+
+		if (v.kind == V_DTYPE) {
+			has_dtype = 1;
+			dt = (enum dtype)v.u.i;
+		} else if (v.kind == V_TENSOR) {
+			has_dtype = has_device = 1;
+			dt = v.u.t->t.dt;
+			dev = v.u.t->device;
+		} else if (v.kind == V_DEVICE || v.kind == V_STR || v.kind == V_INT) {
+			has_device = 1;
+			if (bind_device(b, i, &dev))
+				return -1;
+		}
+	}
+	if (bind_given(b, 5)) {
+		has_dtype = 1;
+		if (bind_dtype(b, 5, dt, &dt))
+			return -1;
+	}
+	if (bind_given(b, 6)) {
+		has_device = 1;
+		if (bind_device(b, 6, &dev))
+			return -1;
+	}
+	return to_dtype(b, has_dtype, dt, has_device, dev, copy);
+}
+
+#define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 1, dtype, 0, HOST_CPU, 0); }
+CAST(float, DT_F32)
+CAST(double, DT_F64)
+CAST(half, DT_F16)
+CAST(bfloat16, DT_BF16)
+CAST(int, DT_I32)
+CAST(long, DT_I64)
+CAST(short, DT_I16)
+CAST(char, DT_I8)
+CAST(byte, DT_U8)
+CAST(bool, DT_BOOL)
+
+static int t_type(struct bind *b)
+{
+	enum dtype dt;
+
+	if (is_tensor(b))
+		return -1;
+	if (!bind_given(b, 1))
+		return val_strf(b->h, &b->out, "torch.%s%sTensor", self(b)->device == HOST_CUDA ? "cuda." : "",
+				num_type_name(host_nominal(b->h, self(b)->t.dt)));
+	if (bind_dtype(b, 1, DT_F32, &dt))
+		return -1;
+	return to_dtype(b, 1, dt, 0, HOST_CPU, 0);
+}
+
+static int t_type_as(struct bind *b)
+{
+	struct tensor *o;
+
+	if (is_tensor(b) || bind_tensor(b, 1, &o))
+		return -1;
+	return to_dtype(b, 1, o->dt, 1, b->a[1].u.t->device, 0);
+}
+
+static int t_cuda(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CUDA, 0); }
+static int t_cpu(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CPU, 0); }
+
+/* Memory formats: NHWC strides for 4-d and 5-d tensors under channels_last. */
+static int in_format(struct bind *b, size_t slot, int clone)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t, y;
+	int rc, last = 0;
+
+	if (bind_tensor(b, 0, &t))
+		return -1;
+	if (bind_given(b, slot) && b->a[slot].kind == V_STR)
+		last = str_find(val_text(b->a[slot]), STR("channels_last")) >= 0;
+	if (last && (t->ndim == 4 || t->ndim == 5)) {
+		int64_t stride[TENSOR_DIMS], step = 1;
+
+		stride[1] = step;
+		step *= MAX(t->shape[1], 1);
+		for (int i = t->ndim - 1; i >= 2; i--) {
+			stride[i] = step;
+			step *= MAX(t->shape[i], 1);
+		}
+		stride[0] = step;
+		if (!clone && !memcmp(stride, t->stride, sizeof *stride * (size_t)t->ndim)) {
+			b->out = b->a[0];
+			return 0;
+		}
+		rc = num_new_strided(&c, &y, t->dt, t->ndim, t->shape, stride, bind_e(b));
+		if (!rc && tensor_copy(&y, t, bind_e(b))) {
+			tensor_release(&y);
+			rc = -1;
+		}
+		return rc ? bind_fail(b) : bind_result(b, &y);
+	}
+	if (clone)
+		rc = num_clone(&c, &y, t, bind_e(b));
+	else if (tensor_is_contiguous(t)) {
+		b->out = b->a[0];
+		return 0;
+	} else {
+		rc = num_to(&c, &y, t, t->dt, bind_e(b));
+	}
+	return rc ? bind_fail(b) : bind_result(b, &y);
+}
+
+static int t_contiguous(struct bind *b) { return in_format(b, 1, 0); }
+static int t_clone(struct bind *b) { return in_format(b, 1, 1); }
+
+/* --- writing -------------------------------------------------------------------------------------------- */
+
+static int t_copy_(struct bind *b)
+{
+	struct tensor *t, *s;
+
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &s))
+		return -1;
+	return tensor_copy(t, s, bind_e(b)) ? bind_fail(b) : bind_self(b);
+}
+
+static int fill_with(struct bind *b, struct num_arg v)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *t;
+	int rc;
+
+	if (bind_tensor(b, 0, &t))
+		return -1;
+	rc = v.kind == NUM_TENSOR ? tensor_copy(t, v.t, bind_e(b))
+				  : num_fill(&c, t, v, bind_e(b));
+	return rc ? bind_fail(b) : bind_self(b);
+}
+
+static int t_fill_(struct bind *b)
+{
+	struct num_arg v;
+
+	return torch_arg(b, 1, &v) ? -1 : fill_with(b, v);
+}
+
+static int t_zero_(struct bind *b)
+{
+	return fill_with(b, num_i(0));
+}
+
+/* --- functions ---------------------------------------------------------------------------------------------- */
+
+static int f_result_type(struct bind *b)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct num_arg a[2];
+
+	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]))
+		return -1;
+	b->out = val_dtype(host_nominal(b->h, num_result_type(&c, a, 2)));
+	return 0;
+}
+
+static int f_promote_types(struct bind *b)
+{
+	enum dtype x, y;
+
+	if (bind_dtype(b, 0, DT_F32, &x) || bind_dtype(b, 1, DT_F32, &y))
+		return -1;
+	b->out = val_dtype(num_promote_types(x, y));
+	return 0;
+}
+
+static int f_can_cast(struct bind *b)
+{
+	enum dtype x, y;
+
+	if (bind_dtype(b, 0, DT_F32, &x) || bind_dtype(b, 1, DT_F32, &y))
+		return -1;
+	b->out = val_bool(num_can_cast(x, y));
+	return 0;
+}
+
+/* torch.broadcast_shapes(*shapes) */
+static int f_broadcast_shapes(struct bind *b)
+{
+	int64_t shape[TENSOR_DIMS];
+	int ndim = 0;
+
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
+		struct val v = b->a[0].u.seq->v[i];
+		int64_t s[TENSOR_DIMS];
+		size_t n = v.kind == V_TUPLE || v.kind == V_LIST ? v.u.seq->n : 1;
+
+		if (n > TENSOR_DIMS)
+			return bind_unsupported(b, "tensors of %zu dimensions", n);
+		for (size_t k = 0; k < n; k++) {
+			struct val e = v.kind == V_INT ? v : v.u.seq->v[k];
+
+			if (e.kind != V_INT)
+				return bind_raise(b, EXC_TypeError, "broadcast_shapes(): sizes must be ints");
+			s[k] = e.u.i;
+		}
+		if (tensor_broadcast_shape(&ndim, shape, (int)n, s, bind_e(b)))
+			return bind_fail(b);
+	}
+	return val_size(b->h, shape, ndim, &b->out);
+}
+
+/* --- constants ------------------------------------------------------------------------------------------------ */
+
+#define DTYPE(id, t, tr, st, bytes, class) static int d_##id(struct bind *b) { b->out = val_dtype(DT_##id); return 0; }
+#include "tensor/dtype.def"
+#undef DTYPE
+
+#define P BIND_PROPERTY
+#define T "torch.Tensor."
+#define FREE BIND_ANY_DEVICE
+
+const struct bind_row torch_tensor_rows[] = {
+	{ T "shape", "self", t_shape, P },
+	{ T "size", "self, dim=None", t_size, 0 },
+	{ T "stride", "self, dim=None", t_stride, 0 },
+	{ T "dim", "self", t_dim, 0 },
+	{ T "ndimension", "self", t_dim, 0 },
+	{ T "ndim", "self", t_dim, P },
+	{ T "numel", "self", t_numel, 0 },
+	{ T "nelement", "self", t_numel, 0 },
+	{ T "element_size", "self", t_element_size, 0 },
+	{ T "itemsize", "self", t_element_size, P },
+	{ T "nbytes", "self", t_nbytes, P },
+	{ T "storage_offset", "self", t_storage_offset, 0 },
+	{ T "data_ptr", "self", t_data_ptr, 0 },
+	{ T "dtype", "self", t_dtype, P },
+	{ T "is_floating_point", "self", t_is_floating_point, 0 },
+	{ T "is_complex", "self", t_is_complex, 0 },
+	{ "torch.is_complex", "input", t_is_complex, 0 },
+	{ T "is_signed", "self", t_is_signed, 0 },
+	{ T "is_contiguous", "self, memory_format=None", t_is_contiguous, 0 },
+	{ T "__len__", "self", t_len, 0 },
+	{ T "item", "self", t_item, 0 },
+	{ T "__bool__", "self", t_bool, 0 },
+	{ T "__float__", "self", t_float, 0 },
+	{ T "__int__", "self", t_int, 0 },
+	{ T "__index__", "self", t_index, 0 },
+	{ T "get_device", "self", t_get_device, 0 },
+	{ T "resize_", "self, *sizes", t_resize_, BIND_ALLOC },
+	{ T "tolist", "self", t_tolist, 0 },
+	{ T "diff", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "quantile", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "tensor_split", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "kron", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "inverse", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "det", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "logdet", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "slogdet", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "pinverse", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "cholesky", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "matrix_power", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "dist", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "select_scatter", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "slice_scatter", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },
+	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,
+	  BIND_COPY | FREE },
+	{ T "float", "self, memory_format=None", cast_float, BIND_COPY },
+	{ T "double", "self, memory_format=None", cast_double, BIND_COPY },
+	{ T "half", "self, memory_format=None", cast_half, BIND_COPY },
+	{ T "bfloat16", "self, memory_format=None", cast_bfloat16, BIND_COPY },
+	{ T "int", "self, memory_format=None", cast_int, BIND_COPY },
+	{ T "long", "self, memory_format=None", cast_long, BIND_COPY },
+	{ T "short", "self, memory_format=None", cast_short, BIND_COPY },
+	{ T "char", "self, memory_format=None", cast_char, BIND_COPY },
+	{ T "byte", "self, memory_format=None", cast_byte, BIND_COPY },
+	{ T "bool", "self, memory_format=None", cast_bool, BIND_COPY },
+	{ T "type", "self, dtype=None", t_type, BIND_COPY },
+	{ T "type_as", "self, other", t_type_as, BIND_COPY | FREE },
+	{ T "cuda", "self, device=None, non_blocking=False", t_cuda, BIND_COPY | FREE },
+	{ T "cpu", "self", t_cpu, BIND_COPY | FREE },
+	{ T "contiguous", "self, memory_format=None", t_contiguous, BIND_COPY },
+	{ T "clone", "self, *, memory_format=None", t_clone, BIND_COPY },
+	{ "torch.clone", "input, *, memory_format=None", t_clone, BIND_COPY },
+	{ T "pin_memory", "self", same, BIND_VIEW },
+	{ T "copy_", "self, src, non_blocking=False", t_copy_, BIND_COPY | BIND_INPLACE | FREE },
+	{ T "fill_", "self, value", t_fill_, BIND_ALLOC | BIND_INPLACE },
+	{ T "zero_", "self", t_zero_, BIND_ALLOC | BIND_INPLACE },
+	{ "torch.result_type", "tensor1, tensor2", f_result_type, 0 },
+	{ "torch.promote_types", "type1, type2", f_promote_types, 0 },
+	{ "torch.can_cast", "from_, to", f_can_cast, 0 },
+	{ "torch.broadcast_shapes", "*shapes", f_broadcast_shapes, 0 },
+#define DTYPE(id, t, tr, st, bytes, class) { "torch." t, "", d_##id, BIND_CONST },
+#include "tensor/dtype.def"
+#undef DTYPE
+	{ "torch.float", "", d_F32, BIND_CONST },
+	{ "torch.double", "", d_F64, BIND_CONST },
+	{ "torch.half", "", d_F16, BIND_CONST },
+	{ "torch.int", "", d_I32, BIND_CONST },
+	{ "torch.long", "", d_I64, BIND_CONST },
+	{ "torch.short", "", d_I16, BIND_CONST },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,210 @@
+/* The surroundings of torch: dtypes, devices, gradient modes, and the CUDA and backend
+ * settings that programs read. "cuda" is accepted and means here. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+
+/* --- dtypes ------------------------------------------------------------------------------------------- */
+
+static int dtype_const(struct bind *b)
+{
+	static const struct { const char *alias; enum dtype dt; } aliases[] = {
+		{ "float", DT_F32 }, { "double", DT_F64 }, { "half", DT_F16 }, { "int", DT_I32 }, { "long", DT_I64 }, { "short", DT_I16 },
+	};
+	const char *name = strrchr(b->row->name, '.') + 1;
+	for (size_t i = 0; i < COUNT_OF(aliases); i++)
+		if (!strcmp(aliases[i].alias, name)) {
+			b->out = val_dtype(aliases[i].dt);
+			return 0;
+		}
+	int dt = dtype_by_torch(str_of(name));
+	if (dt < 0)
+		BUG("dtype %s", name);
+	b->out = val_dtype((enum dtype)dt);
+	return 0;
+}
+
+static int d_is_float(struct bind *b)
+{
+	b->out = val_bool(dtype_is_float((enum dtype)b->a[0].u.i));
+	return 0;
+}
+
+static int d_is_signed(struct bind *b)
+{
+	enum dtype_class c = dtype_info((enum dtype)b->a[0].u.i)->class;
+	b->out = val_bool(c == DTC_FLOAT || c == DTC_SINT);
+	return 0;
+}
+
+static int d_itemsize(struct bind *b)
+{
+	b->out = val_int(dtype_size((enum dtype)b->a[0].u.i));
+	return 0;
+}
+
+static int d_false(struct bind *b)
+{
+	b->out = val_bool(0);
+	return 0;
+}
+
+static int get_default_dtype(struct bind *b)
+{
+	b->out = val_dtype(b->h->default_dtype);
+	return 0;
+}
+
+static int set_default_dtype(struct bind *b)
+{
+	enum dtype dt;
+	if (bind_dtype(b, 0, DT_F32, &dt))
+		return -1;
+	if (!dtype_is_float(dt))
+		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
+	if (b->h->guarded && dt != b->h->default_dtype)
+		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
+	b->h->default_dtype = dt;
+	return 0;
+}
+
+/* --- devices --------------------------------------------------------------------------------------------- */
+
+static int device_new(struct bind *b)
+{
+	struct val x = b->a[1];
+	int64_t index = -1;
+	enum host_device d;
+	if (bind_given(b, 2) && bind_int(b, 2, &index))
+		return -1;
+	if (bind_device(b, 1, &d))
+		return -1;
+	if (x.kind == V_INT)
+		index = x.u.i;
+	if (x.kind == V_DEVICE)
+		index = x.u.i;
+	if (x.kind == V_STR) {
+		struct str rest = val_text(x);
+		str_cut(&rest, ':');
+		if (rest.n && str_to_i64(rest, &index))
+			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
+	}
+	b->out = val_device(d, (int)index);
+	return 0;
+}
+
+static int device_type(struct bind *b)
+{
+	static const char *const names[] = { "cpu", "cuda", "meta" };
+	return val_str(b->h, str_of(names[b->a[0].aux]), &b->out);
+}
+
+static int device_index(struct bind *b)
+{
+	b->out = b->a[0].u.i < 0 ? val_none() : val_int(b->a[0].u.i);
+	return 0;
+}
+
+static int self_enter(struct bind *b)
+{
+	b->out = b->a[0];
+	return 0;
+}
+
+static int no_exit(struct bind *b)
+{
+	b->out = val_none();
+	return 0;
+}
+
+/* --- gradient modes ----------------------------------------------------------------------------------------- */
+
+static int grad_get(struct bind *b)
+{
+	b->out = val_bool(b->h->grad_enabled);
+	return 0;
+}
+
+static int grad_set(struct bind *b)
+{
+	int on;
+	if (bind_bool(b, 0, &on))
+		return -1;
+	b->out = val_bool(b->h->grad_enabled);
+	b->h->grad_enabled = on;
+	return 0;
+}
+
+/* --- names of tensors' other properties ------------------------------------------------------------------------ */
+
+static int word(struct bind *b)
+{
+	return val_str(b->h, str_of(b->row->name), &b->out);       /* torch.contiguous_format is its own name */
+}
+
+static int yes(struct bind *b) { b->out = val_bool(1); return 0; }
+static int zero(struct bind *b) { b->out = val_int(0); return 0; }
+static int one(struct bind *b) { b->out = val_int(1); return 0; }
+static int nothing(struct bind *b) { b->out = val_none(); return 0; }
+
+static int version(struct bind *b) { return val_str(b->h, STR("2.11.0"), &b->out); }
+static int device_name(struct bind *b) { return val_str(b->h, STR("NVIDIA H200"), &b->out); }
+
+static int capability(struct bind *b)
+{
+	struct val v[2] = { val_int(9), val_int(0) };
+	return val_tuple(b->h, v, 2, &b->out);
+}
+
+#define DT(name) { "torch." #name, "", dtype_const, BIND_CONST },
+
+const struct bind_row torch_env_rows[] = {
+	DT(float32) DT(float) DT(float64) DT(double) DT(float16) DT(half) DT(bfloat16) DT(float8_e4m3fn) DT(float8_e5m2)
+	DT(int8) DT(int16) DT(short) DT(int32) DT(int) DT(int64) DT(long) DT(uint8) DT(uint16) DT(uint32) DT(uint64) DT(bool)
+	{ "torch.dtype.is_floating_point", "self", d_is_float, BIND_PROPERTY },
+	{ "torch.dtype.is_complex", "self", d_false, BIND_PROPERTY },
+	{ "torch.dtype.is_signed", "self", d_is_signed, BIND_PROPERTY },
+	{ "torch.dtype.itemsize", "self", d_itemsize, BIND_PROPERTY },
+	{ "torch.get_default_dtype", "", get_default_dtype, 0 },
+	{ "torch.set_default_dtype", "d", set_default_dtype, 0 },
+	{ "torch.device.__new__", "cls, type, index=None", device_new, BIND_STATIC },
+	{ "torch.device.type", "self", device_type, BIND_PROPERTY },
+	{ "torch.device.index", "self", device_index, BIND_PROPERTY },
+	{ "torch.device.__enter__", "self", self_enter, 0 },
+	{ "torch.device.__exit__", "self, a, b, c", no_exit, 0 },
+	{ "torch.is_grad_enabled", "", grad_get, 0 },
+	{ "torch._C._cuda_getCurrentRawStream", "device=0", zero, 0 },
+	{ "torch._C._set_grad_enabled", "mode", grad_set, 0 },
+	{ "torch.contiguous_format", "", word, BIND_CONST },
+	{ "torch.channels_last", "", word, BIND_CONST },
+	{ "torch.channels_last_3d", "", word, BIND_CONST },
+	{ "torch.preserve_format", "", word, BIND_CONST },
+	{ "torch.strided", "", word, BIND_CONST },
+	{ "torch.__version__", "", version, BIND_CONST },
+	{ "torch.cuda.is_available", "", yes, 0 },
+	{ "torch.cuda.is_initialized", "", yes, 0 },
+	{ "torch.cuda.is_bf16_supported", "*args, **kwargs", yes, 0 },
+	{ "torch.cuda.device_count", "", one, 0 },
+	{ "torch.cuda.current_device", "", zero, 0 },
+	{ "torch.cuda.set_device", "device", nothing, 0 },
+	{ "torch.cuda.synchronize", "device=None", nothing, 0 },
+	{ "torch.cuda.empty_cache", "", nothing, 0 },
+	{ "torch.cuda.ipc_collect", "", nothing, 0 },
+	{ "torch.cuda.get_device_name", "device=None", device_name, 0 },
+	{ "torch.cuda.get_device_capability", "device=None", capability, 0 },
+	{ "torch.cuda.memory_allocated", "device=None", zero, 0 },
+	{ "torch.cuda.max_memory_allocated", "device=None", zero, 0 },
+	{ "torch.cuda.reset_peak_memory_stats", "device=None", nothing, 0 },
+	{ "torch.set_float32_matmul_precision", "precision", nothing, 0 },
+	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", nothing, 0 },
+	{ "torch.set_printoptions", "**kwargs", nothing, 0 },
+	{ "torch.set_num_threads", "n", nothing, 0 },
+	{ "torch.get_num_threads", "", one, 0 },
+	{ "torch.is_autocast_enabled", "*args", d_false, 0 },
+	{ "torch._assert", "condition, message", nothing, 0 },
+	{ "torch.jit.is_scripting", "", d_false, 0 },
+	{ "torch.jit.is_tracing", "", d_false, 0 },
+	{ "torch.compiler.is_compiling", "", d_false, 0 },
+	{ "torch.onnx.is_in_onnx_export", "", d_false, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

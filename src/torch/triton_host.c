@@ -1,0 +1,93 @@
+/* What else triton has on the host: the arithmetic of grids, and how an autotuner of the prelude
+ * learns what to choose and tells what it chose. Programs cannot ask: which run this is, is not
+ * for them to know. */
+#include "interp/interp.h"
+
+/* Called by the autotuner's own code, and not by ours on behalf of someone's (a decorator that
+ * calls what it was given). */
+static int is_ours(struct bind *b)
+{
+	static const char *const callers[] = { "recall", "_choose", "_tune", "_programs" };
+	const struct frame *f = b->h->frame;
+	if (!f || !f->mod->trusted || !f->fn)
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(callers); i++)
+		if (!strcmp(f->fn->name->p, callers[i]))
+			return 1;
+	return 0;
+}
+
+/* _tuning(): (which of its programs an autotuner chooses, is it the first time?) */
+static int t_tuning(struct bind *b)
+{
+	struct val v[2] = { val_int(b->h->o.config), val_bool(b->h->o.tune) };
+	if (!is_ours(b))
+		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_tuning'");
+	return val_tuple(b->h, v, 2, &b->out);
+}
+
+static int has_text(const struct buf *b, struct str text)
+{
+	return b->n && text.n && memmem(b->p, b->n, text.p, text.n) != NULL;
+}
+
+/* _tuned(programs, text): so many there are, and this is the one. One that was chosen
+ * because there are too few for a choice of its own is not named: it ran before. */
+static int t_tuned(struct bind *b)
+{
+	struct host *h = b->h;
+	struct str text;
+	int64_t n;
+	if (!is_ours(b))
+		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_tuned'");
+	if (bind_int(b, 0, &n) || bind_string(b, 1, &text))
+		return -1;
+	h->tuned_most = (int)MAX(h->tuned_most, n);
+	if (n > 1 && h->o.config < n && h->tuned.n < 1000 && !has_text(&h->tuned, text))
+		buf_addf(&h->tuned, "%s%.*s", h->tuned.n ? "; " : "", STR_ARG(text));
+	return 0;
+}
+
+/* _trying(text): the configuration that is compiled now, for messages; "": none. */
+static int t_trying(struct bind *b)
+{
+	struct str text;
+	if (!is_ours(b))
+		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_trying'");
+	if (bind_string(b, 0, &text))
+		return -1;
+	buf_clear(&b->h->trying);
+	buf_add(&b->h->trying, text.p, text.n);
+	return 0;
+}
+
+static int t_cdiv(struct bind *b)
+{
+	struct val t;
+	if (op_binary(b->h, PY_OP_Add, b->a[0], b->a[1], &t) || op_binary(b->h, PY_OP_Sub, t, val_int(1), &t))
+		return -1;
+	return op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out);
+}
+
+static int t_next_power_of_2(struct bind *b)
+{
+	int64_t n;
+	if (bind_int(b, 0, &n))
+		return -1;
+	n--;
+	for (int s = 1; s < 64; s *= 2)
+		n |= n >> s;
+	b->out = val_int(n + 1);
+	return 0;
+}
+
+const struct bind_row triton_host_rows[] = {
+	{ "triton._tuning", "", t_tuning, 0 },
+	{ "triton._tuned", "programs, text", t_tuned, 0 },
+	{ "triton._trying", "text", t_trying, 0 },
+	{ "triton.cdiv", "x, y", t_cdiv, 0 },
+	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },
+	{ "triton.next_power_of_2", "n", t_next_power_of_2, 0 },
+	{ "triton.language.next_power_of_2", "n", t_next_power_of_2, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,480 @@
+/* Kernel launches: kernel[grid](args) by Triton's rules, from a JITFunction of the prelude to
+ * a struct tile_launch. Binding follows the kernel's signature with Triton's messages; what
+ * remains of the keywords must be a launch option. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+#include "tile/resource.h"
+
+/* A jit function as the tile engine sees it; lives as long as the host. */
+struct jit {
+	struct tile_fn fn;
+	struct host *h;
+	struct func_obj *f;
+	struct str *no_specialize;
+};
+
+enum { LAUNCH_PARAMS = 128 };
+
+/* Launch options that are accepted and change nothing here. */
+static const char *const options[] = {
+	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
+	"debug", "sanitize_overflow", "extern_libs", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes",
+	"default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "backend_name", "arch",
+	"instrumentation_mode", "ir_override", "ptx_options", "ptx_version", "warp_size", "minRegAutoWS", "maxRegAutoWS",
+	"num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_consumer", "enable_warp_specialization",
+	"stream", "device", "device_type", "warmup",
+};
+
+/* --- values for the tile engine ---------------------------------------------------------------------- */
+
+static struct jit *jit_of(struct host *h, struct val kernel);
+
+static int is_tl_dtype(struct str dotted)
+{
+	static const char *const names[] = { "float", "bfloat16", "int", "uint", "void" };
+	struct str name = dotted;
+	for (size_t i = 0; i < dotted.n; i++)
+		if (dotted.p[i] == '.')
+			name = (struct str){ .p = dotted.p + i + 1, .n = dotted.n - i - 1 };
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (str_starts(name, names[i]) &&
+		    (i == 1 || i == 4 || (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' && name.p[strlen(names[i])] <= '9')))
+			return 1;
+	return 0;
+}
+
+static struct str last_part(struct str dotted)
+{
+	struct str name = dotted;
+	for (size_t i = 0; i < dotted.n; i++)
+		if (dotted.p[i] == '.')
+			name = (struct str){ .p = dotted.p + i + 1, .n = dotted.n - i - 1 };
+	return name;
+}
+
+static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth);
+
+static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
+{
+	struct tile_val *items = arena_array(&h->launch_arena, s->n + 1, sizeof *items);
+	if (!items)
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	for (size_t i = 0; i < s->n; i++)
+		if (to_tile(h, s->v[i], &items[i], depth + 1))
+			return -1;
+	out->kind = TILE_V_TUPLE;
+	out->items = items;
+	out->n = s->n;
+	return 0;
+}
+
+/* tl.constexpr(x), a jit function, a tensor descriptor, or something no kernel can use. */
+static int object_to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
+{
+	struct val inner;
+	if (val_isinstance(h, v, "triton.language.constexpr")) {
+		if (host_getattr(h, v, "value", &inner) <= 0 || to_tile(h, inner, out, depth + 1))
+			return h->fatal ? -1 : 0;
+		out->is_constexpr = 1;
+		return 0;
+	}
+	if (val_isinstance(h, v, "triton.JITFunction") || val_isinstance(h, v, "triton.Autotuner") || val_isinstance(h, v, "triton.Heuristics")) {
+		struct jit *j = jit_of(h, v);
+		if (!j)
+			return -1;
+		out->kind = TILE_V_FN;
+		out->fn = &j->fn;
+		return 0;
+	}
+	if (val_isinstance(h, v, "triton.tools.tensor_descriptor.TensorDescriptor")) {
+		struct val base, block;
+		if (host_getattr(h, v, "base", &base) <= 0 || host_getattr(h, v, "block_shape", &block) <= 0 || base.kind != V_TENSOR ||
+		    (block.kind != V_LIST && block.kind != V_TUPLE))
+			return h->fatal ? -1 : host_raise(h, EXC_TypeError, "malformed TensorDescriptor");
+		if (tuple_to_tile(h, block.u.seq, out, depth))
+			return -1;
+		out->kind = TILE_V_DESC;
+		out->t = base.u.t->t;
+		return 0;
+	}
+	out->kind = TILE_V_OTHER;
+	out->s = str_of(val_type_name(h, v));
+	return 0;
+}
+
+static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
+{
+	*out = (struct tile_val){ .kind = TILE_V_NONE };
+	switch (v.kind) {
+	case V_NONE: return 0;
+	case V_BOOL: case V_INT: out->kind = v.kind == V_BOOL ? TILE_V_BOOL : TILE_V_INT; out->i = v.u.i; return 0;
+	case V_FLOAT: out->kind = TILE_V_FLOAT; out->f = v.u.f; return 0;
+	case V_STR: out->kind = TILE_V_STR; out->s = val_text(v); return 0;
+	case V_TENSOR: out->kind = TILE_V_TENSOR; out->t = v.u.t->t; return 0;
+	case V_MODULE: out->kind = TILE_V_MODULE; out->s = (struct str){ .p = v.u.mod->name->p, .n = v.u.mod->name->n }; return 0;
+	case V_TL:
+		out->kind = is_tl_dtype(val_text(v)) ? TILE_V_DTYPE : TILE_V_BUILTIN;
+		out->s = out->kind == TILE_V_DTYPE ? last_part(val_text(v)) : val_text(v);
+		return 0;
+	case V_TUPLE:
+		if (depth < 8)
+			return tuple_to_tile(h, v.u.seq, out, depth);
+		break;
+	case V_OBJECT: return object_to_tile(h, v, out, depth);
+	case V_BUILTIN:
+		if (str_starts(str_of(v.u.b->row->name), "triton.")) {
+			out->kind = TILE_V_BUILTIN;
+			out->s = str_of(v.u.b->row->name);
+			return 0;
+		}
+		break;
+	default: break;
+	}
+	out->kind = TILE_V_OTHER;
+	out->s = str_of(val_type_name(h, v));
+	return 0;
+}
+
+/* A name in a kernel's body: a variable of the function around it, or a global. */
+static int lookup(void *ctx, struct str name, struct tile_val *out)
+{
+	struct jit *j = ctx;
+	struct host *h = j->h;
+	struct func_obj *f = j->f;
+	const struct var *var = scope_find(f->scope, name.p);
+	struct val v = { .kind = V_UNSET };
+	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
+		v = CELL_VALUE(f->cells[var->index]);
+	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {        /* a member of a module that only the host knows */
+		size_t dot = name.n;
+		while (name.p[--dot] != '.')
+			;
+		struct val m;
+		struct str_obj *member = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - dot - 1 });
+		if (!member || import_module(h, (struct str){ .p = name.p, .n = dot }, &m) || m.kind != V_MODULE ||
+		    module_attr(h, m.u.mod, member, &v) <= 0) {
+			if (!h->fatal)
+				host_exc_clear(h);
+			return 0;
+		}
+	}
+	if (v.kind == V_UNSET) {
+		struct str_obj *s = host_intern(h, name);
+		struct val *g = s ? attrs_get(f->mod->h.attrs, s) : NULL;
+		if (g)
+			v = *g;
+		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
+			return 0;
+	}
+	size_t mark = pool_mark(h);
+	int rc = to_tile(h, v, out, 0);
+	pool_drain(h, mark);
+	return rc ? 0 : 1;
+}
+
+/* --- jit functions ---------------------------------------------------------------------------------------- */
+
+static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
+{
+	struct val list;
+	if (host_getattr(h, obj, "do_not_specialize", &list) <= 0 || (list.kind != V_LIST && list.kind != V_TUPLE))
+		return h->fatal ? -1 : 0;
+	const struct py_arguments *a = &j->f->node->u.FunctionDef.args->u.arguments;
+	j->no_specialize = arena_array(&h->jit_arena, list.u.seq->n + 1, sizeof *j->no_specialize);
+	if (!j->no_specialize)
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	for (size_t i = 0; i < list.u.seq->n; i++) {
+		struct val v = list.u.seq->v[i];
+		for (size_t k = 0; k < a->args.n; k++)
+			if ((v.kind == V_INT && v.u.i == (int64_t)k) || (v.kind == V_STR && str_eq(val_text(v), a->args.v[k]->u.arg.arg)))
+				j->no_specialize[j->fn.n_no_specialize++] = a->args.v[k]->u.arg.arg;
+	}
+	j->fn.no_specialize = j->no_specialize;
+	return 0;
+}
+
+/* The jit function behind a JITFunction, or behind an autotuner or heuristics around one. */
+static struct jit *jit_of(struct host *h, struct val kernel)
+{
+	struct val fn = kernel, inner;
+	for (int hops = 0; fn.kind == V_OBJECT && hops < 8; hops++) {
+		if (host_getattr(h, fn, "fn", &inner) <= 0)
+			break;
+		kernel = fn;
+		fn = inner;
+	}
+	if (fn.kind != V_FUNC || fn.u.fn->node->kind != PY_FunctionDef) {
+		if (!h->fatal)
+			host_raise(h, EXC_TypeError, "@triton.jit needs a function");
+		return NULL;
+	}
+	struct jit *j = ptr_map_get(&h->jits, fn.u.o);
+	if (j)
+		return j;
+	j = arena_zalloc(&h->jit_arena, sizeof *j);
+	if (!j || ptr_map_put(&h->jits, fn.u.o, j)) {
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
+	val_keep(fn);
+	j->h = h;
+	j->f = fn.u.fn;
+	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n }, .def = fn.u.fn->node,
+				  .module = fn.u.fn->unit->ast, .lookup = lookup, .lookup_ctx = j };
+	struct val no;
+	if (host_getattr(h, kernel, "noinline", &no) > 0)
+		j->fn.noinline = val_truth(h, no) > 0;
+	return find_no_specialize(h, j, kernel) ? NULL : j;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------------ */
+
+struct launch {
+	struct host *h;
+	struct jit *j;
+	struct val vals[LAUNCH_PARAMS];
+	size_t n;
+	struct tile_launch l;
+};
+
+static struct str kernel_param(const struct py_arguments *a, size_t i)
+{
+	if (i < a->posonlyargs.n)
+		return a->posonlyargs.v[i]->u.arg.arg;
+	i -= a->posonlyargs.n;
+	return i < a->args.n ? a->args.v[i]->u.arg.arg : a->kwonlyargs.v[i - a->args.n]->u.arg.arg;
+}
+
+static int bind_option(struct launch *x, struct val name, struct val v)
+{
+	struct str s = val_text(name);
+	int64_t i;
+	for (size_t k = 0; k < COUNT_OF(options); k++) {
+		if (!str_is(s, options[k]))
+			continue;
+		if (k > 2)
+			return 0;
+		if (v.kind == V_NONE)
+			return 0;
+		if (val_as_int(x->h, v, &i))
+			return -1;
+		*(k == 0 ? &x->l.num_warps : k == 1 ? &x->l.num_stages : &x->l.num_ctas) = (int)MAX(MIN(i, 1 << 20), -1);
+		return 0;
+	}
+	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
+}
+
+static int bind_keyword(struct launch *x, const struct py_arguments *a, struct val name, struct val v)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		if (!str_eq(kernel_param(a, i), val_text(name)))
+			continue;
+		if (x->vals[i].kind != V_UNSET)
+			return host_raise(x->h, EXC_TypeError, "dynamic_func() got multiple values for argument '%s'", name.u.s->p);
+		x->vals[i] = v;
+		return 0;
+	}
+	return bind_option(x, name, v);
+}
+
+static int bind_defaults(struct launch *x, const struct py_arguments *a)
+{
+	const struct func_obj *f = x->j->f;
+	size_t n_pos = a->posonlyargs.n + a->args.n, missing = 0, shown = 0;
+	struct buf names = BUF_INIT;
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->vals[i].kind != V_UNSET)
+			continue;
+		if (i < n_pos && i + f->n_defaults >= n_pos)
+			x->vals[i] = f->defaults[i + f->n_defaults - n_pos];
+		else if (i >= n_pos && i - n_pos < f->n_kw && f->kw_defaults[i - n_pos].kind != V_UNSET)
+			x->vals[i] = f->kw_defaults[i - n_pos];
+		else
+			missing++;
+	}
+	if (!missing)
+		return 0;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->vals[i].kind == V_UNSET) {
+			if (shown++)
+				buf_adds(&names, shown < missing ? ", " : missing > 2 ? ", and " : " and ");
+			buf_addf(&names, "'%.*s'", STR_ARG(kernel_param(a, i)));
+		}
+	host_raise(x->h, EXC_TypeError, "dynamic_func() missing %zu required positional argument%s: %s", missing, missing == 1 ? "" : "s", buf_cstr(&names));
+	buf_release(&names);
+	return -1;
+}
+
+static int bind_all(struct launch *x, struct val args, struct val kwargs)
+{
+	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
+	x->n = a->posonlyargs.n + a->args.n + a->kwonlyargs.n;
+	if (a->vararg || a->kwarg)
+		return host_fatal(x->h, REASON_unsupported, "a kernel with *args or **kwargs");
+	if (x->n > LAUNCH_PARAMS)
+		return host_fatal(x->h, REASON_unsupported, "a kernel of more than %d parameters", LAUNCH_PARAMS);
+	if (args.u.seq->n > a->posonlyargs.n + a->args.n)
+		return host_raise(x->h, EXC_TypeError, "dynamic_func() takes %zu positional arguments but %zu were given",
+				  a->posonlyargs.n + a->args.n, args.u.seq->n);
+	for (size_t i = 0; i < args.u.seq->n; i++)
+		x->vals[i] = args.u.seq->v[i];
+	for (size_t i = 0; i < kwargs.u.d->n; i++)
+		if (kwargs.u.d->e[i].key.kind == V_STR && bind_keyword(x, a, kwargs.u.d->e[i].key, kwargs.u.d->e[i].val))
+			return -1;
+	return bind_defaults(x, a);
+}
+
+/* --- the grid -------------------------------------------------------------------------------------------------- */
+
+static int grid_of(struct launch *x, struct val grid)
+{
+	struct host *h = x->h;
+	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
+	struct val bound, item;
+	int64_t n;
+	if (grid.kind == V_NONE)
+		return host_raise(h, EXC_AssertionError, "%s", "");
+	if (grid.kind == V_FUNC || grid.kind == V_METHOD || grid.kind == V_BUILTIN || (grid.kind == V_OBJECT && has_special(h, grid, NM___call__))) {
+		if (val_dict(h, &bound))
+			return -1;
+		for (size_t i = 0; i < x->n; i++) {
+			struct str_obj *s = host_ident(h, kernel_param(a, i));
+			if (!s || attrs_set(h, bound.u.d, s, x->vals[i]))
+				return -1;
+		}
+		if (host_call1(h, grid, bound, &grid))
+			return -1;
+	}
+	if (host_len(h, grid, &n))
+		return -1;
+	if (n < 1 || n > 3)
+		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError, n < 1 ? "tuple index out of range" : "grid must have at most 3 dimensions");
+	for (int i = 0; i < 3; i++) {
+		x->l.grid[i] = 1;
+		if (i >= n)
+			continue;
+		if (item_get(h, grid, val_int(i), &item))
+			return -1;
+		if (item.kind == V_FLOAT)
+			return host_raise(h, EXC_TypeError, "'float' object cannot be interpreted as an integer");
+		if (val_as_int(h, item, &x->l.grid[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------- */
+
+static int check_pointers(struct launch *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (x->vals[i].kind == V_TENSOR && x->vals[i].u.t->device != HOST_CUDA && tensor_numel(&x->vals[i].u.t->t))
+			return host_raise(x->h, EXC_ValueError, "Pointer argument (at %zu) cannot be accessed from Triton (cpu tensor?)", i);
+	return 0;
+}
+
+static int record(struct launch *x)
+{
+	struct host_launch r = { .kernel = x->j->fn.name, .line = x->l.line, .col = x->l.col, .num_warps = x->l.num_warps, .num_stages = x->l.num_stages };
+	memcpy(r.grid, x->l.grid, sizeof r.grid);
+	for (size_t i = 0; i < x->n && r.n_storages < (int)COUNT_OF(r.storages); i++)
+		if (x->vals[i].kind == V_TENSOR)
+			r.storages[r.n_storages++] = x->vals[i].u.t->t.st->id;
+	if (x->h->launches.n >= 1000000)
+		return host_fatal(x->h, REASON_out_of_fuel, "more than a million kernel launches");
+	return vec_push(&x->h->launches, r) ? host_fatal(x->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+}
+
+/* 0: ran. 1: an autotuner may leave it out. */
+static int execute(struct launch *x)
+{
+	struct host *h = x->h;
+	struct diag d = { .reason = REASON_ok };
+	struct err e = ERR_INIT;
+	if (!h->o.launch)
+		return 0;
+	int rc = h->o.launch(h->o.launch_ctx, &x->l, &d, &e);
+	if (!rc)
+		return 0;
+	if (rc > 0 && x->l.compile_only && resource_left_out(&d))
+		return 1;
+	h->fatal = 1;
+	if (rc < 0) {
+		h->failed = 1;
+		h->err = e;
+	} else {
+		h->diag = d;
+	}
+	return -1;
+}
+
+/* Everything bound; `args` has room for LAUNCH_PARAMS. */
+static int ready(struct bind *b, struct launch *x, struct tile_val *args)
+{
+	*x = (struct launch){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
+	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
+		return -1;
+	int w = x->l.num_warps;
+	if (w <= 0 || (w & (w - 1)))
+		return bind_raise(b, EXC_AssertionError, "num_warps must be a power of 2");
+	for (int i = 0; i < 3; i++)
+		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
+			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+	arena_clear(&b->h->launch_arena);
+	for (size_t i = 0; i < x->n; i++)
+		if (to_tile(b->h, x->vals[i], &args[i], 0))
+			return -1;
+	host_position(b->h, &x->l.line, &x->l.col);
+	x->l.fn = &x->j->fn;
+	x->l.args = args;
+	x->l.n_args = x->n;
+	return 0;
+}
+
+/* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
+static int t_run(struct bind *b)
+{
+	struct launch x;
+	struct tile_val args[LAUNCH_PARAMS];
+	if (ready(b, &x, args))
+		return -1;
+	int empty = !x.l.grid[0] || !x.l.grid[1] || !x.l.grid[2];
+	if (record(&x) || (!empty && check_pointers(&x)))
+		return -1;
+	return empty ? 0 : execute(&x);
+}
+
+/* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
+static int t_fits(struct bind *b)
+{
+	struct launch x;
+	struct tile_val args[LAUNCH_PARAMS];
+	if (ready(b, &x, args) || check_pointers(&x))
+		return -1;
+	x.l.compile_only = 1;
+	int rc = execute(&x);
+	b->out = val_bool(!rc);
+	return MIN(rc, 0);
+}
+
+static int t_arg_names(struct bind *b)
+{
+	struct jit *j = jit_of(b->h, b->a[0]);
+	if (!j || val_list(b->h, NULL, 0, &b->out))
+		return -1;
+	const struct py_arguments *a = &j->f->node->u.FunctionDef.args->u.arguments;
+	for (size_t i = 0; i < a->posonlyargs.n + a->args.n + a->kwonlyargs.n; i++) {
+		struct str_obj *s = host_ident(b->h, kernel_param(a, i));
+		if (!s || list_append(b->h, b->out, val_of_str(s)))
+			return -1;
+	}
+	return 0;
+}
+
+const struct bind_row triton_rows[] = {
+	{ "triton._run", "kernel, args, grid, kwargs", t_run, 0 },
+	{ "triton._fits", "kernel, args, grid, kwargs", t_fits, 0 },
+	{ "triton._arg_names", "kernel", t_arg_names, 0 },
+	{ NULL, NULL, NULL, 0 }
+};

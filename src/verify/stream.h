@@ -1,0 +1,54 @@
+/* Candidates in, verdicts out, in the order they came in, whatever worker was first.
+ *
+ * Memory is bounded: at most STREAM_WINDOW candidates are in work or wait for one before them.
+ * With `out` every verdict is a line at the end of that file as soon as those before it are, so
+ * that the file always holds the verdicts of the first so many candidates: one that is there
+ * when the stream opens is continued, its candidates must come again in the same order and
+ * are not judged again. */
+#ifndef VERIFY_STREAM_H
+#define VERIFY_STREAM_H
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "store/store.h"
+#include "verify/pool.h"
+
+enum { STREAM_WINDOW = 4096 };
+
+struct stream_options {
+	const char *out, *cache, *dump;
+	int json, explain;
+	struct judge_options judge;
+	struct judge_pool_options pool;
+};
+
+struct stream_item {
+	char *id, *path;             /* path: of the candidate's file, or NULL */
+	char *candidate;             /* kept for carets */
+	char key[65];                /* of the cache */
+	int done, failed, wrong;
+	struct buf json, plain;      /* once done */
+};
+
+struct stream {
+	struct stream_options o;
+	struct judge_pool *pool;
+	struct store *cache;
+	int cached;                  /* verdicts put since the last commit */
+	struct stream_item *ring;    /* STREAM_WINDOW of them, by number modulo that */
+	uint64_t added, printed;
+	struct line_reader old;      /* verdicts that were there, read along */
+	int resuming;
+	struct progress bar;
+	int64_t correct, wrong, failed, skipped, hits;
+};
+
+/* `total` candidates to come, for the progress; 0: not known. */
+int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e);
+int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e);
+/* A candidate that could not even be read. */
+int stream_add_failed(struct stream *s, struct str id, const char *why, struct err *e);
+int stream_finish(struct stream *s, struct err *e);
+void stream_close(struct stream *s);
+
+#endif
