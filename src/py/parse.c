@@ -1,7 +1,7 @@
 /* The parser's entry point and what its grammar files share: errors, nodes, lists, the depth
  * of the tree. Invariant: whatever py_parse accepts has a tree at most PY_MAX_TREE deep, so
  * that a recursive walk over it is safe. */
-#include "py/parse.h"
+#include "py/check.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -266,6 +266,7 @@ static void parse_file(struct parser *p, struct str source)
 	root->u.Module.body = py_list_end(p, 0);
 	p->m->root = root;
 	check_depth(p);
+	py_check(p);
 }
 
 /* The one place errors and the end of memory come back to. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The parser against CPython 3.11: for every file, our dump equals ast.dump node by node with
-positions (inside f-strings without them), what CPython refuses is refused, and the printed
-tree parses to the same tree.
+positions (inside f-strings without them), what CPython's compile() refuses is refused, and the
+printed tree parses to the same tree.
 
-Then mutants: statements of the same files with a few tokens deleted, doubled, exchanged or
-replaced, of which CPython refuses most; its message and line are compared too and their
-share printed.
+Then mutants, whose message and line are compared too and their share printed: statements of the
+same files with a few tokens deleted, doubled, exchanged or replaced, of which CPython's parser
+refuses most; and statements with a line put in where its compiler or symbol table may refuse it,
+or with one name in the place of another.
 
 usage: agree_py.py [--full] [--tool build/release/tool/py_dump] [FILE_OR_FOLDER...]
 
@@ -14,6 +15,7 @@ Without arguments: the standard library and the packages of this Python; a sampl
 import argparse
 import ast
 import collections
+import keyword
 import os
 import random
 import re
@@ -29,10 +31,33 @@ SAMPLE_BYTES = 12_000_000
 MUTANTS = 1500
 MUTATED_FILES = 500
 SAME_MESSAGE, SAME_LINE = 0.93, 0.98     # least shares among what both refuse
+MISPLACED_SAME = 0.98                    # of messages and lines, where a line is out of place
 PIECES = re.compile(r"""\w+|\s+|'[^'\n]*'|"[^"\n]*"|[^\w\s]""")
 TOKENS = """( ) [ ] { } , : ; . = == := -> * ** @ / // + - ~ not and or if else elif for in is lambda x yield await async
     def class return import from as with try except finally raise while match case _ None True 1 1.5 2j 'a' b'b' f'{a}'
     f'{a!r:>{b}}' u'x' += ... global nonlocal del assert pass break continue print""".split() + ["\n"]
+NAME = re.compile(r"\b[a-zA-Z_]\w*\b")
+LINES = """return|return N|break|continue|yield N|N = yield|x = yield from N|await N|global N|nonlocal N|global N, M|pass
+    from __future__ import annotations|from __future__ import braces|from __future__ import N|from N import *|import N.M
+    N: M|N: M = 1|(N): int = 1|*N, *M = x|*N, M = x|*N = x|N = *M|del N|__debug__ = 1|N.__debug__ = 1|del __debug__
+    f(N=1, M=2, N=3)|f(__debug__=1)|f(*N, **M, N=1)|[N := 1 for x in y]|[x for x in (N := y)]|[N := M for N in y]
+    [[M := 1 for M in x] for N in y]|[(yield N) for x in y]|(await N for x in y)|[await N for x in y]|[x async for x in y]
+    {N: (M := N) for N in y for M in x}|lambda N, M, N: 1|lambda *N, M: (yield)|lambda: await N|def N(N, M, *N): pass
+    def N(M=N, *, N, **M): nonlocal M|def N(M): global M|async def N(M): return 1|async def N(): yield N; return 1
+    async def N(): yield from M|async def N(): return [await M async for N in x]|class N(M, metaclass=N, x=1, x=2): pass
+    class N: nonlocal M|class N: yield M|class N: return|async for N in M: pass|async with N as M: pass|for N in M: break
+    while N: continue|for *N in M: pass|for N in *M, x: pass|with N as M, M as N: return|with N: break
+    except_star|except_order|match_all|match_twice|match_or|match_keys|match_class|match_star""".replace("\n", "|").split("|")
+BLOCKS = {
+    "except_star": ["try:", "    pass", "except* N:", "    break"],
+    "except_order": ["try:", "    pass", "except:", "    pass", "except N:", "    return"],
+    "match_all": ["match N:", "    case M: pass", "    case 1: pass"],
+    "match_twice": ["match N:", "    case [M, *N, {'a': M}]: pass"],
+    "match_or": ["match N:", "    case [N] | {1: M}: pass", "    case _ | 1: pass"],
+    "match_keys": ["match N:", "    case {1: _, -1: M, True: N, **x}: pass"],
+    "match_class": ["match N:", "    case M(a=1, b=N, a=2): pass"],
+    "match_star": ["match N:", "    case [*_, M, *N]: pass"],
+}
 POSITION = re.compile(r", lineno=\d+, col_offset=\d+, end_lineno=\d+, end_col_offset=\d+")
 
 
@@ -80,6 +105,7 @@ def expected(path):
     with open(path, "rb") as f:
         source = f.read()
     try:
+        compile(source, path, "exec", dont_inherit=True)
         tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as e:
         return None, "%s: %s" % (type(e).__name__, e)
@@ -128,7 +154,24 @@ def mutant(text, rng):
     return text
 
 
-def compare_mutants(tool, files, count):
+def misplaced(text, rng):
+    """A line put in at random, and perhaps one name in the place of another"""
+    lines = text.split("\n")
+    names = NAME.findall(text) + ["x", "super"]
+    if rng.random() < 0.7:
+        at = rng.randrange(len(lines))
+        indent = re.match(r"\s*", lines[at]).group()
+        new = rng.choice(LINES).strip()
+        for line in reversed(BLOCKS.get(new, [new])):
+            lines.insert(at, indent + re.sub(r"\b[NM]\b", lambda m: rng.choice(names), line))
+    if rng.random() < 0.5:
+        at = rng.randrange(len(lines))
+        lines[at] = NAME.sub(lambda m: rng.choice(names) if rng.random() < 0.3 and not keyword.iskeyword(m.group()) else m.group(),
+                             lines[at])
+    return "\n".join(lines)
+
+
+def compare_mutants(tool, files, count, mutant, same_message, same_line):
     """Number of mutants on which we and CPython do not agree"""
     rng = random.Random(2)
     files = rng.sample(files, min(len(files), MUTATED_FILES))
@@ -147,13 +190,13 @@ def compare_mutants(tool, files, count):
                 print(open(path, encoding="utf-8").read())
             elif fields[0] == "error":
                 try:
-                    ast.parse(open(path, "rb").read())
+                    compile(open(path, "rb").read(), path, "exec", dont_inherit=True)
                 except SyntaxError as e:
                     counts["with the same message"] += e.msg == fields[2]
                     counts["on the same line"] += e.lineno == int(fields[1].split(":")[0])
-    print("%d mutants: %s" % (count, ", ".join("%d %s" % (n, k) for k, n in counts.items())))
+    print("%d %s: %s" % (count, mutant.__name__, ", ".join("%d %s" % (n, k) for k, n in counts.items())))
     refused = max(1, counts["refused by both"])
-    if counts["with the same message"] / refused < SAME_MESSAGE or counts["on the same line"] / refused < SAME_LINE:
+    if counts["with the same message"] / refused < same_message or counts["on the same line"] / refused < same_line:
         print("too few messages or lines are CPython's")
         failed += 1
     return failed
@@ -236,7 +279,9 @@ def main():
         failed += not compare(path, fields, counts, args.verbose)
     print("%d files: %s" % (len(files), ", ".join("%d %s" % (n, k) for k, n in counts.items() if n)))
     if not args.paths:
-        failed += compare_mutants(args.tool, files, MUTANTS * (20 if args.full else 1))
+        count = MUTANTS * (20 if args.full else 1)
+        failed += compare_mutants(args.tool, files, count, mutant, SAME_MESSAGE, SAME_LINE)
+        failed += compare_mutants(args.tool, files, count, misplaced, MISPLACED_SAME, MISPLACED_SAME)
     return 1 if failed else 0
 
 

@@ -119,12 +119,12 @@ static const struct { const char *source, *dump; } trees[] = {
 	{ "del a, (b, c)",
 	  "Delete(targets=[Name(id='a', ctx=Del()), Tuple(elts=[Name(id='b', ctx=Del()), Name(id='c', ctx=Del())], "
 	  "ctx=Del())])" },
-	{ "match x:\n case {'a': 1, **r} | [A.b(c=_), *_] as d if e: pass",
+	{ "match x:\n case {'a': 1, **r} | [A.b(c=_), *r] as d if e: pass",
 	  "Match(subject=Name(id='x', ctx=Load()), "
 	  "cases=[match_case(pattern=MatchAs(pattern=MatchOr(patterns=[MatchMapping(keys=[Constant(value='a')], "
 	  "patterns=[MatchValue(value=Constant(value=1))], rest='r'), "
 	  "MatchSequence(patterns=[MatchClass(cls=Attribute(value=Name(id='A', ctx=Load()), attr='b', ctx=Load()), "
-	  "patterns=[], kwd_attrs=['c'], kwd_patterns=[MatchAs()]), MatchStar()])]), name='d'), guard=Name(id='e', "
+	  "patterns=[], kwd_attrs=['c'], kwd_patterns=[MatchAs()]), MatchStar(name='r')])]), name='d'), guard=Name(id='e', "
 	  "ctx=Load()), body=[Pass()])])" },
 	{ "match = case", "Assign(targets=[Name(id='match', ctx=Store())], value=Name(id='case', ctx=Load()))" },
 	{ "match[x]", "Expr(value=Subscript(value=Name(id='match', ctx=Load()), slice=Name(id='x', ctx=Load()), ctx=Load()))" },
@@ -136,8 +136,11 @@ static const struct { const char *source, *dump; } trees[] = {
 	{ "f'{{{a}}}'",
 	  "Expr(value=JoinedStr(values=[Constant(value='{'), FormattedValue(value=Name(id='a', ctx=Load()), "
 	  "conversion=-1), Constant(value='}')]))" },
-	{ "x = yield", "Assign(targets=[Name(id='x', ctx=Store())], value=Yield())" },
-	{ "(yield from a)", "Expr(value=YieldFrom(value=Name(id='a', ctx=Load())))" },
+	{ "lambda: (yield)",
+	  "Expr(value=Lambda(args=arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=Yield()))" },
+	{ "lambda: (yield from a)",
+	  "Expr(value=Lambda(args=arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), "
+	  "body=YieldFrom(value=Name(id='a', ctx=Load()))))" },
 	{ "a if b else c",
 	  "Expr(value=IfExp(test=Name(id='b', ctx=Load()), body=Name(id='a', ctx=Load()), orelse=Name(id='c', "
 	  "ctx=Load())))" },
@@ -329,6 +332,58 @@ static const struct { const char *source; int line, column; const char *text; } 
 	{ "match x:\n case _ as _: pass", 2, 12, "cannot use '_' as a target" },
 	{ "class A(x for x in y): pass", 1, 9, "invalid syntax" },
 	{ "x = yield = 1", 1, 5, "assignment to yield expression not possible" },
+	/* what only CPython's symbol table refuses */
+	{ "def f(a, b, *a): pass", 1, 14, "duplicate argument 'a' in function definition" },
+	{ "lambda a, a: 1", 1, 11, "duplicate argument 'a' in function definition" },
+	{ "def f(a):\n global a", 2, 2, "name 'a' is parameter and global" },
+	{ "def f():\n a\n global a", 3, 2, "name 'a' is used prior to global declaration" },
+	{ "def f():\n a = 1\n global a", 3, 2, "name 'a' is assigned to before global declaration" },
+	{ "def f():\n a: int\n global a", 3, 2, "annotated name 'a' can't be global" },
+	{ "def f():\n global a\n a: int", 3, 2, "annotated name 'a' can't be global" },
+	{ "nonlocal a", 1, 1, "nonlocal declaration not allowed at module level" },
+	{ "a = 1\ndef f():\n nonlocal a", 3, 2, "no binding for nonlocal 'a' found" },
+	{ "def f():\n a = 1\n def g():\n  global a\n  def h():\n   nonlocal a", 6, 4, "no binding for nonlocal 'a' found" },
+	{ "def f():\n a = 1\n def g():\n  global a; nonlocal a", 4, 3, "name 'a' is nonlocal and global" },
+	{ "def f():\n from a import *", 2, 16, "import * only allowed at module level" },
+	{ "[x for x in (y := z)]", 1, 14, "assignment expression cannot be used in a comprehension iterable expression" },
+	{ "[x for x in [lambda: (y := z)]]", 1, 23, "assignment expression cannot be used in a comprehension iterable expression" },
+	{ "[x := 1 for x in y]", 1, 2, "assignment expression cannot rebind comprehension iteration variable 'x'" },
+	{ "class A: [y := 1 for x in z]", 1, 11, "assignment expression within a comprehension cannot be used in a class body" },
+	{ "[x for y in z if (x := y) for x in w]", 1, 31, "comprehension inner loop cannot rebind assignment expression target 'x'" },
+	{ "def f(): [(yield) for x in y]", 1, 12, "'yield' inside list comprehension" },
+	{ "from __future__ import annotations\nx: (y := 1)", 2, 5, "'named expression' can not be used within an annotation" },
+	/* what only its compiler refuses */
+	{ "return", 1, 1, "'return' outside function" },
+	{ "class A: return 1", 1, 10, "'return' outside function" },
+	{ "yield x", 1, 1, "'yield' outside function" },
+	{ "await x", 1, 1, "'await' outside function" },
+	{ "def f(): await x", 1, 10, "'await' outside async function" },
+	{ "def f():\n async for x in y: pass", 2, 2, "'async for' outside async function" },
+	{ "def f(): [x async for x in y]", 1, 10, "asynchronous comprehension outside of an asynchronous function" },
+	{ "async def f():\n yield 1\n return 2", 3, 2, "'return' with value in async generator" },
+	{ "async def f(): yield from x", 1, 16, "'yield from' inside async function" },
+	{ "break", 1, 1, "'break' outside loop" },
+	{ "for x in y:\n def f(): continue", 2, 11, "'continue' not properly in loop" },
+	{ "for x in y: pass\nelse: break", 2, 7, "'break' outside loop" },
+	{ "try: pass\nexcept: pass\nexcept A: pass", 2, 1, "default 'except:' must be last" },
+	{ "for x in y:\n try: pass\n except* A: break", 3, 13,
+	  "'break', 'continue' and 'return' cannot appear in an except* block" },
+	{ "f(a=1, b=2, a=3)", 1, 13, "keyword argument repeated: a" },
+	{ "class A(a=1, a=2): pass", 1, 14, "keyword argument repeated: a" },
+	{ "*a, *b = c", 1, 1, "multiple starred expressions in assignment" },
+	{ "*a = c", 1, 1, "starred assignment target must be in a list or tuple" },
+	{ "a = *b", 1, 5, "can't use starred expression here" },
+	{ "a.__debug__ = 1", 1, 1, "cannot assign to __debug__" },
+	{ "x = 1\nfrom __future__ import annotations", 2, 1, "from __future__ imports must occur at the beginning of the file" },
+	{ "from __future__ import braces", 1, 1, "not a chance" },
+	{ "from __future__ import a", 1, 1, "future feature a is not defined" },
+	{ "match x:\n case a: pass\n case 1: pass", 2, 7, "name capture 'a' makes remaining patterns unreachable" },
+	{ "match x:\n case _ | 1: pass", 2, 7, "wildcard makes remaining patterns unreachable" },
+	{ "match x:\n case [a, a]: pass", 2, 11, "multiple assignments to name 'a' in pattern" },
+	{ "match x:\n case [a] | [b]: pass", 2, 13, "alternative patterns bind different names" },
+	{ "match x:\n case {1: a, True: b}: pass", 2, 7, "mapping pattern checks duplicate key (True)" },
+	{ "match x:\n case A(b=1, b=2): pass", 2, 16, "attribute name repeated in class pattern: b" },
+	{ "match x:\n case [*a, *b]: pass", 2, 7, "multiple starred names in sequence pattern" },
 };
 
 static void test_errors(void **state)
@@ -440,7 +495,7 @@ static void *failing_resize(void *p, size_t n) { return calls_left-- > 0 ? sys_r
 /* Every allocation in turn is made to fail: an error, no leak, no crash. */
 static void test_failing_allocations(void **state)
 {
-	const char *source = "@d\ndef f(a, *, b=1):\n return [f'{x:{y}}' 'z' for x in g(1, k=2)]\nmatch x:\n case A(b=c): global e, f\n";
+	const char *source = "@d\ndef f(a, *, b=1):\n return [f'{x:{y}}' 'z' for x in h(1, k=2)]\nmatch x:\n case A(b=c): global e, g\n";
 	struct py_module m;
 	int k, rc = -1;
 
