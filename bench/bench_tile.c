@@ -11,7 +11,7 @@
 
 #include "base/cpu.h"
 #include "tile/build.h"
-#include "tile/run.h"
+#include "tile/execute.h"
 
 extern void openblas_set_num_threads(int n);
 

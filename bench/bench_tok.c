@@ -14,8 +14,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "tok/impl.h"
 #include "tok/tok.h"
+#include "tok/tok_impl.h"
 
 enum { REPEAT = 5, TEXT = 8 << 20, VOCAB = 16000 };
 

@@ -128,7 +128,7 @@ static int bench_latency(const struct pairs *p, const struct judge_options *o, s
 	print_sample("task (CPU)", &l.open);
 	print_sample("verdict (CPU)", &l.judge);
 	for (int s = 0; s < STAGES; s++)
-		print_sample(stage_name((enum stage)s), &l.stage[s]);
+		print_sample(judge_stage_name((enum judge_stage)s), &l.stage[s]);
 	printf("median verdict: %.2f times the speed asked for (%.1f ms)\n", limit_ms / median, limit_ms);
 	judge_free(j);
 	return 0;

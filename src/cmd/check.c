@@ -35,7 +35,7 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
-struct checker {
+struct check_files {
 	const struct args *a;
 	struct check_options o;
 	int caret;
@@ -46,7 +46,7 @@ struct checker {
 	struct err *e;
 };
 
-static void show_json(struct checker *c, const char *how, const struct diag *d)
+static void show_json(struct check_files *c, const char *how, const struct diag *d)
 {
 	jw_begin(&c->w, '{');
 	jw_key(&c->w, "file");
@@ -70,7 +70,7 @@ static void show_json(struct checker *c, const char *how, const struct diag *d)
 
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
-	struct checker *c = ctx;
+	struct check_files *c = ctx;
 	const char *word = how == SEVERITY_ERROR ? "error" : "warning";
 	struct buf lines = BUF_INIT;
 
@@ -88,7 +88,7 @@ static void show(void *ctx, enum severity how, const struct diag *d)
 		printf("%s:%d:%d: note: %s\n", c->path, d->line, d->col, d->hint);
 }
 
-static int check_one(struct checker *c, const char *path)
+static int check_one(struct check_files *c, const char *path)
 {
 	struct buf src = BUF_INIT;
 	struct py_module m;
@@ -114,9 +114,9 @@ out:
 	return rc;
 }
 
-static int check_path(struct checker *c, const char *path);
+static int check_path(struct check_files *c, const char *path);
 
-static int check_folder(struct checker *c, const char *path)
+static int check_folder(struct check_files *c, const char *path)
 {
 	struct file_list l = { 0 };
 	struct buf name = BUF_INIT;
@@ -133,12 +133,12 @@ static int check_folder(struct checker *c, const char *path)
 	return rc;
 }
 
-static int check_path(struct checker *c, const char *path)
+static int check_path(struct check_files *c, const char *path)
 {
 	return file_is_dir(path) ? check_folder(c, path) : check_one(c, path);
 }
 
-static int check_all(struct checker *c, const struct opt_parsed *p)
+static int check_all(struct check_files *c, const struct opt_parsed *p)
 {
 	if (!p->n)
 		return err_set(c->e, ERR_USAGE, "no file given");
@@ -148,7 +148,7 @@ static int check_all(struct checker *c, const struct opt_parsed *p)
 	return 0;
 }
 
-static void finish_json(struct checker *c, struct buf *out)
+static void finish_json(struct check_files *c, struct buf *out)
 {
 	jw_end(&c->w, ']');
 	jw_key(&c->w, "files");
@@ -160,7 +160,7 @@ static void finish_json(struct checker *c, struct buf *out)
 }
 
 /* The task that gives the inputs; nothing to do without one. */
-static int open_task(struct checker *c, struct py_module *m)
+static int open_task(struct check_files *c, struct py_module *m)
 {
 	struct buf src = BUF_INIT;
 	int rc = 0;
@@ -173,7 +173,7 @@ static int open_task(struct checker *c, struct py_module *m)
 	return rc;
 }
 
-static int check_with(struct checker *c, const struct opt_parsed *p)
+static int check_with(struct check_files *c, const struct opt_parsed *p)
 {
 	struct gpu_limits gpu = *resource_gpu(str_of(c->a->gpu));
 	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };
@@ -201,7 +201,7 @@ int cmd_check(int argc, char **argv)
 		return rc;
 	struct err e = ERR_INIT;
 	struct buf out = BUF_INIT;
-	struct checker c = { .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
+	struct check_files c = { .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
 
 	if (a.json) {
 		jw_begin(&c.w, '{');

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/stage.h"
+#include "run/run.h"
 
 static const struct cmd_usage usage = {
 	.args = "",

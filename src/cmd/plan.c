@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/config.h"
 #include "run/plan_args.h"
+#include "run/sections.h"
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
@@ -17,7 +17,7 @@ static const struct cmd_usage usage = {
 
 static int read_stage(const struct opt *table, const char *section, void *into, const char *config, struct opt_parsed *p, struct err *e)
 {
-	struct opt_scope scope = { .own = section, .all = config_sections };
+	struct opt_scope scope = { .own = section, .all = run_sections };
 	const char *words[] = { "--config", config };
 
 	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
@@ -60,7 +60,7 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 
 /* --- the command ------------------------------------------------------------------------------------------ */
 
-static int plan_on(struct plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu, int count, struct err *e)
+static int plan_on(struct run_plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu, int count, struct err *e)
 {
 	struct plan_machine m;
 
@@ -75,7 +75,7 @@ static int plan_on(struct plan *p, const struct plan_job *j, const struct plan_a
 /* One machine: the whole table. */
 static int show_one(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
 {
-	struct plan p;
+	struct run_plan p;
 
 	if (plan_on(&p, j, a, a->gpu, (int)a->count, e))
 		return -1;
@@ -91,7 +91,7 @@ static int show_one(const struct plan_job *j, const struct plan_args *a, int *fi
 static int show_all(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
 {
 	int counts[] = { 1, a->count > 1 ? (int)a->count : 8 };
-	struct plan p;
+	struct run_plan p;
 
 	*fits = 0;
 	if (!a->json)

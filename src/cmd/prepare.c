@@ -4,8 +4,8 @@
 
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/config.h"
 #include "run/prepare_args.h"
+#include "run/sections.h"
 
 static const struct cmd_usage usage = {
 	.args = "",

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cmd/cmd.h"
-#include "run/stage.h"
+#include "run/run.h"
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
@@ -25,7 +25,7 @@ static int run(const struct report_cmd_args *a, const struct opt_parsed *p, stru
 	if (!file_exists(buf_cstr(&path)))
 		err_set(e, ERR_NOT_FOUND, "'%s' is not a run folder: it has no run.db", p->args[0]);
 	else if (!store_open(&s, buf_cstr(&path), e))
-		rc = stage_report(p->args[0], s, &a->report, a->out, &path, e);
+		rc = run_report(p->args[0], s, &a->report, a->out, &path, e);
 	if (!rc)
 		printf("%s\n", buf_cstr(&path));
 	store_close(s);

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/stage.h"
+#include "run/run.h"
 
 static const struct cmd_usage usage = {
 	.args = "",
@@ -13,34 +13,34 @@ static const struct cmd_usage usage = {
 	.select = "stage",
 };
 
-static int train_stages(const struct train_args *a, const struct stage_env *v, struct err *e)
+static int train_stages(const struct train_args *a, const struct run_env *v, struct err *e)
 {
-	struct stage_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge,
+	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge,
 				    .sft_run = strcmp(a->stage, "all") ? NULL : a->out };
 	struct buf path = BUF_INIT;
-	int done = rl.sft_run && stage_final(a->out, "sft_final", &path), rc = 0;
+	int done = rl.sft_run && run_final(a->out, "sft_final", &path), rc = 0;
 
 	buf_release(&path);
 	if (strcmp(a->stage, "rl") && !done)
-		rc = stage_sft(v, &a->policy, &a->sft, &done, e);
+		rc = run_sft(v, &a->policy, &a->sft, &done, e);
 	if (!rc && strcmp(a->stage, "sft") && !stop_requested())
-		rc = stage_rl(v, &rl, &done, e);
+		rc = run_rl(v, &rl, &done, e);
 	return rc;
 }
 
 static int run(const struct train_args *a, const struct opt_parsed *p, struct err *e)
 {
-	struct stage_env v = STAGE_ENV_INIT;
+	struct run_env v = RUN_ENV_INIT;
 	struct buf path = BUF_INIT;
 	int rc;
 
 	if (!a->out)
 		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
-	rc = stage_open(&v, a->out, (uint64_t)a->seed, (int)a->policy.threads, e);
+	rc = run_open(&v, a->out, (uint64_t)a->seed, (int)a->policy.threads, e);
 	path_join(&path, a->out, "config.yaml");
 	if (!rc)
 		rc = file_replace(buf_cstr(&path), buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;
-	stage_close(&v);
+	run_close(&v);
 	buf_release(&path);
 	return rc;
 }

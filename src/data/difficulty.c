@@ -105,7 +105,7 @@ static const struct py_node *member_in(const struct py_list *body, struct str na
 
 static const struct py_node *find_member(const struct study *s, struct str name)
 {
-	const struct py_node *init = s->class ? class_method(s->m, s->class, STR("__init__")) : NULL;
+	const struct py_node *init = s->class ? module_method(s->m, s->class, STR("__init__")) : NULL;
 
 	return init ? member_in(&init->u.FunctionDef.body, name, 0) : NULL;
 }
@@ -122,7 +122,7 @@ static void read_body(struct study *s, const struct py_list *body)
 
 static void read_class(struct study *s, const struct py_node *class)
 {
-	const struct py_node *before = s->class, *f = class_method(s->m, class, STR("forward"));
+	const struct py_node *before = s->class, *f = module_method(s->m, class, STR("forward"));
 
 	if (!f || s->depth == DEPTH_MOST)
 		return;
@@ -159,7 +159,7 @@ static void apply_local(struct study *s, const struct py_list *body, struct str 
 			apply_module(s, n->u.Assign.value);
 		else if (n->kind == PY_AugAssign && n->u.AugAssign.target->kind == PY_Name && str_eq(n->u.AugAssign.target->u.Name.id, name))
 			apply_module(s, n->u.AugAssign.value);
-		else if (f && f->kind == PY_Attribute && call->u.Call.args.n && str_eq(node_last_name(f->u.Attribute.value), name))
+		else if (f && f->kind == PY_Attribute && call->u.Call.args.n && str_eq(module_last_name(f->u.Attribute.value), name))
 			apply_module(s, call->u.Call.args.v[0]);
 		if (n->kind == PY_For)
 			s->d->loops++, apply_local(s, &n->u.For.body, name, depth + 1);
@@ -171,11 +171,11 @@ static void apply_local(struct study *s, const struct py_list *body, struct str 
 /* A call that makes a module: of a class, or of a method or function that returns one. */
 static void apply_made(struct study *s, const struct py_Call *c)
 {
-	struct str name = node_last_name(c->func);
+	struct str name = module_last_name(c->func);
 	const struct py_node *class = module_class(s->m, name), *f = NULL;
 
 	if (is_self(c->func))
-		f = s->class ? class_method(s->m, s->class, name) : NULL;
+		f = s->class ? module_method(s->m, s->class, name) : NULL;
 	else if (c->func->kind == PY_Name && !class)
 		f = module_function(s->m, name);
 	for (size_t i = 0; !f && !class && s->maker && c->func->kind == PY_Name && i < s->maker->u.FunctionDef.body.n; i++) {
@@ -228,12 +228,12 @@ static int apply_member(struct study *s, struct str name)
 	const struct py_node *made = find_member(s, name), *before = s->maker, *f;
 
 	if (made) {
-		s->maker = class_method(s->m, s->class, STR("__init__"));
+		s->maker = module_method(s->m, s->class, STR("__init__"));
 		apply_module(s, made);
 		s->maker = before;
 		return 1;
 	}
-	f = s->class ? class_method(s->m, s->class, name) : NULL;
+	f = s->class ? module_method(s->m, s->class, name) : NULL;
 	if (f && s->depth < DEPTH_MOST) {
 		s->depth++;
 		read_body(s, &f->u.FunctionDef.body);
@@ -246,7 +246,7 @@ static int apply_member(struct study *s, struct str name)
 static void read_call(struct study *s, struct py_node *n)
 {
 	const struct py_Call *c = &n->u.Call;
-	struct str name = node_last_name(c->func);
+	struct str name = module_last_name(c->func);
 	const struct py_node *f = c->func->kind == PY_Name ? module_function(s->m, name) : NULL;
 	char plain[40];
 

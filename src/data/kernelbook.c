@@ -273,7 +273,7 @@ static void flatten_inputs(struct conversion *x, const struct py_node *class, st
 	const struct py_node *v = f ? returned(f) : NULL;
 
 	/* The name that changes is rare in there, and would need an edit inside an edit. */
-	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 && flatten(x, v, class_method(x->m, class, STR("__init__")), flat))
+	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 && flatten(x, v, module_method(x->m, class, STR("__init__")), flat))
 		edit_change(&x->edits, edit_offset(&x->edits, v->line, v->col), edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
 }
 
@@ -292,7 +292,7 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 	int rc;
 
 	*drop = PREP_KEPT;
-	if (!class || !class_method(m, class, STR("forward")))
+	if (!class || !module_method(m, class, STR("forward")))
 		*drop = PREP_DROP_no_entry;
 	else if (!module_function(m, STR("get_inputs")) || !module_function(m, STR("get_init_inputs")))
 		*drop = PREP_DROP_no_inputs;

@@ -22,19 +22,19 @@ const struct py_node *module_function(const struct py_module *m, struct str name
 	return find(&m->root->u.Module.body, PY_FunctionDef, name);
 }
 
-struct str node_last_name(const struct py_node *n)
+struct str module_last_name(const struct py_node *n)
 {
 	return n->kind == PY_Attribute ? n->u.Attribute.attr : n->kind == PY_Name ? n->u.Name.id : STR("");
 }
 
-const struct py_node *class_method(const struct py_module *m, const struct py_node *class, struct str name)
+const struct py_node *module_method(const struct py_module *m, const struct py_node *class, struct str name)
 {
 	for (int depth = 0; class && depth < 16; depth++) {
 		const struct py_node *f = find(&class->u.ClassDef.body, PY_FunctionDef, name);
 
 		if (f)
 			return f;
-		class = class->u.ClassDef.bases.n ? module_class(m, node_last_name(class->u.ClassDef.bases.v[0])) : NULL;
+		class = class->u.ClassDef.bases.n ? module_class(m, module_last_name(class->u.ClassDef.bases.v[0])) : NULL;
 	}
 	return NULL;
 }
@@ -50,7 +50,7 @@ int module_kernels(const struct py_module *m)
 		for (size_t k = 0; body->v[i]->kind == PY_FunctionDef && k < d->n; k++) {
 			const struct py_node *f = d->v[k]->kind == PY_Call ? d->v[k]->u.Call.func : d->v[k];
 
-			if (str_is(node_last_name(f), "jit")) {
+			if (str_is(module_last_name(f), "jit")) {
 				count++;
 				break;
 			}

@@ -7,10 +7,10 @@
 const struct py_node *module_class(const struct py_module *m, struct str name);
 const struct py_node *module_function(const struct py_module *m, struct str name);
 /* In the class or in the first base that the file has. */
-const struct py_node *class_method(const struct py_module *m, const struct py_node *class, struct str name);
+const struct py_node *module_method(const struct py_module *m, const struct py_node *class, struct str name);
 /* Functions decorated as Triton kernels. */
 int module_kernels(const struct py_module *m);
 /* The last part of a.b.c or of a name; empty for anything else. */
-struct str node_last_name(const struct py_node *n);
+struct str module_last_name(const struct py_node *n);
 
 #endif

@@ -125,7 +125,7 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
 {
 	const struct py_node *class = module_class(m, model);
 
-	if (!class || !class_method(m, class, STR("forward")))
+	if (!class || !module_method(m, class, STR("forward")))
 		row->drop = PREP_DROP_no_entry;
 	else if (!module_function(m, STR("get_inputs")) || !module_function(m, STR("get_init_inputs")))
 		row->drop = PREP_DROP_no_inputs;

@@ -11,7 +11,7 @@
 
 enum { RESAMPLES = 1000, FLIPS = 10000 };
 
-double pass_at_k(int n, int c, int k)
+double eval_pass_at_k(int n, int c, int k)
 {
 	double miss = 1.0;
 
@@ -65,7 +65,7 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 	case WHAT_COMPILED: return (double)t->compiled / t->n;
 	case WHAT_CORRECT: return (double)t->correct / t->n;
 	case WHAT_REWARD: return t->reward;
-	case WHAT_PASS: return pass_at_k(t->n, t->correct, arg);
+	case WHAT_PASS: return eval_pass_at_k(t->n, t->correct, arg);
 	default: return (double)t->fast[arg] / t->n;
 	}
 }

@@ -68,6 +68,6 @@ void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *
 void eval_compare_json(struct jw *w, const char *from, const struct eval *a, const char *to, const struct eval *b);
 
 /* 1 - C(n - c, k) / C(n, k); k > n: as if k = n. */
-double pass_at_k(int n, int c, int k);
+double eval_pass_at_k(int n, int c, int k);
 
 #endif

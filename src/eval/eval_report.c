@@ -67,7 +67,7 @@ static void json_samples(struct jw *w, const struct eval *ev)
 		jw_begin(w, '{');
 		jw_key(w, "id"), jw_cstr(w, ev->tasks->rows.v[s->task].id);
 		jw_key(w, "sample"), jw_int(w, s->number);
-		jw_key(w, "stage"), jw_cstr(w, stage_name(s->verdict.stage));
+		jw_key(w, "stage"), jw_cstr(w, judge_stage_name(s->verdict.stage));
 		jw_key(w, "valid"), jw_bool(w, s->verdict.stages[STAGE_ast].passed);
 		jw_key(w, "compiled"), jw_bool(w, s->verdict.stages[STAGE_compile].passed);
 		jw_key(w, "reward"), jw_real(w, s->verdict.reward);

@@ -4,8 +4,8 @@
 
 #include "host/host.h"
 
-struct frame;
-struct host_entry { size_t mark; int depth; struct frame *frame; };
+struct host_frame;
+struct host_entry { size_t mark; int depth; struct host_frame *frame; };
 void host_begin(struct host *h, struct host_entry *en);
 int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, struct err *e);
 

@@ -15,7 +15,7 @@ struct host_lib *host_lib_new(struct err *e)
 void host_lib_free(struct host_lib *lib) { lib_free(lib); }
 int host_lib_flags(const struct host_lib *lib, const char *dotted) { return lib_flags(lib, dotted); }
 
-static const char *const names[NAMES] = {
+static const char *const names[NM_COUNT] = {
 #define NAME(id) #id,
 #include "interp/name.def"
 #undef NAME
@@ -29,7 +29,7 @@ static const struct { enum py_op op; const char *name[3]; } dunders[] = {
 
 static int intern_names(struct host *h)
 {
-	for (int i = 0; i < NAMES; i++)
+	for (int i = 0; i < NM_COUNT; i++)
 		if (!(h->nm[i] = host_intern(h, str_of(names[i]))))
 			return -1;
 	for (size_t i = 0; i < COUNT_OF(dunders); i++)
@@ -59,7 +59,7 @@ static int host_init(struct host *h)
 	b->trusted = 1;
 	b->lazy = h->lib;
 	h->builtins = b;
-	pool_drain(h, 0);
+	temps_drain(h, 0);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ void host_tuned_clear(struct host *h)
 /* Remembers where the stack is: the next call may come from another thread. */
 void host_begin(struct host *h, struct host_entry *en)
 {
-	*en = (struct host_entry){ .mark = pool_mark(h), .depth = h->depth, .frame = h->frame };
+	*en = (struct host_entry){ .mark = temps_mark(h), .depth = h->depth, .frame = h->frame };
 	h->diag = h->fatal ? h->diag : (struct diag){ .reason = REASON_ok };
 	h->stack_top = (const char *)en;
 	h->stack_floor = h->stack_top - h->stack_limit - h->stack_limit / 8;
@@ -230,7 +230,7 @@ int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, str
 {
 	if (!rc && out)
 		val_keep(*out);
-	pool_drain(h, en->mark);
+	temps_drain(h, en->mark);
 	h->frame = en->frame;
 	h->depth = en->depth;
 	if (!rc)
@@ -263,7 +263,7 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	struct unit *u = new_unit(h, m);
 	int rc = u ? host_module(h, STR("__main__"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (!rc) {
-		struct frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
+		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;
 		h->frame = &f;
 		rc = exec_block(h, &f, &m->root->u.Module.body) == FLOW_FAIL ? -1 : 0;

@@ -308,7 +308,7 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 		return wrong_type(b, i, "tuple of Tensors");
 	}
 	*n = list.u.seq->n;
-	/* The room of an empty list is the scratch memory of this call: the pool frees it. */
+	/* The room of an empty list is the scratch memory of this call: the list of temporaries frees it. */
 	struct seq_obj *s = list.u.seq;
 	struct val scratch;
 	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))

@@ -753,7 +753,7 @@ static int b_super(struct bind *b)
 {
 	struct val cls = b->a[1], self = b->a[2];
 	if (cls.kind == V_UNSET) {
-		struct frame *f = b->h->frame;
+		struct host_frame *f = b->h->frame;
 		while (f && f->fn && f->scope && f->scope->node != f->fn->node)      /* out of comprehensions */
 			f = f->up;
 		if (!f || !f->fn || f->class_cell.kind != V_CELL || CELL_VALUE(f->class_cell).kind != V_CLASS || !f->scope->n_params)

@@ -4,7 +4,7 @@
 
 /* --- making functions ------------------------------------------------------------------------ */
 
-static int eval_defaults(struct host *h, struct frame *f, const struct py_list *l, struct val **out, size_t *n)
+static int eval_defaults(struct host *h, struct host_frame *f, const struct py_list *l, struct val **out, size_t *n)
 {
 	if (!l->n)
 		return 0;
@@ -15,14 +15,14 @@ static int eval_defaults(struct host *h, struct frame *f, const struct py_list *
 	*n = l->n;
 	for (size_t i = 0; i < l->n; i++) {
 		struct val x = { .kind = V_UNSET };
-		if (l->v[i] && eval(h, f, l->v[i], &x))
+		if (l->v[i] && eval_expr(h, f, l->v[i], &x))
 			return -1;
 		val_assign(h, &v[i], x);
 	}
 	return 0;
 }
 
-static int capture_cells(struct host *h, struct frame *f, struct func_obj *fn)
+static int capture_cells(struct host *h, struct host_frame *f, struct func_obj *fn)
 {
 	struct scope *s = fn->scope;
 	if (!s->n_free)
@@ -38,7 +38,7 @@ static int capture_cells(struct host *h, struct frame *f, struct func_obj *fn)
 	return 0;
 }
 
-static struct str_obj *qualified(struct host *h, struct frame *f, struct str_obj *name)
+static struct str_obj *qualified(struct host *h, struct host_frame *f, struct str_obj *name)
 {
 	struct val v;
 	if (f->scope && f->scope->kind == SCOPE_CLASS) {
@@ -51,7 +51,7 @@ static struct str_obj *qualified(struct host *h, struct frame *f, struct str_obj
 	return val_strf(h, &v, "%s.<locals>.%s", f->fn->qualname->p, name->p) ? NULL : v.u.s;
 }
 
-int make_function(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	int lambda = n->kind == PY_Lambda;
 	const struct py_arguments *a = lambda ? &n->u.Lambda.args->u.arguments : &n->u.FunctionDef.args->u.arguments;
@@ -222,10 +222,10 @@ static int make_cells(struct host *h, const struct scope *s, struct val *slots)
 	return 0;
 }
 
-static int run_body(struct host *h, struct frame *f, struct func_obj *fn, struct val *out)
+static int run_body(struct host *h, struct host_frame *f, struct func_obj *fn, struct val *out)
 {
 	if (fn->node->kind == PY_Lambda)
-		return eval(h, f, fn->node->u.Lambda.body, out);
+		return eval_expr(h, f, fn->node->u.Lambda.body, out);
 	if (fn->node->kind == PY_AsyncFunctionDef)
 		return host_fatal(h, REASON_unsupported, "async functions are not supported");
 	if (fn->scope->is_generator && val_list(h, NULL, 0, &f->yields))
@@ -243,7 +243,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 {
 	struct scope *s = fn->scope;
 	struct val small[16] = { { .kind = V_UNSET } }, *slots = small, result = { .kind = V_UNSET };
-	size_t n = (size_t)s->n_slots, mark = pool_mark(h);
+	size_t n = (size_t)s->n_slots, mark = temps_mark(h);
 	if (host_enter(h))
 		return -1;
 	if (n > COUNT_OF(small) && !(slots = host_alloc(h, n * sizeof *slots))) {
@@ -251,7 +251,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		return -1;
 	}
 	host_hold(h, val_obj(&fn->h));
-	struct frame f = { .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
+	struct host_frame f = { .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
 			   .cells = fn->cells, .fn = fn, .class_cell = fn->class_cell };
 	int rc = bind_args(h, fn, args, slots);
 	h->frame = &f;
@@ -259,7 +259,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		rc = make_cells(h, s, slots) || run_body(h, &f, fn, &result) ? -1 : 0;
 	h->frame = f.up;
 	host_leave(h);
-	result = pool_drain_to(h, mark, result);
+	result = temps_drain_to(h, mark, result);
 	val_drop(h, f.ret);
 	for (size_t i = 0; i < n; i++)
 		val_drop(h, slots[i]);
@@ -327,14 +327,14 @@ struct arg_list {
 	struct call_args args;
 };
 
-static int spread_positional(struct host *h, struct frame *f, const struct py_list *l, struct arg_list *al)
+static int spread_positional(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	struct val list, v;
 	if (val_list(h, NULL, 0, &list))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
 		int star = l->v[i]->kind == PY_Starred;
-		if (eval(h, f, star ? l->v[i]->u.Starred.value : l->v[i], &v))
+		if (eval_expr(h, f, star ? l->v[i]->u.Starred.value : l->v[i], &v))
 			return -1;
 		f->node = l->v[i];
 		if (star ? list_extend(h, list, v) : list_append(h, list, v))
@@ -345,7 +345,7 @@ static int spread_positional(struct host *h, struct frame *f, const struct py_li
 	return 0;
 }
 
-static int eval_positional(struct host *h, struct frame *f, const struct py_list *l, struct arg_list *al)
+static int eval_positional(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	int star = l->n > COUNT_OF(al->pos);
 	for (size_t i = 0; i < l->n && !star; i++)
@@ -353,7 +353,7 @@ static int eval_positional(struct host *h, struct frame *f, const struct py_list
 	if (star)
 		return spread_positional(h, f, l, al);
 	for (size_t i = 0; i < l->n; i++)
-		if (eval(h, f, l->v[i], &al->pos[i]))
+		if (eval_expr(h, f, l->v[i], &al->pos[i]))
 			return -1;
 	al->args.a = al->pos;
 	al->args.n = l->n;
@@ -361,14 +361,14 @@ static int eval_positional(struct host *h, struct frame *f, const struct py_list
 }
 
 /* f(**d): every keyword into one dictionary, repeats refused. */
-static int spread_keywords(struct host *h, struct frame *f, const struct py_list *l, struct arg_list *al)
+static int spread_keywords(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	struct val all, v, old, names, vals;
 	if (val_dict(h, &all) || val_list(h, NULL, 0, &names) || val_list(h, NULL, 0, &vals))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct py_keyword *k = &l->v[i]->u.keyword;
-		if (eval(h, f, k->value, &v))
+		if (eval_expr(h, f, k->value, &v))
 			return -1;
 		f->node = l->v[i];
 		if (k->arg.p) {
@@ -405,7 +405,7 @@ static int spread_keywords(struct host *h, struct frame *f, const struct py_list
 	return 0;
 }
 
-static int eval_keywords(struct host *h, struct frame *f, const struct py_list *l, struct arg_list *al)
+static int eval_keywords(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	int star = l->n > COUNT_OF(al->kw);
 	for (size_t i = 0; i < l->n && !star; i++)
@@ -414,7 +414,7 @@ static int eval_keywords(struct host *h, struct frame *f, const struct py_list *
 		return spread_keywords(h, f, l, al);
 	for (size_t i = 0; i < l->n; i++) {
 		struct str_obj *s = host_ident(h, l->v[i]->u.keyword.arg);
-		if (!s || eval(h, f, l->v[i]->u.keyword.value, &al->kw[i]))
+		if (!s || eval_expr(h, f, l->v[i]->u.keyword.value, &al->kw[i]))
 			return -1;
 		al->names[i] = val_of_str(s);
 	}
@@ -424,17 +424,17 @@ static int eval_keywords(struct host *h, struct frame *f, const struct py_list *
 	return 0;
 }
 
-int eval_call(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int eval_call(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct arg_list al = { .args = { .n = 0 } };
 	struct val fn, r;
-	size_t mark = pool_mark(h);
-	if (eval(h, f, n->u.Call.func, &fn) || eval_positional(h, f, &n->u.Call.args, &al) ||
+	size_t mark = temps_mark(h);
+	if (eval_expr(h, f, n->u.Call.func, &fn) || eval_positional(h, f, &n->u.Call.args, &al) ||
 	    eval_keywords(h, f, &n->u.Call.keywords, &al))
 		return -1;
 	f->node = n;
 	if (host_callv(h, fn, &al.args, &r))
 		return -1;
-	*out = pool_drain_to(h, mark, r);
+	*out = temps_drain_to(h, mark, r);
 	return 0;
 }

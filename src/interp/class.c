@@ -208,7 +208,7 @@ struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_o
 
 /* --- class statements -------------------------------------------------------------------------------- */
 
-static int eval_bases(struct host *h, struct frame *f, const struct py_node *n, struct class_obj **bases, size_t *count)
+static int eval_bases(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj **bases, size_t *count)
 {
 	const struct py_list *l = &n->u.ClassDef.bases;
 	*count = 0;
@@ -216,7 +216,7 @@ static int eval_bases(struct host *h, struct frame *f, const struct py_node *n, 
 		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases");
 	for (size_t i = 0; i < l->n; i++) {
 		struct val v;
-		if (eval(h, f, l->v[i], &v))
+		if (eval_expr(h, f, l->v[i], &v))
 			return -1;
 		f->node = l->v[i];
 		if (v.kind == V_CLASS)
@@ -233,14 +233,14 @@ static int eval_bases(struct host *h, struct frame *f, const struct py_node *n, 
 }
 
 /* Runs the body with its own namespace, which becomes the class's. */
-static int run_class_body(struct host *h, struct frame *f, const struct py_node *n, struct scope *s, struct class_obj *c, struct val cell)
+static int run_class_body(struct host *h, struct host_frame *f, const struct py_node *n, struct scope *s, struct class_obj *c, struct val cell)
 {
 	struct val cells[64];
 	if (s->n_free > (int)COUNT_OF(cells))
 		return host_fatal(h, REASON_unsupported, "a class that uses more than 64 variables of the function around it");
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
-	struct frame body = { .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
+	struct host_frame body = { .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
 			      .names = c->h.attrs, .fn = f->fn, .class_cell = cell };
 	if (host_enter(h))
 		return -1;
@@ -252,7 +252,7 @@ static int run_class_body(struct host *h, struct frame *f, const struct py_node 
 }
 
 /* Keywords of the class statement; __init_subclass__ of the bases gets all but metaclass. */
-static int init_subclass(struct host *h, struct frame *f, const struct py_node *n, struct class_obj *c)
+static int init_subclass(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj *c)
 {
 	struct val names[8], vals[8], m, r;
 	size_t k = 0;
@@ -261,7 +261,7 @@ static int init_subclass(struct host *h, struct frame *f, const struct py_node *
 		if (!kw->arg.p || k == COUNT_OF(names))
 			return host_fatal(h, REASON_unsupported, "these keywords of a class statement are not supported");
 		struct str_obj *s = host_ident(h, kw->arg);
-		if (!s || eval(h, f, kw->value, &vals[k]))
+		if (!s || eval_expr(h, f, kw->value, &vals[k]))
 			return -1;
 		names[k] = val_of_str(s);
 		if (str_is(kw->arg, "metaclass")) {
@@ -285,7 +285,7 @@ static int init_subclass(struct host *h, struct frame *f, const struct py_node *
 	return 0;
 }
 
-int make_class(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int make_class(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct class_obj *bases[16], *c;
 	struct val cell, unset = { .kind = V_UNSET };

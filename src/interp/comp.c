@@ -3,7 +3,7 @@
 #include "interp/interp.h"
 
 struct comp {
-	struct frame f;
+	struct host_frame f;
 	const struct py_node *n;
 	const struct py_list *gens;
 	struct val into;
@@ -14,11 +14,11 @@ static int add_element(struct host *h, struct comp *c)
 	const struct py_node *n = c->n;
 	struct val k, v;
 	if (n->kind == PY_DictComp) {
-		if (eval(h, &c->f, n->u.DictComp.key, &k) || eval(h, &c->f, n->u.DictComp.value, &v))
+		if (eval_expr(h, &c->f, n->u.DictComp.key, &k) || eval_expr(h, &c->f, n->u.DictComp.value, &v))
 			return -1;
 		return dict_set(h, c->into, k, v);
 	}
-	if (eval(h, &c->f, n->u.ListComp.elt, &v))
+	if (eval_expr(h, &c->f, n->u.ListComp.elt, &v))
 		return -1;
 	return n->kind == PY_SetComp ? dict_set(h, c->into, v, val_none()) : list_append(h, c->into, v);
 }
@@ -33,32 +33,32 @@ static int run_level(struct host *h, struct comp *c, size_t level, struct val it
 		return host_fatal(h, REASON_unsupported, "asynchronous comprehensions are not supported");
 	if (host_iter(h, iterable, &it))
 		return -1;
-	size_t mark = pool_mark(h);
+	size_t mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
 		int pass = 1;
 		if (host_step(h) || exec_assign(h, &c->f, g->target, item))
 			return -1;
 		for (size_t i = 0; i < g->ifs.n && pass; i++) {
 			struct val t;
-			if (eval(h, &c->f, g->ifs.v[i], &t) || (pass = val_truth(h, t)) < 0)
+			if (eval_expr(h, &c->f, g->ifs.v[i], &t) || (pass = val_truth(h, t)) < 0)
 				return -1;
 		}
 		if (pass && level + 1 < c->gens->n) {
 			struct val inner;
-			if (eval(h, &c->f, c->gens->v[level + 1]->u.comprehension.iter, &inner) ||
+			if (eval_expr(h, &c->f, c->gens->v[level + 1]->u.comprehension.iter, &inner) ||
 			    run_level(h, c, level + 1, inner))
 				return -1;
 		} else if (pass && add_element(h, c)) {
 			return -1;
 		}
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 		c->f.node = g->iter;
 	}
 	return more;
 }
 
 /* Cells that a nested scope captures, from the frame that makes it. */
-static void borrow_cells(const struct frame *f, const struct scope *s, struct val *cells)
+static void borrow_cells(const struct host_frame *f, const struct scope *s, struct val *cells)
 {
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
@@ -76,7 +76,7 @@ static int init_slots(struct host *h, struct scope *s, struct val *slots)
 	return 0;
 }
 
-static int run_comp(struct host *h, struct frame *f, struct scope *s, const struct py_node *n, struct val first, struct val into)
+static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n, struct val first, struct val into)
 {
 	size_t count = (size_t)s->n_slots + (size_t)s->n_free;
 	struct val *slots = host_alloc(h, (count + 1) * sizeof *slots);
@@ -98,14 +98,14 @@ static int run_comp(struct host *h, struct frame *f, struct scope *s, const stru
 	return rc;
 }
 
-int eval_comp(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators;
 	struct scope *s = scope_of(f->unit, n);
 	struct val first, into;
 	if (!s)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-	if (eval(h, f, gens->v[0]->u.comprehension.iter, &first))
+	if (eval_expr(h, f, gens->v[0]->u.comprehension.iter, &first))
 		return -1;
 	int rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
 	if (rc || host_enter(h))

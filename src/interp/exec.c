@@ -1,11 +1,11 @@
-/* Statements. Each drains the pool of what it made; `return` hands its value over in f->ret. */
+/* Statements. Each drops the temporaries it made; `return` hands its value over in f->ret. */
 #include "interp/interp.h"
 
-typedef enum flow exec_fn(struct host *h, struct frame *f, const struct py_node *n);
+typedef enum flow exec_fn(struct host *h, struct host_frame *f, const struct py_node *n);
 
 /* --- assignment ---------------------------------------------------------------------------- */
 
-static int assign_sequence(struct host *h, struct frame *f, const struct py_list *targets, struct val v)
+static int assign_sequence(struct host *h, struct host_frame *f, const struct py_list *targets, struct val v)
 {
 	struct val items, part;
 	size_t star = targets->n, n;
@@ -44,7 +44,7 @@ static int assign_sequence(struct host *h, struct frame *f, const struct py_list
 	return 0;
 }
 
-int exec_assign(struct host *h, struct frame *f, const struct py_node *t, struct val v)
+int exec_assign(struct host *h, struct host_frame *f, const struct py_node *t, struct val v)
 {
 	struct val o, i;
 	switch (t->kind) {
@@ -53,13 +53,13 @@ int exec_assign(struct host *h, struct frame *f, const struct py_node *t, struct
 	case PY_List: return assign_sequence(h, f, &t->u.List.elts, v);
 	case PY_Attribute: {
 		struct str_obj *name = attr_ident(h, f, t->u.Attribute.attr);
-		if (!name || eval(h, f, t->u.Attribute.value, &o))
+		if (!name || eval_expr(h, f, t->u.Attribute.value, &o))
 			return -1;
 		f->node = t;
 		return attr_set(h, o, name, v);
 	}
 	case PY_Subscript:
-		if (eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i))
+		if (eval_expr(h, f, t->u.Subscript.value, &o) || eval_expr(h, f, t->u.Subscript.slice, &i))
 			return -1;
 		f->node = t;
 		return item_set(h, o, i, v);
@@ -85,10 +85,10 @@ static int resized(struct host *h, struct val *v, int64_t value)
 	return 0;
 }
 
-static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v);
+static int apply_override(struct host *h, struct host_frame *f, const struct py_node *target, struct val *v);
 
 /* `a, b = 2, 3`: a tuple with the members of overridden names replaced. */
-static int override_members(struct host *h, struct frame *f, const struct py_list *targets, struct val *v)
+static int override_members(struct host *h, struct host_frame *f, const struct py_list *targets, struct val *v)
 {
 	struct val t;
 	if ((v->kind != V_TUPLE && v->kind != V_LIST) || v->u.seq->n != targets->n)
@@ -106,7 +106,7 @@ static int override_members(struct host *h, struct frame *f, const struct py_lis
 }
 
 /* While a module loads, an overridden NAME = expr gives NAME the other value. */
-static int apply_override(struct host *h, struct frame *f, const struct py_node *target, struct val *v)
+static int apply_override(struct host *h, struct host_frame *f, const struct py_node *target, struct val *v)
 {
 	if (!f->n_ov || f->names != f->mod->h.attrs)
 		return 0;
@@ -122,10 +122,10 @@ static int apply_override(struct host *h, struct frame *f, const struct py_node 
 	return 0;
 }
 
-static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_assign_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
-	if (eval(h, f, n->u.Assign.value, &v))
+	if (eval_expr(h, f, n->u.Assign.value, &v))
 		return FLOW_FAIL;
 	if (apply_override(h, f, n->u.Assign.targets.v[0], &v))      /* of `a = b = 2` all get it */
 		return FLOW_FAIL;
@@ -137,7 +137,7 @@ static enum flow exec_assign_stmt(struct host *h, struct frame *f, const struct 
 	return FLOW_NEXT;
 }
 
-static enum flow exec_annassign(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_annassign(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	const struct py_node *t = n->u.AnnAssign.target;
@@ -152,12 +152,12 @@ static enum flow exec_annassign(struct host *h, struct frame *f, const struct py
 	}
 	if (!n->u.AnnAssign.value)
 		return FLOW_NEXT;
-	if (eval(h, f, n->u.AnnAssign.value, &v))
+	if (eval_expr(h, f, n->u.AnnAssign.value, &v))
 		return FLOW_FAIL;
 	return apply_override(h, f, t, &v) || exec_assign(h, f, t, v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static enum flow exec_augassign(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_augassign(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_node *t = n->u.AugAssign.target;
 	struct val o = val_none(), i = val_none(), old, v, r;
@@ -168,11 +168,11 @@ static enum flow exec_augassign(struct host *h, struct frame *f, const struct py
 		rc = name_load(h, f, t->u.Name.id, &old);
 	} else if (t->kind == PY_Attribute) {
 		name = attr_ident(h, f, t->u.Attribute.attr);
-		rc = !name || eval(h, f, t->u.Attribute.value, &o) || attr_load(h, o, name, &old) ? -1 : 0;
+		rc = !name || eval_expr(h, f, t->u.Attribute.value, &o) || attr_load(h, o, name, &old) ? -1 : 0;
 	} else if (t->kind == PY_Subscript) {
-		rc = eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i) || item_get(h, o, i, &old) ? -1 : 0;
+		rc = eval_expr(h, f, t->u.Subscript.value, &o) || eval_expr(h, f, t->u.Subscript.slice, &i) || item_get(h, o, i, &old) ? -1 : 0;
 	}
-	if (rc || eval(h, f, n->u.AugAssign.value, &v))
+	if (rc || eval_expr(h, f, n->u.AugAssign.value, &v))
 		return FLOW_FAIL;
 	f->node = n;
 	if (op_inplace(h, n->u.AugAssign.op, old, v, &r))
@@ -184,7 +184,7 @@ static enum flow exec_augassign(struct host *h, struct frame *f, const struct py
 	return rc ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static int delete_target(struct host *h, struct frame *f, const struct py_node *t)
+static int delete_target(struct host *h, struct host_frame *f, const struct py_node *t)
 {
 	struct val o, i;
 	f->node = t;
@@ -192,10 +192,10 @@ static int delete_target(struct host *h, struct frame *f, const struct py_node *
 	case PY_Name: return name_delete(h, f, t->u.Name.id);
 	case PY_Attribute: {
 		struct str_obj *name = attr_ident(h, f, t->u.Attribute.attr);
-		return !name || eval(h, f, t->u.Attribute.value, &o) ? -1 : attr_del(h, o, name);
+		return !name || eval_expr(h, f, t->u.Attribute.value, &o) ? -1 : attr_del(h, o, name);
 	}
 	case PY_Subscript:
-		if (eval(h, f, t->u.Subscript.value, &o) || eval(h, f, t->u.Subscript.slice, &i))
+		if (eval_expr(h, f, t->u.Subscript.value, &o) || eval_expr(h, f, t->u.Subscript.slice, &i))
 			return -1;
 		return item_del(h, o, i);
 	case PY_Tuple: case PY_List:
@@ -207,7 +207,7 @@ static int delete_target(struct host *h, struct frame *f, const struct py_node *
 	}
 }
 
-static enum flow exec_delete(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_delete(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Delete.targets.n; i++)
 		if (delete_target(h, f, n->u.Delete.targets.v[i]))
@@ -218,19 +218,19 @@ static enum flow exec_delete(struct host *h, struct frame *f, const struct py_no
 /* --- control flow ----------------------------------------------------------------------------- */
 
 /* The truth of a test, its temporaries drained. */
-static int test_of(struct host *h, struct frame *f, const struct py_node *n)
+static int test_of(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val t;
-	size_t mark = pool_mark(h);
-	if (eval(h, f, n, &t))
+	size_t mark = temps_mark(h);
+	if (eval_expr(h, f, n, &t))
 		return -1;
 	f->node = n;
 	int yes = val_truth(h, t);
-	pool_drain(h, mark);
+	temps_drain(h, mark);
 	return yes;
 }
 
-static enum flow exec_if(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_if(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.If.test);
 	if (yes < 0)
@@ -238,7 +238,7 @@ static enum flow exec_if(struct host *h, struct frame *f, const struct py_node *
 	return exec_block(h, f, yes ? &n->u.If.body : &n->u.If.orelse);
 }
 
-static enum flow exec_while(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_while(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	for (;;) {
 		int yes = test_of(h, f, n->u.While.test);
@@ -254,21 +254,21 @@ static enum flow exec_while(struct host *h, struct frame *f, const struct py_nod
 	}
 }
 
-static enum flow exec_for(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_for(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v, it, item;
 	int more;
-	if (eval(h, f, n->u.For.iter, &v))
+	if (eval_expr(h, f, n->u.For.iter, &v))
 		return FLOW_FAIL;
 	f->node = n->u.For.iter;
 	if (host_iter(h, v, &it))
 		return FLOW_FAIL;
-	size_t mark = pool_mark(h);
+	size_t mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
 		f->node = n->u.For.target;
 		if (host_step(h) || exec_assign(h, f, n->u.For.target, item))
 			return FLOW_FAIL;
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 		enum flow w = exec_block(h, f, &n->u.For.body);
 		if (w == FLOW_BREAK)
 			return FLOW_NEXT;
@@ -279,22 +279,22 @@ static enum flow exec_for(struct host *h, struct frame *f, const struct py_node 
 	return more < 0 ? FLOW_FAIL : exec_block(h, f, &n->u.For.orelse);
 }
 
-static enum flow exec_return(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_return(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v = val_none();
-	if (n->u.Return.value && eval(h, f, n->u.Return.value, &v))
+	if (n->u.Return.value && eval_expr(h, f, n->u.Return.value, &v))
 		return FLOW_FAIL;
 	val_assign(h, &f->ret, v);
 	return FLOW_RETURN;
 }
 
-static enum flow exec_expr(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_expr(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
-	return eval(h, f, n->u.Expr.value, &v) ? FLOW_FAIL : FLOW_NEXT;
+	return eval_expr(h, f, n->u.Expr.value, &v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static enum flow exec_assert(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_assert(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.Assert.test);
 	if (yes)
@@ -302,7 +302,7 @@ static enum flow exec_assert(struct host *h, struct frame *f, const struct py_no
 	struct val cls = val_obj(&h->exc_class[EXC_AssertionError]->h), msg, e;
 	struct call_args args = { .a = &msg };
 	if (n->u.Assert.msg) {
-		if (eval(h, f, n->u.Assert.msg, &msg))
+		if (eval_expr(h, f, n->u.Assert.msg, &msg))
 			return FLOW_FAIL;
 		args.n = 1;
 	}
@@ -323,17 +323,17 @@ static int raise_value(struct host *h, struct val v)
 	return host_raise_val(h, e);
 }
 
-static enum flow exec_raise(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_raise(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	if (n->u.Raise.exc) {
-		if (eval(h, f, n->u.Raise.exc, &v))
+		if (eval_expr(h, f, n->u.Raise.exc, &v))
 			return FLOW_FAIL;
 		f->node = n;
 		raise_value(h, v);
 		return FLOW_FAIL;
 	}
-	for (struct frame *g = f; g; g = g->up)
+	for (struct host_frame *g = f; g; g = g->up)
 		if (g->handled.kind != V_UNSET) {
 			host_raise_val(h, g->handled);
 			h->exc_line = g->handled_line;
@@ -348,12 +348,12 @@ static enum flow exec_raise(struct host *h, struct frame *f, const struct py_nod
 /* --- try and with ------------------------------------------------------------------------------- */
 
 /* 1: this clause takes the exception, 0: not, -1: failed. */
-static int clause_takes(struct host *h, struct frame *f, const struct py_node *c, struct val exc)
+static int clause_takes(struct host *h, struct host_frame *f, const struct py_node *c, struct val exc)
 {
 	struct val type;
 	if (!c->u.ExceptHandler.type)
 		return 1;
-	if (eval(h, f, c->u.ExceptHandler.type, &type))
+	if (eval_expr(h, f, c->u.ExceptHandler.type, &type))
 		return -1;
 	f->node = c;
 	if (type.kind != V_CLASS && type.kind != V_TUPLE)
@@ -361,7 +361,7 @@ static int clause_takes(struct host *h, struct frame *f, const struct py_node *c
 	return isinstance_of(h, exc, type);
 }
 
-static enum flow run_handler(struct host *h, struct frame *f, const struct py_node *c, struct val exc, int line, int col)
+static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c, struct val exc, int line, int col)
 {
 	struct val outer = f->handled;
 	int outer_line = f->handled_line, outer_col = f->handled_col;
@@ -385,7 +385,7 @@ static enum flow run_handler(struct host *h, struct frame *f, const struct py_no
 	return w;
 }
 
-static enum flow exec_handlers(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_handlers(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val exc;
 	int line, col;
@@ -408,7 +408,7 @@ static enum flow exec_handlers(struct host *h, struct frame *f, const struct py_
 }
 
 /* Runs `finally` whatever happened; its own return or exception wins. */
-static enum flow exec_finally(struct host *h, struct frame *f, const struct py_list *body, enum flow w)
+static enum flow exec_finally(struct host *h, struct host_frame *f, const struct py_list *body, enum flow w)
 {
 	struct val exc = { .kind = V_UNSET }, ret = f->ret;
 	int line = 0, col = 0;
@@ -434,20 +434,20 @@ static enum flow exec_finally(struct host *h, struct frame *f, const struct py_l
 	return w;
 }
 
-static enum flow exec_try(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_node *n)
 {
-	size_t mark = pool_mark(h);
+	size_t mark = temps_mark(h);
 	enum flow w = exec_block(h, f, &n->u.Try.body);
 	if (w == FLOW_FAIL && !h->fatal)
 		w = exec_handlers(h, f, n);
 	else if (w == FLOW_NEXT)
 		w = exec_block(h, f, &n->u.Try.orelse);
 	w = exec_finally(h, f, &n->u.Try.finalbody, w);
-	pool_drain(h, mark);
+	temps_drain(h, mark);
 	return w;
 }
 
-static enum flow exec_try_star(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_try_star(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	f->node = n;
 	host_fatal(h, REASON_unsupported, "except* is not supported");
@@ -482,13 +482,13 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	return FLOW_FAIL;
 }
 
-static enum flow with_item(struct host *h, struct frame *f, const struct py_node *n, size_t i)
+static enum flow with_item(struct host *h, struct host_frame *f, const struct py_node *n, size_t i)
 {
 	if (i == n->u.With.items.n)
 		return exec_block(h, f, &n->u.With.body);
 	const struct py_withitem *item = &n->u.With.items.v[i]->u.withitem;
 	struct val manager, v;
-	if (eval(h, f, item->context_expr, &manager))
+	if (eval_expr(h, f, item->context_expr, &manager))
 		return FLOW_FAIL;
 	f->node = item->context_expr;
 	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
@@ -504,20 +504,20 @@ static enum flow with_item(struct host *h, struct frame *f, const struct py_node
 	return leave_with(h, manager, w);
 }
 
-static enum flow exec_with(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_with(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	return with_item(h, f, n, 0);
 }
 
 /* --- definitions and the rest ------------------------------------------------------------------------ */
 
-static int decorate(struct host *h, struct frame *f, const struct py_list *decorators, struct val *v)
+static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators, struct val *v)
 {
 	struct val d[32], r;
 	if (decorators->n > COUNT_OF(d))
 		return host_fatal(h, REASON_unsupported, "more than %zu decorators", COUNT_OF(d));
 	for (size_t i = 0; i < decorators->n; i++)
-		if (eval(h, f, decorators->v[i], &d[i]))
+		if (eval_expr(h, f, decorators->v[i], &d[i]))
 			return -1;
 	for (size_t i = decorators->n; i-- > 0;) {
 		f->node = decorators->v[i];
@@ -528,7 +528,7 @@ static int decorate(struct host *h, struct frame *f, const struct py_list *decor
 	return 0;
 }
 
-static enum flow exec_def(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_def(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	if (make_function(h, f, n, &v) || decorate(h, f, &n->u.FunctionDef.decorator_list, &v))
@@ -536,7 +536,7 @@ static enum flow exec_def(struct host *h, struct frame *f, const struct py_node 
 	return name_store(h, f, n->u.FunctionDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static enum flow exec_class(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_class(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	if (make_class(h, f, n, &v) || decorate(h, f, &n->u.ClassDef.decorator_list, &v))
@@ -544,13 +544,13 @@ static enum flow exec_class(struct host *h, struct frame *f, const struct py_nod
 	return name_store(h, f, n->u.ClassDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static enum flow exec_import_stmt(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_import_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	f->node = n;
 	return exec_import(h, f, n) ? FLOW_FAIL : FLOW_NEXT;
 }
 
-static enum flow exec_match_stmt(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_match_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_node *c;
 	int found = exec_match(h, f, n, &c);
@@ -559,19 +559,19 @@ static enum flow exec_match_stmt(struct host *h, struct frame *f, const struct p
 	return found ? exec_block(h, f, &c->u.match_case.body) : FLOW_NEXT;
 }
 
-static enum flow exec_nothing(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_nothing(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	(void)h, (void)f, (void)n;
 	return FLOW_NEXT;
 }
 
-static enum flow exec_break(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_break(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	(void)h, (void)f, (void)n;
 	return FLOW_BREAK;
 }
 
-static enum flow exec_continue(struct host *h, struct frame *f, const struct py_node *n)
+static enum flow exec_continue(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	(void)h, (void)f, (void)n;
 	return FLOW_CONTINUE;
@@ -587,7 +587,7 @@ static exec_fn *const table[PY_KINDS] = {
 	[PY_Pass] = exec_nothing, [PY_Break] = exec_break, [PY_Continue] = exec_continue,
 };
 
-enum flow exec_block(struct host *h, struct frame *f, const struct py_list *body)
+enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list *body)
 {
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *n = body->v[i];
@@ -598,9 +598,9 @@ enum flow exec_block(struct host *h, struct frame *f, const struct py_list *body
 			host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
 			return FLOW_FAIL;
 		}
-		size_t mark = pool_mark(h);
+		size_t mark = temps_mark(h);
 		enum flow w = table[n->kind](h, f, n);
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 		if (w != FLOW_NEXT)
 			return w;
 	}

@@ -1,11 +1,11 @@
 /* Expressions. Operands are evaluated left to right as Python does; each result is immediate
- * or held by the pool. f->node is set just before an operation that can fail, so that its
+ * or held as a temporary. f->node is set just before an operation that can fail, so that its
  * message points at it. */
 #include "interp/interp.h"
 
-typedef int eval_fn(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
+typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 
-static int eval_constant(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_constant(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_const *c = &n->u.Constant.value;
 	(void)f;
@@ -30,29 +30,29 @@ static int eval_constant(struct host *h, struct frame *f, const struct py_node *
 	return 0;
 }
 
-static int eval_name(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_name(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	f->node = n;
 	return name_load(h, f, n->u.Name.id, out);
 }
 
-static int eval_attribute(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_attribute(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
 	struct str_obj *name = attr_ident(h, f, n->u.Attribute.attr);
-	if (!name || eval(h, f, n->u.Attribute.value, &v))
+	if (!name || eval_expr(h, f, n->u.Attribute.value, &v))
 		return -1;
 	f->node = n;
 	return attr_load(h, v, name, out);
 }
 
-static int eval_optional(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_optional(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	*out = val_none();
-	return n ? eval(h, f, n, out) : 0;
+	return n ? eval_expr(h, f, n, out) : 0;
 }
 
-static int eval_slice(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_slice(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, c;
 	if (eval_optional(h, f, n->u.Slice.lower, &a) || eval_optional(h, f, n->u.Slice.upper, &b) ||
@@ -61,42 +61,42 @@ static int eval_slice(struct host *h, struct frame *f, const struct py_node *n, 
 	return val_slice(h, a, b, c, out);
 }
 
-static int eval_subscript(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_subscript(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v, i;
-	if (eval(h, f, n->u.Subscript.value, &v) || eval(h, f, n->u.Subscript.slice, &i))
+	if (eval_expr(h, f, n->u.Subscript.value, &v) || eval_expr(h, f, n->u.Subscript.slice, &i))
 		return -1;
 	f->node = n;
 	return item_get(h, v, i, out);
 }
 
-static int eval_binop(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_binop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, r;
-	size_t mark = pool_mark(h);
-	if (eval(h, f, n->u.BinOp.left, &a) || eval(h, f, n->u.BinOp.right, &b))
+	size_t mark = temps_mark(h);
+	if (eval_expr(h, f, n->u.BinOp.left, &a) || eval_expr(h, f, n->u.BinOp.right, &b))
 		return -1;
 	f->node = n;
 	if (op_binary(h, n->u.BinOp.op, a, b, &r))
 		return -1;
-	*out = pool_drain_to(h, mark, r);
+	*out = temps_drain_to(h, mark, r);
 	return 0;
 }
 
-static int eval_unary(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_unary(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
-	if (eval(h, f, n->u.UnaryOp.operand, &v))
+	if (eval_expr(h, f, n->u.UnaryOp.operand, &v))
 		return -1;
 	f->node = n;
 	return op_unary(h, n->u.UnaryOp.op, v, out);
 }
 
-static int eval_boolop(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_boolop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *l = &n->u.BoolOp.values;
 	for (size_t i = 0; i < l->n; i++) {
-		if (eval(h, f, l->v[i], out))
+		if (eval_expr(h, f, l->v[i], out))
 			return -1;
 		if (i + 1 == l->n)
 			return 0;
@@ -110,14 +110,14 @@ static int eval_boolop(struct host *h, struct frame *f, const struct py_node *n,
 	return 0;
 }
 
-static int eval_compare(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_compare(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b;
 	const struct py_Compare *c = &n->u.Compare;
-	if (eval(h, f, c->left, &a))
+	if (eval_expr(h, f, c->left, &a))
 		return -1;
 	for (size_t i = 0; i < c->ops.n; i++) {
-		if (eval(h, f, c->comparators.v[i], &b))
+		if (eval_expr(h, f, c->comparators.v[i], &b))
 			return -1;
 		f->node = n;
 		if (op_compare(h, c->ops.v[i], a, b, out))
@@ -132,41 +132,41 @@ static int eval_compare(struct host *h, struct frame *f, const struct py_node *n
 	return 0;
 }
 
-static int eval_ifexp(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
-	if (eval(h, f, n->u.IfExp.test, &t))
+	if (eval_expr(h, f, n->u.IfExp.test, &t))
 		return -1;
 	f->node = n;
 	int yes = val_truth(h, t);
 	if (yes < 0)
 		return -1;
-	return eval(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
+	return eval_expr(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
 }
 
 /* The elements of a display into a list, stars spread. */
-static int eval_items(struct host *h, struct frame *f, const struct py_list *l, struct val list)
+static int eval_items(struct host *h, struct host_frame *f, const struct py_list *l, struct val list)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct val v;
-		size_t mark = pool_mark(h);
+		size_t mark = temps_mark(h);
 		int star = l->v[i]->kind == PY_Starred;
-		if (eval(h, f, star ? l->v[i]->u.Starred.value : l->v[i], &v))
+		if (eval_expr(h, f, star ? l->v[i]->u.Starred.value : l->v[i], &v))
 			return -1;
 		f->node = l->v[i];
 		if (star ? list_extend(h, list, v) : list_append(h, list, v))
 			return -1;
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 	}
 	return 0;
 }
 
-static int eval_list(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_list(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	return val_list(h, NULL, 0, out) ? -1 : eval_items(h, f, &n->u.List.elts, *out);
 }
 
-static int eval_tuple(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_tuple(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
 	if (val_tuple(h, NULL, 0, &t) || eval_items(h, f, &n->u.Tuple.elts, t))
@@ -175,7 +175,7 @@ static int eval_tuple(struct host *h, struct frame *f, const struct py_node *n, 
 	return 0;
 }
 
-static int eval_set(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_set(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val items;
 	if (val_list(h, NULL, 0, &items) || eval_items(h, f, &n->u.Set.elts, items) || val_set(h, out))
@@ -186,36 +186,36 @@ static int eval_set(struct host *h, struct frame *f, const struct py_node *n, st
 	return 0;
 }
 
-static int eval_dict(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_dict(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_Dict *d = &n->u.Dict;
 	struct val key, v;
 	if (val_dict(h, out))
 		return -1;
 	for (size_t i = 0; i < d->keys.n; i++) {
-		size_t mark = pool_mark(h);
-		if (d->keys.v[i] && eval(h, f, d->keys.v[i], &key))
+		size_t mark = temps_mark(h);
+		if (d->keys.v[i] && eval_expr(h, f, d->keys.v[i], &key))
 			return -1;
-		if (eval(h, f, d->values.v[i], &v))
+		if (eval_expr(h, f, d->values.v[i], &v))
 			return -1;
 		f->node = d->keys.v[i] ? d->keys.v[i] : d->values.v[i];
 		if (!d->keys.v[i] && v.kind != V_DICT)
 			return host_raise(h, EXC_TypeError, "'%s' object is not a mapping", val_type_name(h, v));
 		if (d->keys.v[i] ? dict_set(h, *out, key, v) : dict_update(h, *out, v))
 			return -1;
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 	}
 	return 0;
 }
 
-static int eval_named(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_named(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
-	if (eval(h, f, n->u.NamedExpr.value, out))
+	if (eval_expr(h, f, n->u.NamedExpr.value, out))
 		return -1;
 	return name_store(h, f, n->u.NamedExpr.target->u.Name.id, *out);
 }
 
-static int eval_yield(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_yield(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
 	if (eval_optional(h, f, n->u.Yield.value, &v))
@@ -227,10 +227,10 @@ static int eval_yield(struct host *h, struct frame *f, const struct py_node *n, 
 	return list_append(h, f->yields, v);
 }
 
-static int eval_yield_from(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_yield_from(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
-	if (eval(h, f, n->u.YieldFrom.value, &v))
+	if (eval_expr(h, f, n->u.YieldFrom.value, &v))
 		return -1;
 	*out = val_none();
 	f->node = n;
@@ -239,14 +239,14 @@ static int eval_yield_from(struct host *h, struct frame *f, const struct py_node
 	return list_extend(h, f->yields, v);
 }
 
-static int eval_starred(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_starred(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	(void)out;
 	f->node = n;
 	return host_raise(h, EXC_SyntaxError, "can't use starred expression here");
 }
 
-static int eval_await(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+static int eval_await(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	(void)out;
 	f->node = n;
@@ -265,7 +265,7 @@ static eval_fn *const table[PY_KINDS] = {
 	[PY_Starred] = eval_starred, [PY_Await] = eval_await,
 };
 
-int eval(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	char here;
 	if (host_step(h))

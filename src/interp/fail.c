@@ -15,7 +15,7 @@ static const enum reason exc_reason[EXCS] = {
 void host_position(struct host *h, int *line, int *col)
 {
 	*line = *col = 0;
-	for (struct frame *f = h->frame; f; f = f->up)
+	for (struct host_frame *f = h->frame; f; f = f->up)
 		if (f->node && !f->mod->trusted) {
 			*line = f->node->line;
 			*col = f->node->col + 1;

@@ -302,7 +302,7 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 
 /* --- f-strings ----------------------------------------------------------------------------------- */
 
-static int fstring_part(struct host *h, struct frame *f, const struct py_node *n, struct buf *out)
+static int fstring_part(struct host *h, struct host_frame *f, const struct py_node *n, struct buf *out)
 {
 	struct val v;
 	struct buf spec = BUF_INIT, text = BUF_INIT;
@@ -312,11 +312,11 @@ static int fstring_part(struct host *h, struct frame *f, const struct py_node *n
 	}
 	if (n->kind != PY_FormattedValue) {
 		struct val s;
-		if (eval(h, f, n, &s))
+		if (eval_expr(h, f, n, &s))
 			return -1;
 		return val_to_str(h, s, out);
 	}
-	int rc = eval(h, f, n->u.FormattedValue.value, &v);
+	int rc = eval_expr(h, f, n->u.FormattedValue.value, &v);
 	if (!rc && n->u.FormattedValue.format_spec) {
 		struct val s;
 		rc = eval_fstring(h, f, n->u.FormattedValue.format_spec, &s);
@@ -337,7 +337,7 @@ static int fstring_part(struct host *h, struct frame *f, const struct py_node *n
 	return rc;
 }
 
-int eval_fstring(struct host *h, struct frame *f, const struct py_node *n, struct val *out)
+int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct buf b = BUF_INIT;
 	int rc = 0;

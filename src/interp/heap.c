@@ -1,6 +1,6 @@
-/* The heap of a host: objects, their references, the pool that holds temporaries.
+/* The heap of a host: objects, their references, the list of temporaries.
  *
- * Invariant: refs counts every holder (containers, variables, the pool); at 0 an object goes
+ * Invariant: refs counts every holder (containers, variables, the temporaries); at 0 an object goes
  * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep
  * stack. Classes and modules live as long as the host. All objects are on one list: host_free_objects frees what cycles kept alive. */
 #include "interp/interp.h"
@@ -64,7 +64,7 @@ static size_t obj_size(const struct obj *o)
 
 static int pool_push(struct host *h, struct obj *o)
 {
-	if (vec_push(&h->pool, o))
+	if (vec_push(&h->temps, o))
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	return 0;
 }
@@ -204,21 +204,21 @@ void val_assign(struct host *h, struct val *slot, struct val v)
 	val_drop(h, old);
 }
 
-size_t pool_mark(const struct host *h)
+size_t temps_mark(const struct host *h)
 {
-	return h->pool.n;
+	return h->temps.n;
 }
 
-void pool_drain(struct host *h, size_t mark)
+void temps_drain(struct host *h, size_t mark)
 {
-	while (h->pool.n > mark)
-		val_drop(h, val_obj(h->pool.v[--h->pool.n]));
+	while (h->temps.n > mark)
+		val_drop(h, val_obj(h->temps.v[--h->temps.n]));
 }
 
-struct val pool_drain_to(struct host *h, size_t mark, struct val keep)
+struct val temps_drain_to(struct host *h, size_t mark, struct val keep)
 {
 	val_keep(keep);
-	pool_drain(h, mark);
+	temps_drain(h, mark);
 	if (V_IS_HEAP(keep))
 		pool_push(h, keep.u.o);
 	return keep;
@@ -245,6 +245,6 @@ void host_free_objects(struct host *h)
 		mem_free(o);
 	}
 	h->objects = NULL;
-	vec_free(&h->pool);
+	vec_free(&h->temps);
 	vec_free(&h->dead);
 }

@@ -5,7 +5,7 @@
  * program code may catch, or h->fatal set (a limit, a forbidden or unsupported name, a fault
  * of ours), which nothing catches.
  *
- * The pool: every value a C function hands back is immediate or held by h->pool. A statement
+ * Temporaries: every value a C function hands back is immediate or held by h->temps. A statement
  * and a call drain what they added. A value read from a variable, attribute or container is
  * held as well (host_hold), because running code may drop the original meanwhile. */
 #ifndef INTERP_INTERP_H
@@ -87,8 +87,8 @@ struct class_obj {
 
 #define CELL_VALUE(v) ((v).u.m->self)       /* of a V_CELL */
 
-struct frame {
-	struct frame *up;
+struct host_frame {
+	struct host_frame *up;
 	struct scope *scope;
 	struct unit *unit;
 	struct module_obj *mod;
@@ -124,7 +124,7 @@ enum name_id {
 #define NAME(id) NM_##id,
 #include "interp/name.def"
 #undef NAME
-	NAMES
+	NM_COUNT
 };
 
 struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random modules */
@@ -148,12 +148,12 @@ struct host {
 	enum reason exc_reason;        /* ok: from the class */
 	int exc_line, exc_col;
 	struct obj *objects;
-	struct { struct obj **v; size_t n, cap; } pool, dead;
+	struct { struct obj **v; size_t n, cap; } temps, dead;
 	int freeing;
-	struct frame *frame;
+	struct host_frame *frame;
 	struct dict_obj *interned;     /* str -> itself */
 	struct ptr_map idents;         /* identifier of a tree -> interned str */
-	struct str_obj *nm[NAMES];
+	struct str_obj *nm[NM_COUNT];
 	struct str_obj *op_name[PY_OPS][3];   /* __add__, __radd__, __iadd__; comparisons: the first, and the mirrored one */
 	struct dict_obj *modules;      /* dotted name -> module */
 	struct dict_obj *natives;      /* dotted name -> built-in class */
@@ -184,16 +184,16 @@ struct host {
 
 /* --- heap (heap.c) ------------------------------------------------------------------------------ */
 
-/* A new object of at least sizeof(struct obj), zeroed, held by the pool; NULL: failed. */
+/* A new object of at least sizeof(struct obj), zeroed, held as a temporary; NULL: failed. */
 void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj *cls);
 int host_charge(struct host *h, size_t bytes);           /* -1: out of memory */
 void host_uncharge(struct host *h, size_t bytes);
 void *host_alloc(struct host *h, size_t bytes);          /* charged, zeroed; NULL: failed */
 void host_release(struct host *h, void *p, size_t bytes);
-struct val host_hold(struct host *h, struct val v);      /* adds v to the pool */
-size_t pool_mark(const struct host *h);
-void pool_drain(struct host *h, size_t mark);
-struct val pool_drain_to(struct host *h, size_t mark, struct val keep);
+struct val host_hold(struct host *h, struct val v);      /* as a temporary */
+size_t temps_mark(const struct host *h);
+void temps_drain(struct host *h, size_t mark);
+struct val temps_drain_to(struct host *h, size_t mark, struct val keep);
 void val_assign(struct host *h, struct val *slot, struct val v);   /* keeps v, drops what was there */
 void host_free_objects(struct host *h);
 struct str_obj *host_intern(struct host *h, struct str s);         /* NULL: failed */
@@ -243,21 +243,21 @@ int host_burn(struct host *h, int64_t steps);
 
 /* --- evaluation (expr.c, exec.c, call.c, class.c, attr.c) --------------------------------------- */
 
-int eval(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-int eval_comp(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-int eval_call(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-int eval_fstring(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-int eval_subscript_index(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-enum flow exec_block(struct host *h, struct frame *f, const struct py_list *body);
-int exec_assign(struct host *h, struct frame *f, const struct py_node *target, struct val v);
-int exec_match(struct host *h, struct frame *f, const struct py_node *n, const struct py_node **body);
-int name_load(struct host *h, struct frame *f, struct str id, struct val *out);
-int name_store(struct host *h, struct frame *f, struct str id, struct val v);
+int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+int eval_call(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+int eval_subscript_index(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list *body);
+int exec_assign(struct host *h, struct host_frame *f, const struct py_node *target, struct val v);
+int exec_match(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_node **body);
+int name_load(struct host *h, struct host_frame *f, struct str id, struct val *out);
+int name_store(struct host *h, struct host_frame *f, struct str id, struct val v);
 /* The name of an attribute as written in f: __x in class C is _C__x. NULL: failed. */
-struct str_obj *attr_ident(struct host *h, const struct frame *f, struct str id);
-int name_delete(struct host *h, struct frame *f, struct str id);
-int make_function(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
-int make_class(struct host *h, struct frame *f, const struct py_node *n, struct val *out);
+struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct str id);
+int name_delete(struct host *h, struct host_frame *f, struct str id);
+int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
+int make_class(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out);
 int call_function(struct host *h, struct func_obj *fn, const struct call_args *args, struct val *out);
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out);
@@ -309,7 +309,7 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse);
 int dict_fill(struct host *h, struct val dict, struct val from);          /* a mapping or pairs */
 int host_to_list(struct host *h, struct val v, struct val *out);          /* a fresh list */
 
-/* --- text (text.c, format.c) ----------------------------------------------------------------------- */
+/* --- text (val_text.c, format.c) ----------------------------------------------------------------------- */
 
 void float_repr(double f, struct buf *out);
 int host_format(struct host *h, struct val v, struct str spec, struct buf *out);
@@ -331,10 +331,10 @@ void big_format(struct host *h, struct val v, int base, struct buf *out);
 int big_neg(struct host *h, struct val v, struct val *out);
 int64_t big_bit_length(struct val v);
 
-/* A copy of v in which what was shared stays shared (copy.c). */
+/* A copy of v in which what was shared stays shared (deepcopy.c). */
 int copy_deep(struct host *h, struct val v, struct val *out);
 
-/* --- modules and bindings (module.c, bind.c) --------------------------------------------------------- */
+/* --- modules and bindings (import.c, bind.c) --------------------------------------------------------- */
 
 struct unit *lib_unit(struct host *h, struct str dotted);   /* that defines it, parsed; NULL: none */
 int import_module(struct host *h, struct str name, struct val *out);
@@ -343,7 +343,7 @@ int builtin_lookup(struct host *h, struct str dotted, struct val *out);         
 int builtin_call(struct host *h, struct builtin_obj *b, const struct call_args *args, struct val *out);
 int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out);
 int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
-int exec_import(struct host *h, struct frame *f, const struct py_node *n);
+int exec_import(struct host *h, struct host_frame *f, const struct py_node *n);
 struct host_op *host_record_op(struct host *h, const struct bind_row *row);      /* NULL: not recorded */
 /* Adds the bytes and flops of one call to its record (work.c). */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);

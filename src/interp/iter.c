@@ -136,10 +136,10 @@ int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item
 	int more;
 	if (host_iter(h, v, &it))
 		return -1;
-	size_t mark = pool_mark(h);
+	size_t mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
 		int rc = host_step(h) ? -1 : fn(ctx, item);
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 		if (rc)
 			return rc;
 	}

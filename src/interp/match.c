@@ -1,12 +1,12 @@
 /* match statements: patterns against a value, names bound as they match. */
 #include "interp/interp.h"
 
-static int pattern(struct host *h, struct frame *f, const struct py_node *p, struct val v);
+static int pattern(struct host *h, struct host_frame *f, const struct py_node *p, struct val v);
 
-static int match_value(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int match_value(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	struct val want;
-	return eval(h, f, p->u.MatchValue.value, &want) ? -1 : val_equal(h, v, want);
+	return eval_expr(h, f, p->u.MatchValue.value, &want) ? -1 : val_equal(h, v, want);
 }
 
 static int match_singleton(const struct py_node *p, struct val v)
@@ -18,7 +18,7 @@ static int match_singleton(const struct py_node *p, struct val v)
 	}
 }
 
-static int match_sequence(struct host *h, struct frame *f, const struct py_list *ps, struct val v)
+static int match_sequence(struct host *h, struct host_frame *f, const struct py_list *ps, struct val v)
 {
 	size_t star = ps->n;
 	if (v.kind != V_LIST && v.kind != V_TUPLE)
@@ -45,14 +45,14 @@ static int match_sequence(struct host *h, struct frame *f, const struct py_list 
 	return 1;
 }
 
-static int match_mapping(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int match_mapping(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	struct val rest;
 	if (v.kind != V_DICT || val_dict(h, &rest) || dict_update(h, rest, v))
 		return h->fatal ? -1 : 0;
 	for (size_t i = 0; i < p->u.MatchMapping.keys.n; i++) {
 		struct val key, item;
-		if (eval(h, f, p->u.MatchMapping.keys.v[i], &key))
+		if (eval_expr(h, f, p->u.MatchMapping.keys.v[i], &key))
 			return -1;
 		int found = dict_get(h, v, key, &item);
 		if (found > 0)
@@ -65,11 +65,11 @@ static int match_mapping(struct host *h, struct frame *f, const struct py_node *
 	return 1;
 }
 
-static int match_class(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int match_class(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	const struct py_MatchClass *c = &p->u.MatchClass;
 	struct val cls, names, item;
-	if (eval(h, f, c->cls, &cls))
+	if (eval_expr(h, f, c->cls, &cls))
 		return -1;
 	int ok = isinstance_of(h, v, cls);
 	if (ok <= 0)
@@ -94,7 +94,7 @@ static int match_class(struct host *h, struct frame *f, const struct py_node *p,
 	return 1;
 }
 
-static int match_as(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int match_as(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	int ok = p->u.MatchAs.pattern ? pattern(h, f, p->u.MatchAs.pattern, v) : 1;
 	if (ok > 0 && p->u.MatchAs.name.p && name_store(h, f, p->u.MatchAs.name, v))
@@ -102,7 +102,7 @@ static int match_as(struct host *h, struct frame *f, const struct py_node *p, st
 	return ok;
 }
 
-static int match_or(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int match_or(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	for (size_t i = 0; i < p->u.MatchOr.patterns.n; i++) {
 		int ok = pattern(h, f, p->u.MatchOr.patterns.v[i], v);
@@ -112,7 +112,7 @@ static int match_or(struct host *h, struct frame *f, const struct py_node *p, st
 	return 0;
 }
 
-static int pattern(struct host *h, struct frame *f, const struct py_node *p, struct val v)
+static int pattern(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	if (host_step(h))
 		return -1;
@@ -130,16 +130,16 @@ static int pattern(struct host *h, struct frame *f, const struct py_node *p, str
 }
 
 /* The case that matches: 1 and *body, 0 none, -1 failed. */
-int exec_match(struct host *h, struct frame *f, const struct py_node *n, const struct py_node **body)
+int exec_match(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_node **body)
 {
 	struct val v, t;
-	if (eval(h, f, n->u.Match.subject, &v))
+	if (eval_expr(h, f, n->u.Match.subject, &v))
 		return -1;
 	for (size_t i = 0; i < n->u.Match.cases.n; i++) {
 		const struct py_node *c = n->u.Match.cases.v[i];
 		int ok = pattern(h, f, c->u.match_case.pattern, v);
 		if (ok > 0 && c->u.match_case.guard)
-			ok = eval(h, f, c->u.match_case.guard, &t) ? -1 : val_truth(h, t);
+			ok = eval_expr(h, f, c->u.match_case.guard, &t) ? -1 : val_truth(h, t);
 		if (ok) {
 			*body = c;
 			return ok;

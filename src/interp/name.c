@@ -16,7 +16,7 @@ static int missing_name(struct host *h, struct str_obj *id)
 	return host_raise(h, EXC_NameError, "name '%s' is not defined", id->p);
 }
 
-static int global_load(struct host *h, struct frame *f, struct str_obj *name, struct val *out)
+static int global_load(struct host *h, struct host_frame *f, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(f->mod->h.attrs, name);
 	if (v) {
@@ -39,12 +39,12 @@ static int unbound(struct host *h, const char *name, int free)
 	return host_raise(h, EXC_UnboundLocalError, "cannot access local variable '%s' where it is not associated with a value", name);
 }
 
-static const struct var *find_var(const struct frame *f, struct str id)
+static const struct var *find_var(const struct host_frame *f, struct str id)
 {
 	return f->scope && f->scope->kind != SCOPE_MODULE ? scope_find(f->scope, id.p) : NULL;
 }
 
-int name_load(struct host *h, struct frame *f, struct str id, struct val *out)
+int name_load(struct host *h, struct host_frame *f, struct str id, struct val *out)
 {
 	const struct var *var = find_var(f, id);
 	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
@@ -71,7 +71,7 @@ int name_load(struct host *h, struct frame *f, struct str id, struct val *out)
 	return global_load(h, f, name, out);
 }
 
-int name_store(struct host *h, struct frame *f, struct str id, struct val v)
+int name_store(struct host *h, struct host_frame *f, struct str id, struct val v)
 {
 	const struct var *var = find_var(f, id);
 	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
@@ -88,7 +88,7 @@ int name_store(struct host *h, struct frame *f, struct str id, struct val v)
 	return attrs_set(h, into, name, v);
 }
 
-int name_delete(struct host *h, struct frame *f, struct str id)
+int name_delete(struct host *h, struct host_frame *f, struct str id)
 {
 	const struct var *var = find_var(f, id);
 	struct str_obj *name = host_ident(h, id);
@@ -109,7 +109,7 @@ int name_delete(struct host *h, struct frame *f, struct str id)
 	return 0;
 }
 
-struct str_obj *attr_ident(struct host *h, const struct frame *f, struct str id)
+struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct str id)
 {
 	if (id.n < 3 || id.p[0] != '_' || id.p[1] != '_' || !f->scope || !f->scope->private_name.p || str_ends(id, "__"))
 		return host_ident(h, id);

@@ -23,9 +23,9 @@ static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n
 	if (merge_sort(h, v, tmp, m, reverse) || merge_sort(h, v + m, tmp, n - m, reverse))
 		return -1;
 	while (i < m && k < n) {
-		size_t mark = pool_mark(h);
+		size_t mark = temps_mark(h);
 		int take_right = reverse ? before(h, v[i].key, v[k].key) : before(h, v[k].key, v[i].key);
-		pool_drain(h, mark);
+		temps_drain(h, mark);
 		if (take_right < 0)
 			return -1;
 		tmp[at++] = take_right ? v[k++] : v[i++];

@@ -3,7 +3,7 @@
  * A `struct val` is 16 bytes: small things are in it, the rest is a reference counted heap
  * object of the `struct host` it was made in. Who holds what:
  *   - every function here and every binding returns *borrowed* values: a new object is held
- *     by the host's pool until the statement (or the enclosing call) that made it ends;
+ *     by the host's list of temporaries until the statement (or the enclosing call) that made it ends;
  *   - containers, variables and attributes hold their own reference;
  *   - C code that keeps a value longer than its own call uses val_keep and val_drop.
  * So bindings neither retain nor release. On failure everything made is dropped by the same

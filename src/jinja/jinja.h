@@ -69,7 +69,7 @@ struct jinja_node {
 
 struct jinja_frame { struct jv_dict vars; struct jinja_frame *outer; struct jv_loop *loop; };
 
-enum jinja_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE };
+enum jinja_flow { JINJA_ON, JINJA_BREAK, JINJA_CONTINUE };
 
 struct jinja_text { struct buf b; struct jinja_text *next; };
 

@@ -482,7 +482,7 @@ static void run_for(struct jinja *j, const struct jinja_node *n)
 	struct jv_loop *loop = arena_zalloc(&j->arena, sizeof *loop);
 
 	*loop = (struct jv_loop){ .items = items, .outer = outer->loop };
-	for (size_t i = 0; i < items->n && j->flow != FLOW_BREAK; i++) {
+	for (size_t i = 0; i < items->n && j->flow != JINJA_BREAK; i++) {
 		struct jinja_frame *f = push_frame(j, outer);
 
 		loop->at = i;
@@ -490,10 +490,10 @@ static void run_for(struct jinja *j, const struct jinja_node *n)
 		jinja_set(j, STR("loop"), JV(JV_LOOP, loop, loop));
 		assign(j, n->a, items->v[i]);
 		jinja_run(j, n->c);
-		if (j->flow == FLOW_CONTINUE)
-			j->flow = FLOW_ON;
+		if (j->flow == JINJA_CONTINUE)
+			j->flow = JINJA_ON;
 	}
-	j->flow = FLOW_ON;
+	j->flow = JINJA_ON;
 	j->frame = outer;
 	if (!items->n)
 		jinja_run(j, n->d->b);
@@ -528,7 +528,7 @@ static void run_one(struct jinja *j, const struct jinja_node *n)
 		break;
 	case JN_BREAK:
 	case JN_CONTINUE:
-		j->flow = n->kind == JN_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
+		j->flow = n->kind == JN_BREAK ? JINJA_BREAK : JINJA_CONTINUE;
 		break;
 	default:
 		jinja_run(j, n->a);
@@ -538,7 +538,7 @@ static void run_one(struct jinja *j, const struct jinja_node *n)
 void jinja_run(struct jinja *j, const struct jinja_node *list)
 {
 	jinja_enter(j);
-	for (const struct jinja_node *n = list; n && j->flow == FLOW_ON; n = n->next) {
+	for (const struct jinja_node *n = list; n && j->flow == JINJA_ON; n = n->next) {
 		j->line = n->line;
 		if (--j->fuel < 0)
 			jinja_fail(j, ERR_RANGE, "too many steps");

@@ -128,7 +128,7 @@ static int raw_text(struct jinja_lex *x)
 	return 1;
 }
 
-void lex_text(struct jinja_lex *x)
+void jinja_lex_text(struct jinja_lex *x)
 {
 	x->in_tag = 0;
 	for (;;) {
@@ -254,12 +254,12 @@ static void lex_operator(struct jinja_lex *x)
 	x->kind = LEX_OP;
 }
 
-void lex_next(struct jinja_lex *x)
+void jinja_lex_next(struct jinja_lex *x)
 {
 	char c, d;
 
 	if (!x->in_tag) {
-		lex_text(x);
+		jinja_lex_text(x);
 		return;
 	}
 	for (size_t start = x->at; is_space(at(x, 0)); start = x->at) {
@@ -292,27 +292,27 @@ void lex_next(struct jinja_lex *x)
 
 /* --- helpers of the parser ------------------------------------------------------------------------ */
 
-int lex_is(const struct jinja_lex *x, const char *word)
+int jinja_lex_is(const struct jinja_lex *x, const char *word)
 {
 	return (x->kind == LEX_NAME || x->kind == LEX_OP) && str_is(x->text, word);
 }
 
-int lex_take(struct jinja_lex *x, const char *word)
+int jinja_lex_take(struct jinja_lex *x, const char *word)
 {
-	if (!lex_is(x, word))
+	if (!jinja_lex_is(x, word))
 		return 0;
-	lex_next(x);
+	jinja_lex_next(x);
 	return 1;
 }
 
-void lex_need(struct jinja_lex *x, const char *word)
+void jinja_lex_need(struct jinja_lex *x, const char *word)
 {
-	if (!lex_is(x, word))
+	if (!jinja_lex_is(x, word))
 		jinja_fail(x->j, ERR_FORMAT, "expected '%s', found '%.*s'", word, STR_ARG(x->text));
-	lex_next(x);
+	jinja_lex_next(x);
 }
 
-int lex_peek_is(const struct jinja_lex *x, const char *name)
+int jinja_lex_peek_is(const struct jinja_lex *x, const char *name)
 {
 	size_t i = x->at, n = strlen(name);
 
@@ -322,7 +322,7 @@ int lex_peek_is(const struct jinja_lex *x, const char *name)
 		!(i + n < x->source.n && is_name(x->source.p[i + n]));
 }
 
-void lex_unexpected(struct jinja_lex *x)
+void jinja_lex_unexpected(struct jinja_lex *x)
 {
 	jinja_fail(x->j, ERR_FORMAT, "unexpected '%.*s'", STR_ARG(x->text));
 }

@@ -21,12 +21,12 @@ struct jinja_lex {
 	struct jv number;
 };
 
-void lex_next(struct jinja_lex *x);
-void lex_text(struct jinja_lex *x);                /* after the end of a tag: on with text */
-int lex_is(const struct jinja_lex *x, const char *word);
-int lex_take(struct jinja_lex *x, const char *word);   /* next if it is; says whether it was */
-void lex_need(struct jinja_lex *x, const char *word);
-int lex_peek_is(const struct jinja_lex *x, const char *name);   /* the name after this token */
-_Noreturn void lex_unexpected(struct jinja_lex *x);
+void jinja_lex_next(struct jinja_lex *x);
+void jinja_lex_text(struct jinja_lex *x);                /* after the end of a tag: on with text */
+int jinja_lex_is(const struct jinja_lex *x, const char *word);
+int jinja_lex_take(struct jinja_lex *x, const char *word);   /* next if it is; says whether it was */
+void jinja_lex_need(struct jinja_lex *x, const char *word);
+int jinja_lex_peek_is(const struct jinja_lex *x, const char *name);   /* the name after this token */
+_Noreturn void jinja_lex_unexpected(struct jinja_lex *x);
 
 #endif

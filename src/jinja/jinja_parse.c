@@ -37,10 +37,10 @@ static struct jinja_node *arguments(struct jinja_lex *x, const char *close)
 {
 	struct jinja_node *list = NULL, **tail = &list;
 
-	while (!lex_take(x, close)) {
+	while (!jinja_lex_take(x, close)) {
 		struct jinja_node *value = expression(x);
 
-		if (value->kind == JN_NAME && lex_take(x, "=")) {
+		if (value->kind == JN_NAME && jinja_lex_take(x, "=")) {
 			struct jinja_node *kw = node(x, JN_KEYWORD);
 
 			kw->name = value->name;
@@ -49,8 +49,8 @@ static struct jinja_node *arguments(struct jinja_lex *x, const char *close)
 		}
 		*tail = value;
 		tail = &value->next;
-		if (!lex_take(x, ",")) {
-			lex_need(x, close);
+		if (!jinja_lex_take(x, ",")) {
+			jinja_lex_need(x, close);
 			break;
 		}
 	}
@@ -61,12 +61,12 @@ static struct jinja_node *dict_literal(struct jinja_lex *x)
 {
 	struct jinja_node *n = node(x, JN_DICT);      /* a: key, value, key, value, ... */
 
-	while (!lex_take(x, "}")) {
+	while (!jinja_lex_take(x, "}")) {
 		chain(&n->a, expression(x));
-		lex_need(x, ":");
+		jinja_lex_need(x, ":");
 		chain(&n->a, expression(x));
-		if (!lex_take(x, ",")) {
-			lex_need(x, "}");
+		if (!jinja_lex_take(x, ",")) {
+			jinja_lex_need(x, "}");
 			break;
 		}
 	}
@@ -88,7 +88,7 @@ static struct jinja_node *string(struct jinja_lex *x)
 
 	while (x->kind == LEX_STRING) {
 		buf_addstr(b, x->text);
-		lex_next(x);
+		jinja_lex_next(x);
 	}
 	return constant(x, jv_take(x->j, b));
 }
@@ -97,12 +97,12 @@ static struct jinja_node *parenthesis(struct jinja_lex *x)
 {
 	struct jinja_node *first, *tuple;
 
-	if (lex_take(x, ")"))
+	if (jinja_lex_take(x, ")"))
 		return node(x, JN_LIST);
 	first = expression(x);
-	if (lex_take(x, ")"))
+	if (jinja_lex_take(x, ")"))
 		return first;
-	lex_need(x, ",");
+	jinja_lex_need(x, ",");
 	tuple = node(x, JN_LIST);
 	first->next = arguments(x, ")");
 	tuple->a = first;
@@ -119,11 +119,11 @@ static struct jinja_node *name_or_constant(struct jinja_lex *x)
 	struct jinja_node *n;
 
 	for (size_t i = 0; i < COUNT_OF(constants); i++)
-		if (lex_take(x, constants[i].name))
+		if (jinja_lex_take(x, constants[i].name))
 			return constant(x, constants[i].value);
 	n = node(x, JN_NAME);
 	n->name = x->text;
-	lex_next(x);
+	jinja_lex_next(x);
 	return n;
 }
 
@@ -135,21 +135,21 @@ static struct jinja_node *primary(struct jinja_lex *x)
 		return string(x);
 	if (x->kind == LEX_NUMBER) {
 		n = constant(x, x->number);
-		lex_next(x);
+		jinja_lex_next(x);
 		return n;
 	}
 	if (x->kind == LEX_NAME)
 		return name_or_constant(x);
-	if (lex_take(x, "("))
+	if (jinja_lex_take(x, "("))
 		return parenthesis(x);
-	if (lex_take(x, "[")) {
+	if (jinja_lex_take(x, "[")) {
 		n = node(x, JN_LIST);
 		n->a = arguments(x, "]");
 		return n;
 	}
-	if (lex_take(x, "{"))
+	if (jinja_lex_take(x, "{"))
 		return dict_literal(x);
-	lex_unexpected(x);
+	jinja_lex_unexpected(x);
 }
 
 /* --- what follows a primary --------------------------------------------------------------------- */
@@ -161,20 +161,20 @@ static struct jinja_node *subscript(struct jinja_lex *x, struct jinja_node *of)
 	int k = 0, colons = 0;
 
 	n->a = of;
-	for (; !lex_is(x, "]"); ) {
-		if (lex_take(x, ":")) {
+	for (; !jinja_lex_is(x, "]"); ) {
+		if (jinja_lex_take(x, ":")) {
 			colons++;
 			if (++k > 2)
-				lex_unexpected(x);
+				jinja_lex_unexpected(x);
 		} else {
 			if (part[k])
-				lex_unexpected(x);
+				jinja_lex_unexpected(x);
 			part[k] = expression(x);
 		}
 	}
-	lex_need(x, "]");
+	jinja_lex_need(x, "]");
 	if (!colons && !part[0])
-		lex_unexpected(x);
+		jinja_lex_unexpected(x);
 	n->kind = colons ? JN_SLICE : JN_ITEM;
 	n->b = part[0];
 	n->c = part[1];
@@ -187,20 +187,20 @@ static struct jinja_node *postfix(struct jinja_lex *x, struct jinja_node *of)
 	for (;;) {
 		struct jinja_node *n;
 
-		if (lex_take(x, ".")) {
+		if (jinja_lex_take(x, ".")) {
 			n = node(x, JN_ATTR);
 			n->a = of;
 			if (x->kind == LEX_NUMBER) {
 				n->kind = JN_ITEM;
 				n->b = constant(x, x->number);
 			} else if (x->kind != LEX_NAME) {
-				lex_unexpected(x);
+				jinja_lex_unexpected(x);
 			}
 			n->name = x->text;
-			lex_next(x);
-		} else if (lex_take(x, "[")) {
+			jinja_lex_next(x);
+		} else if (jinja_lex_take(x, "[")) {
 			n = subscript(x, of);
-		} else if (lex_take(x, "(")) {
+		} else if (jinja_lex_take(x, "(")) {
 			n = node(x, JN_CALL);             /* a: what, b: arguments */
 			n->a = of;
 			n->b = arguments(x, ")");
@@ -217,30 +217,30 @@ static int starts_operand(const struct jinja_lex *x)
 
 	if (x->kind == LEX_NAME) {
 		for (size_t i = 0; i < COUNT_OF(not_operands); i++)
-			if (lex_is(x, not_operands[i]))
+			if (jinja_lex_is(x, not_operands[i]))
 				return 0;
 		return 1;
 	}
-	return x->kind == LEX_STRING || x->kind == LEX_NUMBER || lex_is(x, "[") || lex_is(x, "{");
+	return x->kind == LEX_STRING || x->kind == LEX_NUMBER || jinja_lex_is(x, "[") || jinja_lex_is(x, "{");
 }
 
 /* value | name(args), value is [not] name(args) or name operand: a: value, b: arguments. */
 static struct jinja_node *filters(struct jinja_lex *x, struct jinja_node *of)
 {
 	for (;;) {
-		int is_filter = lex_take(x, "|");
+		int is_filter = jinja_lex_take(x, "|");
 		struct jinja_node *n;
 
-		if (!is_filter && !lex_take(x, "is"))
+		if (!is_filter && !jinja_lex_take(x, "is"))
 			return of;
 		n = node(x, is_filter ? JN_FILTER : JN_TEST);
 		n->a = of;
-		n->negated = !is_filter && lex_take(x, "not");
+		n->negated = !is_filter && jinja_lex_take(x, "not");
 		if (x->kind != LEX_NAME)
-			lex_unexpected(x);
+			jinja_lex_unexpected(x);
 		n->name = x->text;
-		lex_next(x);
-		if (lex_take(x, "("))
+		jinja_lex_next(x);
+		if (jinja_lex_take(x, "("))
 			n->b = arguments(x, ")");
 		else if (!is_filter && starts_operand(x))
 			n->b = postfix(x, primary(x));
@@ -253,10 +253,10 @@ static struct jinja_node *unary(struct jinja_lex *x, int with_filters)
 	struct jinja_node *n;
 
 	enter(x);
-	if (lex_take(x, "-")) {
+	if (jinja_lex_take(x, "-")) {
 		n = node(x, JN_NEG);
 		n->a = unary(x, 0);
-	} else if (lex_take(x, "+")) {
+	} else if (jinja_lex_take(x, "+")) {
 		n = unary(x, 0);
 	} else {
 		n = postfix(x, primary(x));
@@ -282,7 +282,7 @@ static struct jinja_node *binary(struct jinja_lex *x, size_t level)
 	for (size_t i = 0; i < COUNT_OF(levels[0]) && levels[level][i];) {
 		struct jinja_node *n;
 
-		if (!lex_take(x, levels[level][i])) {
+		if (!jinja_lex_take(x, levels[level][i])) {
 			i++;
 			continue;
 		}
@@ -303,9 +303,9 @@ static struct jinja_node *comparison(struct jinja_lex *x)
 	struct jinja_node *first = binary(x, 0), *links = NULL, *n;
 
 	for (size_t i = 0; i < COUNT_OF(ops);) {
-		int negated = lex_is(x, "not") && lex_peek_is(x, "in") && lex_take(x, "not");
+		int negated = jinja_lex_is(x, "not") && jinja_lex_peek_is(x, "in") && jinja_lex_take(x, "not");
 
-		if (!lex_take(x, negated ? "in" : ops[i])) {
+		if (!jinja_lex_take(x, negated ? "in" : ops[i])) {
 			i++;
 			continue;
 		}
@@ -328,10 +328,10 @@ static struct jinja_node *not_test(struct jinja_lex *x)
 {
 	struct jinja_node *n;
 
-	if (!lex_is(x, "not"))
+	if (!jinja_lex_is(x, "not"))
 		return comparison(x);
 	enter(x);
-	lex_next(x);
+	jinja_lex_next(x);
 	n = node(x, JN_NOT);
 	n->a = not_test(x);
 	x->nesting--;
@@ -342,7 +342,7 @@ static struct jinja_node *logical(struct jinja_lex *x, int is_or)
 {
 	struct jinja_node *left = is_or ? logical(x, 0) : not_test(x);
 
-	while (lex_take(x, is_or ? "or" : "and")) {
+	while (jinja_lex_take(x, is_or ? "or" : "and")) {
 		struct jinja_node *n = node(x, is_or ? JN_OR : JN_AND);
 
 		n->a = left;
@@ -359,12 +359,12 @@ static struct jinja_node *expression(struct jinja_lex *x)
 
 	enter(x);
 	value = logical(x, 1);
-	while (lex_take(x, "if")) {
+	while (jinja_lex_take(x, "if")) {
 		struct jinja_node *n = node(x, JN_TERNARY);
 
 		n->a = value;
 		n->b = logical(x, 1);
-		n->c = lex_take(x, "else") ? expression(x) : NULL;
+		n->c = jinja_lex_take(x, "else") ? expression(x) : NULL;
 		value = n;
 	}
 	x->nesting--;
@@ -376,11 +376,11 @@ static struct jinja_node *expression_list(struct jinja_lex *x)
 {
 	struct jinja_node *first = expression(x), *n;
 
-	if (!lex_is(x, ","))
+	if (!jinja_lex_is(x, ","))
 		return first;
 	n = node(x, JN_LIST);
 	n->a = first;
-	while (lex_take(x, ",") && x->kind != LEX_END_TAG)
+	while (jinja_lex_take(x, ",") && x->kind != LEX_END_TAG)
 		chain(&n->a, expression(x));
 	return n;
 }
@@ -390,27 +390,27 @@ static struct jinja_node *expression_list(struct jinja_lex *x)
 static struct jinja_node *names(struct jinja_lex *x)
 {
 	struct jinja_node *list = NULL;
-	int closed = lex_take(x, "(");
+	int closed = jinja_lex_take(x, "(");
 
 	do {
 		struct jinja_node *n = node(x, JN_NAME);
 
 		if (x->kind != LEX_NAME)
-			lex_unexpected(x);
+			jinja_lex_unexpected(x);
 		n->name = x->text;
-		lex_next(x);
+		jinja_lex_next(x);
 		chain(&list, n);
-	} while (lex_take(x, ","));
+	} while (jinja_lex_take(x, ","));
 	if (closed)
-		lex_need(x, ")");
+		jinja_lex_need(x, ")");
 	return list;
 }
 
 static void end_tag(struct jinja_lex *x)
 {
 	if (x->kind != LEX_END_TAG)
-		lex_unexpected(x);
-	lex_text(x);
+		jinja_lex_unexpected(x);
+	jinja_lex_text(x);
 }
 
 /* a: condition, b: then, c: else. */
@@ -422,17 +422,17 @@ static struct jinja_node *if_statement(struct jinja_lex *x)
 	n->a = expression(x);
 	end_tag(x);
 	n->b = statements(x, ends);
-	if (lex_take(x, "elif")) {
+	if (jinja_lex_take(x, "elif")) {
 		enter(x);
 		n->c = if_statement(x);
 		x->nesting--;
 		return n;
 	}
-	if (lex_take(x, "else")) {
+	if (jinja_lex_take(x, "else")) {
 		end_tag(x);
 		n->c = statements(x, ends + 2);
 	}
-	lex_need(x, "endif");
+	jinja_lex_need(x, "endif");
 	end_tag(x);
 	return n;
 }
@@ -444,19 +444,19 @@ static struct jinja_node *for_statement(struct jinja_lex *x)
 	struct jinja_node *n = node(x, JN_FOR), *more = node(x, JN_BLOCK);
 
 	n->a = names(x);
-	lex_need(x, "in");
+	jinja_lex_need(x, "in");
 	n->b = logical(x, 1);
 	n->d = more;
-	if (lex_take(x, "if"))
+	if (jinja_lex_take(x, "if"))
 		more->a = expression(x);
-	lex_take(x, "recursive");
+	jinja_lex_take(x, "recursive");
 	end_tag(x);
 	n->c = statements(x, ends);
-	if (lex_take(x, "else")) {
+	if (jinja_lex_take(x, "else")) {
 		end_tag(x);
 		more->b = statements(x, ends + 1);
 	}
-	lex_need(x, "endfor");
+	jinja_lex_need(x, "endfor");
 	end_tag(x);
 	return n;
 }
@@ -468,12 +468,12 @@ static struct jinja_node *set_statement(struct jinja_lex *x)
 	struct jinja_node *n = node(x, JN_SET);
 
 	n->a = names(x);
-	if (lex_take(x, ".")) {
+	if (jinja_lex_take(x, ".")) {
 		n->kind = JN_SET_ATTR;
 		n->name = n->a->name;
 		n->a = names(x);
 	}
-	if (lex_take(x, "=")) {
+	if (jinja_lex_take(x, "=")) {
 		n->b = expression_list(x);
 		end_tag(x);
 		return n;
@@ -481,7 +481,7 @@ static struct jinja_node *set_statement(struct jinja_lex *x)
 	n->kind = JN_SET_BLOCK;
 	end_tag(x);
 	n->b = statements(x, ends);
-	lex_need(x, "endset");
+	jinja_lex_need(x, "endset");
 	end_tag(x);
 	return n;
 }
@@ -493,28 +493,28 @@ static struct jinja_node *macro_statement(struct jinja_lex *x)
 	struct jinja_node *n = node(x, JN_MACRO);
 
 	if (x->kind != LEX_NAME)
-		lex_unexpected(x);
+		jinja_lex_unexpected(x);
 	n->name = x->text;
-	lex_next(x);
-	lex_need(x, "(");
-	while (!lex_take(x, ")")) {
+	jinja_lex_next(x);
+	jinja_lex_need(x, "(");
+	while (!jinja_lex_take(x, ")")) {
 		struct jinja_node *p = node(x, JN_NAME);
 
 		if (x->kind != LEX_NAME)
-			lex_unexpected(x);
+			jinja_lex_unexpected(x);
 		p->name = x->text;
-		lex_next(x);
-		if (lex_take(x, "="))
+		jinja_lex_next(x);
+		if (jinja_lex_take(x, "="))
 			p->a = expression(x);
 		chain(&n->a, p);
-		if (!lex_take(x, ",") && !lex_is(x, ")"))
-			lex_unexpected(x);
+		if (!jinja_lex_take(x, ",") && !jinja_lex_is(x, ")"))
+			jinja_lex_unexpected(x);
 	}
 	end_tag(x);
 	n->b = statements(x, ends);
-	lex_need(x, "endmacro");
+	jinja_lex_need(x, "endmacro");
 	if (x->kind == LEX_NAME)
-		lex_next(x);
+		jinja_lex_next(x);
 	end_tag(x);
 	return n;
 }
@@ -543,7 +543,7 @@ static struct jinja_node *generation_statement(struct jinja_lex *x)
 
 	end_tag(x);
 	n->a = statements(x, ends);
-	lex_need(x, "endgeneration");
+	jinja_lex_need(x, "endgeneration");
 	end_tag(x);
 	return n;
 }
@@ -556,7 +556,7 @@ static const struct { const char *name; struct jinja_node *(*parse)(struct jinja
 static struct jinja_node *statement(struct jinja_lex *x)
 {
 	for (size_t i = 0; i < COUNT_OF(tags); i++)
-		if (lex_take(x, tags[i].name)) {
+		if (jinja_lex_take(x, tags[i].name)) {
 			struct jinja_node *n;
 
 			enter(x);
@@ -570,7 +570,7 @@ static struct jinja_node *statement(struct jinja_lex *x)
 static int is_one_of(const struct jinja_lex *x, const char *const *words)
 {
 	for (; words && *words; words++)
-		if (lex_is(x, *words))
+		if (jinja_lex_is(x, *words))
 			return 1;
 	return 0;
 }
@@ -584,14 +584,14 @@ static struct jinja_node *statements(struct jinja_lex *x, const char *const *unt
 		if (x->kind == LEX_TEXT) {
 			n = node(x, JN_TEXT);
 			n->name = x->text;
-			lex_next(x);
+			jinja_lex_next(x);
 		} else if (x->kind == LEX_PRINT) {
-			lex_next(x);
+			jinja_lex_next(x);
 			n = node(x, JN_PRINT);
 			n->a = expression_list(x);
 			end_tag(x);
 		} else if (x->kind == LEX_TAG) {
-			lex_next(x);
+			jinja_lex_next(x);
 			if (is_one_of(x, until))
 				return list;
 			n = statement(x);
@@ -612,6 +612,6 @@ struct jinja_node *jinja_parse(struct jinja *j, struct str source)
 	/* One newline at the very end is not part of the template. */
 	if (source.n && source.p[source.n - 1] == '\n')
 		x.source.n--;
-	lex_text(&x);
+	jinja_lex_text(&x);
 	return statements(&x, NULL);
 }

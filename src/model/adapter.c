@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 const struct target_info lora_target_info[LORA_TARGETS] = {
 #define TARGET(id, bit, name, module) [bit] = { name, module, LT_##id },

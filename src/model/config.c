@@ -111,7 +111,7 @@ static int check(const struct model_config *c, struct err *e)
 	return 0;
 }
 
-int config_parse(struct model_config *c, const struct json *j, struct err *e)
+int model_config_parse(struct model_config *c, const struct json *j, struct err *e)
 {
 	const struct json *act;
 	int bias;
@@ -139,13 +139,13 @@ int config_parse(struct model_config *c, const struct json *j, struct err *e)
 	return check(c, e);
 }
 
-int config_open(struct model_config *c, const char *dir, struct err *e)
+int model_config_open(struct model_config *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	struct json *j = json_parse_file(path_join(&path, dir, "config.json"), e);
 	int rc = -1;
 
-	if (j && !(rc = config_parse(c, j, e)))
+	if (j && !(rc = model_config_parse(c, j, e)))
 		goto out;
 	err_wrap(e, "reading '%s'", buf_cstr(&path));
 out:
@@ -194,7 +194,7 @@ static void write_id(struct jw *w, const char *key, int id)
 		jw_int(w, id);
 }
 
-void config_write(const struct model_config *c, const char *dtype, struct buf *out)
+void model_config_write(const struct model_config *c, const char *dtype, struct buf *out)
 {
 	const struct { const char *key; int64_t v; } ints[] = {
 		{ "vocab_size", c->V }, { "hidden_size", c->C }, { "num_hidden_layers", c->L },
@@ -225,7 +225,7 @@ void config_write(const struct model_config *c, const char *dtype, struct buf *o
 	buf_addc(out, '\n');
 }
 
-int64_t config_parameters(const struct model_config *c)
+int64_t model_config_parameters(const struct model_config *c)
 {
 	int64_t C = c->C, q = (int64_t)c->H * c->D, kv = (int64_t)c->HKV * c->D, F = c->F;
 	int64_t layer = C * (q + 2 * kv) + q * C + 3 * C * F + 2 * C;
@@ -237,7 +237,7 @@ int64_t config_parameters(const struct model_config *c)
 
 /* inv_freq[i] = theta^(-2i/D); linear: divided by the factor; llama3: wavelengths above
  * original / low are divided, below original / high kept, between them blended. */
-void config_rope(const struct model_config *c, float *inv_freq)
+void model_config_rope(const struct model_config *c, float *inv_freq)
 {
 	for (int i = 0; i < c->D / 2; i++) {
 		double f = 1.0 / pow(c->rope_theta, 2.0 * i / c->D), wave = 6.283185307179586 / f;

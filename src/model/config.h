@@ -35,13 +35,13 @@ struct model_config {
 };
 
 /* Sizes from a file are checked: every count positive, H a multiple of HKV, D even. */
-int config_parse(struct model_config *c, const struct json *j, struct err *e);
-int config_open(struct model_config *c, const char *dir, struct err *e);
+int model_config_parse(struct model_config *c, const struct json *j, struct err *e);
+int model_config_open(struct model_config *c, const char *dir, struct err *e);
 /* config.json as transformers reads it; `dtype` is "float32" or "bfloat16". */
-void config_write(const struct model_config *c, const char *dtype, struct buf *out);
-int64_t config_parameters(const struct model_config *c);
+void model_config_write(const struct model_config *c, const char *dtype, struct buf *out);
+int64_t model_config_parameters(const struct model_config *c);
 /* D/2 inverse frequencies with the scaling applied. */
-void config_rope(const struct model_config *c, float *inv_freq);
+void model_config_rope(const struct model_config *c, float *inv_freq);
 const char *arch_type(enum model_arch a);          /* "qwen2" */
 
 #endif

@@ -17,7 +17,7 @@ void head_select(struct head *h, const int32_t *target, int T)
 		}
 }
 
-void head_norm(const struct pass *p, struct head *h, const float *last)
+void head_norm(const struct model_pass *p, struct head *h, const float *last)
 {
 	const struct model *m = p->m;
 
@@ -30,7 +30,7 @@ static void gather(const struct head *h, int at, int n, size_t C)
 		memcpy(h->x + (size_t)i * C, h->normed + (size_t)h->row[at + i] * C, C * sizeof(float));
 }
 
-static float *head_grad(const struct pass *p)
+static float *head_grad(const struct model_pass *p)
 {
 	const struct model *m = p->m;
 
@@ -38,7 +38,7 @@ static float *head_grad(const struct pass *p)
 }
 
 /* dW += dlogits^T x;  dx = dlogits W into the rows of p->dxn. */
-static void chunk_grad(const struct pass *p, struct head *h, int at, int n)
+static void chunk_grad(const struct model_pass *p, struct head *h, int at, int n)
 {
 	const struct model *m = p->m;
 	size_t C = (size_t)m->c.C, V = (size_t)m->c.V;
@@ -60,7 +60,7 @@ static void scatter(const struct head *h, float *to, const float *from)
 		to[h->row[i]] = from[i];
 }
 
-void head_run(const struct pass *p, struct head *h, const float *coef, float *logp, float *entropy)
+void head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy)
 {
 	const struct model *m = p->m;
 	size_t C = (size_t)m->c.C, V = (size_t)m->c.V;
@@ -83,7 +83,7 @@ void head_run(const struct pass *p, struct head *h, const float *coef, float *lo
 	scatter(h, entropy, h->entropy);
 }
 
-void head_norm_grad(const struct pass *p, struct head *h, const float *last)
+void head_norm_grad(const struct model_pass *p, struct head *h, const float *last)
 {
 	const struct model *m = p->m;
 

@@ -4,7 +4,7 @@
 #ifndef MODEL_HEAD_H
 #define MODEL_HEAD_H
 
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 struct head {
 	int chunk;                 /* rows of logits at a time */
@@ -18,11 +18,11 @@ struct head {
 };
 
 void head_select(struct head *h, const int32_t *target, int T);
-void head_norm(const struct pass *p, struct head *h, const float *last);
+void head_norm(const struct model_pass *p, struct head *h, const float *last);
 /* logp, entropy [T] or NULL. With coef [T]: the head's own gradient is added and p->dxn set
  * to the gradient of the normed rows. */
-void head_run(const struct pass *p, struct head *h, const float *coef, float *logp, float *entropy);
+void head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy);
 /* p->dx from p->dxn. */
-void head_norm_grad(const struct pass *p, struct head *h, const float *last);
+void head_norm_grad(const struct model_pass *p, struct head *h, const float *last);
 
 #endif

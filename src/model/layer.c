@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 /* The places where projections read: a dropout mask each. */
 enum site { SITE_ATTN, SITE_O, SITE_MLP, SITE_DOWN, SITES };
@@ -46,14 +46,14 @@ static struct proj proj_of(const struct model *m, int l, enum site s)
 	}
 }
 
-static const struct lora *lora_of(const struct pass *p, int l, int target)
+static const struct lora *lora_of(const struct model_pass *p, int l, int target)
 {
 	const struct lora *a = p->a ? &p->a->layer[l][target] : NULL;
 
 	return a && a->a.n ? a : NULL;
 }
 
-static int has_lora(const struct pass *p, int l, const struct proj *j)
+static int has_lora(const struct model_pass *p, int l, const struct proj *j)
 {
 	for (int i = 0; i < j->parts; i++)
 		if (lora_of(p, l, j->part[i].lora))
@@ -61,7 +61,7 @@ static int has_lora(const struct pass *p, int l, const struct proj *j)
 	return 0;
 }
 
-static struct dropout drop_of(const struct pass *p, int l, enum site s)
+static struct dropout drop_of(const struct model_pass *p, int l, enum site s)
 {
 	return (struct dropout){ .seed = p->seed, .place = (uint64_t)l * SITES + s, .p = p->dropout };
 }
@@ -72,7 +72,7 @@ static float lora_scale(const struct adapter *a)
 }
 
 /* The rows LoRA reads: x, or x with dropout (in p->drop). */
-static const float *dropped(const struct pass *p, int l, enum site s, const float *x, int k)
+static const float *dropped(const struct model_pass *p, int l, enum site s, const float *x, int k)
 {
 	struct dropout o = drop_of(p, l, s);
 
@@ -83,7 +83,7 @@ static const float *dropped(const struct pass *p, int l, enum site s, const floa
 }
 
 /* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. */
-static void proj_forward(const struct pass *p, int l, enum site s, const float *x, float *y, const float *add, struct layer_buf *b)
+static void proj_forward(const struct model_pass *p, int l, enum site s, const float *x, float *y, const float *add, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	struct proj j = proj_of(m, l, s);
@@ -105,7 +105,7 @@ static void proj_forward(const struct pass *p, int l, enum site s, const float *
 }
 
 /* Gradients of one part of a projection trained whole. */
-static void part_grad(const struct pass *p, const struct raw *w, const struct raw *bias, const float *dy, size_t lddy, const float *x)
+static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const float *dy, size_t lddy, const float *x)
 {
 	const struct model *m = p->m;
 
@@ -115,7 +115,7 @@ static void part_grad(const struct pass *p, const struct raw *w, const struct ra
 }
 
 /* dB += dy^T u,  du = s dy B,  dA += du^T xd,  and xd's gradient (+)= du A into `dxd`. */
-static void lora_grad(const struct pass *p, const struct lora *a, const float *u, const float *dy, size_t lddy,
+static void lora_grad(const struct model_pass *p, const struct lora *a, const float *u, const float *dy, size_t lddy,
 		      const float *xd, float *dxd, int accumulate)
 {
 	const struct model *m = p->m;
@@ -130,7 +130,7 @@ static void lora_grad(const struct pass *p, const struct lora *a, const float *u
 }
 
 /* The adapters of a projection; dx (NULL: not wanted) is added to. */
-static void lora_backward(const struct pass *p, int l, const struct proj *j, const float *x, const float *dy, float *dx, struct layer_buf *b)
+static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const float *x, const float *dy, float *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	size_t n = (size_t)j->w->n, k = (size_t)j->w->k, at = 0;
@@ -152,7 +152,7 @@ static void lora_backward(const struct pass *p, int l, const struct proj *j, con
 }
 
 /* From dy[T, n]: parameter gradients, and dx[T, k] set (NULL: not wanted). */
-static void proj_backward(const struct pass *p, int l, enum site s, const float *x, const float *dy, float *dx, struct layer_buf *b)
+static void proj_backward(const struct model_pass *p, int l, enum site s, const float *x, const float *dy, float *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct raw *raw = m->layer[l].raw;
@@ -170,7 +170,7 @@ static void proj_backward(const struct pass *p, int l, enum site s, const float 
 
 /* --- attention ---------------------------------------------------------------------------- */
 
-static struct qk qk_of(const struct pass *p, int l, struct layer_buf *b)
+static struct qk qk_of(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct layer *y = &m->layer[l];
@@ -184,7 +184,7 @@ static struct qk qk_of(const struct pass *p, int l, struct layer_buf *b)
 	return a;
 }
 
-static void attend(const struct pass *p, int l, struct layer_buf *b)
+static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct model_config *c = &m->c;
@@ -201,7 +201,7 @@ static void attend(const struct pass *p, int l, struct layer_buf *b)
 				.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
 }
 
-void layer_forward(const struct pass *p, int l, struct layer_buf *b, float *out)
+void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float *out)
 {
 	const struct model *m = p->m;
 	const struct layer *y = &m->layer[l];
@@ -218,12 +218,12 @@ void layer_forward(const struct pass *p, int l, struct layer_buf *b, float *out)
 	proj_forward(p, l, SITE_DOWN, p->h, out, b->mid, b);
 }
 
-static float *norm_grad_of(const struct pass *p, int l, enum layer_tensor t)
+static float *norm_grad_of(const struct model_pass *p, int l, enum layer_tensor t)
 {
 	return p->a ? NULL : slab_f32(p->grads, p->m->layer[l].raw[t].param);
 }
 
-static void mlp_backward(const struct pass *p, int l, struct layer_buf *b)
+static void mlp_backward(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct layer *y = &m->layer[l];
@@ -236,7 +236,7 @@ static void mlp_backward(const struct pass *p, int l, struct layer_buf *b)
 	m->ops->rmsnorm_grad(m->dev, p->dx, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);
 }
 
-void layer_backward(const struct pass *p, int l, struct layer_buf *b, int want_dx)
+void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int want_dx)
 {
 	const struct model *m = p->m;
 	const struct model_config *c = &m->c;

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 static const char *const layer_names[LAYER_TENSORS] = {
 #define TENSOR(id, name, rows, cols, present) name,
@@ -270,7 +270,7 @@ struct model *model_open(struct dev *d, const char *dir, const struct model_opts
 	struct model_config c;
 	struct model *m;
 
-	if (check_opts(o, e) || config_open(&c, dir, e) || !(m = start(d, &c, o, e)))
+	if (check_opts(o, e) || model_config_open(&c, dir, e) || !(m = start(d, &c, o, e)))
 		return NULL;
 	if (!(m->file = st_open(dir, e)))
 		goto fail;
@@ -359,7 +359,7 @@ void model_rope_table(const struct model_config *c, float *cos_to, float *sin_to
 {
 	float inv[512];
 
-	config_rope(c, inv);
+	model_config_rope(c, inv);
 	for (int t = 0; t < positions; t++)
 		for (int i = 0; i < c->D / 2; i++) {
 			float angle = (float)t * inv[i];

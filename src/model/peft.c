@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 #define PREFIX "base_model.model."
 

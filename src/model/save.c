@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 struct save {
 	const struct model *m;
@@ -88,7 +88,7 @@ static int write_config(const struct save *s, const char *dir, struct err *e)
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc;
 
-	config_write(&s->m->c, s->dt == DT_BF16 ? "bfloat16" : "float32", &text);
+	model_config_write(&s->m->c, s->dt == DT_BF16 ? "bfloat16" : "float32", &text);
 	rc = buf_check(&text, e) || file_replace(path_join(&path, dir, "config.json"), buf_str(&text), e) ? -1 : 0;
 	buf_release(&path);
 	buf_release(&text);

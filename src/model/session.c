@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 #include "ops/cpu/row.h"
 
 struct slot {
@@ -35,7 +35,7 @@ struct model_session {
 	int32_t *pos, *tokens;
 	float *logits;             /* [head rows, V] for log-probabilities */
 	float *logp;
-	struct pass pass;
+	struct model_pass pass;
 };
 
 /* --- memory ------------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ static void run_rows(struct model_session *s, int rows, int runs)
 	const struct raw *embed = &m->raw[MT_EMBED];
 	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .runs = runs, .run = s->run,
 				      .kv = s->kv, .stride = s->stride };
-	struct pass *p = &s->pass;
+	struct model_pass *p = &s->pass;
 
 	p->m = m, p->a = s->a, p->T = rows, p->pos = s->pos, p->cos = s->cos, p->sin = s->sin, p->cached = &c;
 	m->ops->embed(m->dev, s->buf.x, embed->data, embed->dt, m->c.C, s->tokens, rows);
@@ -305,10 +305,10 @@ static int check_tokens(const struct model_session *s, const int32_t *tokens, in
 	return 0;
 }
 
-struct batch { int rows, runs; };
+struct session_batch { int rows, runs; };
 
 /* `n` more tokens of a slot, which has the blocks for them, as rows of the next pass. */
-static void add_run(struct model_session *s, struct batch *b, struct slot *t, const int32_t *tokens, int n)
+static void add_run(struct model_session *s, struct session_batch *b, struct slot *t, const int32_t *tokens, int n)
 {
 	for (int i = 0; i < n; i++) {
 		s->tokens[b->rows + i] = tokens[i];
@@ -332,7 +332,7 @@ int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int 
 		logprobs[0] = 0;
 	for (int at = 0; at < n; at += s->rows) {
 		int rows = MIN(s->rows, n - at), known = MIN(rows, n - at - 1);
-		struct batch b = { 0 };
+		struct session_batch b = { 0 };
 
 		add_run(s, &b, t, tokens + at, rows);
 		run_rows(s, b.rows, b.runs);
@@ -379,7 +379,7 @@ int model_prefill_all(struct model_session *s, const struct model_prompt *p, int
 	if (extend_all(s, p, n, e))
 		return -1;
 	for (int i = 0; i < n;) {
-		struct batch b = { 0 };
+		struct session_batch b = { 0 };
 		int first = i;
 
 		if (p[i].n > s->rows) {
@@ -398,7 +398,7 @@ int model_prefill_all(struct model_session *s, const struct model_prompt *p, int
 
 int model_decode(struct model_session *s, const int32_t *tokens, const int *slots, int n, float *logits, struct err *e)
 {
-	struct batch b = { 0 };
+	struct session_batch b = { 0 };
 
 	if (n < 1 || n > s->o.slots)
 		BUG("decode of %d of %d slots", n, s->o.slots);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "model/head.h"
-#include "model/impl.h"
+#include "model/model_impl.h"
 
 struct tape {
 	struct model *m;
@@ -21,7 +21,7 @@ struct tape {
 	float *cos, *sin;
 	int32_t *pos, *tokens, *start;
 	struct head head;
-	struct pass pass;
+	struct model_pass pass;
 	int T, sequences;
 	int ran, head_done;            /* forward ran; and with coefficients */
 	int next;                      /* carving: entry of `act` */
@@ -70,7 +70,7 @@ static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
 static int take_work(struct tape *t, struct err *e)
 {
 	const struct model_config *c = &t->m->c;
-	struct pass *p = &t->pass;
+	struct model_pass *p = &t->pass;
 	int qkv = (c->H + 2 * c->HKV) * c->D, widest = MAX(MAX(c->C, c->F), c->H * c->D);
 	int drop = t->a && t->a->o.dropout > 0 ? 2 * widest : 0;
 
@@ -218,7 +218,7 @@ static int copy_batch(struct tape *t, const struct model_batch *b, struct err *e
 
 static void set_pass(struct tape *t)
 {
-	struct pass *p = &t->pass;
+	struct model_pass *p = &t->pass;
 
 	p->m = t->m, p->a = t->a;
 	p->T = t->T, p->pos = t->pos, p->cos = t->cos, p->sin = t->sin;
@@ -256,7 +256,7 @@ int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,
 int tape_backward(struct tape *t, const float *coef, struct err *e)
 {
 	struct model *m = t->m;
-	struct pass *p = &t->pass;
+	struct model_pass *p = &t->pass;
 
 	if (!t->ran || !coef == !t->head_done)
 		return err_set(e, ERR_STATE, "tape_backward needs a forward and coefficients from one of the two calls");

@@ -10,7 +10,7 @@
 #include "num/reduce.h"
 #include "num/rows.h"
 
-struct along {
+struct along_walk {
 	const struct num_rows *k;
 	struct tensor x;                 /* dense, carrier */
 	int64_t outer, L, inner;
@@ -21,7 +21,7 @@ struct along {
 	enum num_scan scan;
 };
 
-static int along_begin(struct num_ctx *c, struct along *a, const struct tensor *t, int dim, enum dtype carrier,
+static int along_begin(struct num_ctx *c, struct along_walk *a, const struct tensor *t, int dim, enum dtype carrier,
 		       struct err *e)
 {
 	if (num_as(c, &a->x, t, carrier, e))
@@ -37,12 +37,12 @@ static int along_begin(struct num_ctx *c, struct along *a, const struct tensor *
 }
 
 /* fn(a, i) for each slice i: a row, or a block of columns. */
-static int64_t slices(const struct along *a)
+static int64_t slices(const struct along_walk *a)
 {
 	return a->outer * ((a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK);
 }
 
-static void slice_at(const struct along *a, int64_t i, int64_t *row, int64_t *col, int64_t *n)
+static void slice_at(const struct along_walk *a, int64_t i, int64_t *row, int64_t *col, int64_t *n)
 {
 	int64_t blocks = (a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK;
 
@@ -71,7 +71,7 @@ int num_settle(struct num_ctx *c, struct tensor *t, enum dtype dt, struct err *e
 
 static void extreme_range(void *ctx, size_t begin, size_t end)
 {
-	const struct along *a = ctx;
+	const struct along_walk *a = ctx;
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
 		int64_t row, col, n;
@@ -85,7 +85,7 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
 int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int keep,
 		int max, struct err *e)
 {
-	struct along a = { .arg = max };
+	struct along_walk a = { .arg = max };
 	struct tensor v = { .st = NULL }, ix = { .st = NULL };
 	int64_t shape[TENSOR_DIMS];
 	int n = 0, rc = -1;
@@ -125,7 +125,7 @@ out:
 
 static void softmax_range(void *ctx, size_t begin, size_t end)
 {
-	const struct along *a = ctx;
+	const struct along_walk *a = ctx;
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
 		int64_t row, col, n, at;
@@ -139,7 +139,7 @@ static void softmax_range(void *ctx, size_t begin, size_t end)
 int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt, int log, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
-	struct along a = { .arg = log };
+	struct along_walk a = { .arg = log };
 
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE, "\"%s_lastdim_kernel_impl\" not implemented for '%s'",
@@ -199,7 +199,7 @@ static void scan_int(enum num_scan op, struct scan_step *s, int64_t x, int64_t k
 
 /* The frequent cases: running sums and products of floats, a block of columns at a time. */
 #define SCAN_COLS(T, name, start, op)                                                                     \
-	static void scan_##name##_##T(const struct along *a, int64_t base, int64_t n)                     \
+	static void scan_##name##_##T(const struct along_walk *a, int64_t base, int64_t n)                     \
 	{                                                                                                 \
 		const T *x = (const T *)tensor_data(&a->x) + base;                                        \
 		T *y = (T *)a->y + base;                                                                  \
@@ -219,7 +219,7 @@ SCAN_COLS(double, prod, 1, *)
 
 /* Dense rows, eight at a time: one running sum alone would wait for each addition. */
 #define SCAN_ROWS(T, name, start, op)                                                                     \
-	static void rows_##name##_##T(const struct along *a, int64_t row, int64_t rows)                   \
+	static void rows_##name##_##T(const struct along_walk *a, int64_t row, int64_t rows)                   \
 	{                                                                                                 \
 		const T *x = (const T *)tensor_data(&a->x) + row * a->L;                                  \
 		T *y = (T *)a->y + row * a->L;                                                            \
@@ -245,16 +245,16 @@ SCAN_ROWS(double, prod, 1, *)
 
 static void scan_rows(void *ctx, size_t begin, size_t end)
 {
-	const struct along *a = ctx;
+	const struct along_walk *a = ctx;
 	int is_float = a->x.dt == DT_F32;
-	void (*fn)(const struct along *, int64_t, int64_t) =
+	void (*fn)(const struct along_walk *, int64_t, int64_t) =
 		a->scan == SCAN_SUM ? (is_float ? rows_sum_float : rows_sum_double) : (is_float ? rows_prod_float : rows_prod_double);
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i += 8)
 		fn(a, i, MIN(8, (int64_t)end - i));
 }
 
-static void scan_column(const struct along *a, int64_t base)
+static void scan_column(const struct along_walk *a, int64_t base)
 {
 	struct scan_step s = { .f = a->scan == SCAN_PROD ? 1 : a->scan == SCAN_LOGSUMEXP ? -INFINITY : 0,
 			       .i = a->scan == SCAN_PROD };
@@ -281,7 +281,7 @@ static void scan_column(const struct along *a, int64_t base)
 
 static void scan_range(void *ctx, size_t begin, size_t end)
 {
-	const struct along *a = ctx;
+	const struct along_walk *a = ctx;
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
 		int64_t row, col, n, base;
@@ -306,7 +306,7 @@ int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum n
 	     int dim, int dt, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
-	struct along a = { .scan = op };
+	struct along_walk a = { .scan = op };
 	int rc = -1;
 
 	if (dt < 0 && op <= SCAN_PROD && !dtype_is_float(t->dt))

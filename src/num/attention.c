@@ -12,7 +12,7 @@
 
 enum { QUERIES = 64 };
 
-struct attention {
+struct attention_job {
 	struct tensor q, k, v, mask, y;     /* dense, carrier; [B, L, D] and so on; mask expanded [B, L, S] */
 	int64_t B, L, S, D, Dv, blocks, rep, heads;
 	int size, causal;
@@ -27,7 +27,7 @@ static double load_at(enum dtype dt, const void *p, int64_t i)
 }
 
 /* Adds a row of the mask to a row of scores. */
-static void mask_row(const struct attention *a, char *row, const char *m, int64_t stride)
+static void mask_row(const struct attention_job *a, char *row, const char *m, int64_t stride)
 {
 	enum dtype dt = a->mask.dt;
 
@@ -42,7 +42,7 @@ static void mask_row(const struct attention *a, char *row, const char *m, int64_
 }
 
 /* Adds the mask to scores [n, S] of queries [first, first + n). */
-static void mask_scores(const struct attention *a, char *scores, int64_t b, int64_t first, int64_t n)
+static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first, int64_t n)
 {
 	const struct tensor *m = &a->mask;
 
@@ -52,7 +52,7 @@ static void mask_scores(const struct attention *a, char *scores, int64_t b, int6
 }
 
 /* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
-static void clear_empty(const struct attention *a, char *row)
+static void clear_empty(const struct attention_job *a, char *row)
 {
 	double first = load_at(a->y.dt, row, 0);
 
@@ -60,7 +60,7 @@ static void clear_empty(const struct attention *a, char *row)
 		memset(row, 0, (size_t)(a->S * a->size));
 }
 
-static void attend(struct attention *a, int64_t b, int64_t first, void *scores)
+static void attend(struct attention_job *a, int64_t b, int64_t first, void *scores)
 {
 	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) + b % a->heads / a->rep;
 	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D, .ldb = a->D, .ldc = a->S,
@@ -92,7 +92,7 @@ static void attend(struct attention *a, int64_t b, int64_t first, void *scores)
 
 static void attend_range(void *ctx, size_t begin, size_t end)
 {
-	struct attention *a = ctx;
+	struct attention_job *a = ctx;
 	void *scores = mem_alloc_aligned((size_t)(2 * QUERIES * a->S * a->size), 64);
 
 	if (!scores) {
@@ -127,7 +127,7 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
-static int take_mask(struct attention *a, const struct tensor *m, int nl, const int64_t *lead, struct err *e)
+static int take_mask(struct attention_job *a, const struct tensor *m, int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
@@ -163,7 +163,7 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 }
 
 /* Leading dimensions of the query, and of keys and values (other heads under gqa). */
-static int leads(struct attention *a, const struct tensor *q, const struct tensor *k, int gqa, int64_t *lq, int64_t *lk,
+static int leads(struct attention_job *a, const struct tensor *q, const struct tensor *k, int gqa, int64_t *lq, int64_t *lk,
 		 int *nl, struct err *e)
 {
 	*nl = q->ndim - 2;
@@ -188,7 +188,7 @@ static int leads(struct attention *a, const struct tensor *q, const struct tenso
 int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q, const struct tensor *k,
 		  const struct tensor *v, const struct num_attention *p, struct err *e)
 {
-	struct attention a = { .causal = p->causal };
+	struct attention_job a = { .causal = p->causal };
 	enum dtype carrier = dtype_carrier(q->dt);
 	int64_t lq[TENSOR_DIMS], lk[TENSOR_DIMS];
 	int nl, rc = -1;

@@ -159,7 +159,7 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	return 0;
 }
 
-int conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
+int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
 		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
 {
 	struct conv_geom *g = &j->g;
@@ -179,7 +179,7 @@ int conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, 
 	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1], g->out[2] }, e);
 }
 
-void conv_release(struct conv_job *j)
+void num_conv_release(struct conv_job *j)
 {
 	tensor_release(&j->x);
 	tensor_release(&j->w);
@@ -187,7 +187,7 @@ void conv_release(struct conv_job *j)
 	tensor_release(&j->y);
 }
 
-void conv_fill_bias(struct conv_job *j)
+void num_conv_fill_bias(struct conv_job *j)
 {
 	struct conv_geom *g = &j->g;
 	char *y = tensor_data(&j->y);
@@ -201,7 +201,7 @@ void conv_fill_bias(struct conv_job *j)
 			      (char *)tensor_data(&j->b) + i % g->O * j->size, 0, g->Q);
 }
 
-int conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x, int nd, struct err *e)
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x, int nd, struct err *e)
 {
 	int64_t shape[5];
 	int batch = x->ndim == nd + 2, n = 0;
@@ -297,19 +297,19 @@ int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, cons
 	struct conv_job j = { .tile = 0 };
 	int rc = -1;
 
-	if (conv_prepare(c, &j, x, w, b, p, 0, e))
+	if (num_conv_prepare(c, &j, x, w, b, p, 0, e))
 		goto out;
-	conv_fill_bias(&j);
-	if (!is_pointwise(&j.g) && direct_fits(&j, 0)) {
-		direct_run(c, &j, 0);
+	num_conv_fill_bias(&j);
+	if (!is_pointwise(&j.g) && num_direct_fits(&j, 0)) {
+		num_direct_run(c, &j, 0);
 	} else if (j.g.Cg == 1) {
 		pool_for(c->pool, (size_t)(j.g.N * j.g.O), 1, depthwise_range, &j);
 	} else if (j.g.Cg && j.g.Q) {
 		pick_tile(&j);
 		pool_for(c->pool, (size_t)(j.g.N * j.g.groups * j.tiles), 1, conv_range, &j);
 	}
-	rc = conv_finish(c, out, &j, x, p->nd, e);
+	rc = num_conv_finish(c, out, &j, x, p->nd, e);
 out:
-	conv_release(&j);
+	num_conv_release(&j);
 	return rc;
 }

@@ -27,7 +27,7 @@ struct conv_kernels {
 
 SIMD_DECLARE(const struct conv_kernels *, num_conv_kernels, (enum dtype carrier))
 
-/* Operands in the carrier, dense; released by conv_release. */
+/* Operands in the carrier, dense; released by num_conv_release. */
 struct conv_job {
 	struct conv_geom g;
 	const struct conv_kernels *k;
@@ -38,12 +38,12 @@ struct conv_job {
 	_Atomic int failed;                /* a scratch buffer could not be had */
 };
 
-int conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
+int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
 		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e);
-void conv_release(struct conv_job *j);
+void num_conv_release(struct conv_job *j);
 /* Every output channel starts as its bias, or 0. */
-void conv_fill_bias(struct conv_job *j);
+void num_conv_fill_bias(struct conv_job *j);
 /* The result as the caller gets it: dtype, and the shape of an input without batch. */
-int conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x, int nd, struct err *e);
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x, int nd, struct err *e);
 
 #endif

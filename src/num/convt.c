@@ -59,18 +59,18 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 	int64_t K;
 	int rc = -1;
 
-	if (check_extra(p, e) || conv_prepare(c, &j, x, w, b, p, 1, e))
+	if (check_extra(p, e) || num_conv_prepare(c, &j, x, w, b, p, 1, e))
 		goto out;
-	conv_fill_bias(&j);
+	num_conv_fill_bias(&j);
 	K = MAX(j.g.Og * j.g.taps, 1);
 	j.tile = MAX(MIN(TILE_BYTES / (K * j.size), j.g.P), MIN(64, j.g.P));
 	j.tile = MAX(j.tile / MAX(j.g.in[2], 1), 1) * j.g.in[2];         /* whole rows */
-	if (j.g.P && direct_fits(&j, 1))
-		direct_run(c, &j, 1);
+	if (j.g.P && num_direct_fits(&j, 1))
+		num_direct_run(c, &j, 1);
 	else if (j.g.P && j.g.Og && j.g.Cg)
 		pool_for(c->pool, (size_t)(j.g.N * j.g.groups), 1, convt_range, &j);
-	rc = conv_finish(c, out, &j, x, p->nd, e);
+	rc = num_conv_finish(c, out, &j, x, p->nd, e);
 out:
-	conv_release(&j);
+	num_conv_release(&j);
 	return rc;
 }

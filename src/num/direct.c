@@ -10,7 +10,7 @@ enum { SLACK = 64 };                    /* floats readable behind the buffer */
 
 /* One list of terms: all taps of a forward convolution, or the taps of one output phase of a
  * transposed one. Positions are flat in [size] of the layout. */
-struct pass {
+struct direct_pass {
 	const int32_t *offset;           /* [terms] */
 	const float *w;                  /* [blocks][terms][block] */
 	int64_t terms;
@@ -132,7 +132,7 @@ static int tap_shift(const struct layout *l, const int64_t *t, const int64_t *r,
 
 /* The passes of one group: their terms and weights, packed one after the other. */
 struct group_plan {
-	struct pass *pass;
+	struct direct_pass *pass;
 	int64_t n;                       /* passes: one, or one per output phase */
 	int32_t *offset;                 /* [Cg * taps] */
 	float *w;                        /* [Cg * taps][blocks * block] */
@@ -159,7 +159,7 @@ static int64_t add_offsets(const struct layout *l, int32_t *offset, int64_t *wei
 	return n;
 }
 
-static void add_terms(const struct layout *l, struct pass *p, int32_t *offset, float *w, int64_t *weight, const float *weights,
+static void add_terms(const struct layout *l, struct direct_pass *p, int32_t *offset, float *w, int64_t *weight, const float *weights,
 		      const int64_t *r)
 {
 	const struct conv_geom *g = l->g;
@@ -183,7 +183,7 @@ static void add_terms(const struct layout *l, struct pass *p, int32_t *offset, f
 
 /* Which positions give outputs: all of them forward; in a phase r those with
  * 0 <= position * stride + r - lo < out. */
-static void set_range(const struct layout *l, struct pass *p, const int64_t *r)
+static void set_range(const struct layout *l, struct direct_pass *p, const int64_t *r)
 {
 	const struct conv_geom *g = l->g;
 
@@ -207,7 +207,7 @@ struct chunk {
 
 struct walk {
 	const struct layout *l;
-	const struct pass *p;
+	const struct direct_pass *p;
 	float *y;
 	const float *buf;
 	int queued;                      /* chunks share the weights of a block while they are in the cache */
@@ -228,7 +228,7 @@ static void add_piece(struct chunk *c, int64_t y, int64_t from, int64_t len)
 	c->pieces++;
 }
 
-static void cut_chunk(const struct layout *l, const struct pass *p, struct chunk *c, int64_t q, int64_t n)
+static void cut_chunk(const struct layout *l, const struct direct_pass *p, struct chunk *c, int64_t q, int64_t n)
 {
 	const struct conv_geom *g = l->g;
 	int64_t k = q % l->size[2], h = q / l->size[2] % l->size[1], d = q / l->size[2] / l->size[1];
@@ -268,7 +268,7 @@ static void store(const struct chunk *c, float *y, const float *sum, int64_t ste
 static void flush(struct walk *w)
 {
 	const struct layout *l = w->l;
-	const struct pass *p = w->p;
+	const struct direct_pass *p = w->p;
 	int block = l->k->block;
 	float sum[8 * CHUNK_MOST];
 
@@ -303,18 +303,18 @@ static double lanes_of(const struct layout *l, int64_t n)
 	return (double)(div_up(n, l->k->lanes) * l->k->lanes);
 }
 
-static int64_t flat_end(const struct layout *l, const struct pass *p)
+static int64_t flat_end(const struct layout *l, const struct direct_pass *p)
 {
 	return ((p->count[0] - 1) * l->size[1] + p->count[1] - 1) * l->size[2] + p->count[2];
 }
 
-static double rows_cost(const struct layout *l, const struct pass *p)
+static double rows_cost(const struct layout *l, const struct direct_pass *p)
 {
 	return (double)p->count[0] * (double)p->count[1] * lanes_of(l, p->count[2]);
 }
 
 /* All positions flat, or row by row where much lies between the rows. */
-static void run_pass(const struct layout *l, const struct pass *p, float *y, const float *buf)
+static void run_pass(const struct layout *l, const struct direct_pass *p, float *y, const float *buf)
 {
 	struct walk w;                   /* its queue is large and starts empty */
 
@@ -409,7 +409,7 @@ static double direct_cost(const struct layout *l)
 		n[i] = l->transposed ? g->stride[i] : 1;
 	for (int64_t k = 0; k < n[0] * n[1] * n[2]; k++) {
 		int64_t r[3] = { k / (n[1] * n[2]), k / n[2] % n[1], k % n[2] };
-		struct pass p = { .terms = 1 };
+		struct direct_pass p = { .terms = 1 };
 
 		set_range(l, &p, r);
 		for (int i = 0; i < 3 && l->transposed; i++)          /* taps of this phase */
@@ -431,7 +431,7 @@ static double patch_cost(const struct conv_geom *g, int transposed)
 }
 
 /* Float, a buffer that offsets of 32 bits reach, and not much more work than the other way. */
-int direct_fits(const struct conv_job *j, int transposed)
+int num_direct_fits(const struct conv_job *j, int transposed)
 {
 	struct layout l;
 
@@ -441,7 +441,7 @@ int direct_fits(const struct conv_job *j, int transposed)
 	return (double)j->g.Cg * (double)l.channel < 1e9 && direct_cost(&l) < 2 * patch_cost(&j->g, transposed);
 }
 
-void direct_run(struct num_ctx *c, struct conv_job *j, int transposed)
+void num_direct_run(struct num_ctx *c, struct conv_job *j, int transposed)
 {
 	struct direct_job d = { .j = j };
 

@@ -29,7 +29,7 @@ SIMD_DECLARE(const struct direct_kernel *, num_direct_kernel, (int single))
 /* Whether this path is the one for the job; then it fills j->y (already holding the bias).
  * Positions between rows and zeros around a small input can make it do many times the work of
  * a product with patches. */
-int direct_fits(const struct conv_job *j, int transposed);
-void direct_run(struct num_ctx *c, struct conv_job *j, int transposed);
+int num_direct_fits(const struct conv_job *j, int transposed);
+void num_direct_run(struct num_ctx *c, struct conv_job *j, int transposed);
 
 #endif

@@ -272,7 +272,7 @@ static void result_strides(int ndim, const int64_t *shape, int nin, const struct
 
 /* --- entry points ----------------------------------------------------------------------------- */
 
-struct plan {
+struct ew_plan {
 	struct tensor in[3];            /* borrowed views */
 	struct storage number[3];       /* Python numbers as 0-d tensors */
 	int64_t value[3];
@@ -281,7 +281,7 @@ struct plan {
 	int64_t shape[TENSOR_DIMS];
 };
 
-static void plan_number(struct plan *p, int k, const struct num_arg *a, enum dtype dt)
+static void plan_number(struct ew_plan *p, int k, const struct num_arg *a, enum dtype dt)
 {
 	enum dtype carrier = dtype_carrier(dt);
 
@@ -293,7 +293,7 @@ static void plan_number(struct plan *p, int k, const struct num_arg *a, enum dty
 	p->in[k] = (struct tensor){ .st = &p->number[k], .dt = carrier };
 }
 
-static int plan_op(struct num_ctx *c, struct plan *p, enum num_op op, const struct num_arg *args, struct err *e)
+static int plan_op(struct num_ctx *c, struct ew_plan *p, enum num_op op, const struct num_arg *args, struct err *e)
 {
 	int n = info[op].arity, skip = op == NUM_where;
 
@@ -327,7 +327,7 @@ static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num
 int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
 	      struct err *e)
 {
-	struct plan plan;
+	struct ew_plan plan;
 	int64_t stride[TENSOR_DIMS];
 
 	op = for_dtype(c, op, args);
@@ -368,7 +368,7 @@ static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in
 int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
 		   const double *p, struct err *e)
 {
-	struct plan plan;
+	struct ew_plan plan;
 	struct tensor own[3] = { { .st = NULL }, { .st = NULL }, { .st = NULL } };
 	int rc;
 

@@ -40,7 +40,7 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 
 /* --- the plan ----------------------------------------------------------------------------------- */
 
-struct plan {
+struct index_plan {
 	struct tensor index[TENSOR_DIMS];      /* one per indexed dimension, i64, own references */
 	int dim[TENSOR_DIMS], n;
 	int ndim;                              /* of the broadcast indices */
@@ -50,14 +50,14 @@ struct plan {
 	int in_place;                          /* indexed dimensions stay where they are */
 };
 
-static void plan_release(struct plan *p)
+static void plan_release(struct index_plan *p)
 {
 	for (int i = 0; i < p->n; i++)
 		tensor_release(&p->index[i]);
 	mem_free(p->offset);
 }
 
-static int add_mask(struct num_ctx *c, struct plan *p, const struct tensor *t, const struct tensor *mask, int dim, struct err *e)
+static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask, int dim, struct err *e)
 {
 	struct tensor places, col;
 
@@ -78,7 +78,7 @@ static int add_mask(struct num_ctx *c, struct plan *p, const struct tensor *t, c
 	return 0;
 }
 
-static int add_indices(struct num_ctx *c, struct plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
+static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
 	int dim = 0;
 
@@ -105,7 +105,7 @@ static int add_indices(struct num_ctx *c, struct plan *p, const struct tensor *t
 	return 0;
 }
 
-static int broadcast_indices(struct plan *p, struct err *e)
+static int broadcast_indices(struct index_plan *p, struct err *e)
 {
 	struct err why = ERR_INIT;
 
@@ -140,7 +140,7 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 	return ((int64_t *)tensor_data(t))[off];
 }
 
-static int fill_offsets(struct plan *p, const struct tensor *t, struct err *e)
+static int fill_offsets(struct index_plan *p, const struct tensor *t, struct err *e)
 {
 	if (!(p->offset = mem_array((size_t)p->count, sizeof *p->offset)))
 		return err_nomem(e);
@@ -165,7 +165,7 @@ static void add_dim(struct tensor *t, int64_t size, int64_t stride)
 	t->stride[t->ndim++] = stride;
 }
 
-static int make_plan(struct num_ctx *c, struct plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
+static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
 	unsigned used = 0;
 	int neighbours = 1;
@@ -185,7 +185,7 @@ static int make_plan(struct num_ctx *c, struct plan *p, const struct tensor *t, 
 	return 0;
 }
 
-static int plan_shape(const struct plan *p, int64_t *shape)
+static int plan_shape(const struct index_plan *p, int64_t *shape)
 {
 	int n = 0;
 
@@ -203,7 +203,7 @@ static int plan_shape(const struct plan *p, int64_t *shape)
 enum move { READ, WRITE, ADD };
 
 struct block {
-	const struct plan *p;
+	const struct index_plan *p;
 	char *dense, *strided;                 /* the [before, count, after] array; t's data */
 	int size;
 	enum dtype dt;
@@ -262,7 +262,7 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 		l->outer *= l->shape[i];
 }
 
-static void move_all(const struct plan *p, const struct tensor *t, const struct tensor *dense, enum move how)
+static void move_all(const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how)
 {
 	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
 	int64_t rows = tensor_numel(&p->before);
@@ -288,7 +288,7 @@ static void move_all(const struct plan *p, const struct tensor *t, const struct 
 
 int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
-	struct plan p;
+	struct index_plan p;
 	int64_t shape[TENSOR_DIMS * 2];
 	int n, rc;
 
@@ -307,7 +307,7 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix, const struct tensor *value,
 		  int accumulate, struct err *e)
 {
-	struct plan p;
+	struct index_plan p;
 	struct tensor full, dense;
 	struct err why = ERR_INIT;
 	int64_t shape[TENSOR_DIMS * 2];

@@ -78,7 +78,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, double p, struct err *e);
 int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int dim, struct err *e);
 
-/* --- images (interp.c, grid.c) ----------------------------------------------------------------------- */
+/* --- images (resample.c, grid.c) ----------------------------------------------------------------------- */
 
 enum num_interp { INTERP_NEAREST, INTERP_NEAREST_EXACT, INTERP_LINEAR, INTERP_CUBIC };
 /* x [N, C, ...]: nd spatial dimensions to `size`; scale[i] > 0 is the scale_factor to use. */

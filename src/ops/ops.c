@@ -2,7 +2,7 @@
 #include "ops/ops.h"
 
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 
 static const struct ops cpu_ops = {
 #define OP(name, params) .name = cpu_##name,

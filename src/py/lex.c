@@ -95,7 +95,7 @@ struct name_slot *py_intern(struct parser *p, const char *s, size_t n)
 	return slot;
 }
 
-static const char *intern_padded(struct parser *p, const char *s, enum tok kind)
+static const char *intern_padded(struct parser *p, const char *s, enum py_tok kind)
 {
 	char *copy = arena_zalloc(p->arena, 24);
 	struct name_slot *slot;
@@ -111,7 +111,7 @@ void py_names_init(struct parser *p)
 	names_grow(p);
 	for (int k = 0; k < TOKS; k++)
 		if (py_tokens[k].is_kw)
-			intern_padded(p, py_tokens[k].text, (enum tok)k);
+			intern_padded(p, py_tokens[k].text, (enum py_tok)k);
 	p->id_match = intern_padded(p, "match", T_NAME);
 	p->id_case = intern_padded(p, "case", T_NAME);
 	p->id_under = intern_padded(p, "_", T_NAME);
@@ -143,7 +143,7 @@ static void lex_name(struct parser *p, const char *s)
 		return;
 	}
 	if (any & 128) {
-		struct str id = uni_identifier(p, start, (size_t)(s - start));
+		struct str id = py_uni_identifier(p, start, (size_t)(s - start));
 
 		slot = py_intern(p, id.p, id.n);
 	} else {
@@ -272,7 +272,7 @@ static void lex_end(struct parser *p)
 
 /* --- brackets and operators ----------------------------------------------------------- */
 
-static enum tok open_bracket(struct parser *p, char c, enum tok kind)
+static enum py_tok open_bracket(struct parser *p, char c, enum py_tok kind)
 {
 	if (p->lx.depth >= PY_MAX_PARENS)
 		py_fail_lex(p, p->tok.start, "too many nested parentheses");
@@ -282,7 +282,7 @@ static enum tok open_bracket(struct parser *p, char c, enum tok kind)
 	return kind;
 }
 
-static enum tok close_bracket(struct parser *p, char c, char open, enum tok kind)
+static enum py_tok close_bracket(struct parser *p, char c, char open, enum py_tok kind)
 {
 	int d = p->lx.depth;
 
@@ -299,7 +299,7 @@ static enum tok close_bracket(struct parser *p, char c, char open, enum tok kind
 	return kind;
 }
 
-static enum tok with_equal(const char **s, enum tok plain, enum tok equal)
+static enum py_tok with_equal(const char **s, enum py_tok plain, enum py_tok equal)
 {
 	if (**s != '=')
 		return plain;
@@ -308,7 +308,7 @@ static enum tok with_equal(const char **s, enum tok plain, enum tok equal)
 }
 
 /* For operators that can be doubled: x, x=, xx, xx=. */
-static enum tok doubled(const char **s, char c, const enum tok kinds[4])
+static enum py_tok doubled(const char **s, char c, const enum py_tok kinds[4])
 {
 	int twice = **s == c;
 
@@ -316,12 +316,12 @@ static enum tok doubled(const char **s, char c, const enum tok kinds[4])
 	return with_equal(s, kinds[2 * twice], kinds[2 * twice + 1]);
 }
 
-static enum tok lex_punctuation(struct parser *p, char c, const char **s)
+static enum py_tok lex_punctuation(struct parser *p, char c, const char **s)
 {
-	static const enum tok stars[] = { T_STAR, T_STAR_EQ, T_POW, T_POW_EQ };
-	static const enum tok slashes[] = { T_SLASH, T_SLASH_EQ, T_DSLASH, T_DSLASH_EQ };
-	static const enum tok less[] = { T_LT, T_LE, T_LSHIFT, T_LSHIFT_EQ };
-	static const enum tok more[] = { T_GT, T_GE, T_RSHIFT, T_RSHIFT_EQ };
+	static const enum py_tok stars[] = { T_STAR, T_STAR_EQ, T_POW, T_POW_EQ };
+	static const enum py_tok slashes[] = { T_SLASH, T_SLASH_EQ, T_DSLASH, T_DSLASH_EQ };
+	static const enum py_tok less[] = { T_LT, T_LE, T_LSHIFT, T_LSHIFT_EQ };
+	static const enum py_tok more[] = { T_GT, T_GE, T_RSHIFT, T_RSHIFT_EQ };
 
 	switch (c) {
 	case '(': return open_bracket(p, c, T_LPAR);

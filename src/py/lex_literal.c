@@ -32,7 +32,7 @@ static void check_number_end(struct parser *p, const char *s, const char *what)
 		if (!strncmp(s, may_follow[i], strlen(may_follow[i])))
 			return;
 	if (*s & 128)
-		uni_identifier(p, s, strcspn(s, " \t\n"));
+		py_uni_identifier(p, s, strcspn(s, " \t\n"));
 	py_fail_lex(p, here(p, s), "invalid %s literal", what);
 }
 

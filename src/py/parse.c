@@ -128,7 +128,7 @@ void py_next(struct parser *p)
 	py_lex(p);
 }
 
-void py_expect(struct parser *p, enum tok kind)
+void py_expect(struct parser *p, enum py_tok kind)
 {
 	if (p->tok.kind != kind)
 		py_fail_token(p);

@@ -18,7 +18,7 @@
 
 enum { PY_PAD = 32, PY_MAX_PARENS = 200, PY_MAX_INDENTS = 100, PY_MAX_NESTING = 1000 };
 
-enum tok {
+enum py_tok {
 #define TOK(name, text) T_##name,
 #define BIN(name, text, prec, op) T_##name,
 #define AUG(name, text, op) T_##name,
@@ -45,7 +45,7 @@ extern const struct token_info py_tokens[TOKS];
 struct pos { int line, col; };           /* line from 1, column from 0 */
 
 struct token {
-	enum tok kind;
+	enum py_tok kind;
 	struct pos start, end;
 	const char *p;           /* names: the interned text; else the source */
 	size_t n;
@@ -130,7 +130,7 @@ struct py_node *py_node(struct parser *p, enum py_kind kind, struct pos start);
 struct py_node *py_name(struct parser *p, struct str id, struct pos start);
 void py_nest(struct parser *p);                       /* counts recursion; pair with py_unnest */
 void py_next(struct parser *p);
-void py_expect(struct parser *p, enum tok kind);      /* consumes it or fails */
+void py_expect(struct parser *p, enum py_tok kind);      /* consumes it or fails */
 void py_colon(struct parser *p);                      /* the one of a compound statement */
 struct str py_identifier(struct parser *p);           /* consumes a NAME */
 struct py_list py_list_end(struct parser *p, size_t base);
@@ -140,8 +140,8 @@ struct py_ids py_ids_end(struct parser *p, size_t base);
 void py_push_slow(struct parser *p, struct py_node *n);
 
 static inline void py_unnest(struct parser *p) { p->nesting--; }
-static inline int py_at(const struct parser *p, enum tok kind) { return p->tok.kind == kind; }
-static inline int py_accept(struct parser *p, enum tok kind)
+static inline int py_at(const struct parser *p, enum py_tok kind) { return p->tok.kind == kind; }
+static inline int py_accept(struct parser *p, enum py_tok kind)
 {
 	if (p->tok.kind != kind)
 		return 0;
@@ -196,10 +196,10 @@ struct py_node *py_yield(struct parser *p);
 struct py_node *py_starred(struct parser *p, struct py_node *(*operand)(struct parser *));
 struct py_node *py_call(struct parser *p, struct py_node *func, struct pos start);
 struct py_node *py_subscript(struct parser *p, struct py_node *value, struct pos start);
-struct py_node *py_paren_content(struct parser *p, struct pos start, enum tok close);
+struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok close);
 void py_arguments(struct parser *p, struct py_list *args, struct py_list *keywords, int allow_genexp, struct pos open);
 struct py_list py_for_if_clauses(struct parser *p);
-struct py_node *py_params(struct parser *p, enum tok close);
+struct py_node *py_params(struct parser *p, enum py_tok close);
 
 /* target.c: expressions that become targets. */
 enum target_use { FOR_STORE, FOR_DEL };

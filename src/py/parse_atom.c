@@ -62,7 +62,7 @@ static void more_elements(struct parser *p)
 /* What stands in parentheses, behind the opening one, with the closing token consumed: an
  * empty or other tuple, a group, a generator expression. In an f-string the "parentheses"
  * end with the text. */
-struct py_node *py_paren_content(struct parser *p, struct pos start, enum tok close)
+struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok close)
 {
 	struct py_node *n, *first;
 	size_t base = p->stack.n;

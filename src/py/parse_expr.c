@@ -88,7 +88,7 @@ struct py_node *py_bitwise_or(struct parser *p)
 /* The comparison operator at p->tok, passed; its two-word forms too. */
 static enum py_op comparison_operator(struct parser *p)
 {
-	enum tok kind = p->tok.kind;
+	enum py_tok kind = p->tok.kind;
 
 	py_next(p);
 	if (kind == T_IN)
@@ -143,7 +143,7 @@ static struct py_node *inversion(struct parser *p)
 	return py_done(p, n);
 }
 
-static struct py_node *bool_op(struct parser *p, struct py_node *first, struct pos start, enum tok word,
+static struct py_node *bool_op(struct parser *p, struct py_node *first, struct pos start, enum py_tok word,
 			       enum py_op op, struct py_node *(*operand)(struct parser *))
 {
 	size_t base = p->stack.n;

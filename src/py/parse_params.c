@@ -3,7 +3,7 @@
 
 struct params {
 	struct parser *p;
-	enum tok close;          /* ')' of a def, ':' of a lambda */
+	enum py_tok close;          /* ')' of a def, ':' of a lambda */
 	struct py_node *n;       /* arguments */
 	size_t base;             /* of the positional parameters on p->stack */
 	size_t star_base;        /* of keyword-only parameters and their defaults, in pairs */
@@ -130,7 +130,7 @@ static void finish(struct params *s)
 }
 
 /* Up to the closing token, which is left. */
-struct py_node *py_params(struct parser *p, enum tok close)
+struct py_node *py_params(struct parser *p, enum py_tok close)
 {
 	struct params s = { .p = p, .close = close, .base = p->stack.n };
 

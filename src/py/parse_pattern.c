@@ -177,7 +177,7 @@ static int ends_sequence(const struct parser *p)
 /* [...] or (...): a sequence, or in parentheses a group. */
 static struct py_node *bracketed(struct parser *p)
 {
-	enum tok close = py_at(p, T_LPAR) ? T_RPAR : T_RSQB;
+	enum py_tok close = py_at(p, T_LPAR) ? T_RPAR : T_RSQB;
 	struct py_node *n = py_node(p, PY_MatchSequence, p->tok.start), *only;
 	size_t base = p->stack.n;
 	int commas = 0;
@@ -365,7 +365,7 @@ static struct py_node *case_block(struct parser *p)
 static int line_ends_with_colon(struct parser *p)
 {
 	struct py_saved saved = py_save(p);
-	enum tok last = T_NAME;
+	enum py_tok last = T_NAME;
 
 	py_next(p);
 	if (py_starts_expr(p))

@@ -13,24 +13,24 @@ enum prec {
 	P_ARITH, P_TERM, P_FACTOR, P_POWER, P_AWAIT, P_ATOM
 };
 
-struct printer {
+struct py_printer {
 	struct buf *out;
 	int indent;
 	int depth;               /* of f-strings around */
-	unsigned banned;         /* bit per delimiter, see print_string.c */
+	unsigned banned;         /* bit per delimiter, see py_print_string.c */
 	int failed;              /* a string had no spelling inside its f-string */
 };
 
-void print_expr(struct printer *p, const struct py_node *n, enum prec prec);
-void print_bare(struct printer *p, const struct py_node *n);      /* a tuple without parentheses */
-void print_value(struct printer *p, const struct py_node *n);     /* that, or a yield */
-void print_list(struct printer *p, const struct py_list *l, enum prec prec);
-void print_params(struct printer *p, const struct py_arguments *a);
-void print_call_arguments(struct printer *p, const struct py_list *args, const struct py_list *keywords);
-void print_string(struct printer *p, const struct py_const *c, struct str kind);
-void print_docstring(struct printer *p, const struct py_const *c);
-void print_joined(struct printer *p, const struct py_node *n);
-void print_stmt(struct printer *p, const struct py_node *n);
-void print_pattern(struct printer *p, const struct py_node *n);
+void py_print_expr(struct py_printer *p, const struct py_node *n, enum prec prec);
+void py_print_bare(struct py_printer *p, const struct py_node *n);      /* a tuple without parentheses */
+void py_print_value(struct py_printer *p, const struct py_node *n);     /* that, or a yield */
+void py_print_list(struct py_printer *p, const struct py_list *l, enum prec prec);
+void py_print_params(struct py_printer *p, const struct py_arguments *a);
+void py_print_call_arguments(struct py_printer *p, const struct py_list *args, const struct py_list *keywords);
+void py_print_string(struct py_printer *p, const struct py_const *c, struct str kind);
+void py_print_docstring(struct py_printer *p, const struct py_const *c);
+void py_print_joined(struct py_printer *p, const struct py_node *n);
+void py_print_stmt(struct py_printer *p, const struct py_node *n);
+void py_print_pattern(struct py_printer *p, const struct py_node *n);
 
 #endif

@@ -5,32 +5,32 @@
 
 #include "py/repr.h"
 
-void print_list(struct printer *p, const struct py_list *l, enum prec prec)
+void py_print_list(struct py_printer *p, const struct py_list *l, enum prec prec)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (i)
 			buf_adds(p->out, ", ");
-		print_expr(p, l->v[i], prec);
+		py_print_expr(p, l->v[i], prec);
 	}
 }
 
-void print_bare(struct printer *p, const struct py_node *n)
+void py_print_bare(struct py_printer *p, const struct py_node *n)
 {
 	if (n->kind != PY_Tuple || !n->u.Tuple.elts.n) {
-		print_expr(p, n, P_TEST);
+		py_print_expr(p, n, P_TEST);
 		return;
 	}
-	print_list(p, &n->u.Tuple.elts, P_TEST);
+	py_print_list(p, &n->u.Tuple.elts, P_TEST);
 	if (n->u.Tuple.elts.n == 1)
 		buf_addc(p->out, ',');
 }
 
-void print_value(struct printer *p, const struct py_node *n)
+void py_print_value(struct py_printer *p, const struct py_node *n)
 {
 	if (n->kind == PY_Yield || n->kind == PY_YieldFrom)
-		print_expr(p, n, P_YIELD);
+		py_print_expr(p, n, P_YIELD);
 	else
-		print_bare(p, n);
+		py_print_bare(p, n);
 }
 
 /* --- operators --------------------------------------------------------------------------- */
@@ -48,181 +48,181 @@ static enum prec op_prec(enum py_op op)
 	return precs[op];
 }
 
-static void print_binop(struct printer *p, const struct py_node *n)
+static void print_binop(struct py_printer *p, const struct py_node *n)
 {
 	enum prec prec = op_prec(n->u.BinOp.op);
 	int pow = n->u.BinOp.op == PY_OP_Pow;
 
-	print_expr(p, n->u.BinOp.left, pow ? P_AWAIT : prec);
+	py_print_expr(p, n->u.BinOp.left, pow ? P_AWAIT : prec);
 	buf_addf(p->out, " %s ", py_op_text(n->u.BinOp.op));
-	print_expr(p, n->u.BinOp.right, pow ? P_FACTOR : prec + 1);
+	py_print_expr(p, n->u.BinOp.right, pow ? P_FACTOR : prec + 1);
 }
 
-static void print_boolop(struct printer *p, const struct py_node *n)
+static void print_boolop(struct py_printer *p, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.BoolOp.values.n; i++) {
 		if (i)
 			buf_addf(p->out, " %s ", py_op_text(n->u.BoolOp.op));
-		print_expr(p, n->u.BoolOp.values.v[i], op_prec(n->u.BoolOp.op) + 1);
+		py_print_expr(p, n->u.BoolOp.values.v[i], op_prec(n->u.BoolOp.op) + 1);
 	}
 }
 
-static void print_unaryop(struct printer *p, const struct py_node *n)
+static void print_unaryop(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, py_op_text(n->u.UnaryOp.op));
 	if (n->u.UnaryOp.op == PY_OP_Not)
 		buf_addc(p->out, ' ');
-	print_expr(p, n->u.UnaryOp.operand, op_prec(n->u.UnaryOp.op));
+	py_print_expr(p, n->u.UnaryOp.operand, op_prec(n->u.UnaryOp.op));
 }
 
-static void print_compare(struct printer *p, const struct py_node *n)
+static void print_compare(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.Compare.left, P_BIT_OR);
+	py_print_expr(p, n->u.Compare.left, P_BIT_OR);
 	for (size_t i = 0; i < n->u.Compare.ops.n; i++) {
 		buf_addf(p->out, " %s ", py_op_text(n->u.Compare.ops.v[i]));
-		print_expr(p, n->u.Compare.comparators.v[i], P_BIT_OR);
+		py_print_expr(p, n->u.Compare.comparators.v[i], P_BIT_OR);
 	}
 }
 
-static void print_named(struct printer *p, const struct py_node *n)
+static void print_named(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.NamedExpr.target, P_ATOM);
+	py_print_expr(p, n->u.NamedExpr.target, P_ATOM);
 	buf_adds(p->out, " := ");
-	print_expr(p, n->u.NamedExpr.value, P_TEST);
+	py_print_expr(p, n->u.NamedExpr.value, P_TEST);
 }
 
-static void print_ifexp(struct printer *p, const struct py_node *n)
+static void print_ifexp(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.IfExp.body, P_OR);
+	py_print_expr(p, n->u.IfExp.body, P_OR);
 	buf_adds(p->out, " if ");
-	print_expr(p, n->u.IfExp.test, P_OR);
+	py_print_expr(p, n->u.IfExp.test, P_OR);
 	buf_adds(p->out, " else ");
-	print_expr(p, n->u.IfExp.orelse, P_TEST);
+	py_print_expr(p, n->u.IfExp.orelse, P_TEST);
 }
 
-static void print_await(struct printer *p, const struct py_node *n)
+static void print_await(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "await ");
-	print_expr(p, n->u.Await.value, P_ATOM);
+	py_print_expr(p, n->u.Await.value, P_ATOM);
 }
 
-static void print_yield(struct printer *p, const struct py_node *n)
+static void print_yield(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "yield");
 	if (n->u.Yield.value) {
 		buf_addc(p->out, ' ');
-		print_bare(p, n->u.Yield.value);
+		py_print_bare(p, n->u.Yield.value);
 	}
 }
 
-static void print_yield_from(struct printer *p, const struct py_node *n)
+static void print_yield_from(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "yield from ");
-	print_expr(p, n->u.YieldFrom.value, P_TEST);
+	py_print_expr(p, n->u.YieldFrom.value, P_TEST);
 }
 
-static void print_starred(struct printer *p, const struct py_node *n)
+static void print_starred(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '*');
-	print_expr(p, n->u.Starred.value, P_BIT_OR);
+	py_print_expr(p, n->u.Starred.value, P_BIT_OR);
 }
 
 /* --- displays and comprehensions ----------------------------------------------------------- */
 
-static void print_tuple(struct printer *p, const struct py_node *n)
+static void print_tuple(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '(');
-	print_list(p, &n->u.Tuple.elts, P_TEST);
+	py_print_list(p, &n->u.Tuple.elts, P_TEST);
 	buf_adds(p->out, n->u.Tuple.elts.n == 1 ? ",)" : ")");
 }
 
-static void print_list_display(struct printer *p, const struct py_node *n)
+static void print_list_display(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '[');
-	print_list(p, &n->u.List.elts, P_TEST);
+	py_print_list(p, &n->u.List.elts, P_TEST);
 	buf_addc(p->out, ']');
 }
 
 /* {} would be a dictionary. */
-static void print_set(struct printer *p, const struct py_node *n)
+static void print_set(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');
-	print_list(p, &n->u.Set.elts, P_TEST);
+	py_print_list(p, &n->u.Set.elts, P_TEST);
 	buf_adds(p->out, n->u.Set.elts.n ? "}" : "*()}");
 }
 
-static void print_dict(struct printer *p, const struct py_node *n)
+static void print_dict(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');
 	for (size_t i = 0; i < n->u.Dict.values.n; i++) {
 		if (i)
 			buf_adds(p->out, ", ");
 		if (n->u.Dict.keys.v[i]) {
-			print_expr(p, n->u.Dict.keys.v[i], P_TEST);
+			py_print_expr(p, n->u.Dict.keys.v[i], P_TEST);
 			buf_adds(p->out, ": ");
-			print_expr(p, n->u.Dict.values.v[i], P_TEST);
+			py_print_expr(p, n->u.Dict.values.v[i], P_TEST);
 		} else {
 			buf_adds(p->out, "**");
-			print_expr(p, n->u.Dict.values.v[i], P_BIT_OR);
+			py_print_expr(p, n->u.Dict.values.v[i], P_BIT_OR);
 		}
 	}
 	buf_addc(p->out, '}');
 }
 
-static void print_generators(struct printer *p, const struct py_list *l)
+static void print_generators(struct py_printer *p, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct py_comprehension *c = &l->v[i]->u.comprehension;
 
 		buf_adds(p->out, c->is_async ? " async for " : " for ");
-		print_bare(p, c->target);
+		py_print_bare(p, c->target);
 		buf_adds(p->out, " in ");
-		print_expr(p, c->iter, P_OR);
+		py_print_expr(p, c->iter, P_OR);
 		for (size_t k = 0; k < c->ifs.n; k++) {
 			buf_adds(p->out, " if ");
-			print_expr(p, c->ifs.v[k], P_OR);
+			py_print_expr(p, c->ifs.v[k], P_OR);
 		}
 	}
 }
 
-static void print_comp(struct printer *p, const struct py_node *elt, const struct py_list *generators, const char *brackets)
+static void print_comp(struct py_printer *p, const struct py_node *elt, const struct py_list *generators, const char *brackets)
 {
 	buf_addc(p->out, brackets[0]);
-	print_expr(p, elt, P_TEST);
+	py_print_expr(p, elt, P_TEST);
 	print_generators(p, generators);
 	buf_addc(p->out, brackets[1]);
 }
 
-static void print_listcomp(struct printer *p, const struct py_node *n)
+static void print_listcomp(struct py_printer *p, const struct py_node *n)
 {
 	print_comp(p, n->u.ListComp.elt, &n->u.ListComp.generators, "[]");
 }
 
-static void print_setcomp(struct printer *p, const struct py_node *n)
+static void print_setcomp(struct py_printer *p, const struct py_node *n)
 {
 	print_comp(p, n->u.SetComp.elt, &n->u.SetComp.generators, "{}");
 }
 
-static void print_genexp(struct printer *p, const struct py_node *n)
+static void print_genexp(struct py_printer *p, const struct py_node *n)
 {
 	print_comp(p, n->u.GeneratorExp.elt, &n->u.GeneratorExp.generators, "()");
 }
 
-static void print_dictcomp(struct printer *p, const struct py_node *n)
+static void print_dictcomp(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');
-	print_expr(p, n->u.DictComp.key, P_TEST);
+	py_print_expr(p, n->u.DictComp.key, P_TEST);
 	buf_adds(p->out, ": ");
-	print_expr(p, n->u.DictComp.value, P_TEST);
+	py_print_expr(p, n->u.DictComp.value, P_TEST);
 	print_generators(p, &n->u.DictComp.generators);
 	buf_addc(p->out, '}');
 }
 
 /* --- primaries ------------------------------------------------------------------------------- */
 
-void print_call_arguments(struct printer *p, const struct py_list *args, const struct py_list *keywords)
+void py_print_call_arguments(struct py_printer *p, const struct py_list *args, const struct py_list *keywords)
 {
-	print_list(p, args, P_TEST);
+	py_print_list(p, args, P_TEST);
 	for (size_t i = 0; i < keywords->n; i++) {
 		const struct py_keyword *k = &keywords->v[i]->u.keyword;
 
@@ -232,64 +232,64 @@ void print_call_arguments(struct printer *p, const struct py_list *args, const s
 			buf_addf(p->out, "%.*s=", STR_ARG(k->arg));
 		else
 			buf_adds(p->out, "**");
-		print_expr(p, k->value, P_TEST);
+		py_print_expr(p, k->value, P_TEST);
 	}
 }
 
-static void print_call(struct printer *p, const struct py_node *n)
+static void print_call(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.Call.func, P_ATOM);
+	py_print_expr(p, n->u.Call.func, P_ATOM);
 	buf_addc(p->out, '(');
-	print_call_arguments(p, &n->u.Call.args, &n->u.Call.keywords);
+	py_print_call_arguments(p, &n->u.Call.args, &n->u.Call.keywords);
 	buf_addc(p->out, ')');
 }
 
 /* 1.real would be the number "1." and a name. */
-static void print_attribute(struct printer *p, const struct py_node *n)
+static void print_attribute(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Attribute.value;
 	int digits = v->kind == PY_Constant && (v->u.Constant.value.kind == PY_C_INT || v->u.Constant.value.kind == PY_C_BIGINT);
 
-	print_expr(p, v, P_ATOM);
+	py_print_expr(p, v, P_ATOM);
 	buf_addf(p->out, "%s.%.*s", digits ? " " : "", STR_ARG(n->u.Attribute.attr));
 }
 
-static void print_subscript(struct printer *p, const struct py_node *n)
+static void print_subscript(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.Subscript.value, P_ATOM);
+	py_print_expr(p, n->u.Subscript.value, P_ATOM);
 	buf_addc(p->out, '[');
 	if (n->u.Subscript.slice->kind == PY_Tuple)
-		print_bare(p, n->u.Subscript.slice);
+		py_print_bare(p, n->u.Subscript.slice);
 	else
-		print_expr(p, n->u.Subscript.slice, P_TEST);
+		py_print_expr(p, n->u.Subscript.slice, P_TEST);
 	buf_addc(p->out, ']');
 }
 
-static void print_slice(struct printer *p, const struct py_node *n)
+static void print_slice(struct py_printer *p, const struct py_node *n)
 {
 	if (n->u.Slice.lower)
-		print_expr(p, n->u.Slice.lower, P_TEST);
+		py_print_expr(p, n->u.Slice.lower, P_TEST);
 	buf_addc(p->out, ':');
 	if (n->u.Slice.upper)
-		print_expr(p, n->u.Slice.upper, P_TEST);
+		py_print_expr(p, n->u.Slice.upper, P_TEST);
 	if (n->u.Slice.step) {
 		buf_addc(p->out, ':');
-		print_expr(p, n->u.Slice.step, P_TEST);
+		py_print_expr(p, n->u.Slice.step, P_TEST);
 	}
 }
 
-static void print_name(struct printer *p, const struct py_node *n)
+static void print_name(struct py_printer *p, const struct py_node *n)
 {
 	buf_addstr(p->out, n->u.Name.id);
 }
 
 /* Infinity has no literal, but a number that is too large reads as it. */
-static void print_constant(struct printer *p, const struct py_node *n)
+static void print_constant(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_const *c = &n->u.Constant.value;
 
 	if (c->kind == PY_C_STR || c->kind == PY_C_BYTES)
-		print_string(p, c, n->u.Constant.kind);
+		py_print_string(p, c, n->u.Constant.kind);
 	else if (c->kind == PY_C_ELLIPSIS)
 		buf_adds(p->out, "...");
 	else if (c->kind == PY_C_BIGINT)
@@ -302,22 +302,22 @@ static void print_constant(struct printer *p, const struct py_node *n)
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-static void print_param(struct printer *p, const char *star, const struct py_node *n, const struct py_node *value, int *any)
+static void print_param(struct py_printer *p, const char *star, const struct py_node *n, const struct py_node *value, int *any)
 {
 	buf_addf(p->out, "%s%s%.*s", *any ? ", " : "", star, STR_ARG(n->u.arg.arg));
 	*any = 1;
 	if (n->u.arg.annotation) {
 		buf_adds(p->out, ": ");
-		print_expr(p, n->u.arg.annotation, P_TEST);
+		py_print_expr(p, n->u.arg.annotation, P_TEST);
 	}
 	if (value) {
 		buf_adds(p->out, n->u.arg.annotation ? " = " : "=");
-		print_expr(p, value, P_TEST);
+		py_print_expr(p, value, P_TEST);
 	}
 }
 
 /* Positional parameters of one list; `first` is the place of its first among all. */
-static void print_positional(struct printer *p, const struct py_list *l, const struct py_arguments *a, size_t first, int *any)
+static void print_positional(struct py_printer *p, const struct py_list *l, const struct py_arguments *a, size_t first, int *any)
 {
 	size_t plain = a->posonlyargs.n + a->args.n - a->defaults.n;
 
@@ -325,7 +325,7 @@ static void print_positional(struct printer *p, const struct py_list *l, const s
 		print_param(p, "", l->v[i], first + i >= plain ? a->defaults.v[first + i - plain] : NULL, any);
 }
 
-void print_params(struct printer *p, const struct py_arguments *a)
+void py_print_params(struct py_printer *p, const struct py_arguments *a)
 {
 	int any = 0;
 
@@ -345,23 +345,23 @@ void print_params(struct printer *p, const struct py_arguments *a)
 		print_param(p, "**", a->kwarg, NULL, &any);
 }
 
-static void print_lambda(struct printer *p, const struct py_node *n)
+static void print_lambda(struct py_printer *p, const struct py_node *n)
 {
 	size_t before;
 
 	buf_adds(p->out, "lambda ");
 	before = p->out->n;
-	print_params(p, &n->u.Lambda.args->u.arguments);
+	py_print_params(p, &n->u.Lambda.args->u.arguments);
 	if (p->out->n == before && before)
 		p->out->n--;
 	buf_adds(p->out, ": ");
-	print_expr(p, n->u.Lambda.body, P_TEST);
+	py_print_expr(p, n->u.Lambda.body, P_TEST);
 }
 
 /* --- dispatch ----------------------------------------------------------------------------------- */
 
 /* A walrus is always put in parentheses: few places take one without. */
-static const struct { void (*print)(struct printer *, const struct py_node *); enum prec prec; } printers[PY_KINDS] = {
+static const struct { void (*print)(struct py_printer *, const struct py_node *); enum prec prec; } printers[PY_KINDS] = {
 	[PY_NamedExpr] = { print_named, P_TUPLE }, [PY_BoolOp] = { print_boolop, P_OR },
 	[PY_BinOp] = { print_binop, P_ARITH }, [PY_UnaryOp] = { print_unaryop, P_FACTOR },
 	[PY_Lambda] = { print_lambda, P_TEST }, [PY_IfExp] = { print_ifexp, P_TEST },
@@ -370,7 +370,7 @@ static const struct { void (*print)(struct printer *, const struct py_node *); e
 	[PY_DictComp] = { print_dictcomp, P_ATOM }, [PY_GeneratorExp] = { print_genexp, P_ATOM },
 	[PY_Await] = { print_await, P_AWAIT }, [PY_Yield] = { print_yield, P_YIELD },
 	[PY_YieldFrom] = { print_yield_from, P_YIELD }, [PY_Compare] = { print_compare, P_CMP },
-	[PY_Call] = { print_call, P_ATOM }, [PY_JoinedStr] = { print_joined, P_ATOM },
+	[PY_Call] = { print_call, P_ATOM }, [PY_JoinedStr] = { py_print_joined, P_ATOM },
 	[PY_Constant] = { print_constant, P_ATOM }, [PY_Attribute] = { print_attribute, P_ATOM },
 	[PY_Subscript] = { print_subscript, P_ATOM }, [PY_Starred] = { print_starred, P_ATOM },
 	[PY_Name] = { print_name, P_ATOM }, [PY_List] = { print_list_display, P_ATOM },
@@ -392,7 +392,7 @@ static enum prec prec_of(const struct py_node *n)
 	}
 }
 
-void print_expr(struct printer *p, const struct py_node *n, enum prec prec)
+void py_print_expr(struct py_printer *p, const struct py_node *n, enum prec prec)
 {
 	int parens = prec_of(n) < prec || n->kind == PY_NamedExpr;
 

@@ -3,59 +3,59 @@
 
 #include "py/repr.h"
 
-static void print_each(struct printer *p, const struct py_list *l, const char *between)
+static void print_each(struct py_printer *p, const struct py_list *l, const char *between)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (i)
 			buf_adds(p->out, between);
-		print_pattern(p, l->v[i]);
+		py_print_pattern(p, l->v[i]);
 	}
 }
 
 /* An `as` pattern, or alternatives inside alternatives, in parentheses. */
-static void print_closed(struct printer *p, const struct py_node *n)
+static void print_closed(struct py_printer *p, const struct py_node *n)
 {
 	int parens = n->kind == PY_MatchOr || (n->kind == PY_MatchAs && n->u.MatchAs.pattern);
 
 	buf_adds(p->out, parens ? "(" : "");
-	print_pattern(p, n);
+	py_print_pattern(p, n);
 	buf_adds(p->out, parens ? ")" : "");
 }
 
-static void print_class(struct printer *p, const struct py_MatchClass *c)
+static void print_class(struct py_printer *p, const struct py_MatchClass *c)
 {
-	print_expr(p, c->cls, P_ATOM);
+	py_print_expr(p, c->cls, P_ATOM);
 	buf_addc(p->out, '(');
 	print_each(p, &c->patterns, ", ");
 	for (size_t i = 0; i < c->kwd_patterns.n; i++) {
 		buf_addf(p->out, "%s%.*s=", i || c->patterns.n ? ", " : "", STR_ARG(c->kwd_attrs.v[i]));
-		print_pattern(p, c->kwd_patterns.v[i]);
+		py_print_pattern(p, c->kwd_patterns.v[i]);
 	}
 	buf_addc(p->out, ')');
 }
 
-static void print_mapping(struct printer *p, const struct py_MatchMapping *m)
+static void print_mapping(struct py_printer *p, const struct py_MatchMapping *m)
 {
 	buf_addc(p->out, '{');
 	for (size_t i = 0; i < m->keys.n; i++) {
 		if (i)
 			buf_adds(p->out, ", ");
-		print_expr(p, m->keys.v[i], P_ARITH);
+		py_print_expr(p, m->keys.v[i], P_ARITH);
 		buf_adds(p->out, ": ");
-		print_pattern(p, m->patterns.v[i]);
+		py_print_pattern(p, m->patterns.v[i]);
 	}
 	if (m->rest.p)
 		buf_addf(p->out, "%s**%.*s", m->keys.n ? ", " : "", STR_ARG(m->rest));
 	buf_addc(p->out, '}');
 }
 
-static void print_as(struct printer *p, const struct py_MatchAs *a)
+static void print_as(struct py_printer *p, const struct py_MatchAs *a)
 {
 	struct str name = a->name.p ? a->name : STR("_");
 
 	if (a->pattern) {
 		if (a->pattern->kind == PY_MatchOr)
-			print_pattern(p, a->pattern);
+			py_print_pattern(p, a->pattern);
 		else
 			print_closed(p, a->pattern);
 		buf_adds(p->out, " as ");
@@ -63,11 +63,11 @@ static void print_as(struct printer *p, const struct py_MatchAs *a)
 	buf_addstr(p->out, name);
 }
 
-void print_pattern(struct printer *p, const struct py_node *n)
+void py_print_pattern(struct py_printer *p, const struct py_node *n)
 {
 	switch (n->kind) {
 	case PY_MatchValue:
-		print_expr(p, n->u.MatchValue.value, P_ARITH);
+		py_print_expr(p, n->u.MatchValue.value, P_ARITH);
 		break;
 	case PY_MatchSingleton:
 		py_repr_const(&n->u.MatchSingleton.value, p->out);

@@ -1,27 +1,27 @@
 /* Printing statements, patterns and modules. */
 #include "py/print.h"
 
-static void begin_line(struct printer *p)
+static void begin_line(struct py_printer *p)
 {
 	buf_pad(p->out, ' ', (size_t)p->indent * 4);
 }
 
-static void print_body(struct printer *p, const struct py_list *body)
+static void print_body(struct py_printer *p, const struct py_list *body)
 {
 	p->indent++;
 	for (size_t i = 0; i < body->n; i++)
-		print_stmt(p, body->v[i]);
+		py_print_stmt(p, body->v[i]);
 	p->indent--;
 }
 
 /* The rest of a compound statement's first line, and its block. */
-static void print_block(struct printer *p, const struct py_list *body)
+static void print_block(struct py_printer *p, const struct py_list *body)
 {
 	buf_adds(p->out, ":\n");
 	print_body(p, body);
 }
 
-static void print_clause(struct printer *p, const char *word, const struct py_list *body)
+static void print_clause(struct py_printer *p, const char *word, const struct py_list *body)
 {
 	if (!body->n)
 		return;
@@ -30,7 +30,7 @@ static void print_clause(struct printer *p, const char *word, const struct py_li
 	print_block(p, body);
 }
 
-static void print_ids(struct printer *p, const char *word, const struct py_ids *ids)
+static void print_ids(struct py_printer *p, const char *word, const struct py_ids *ids)
 {
 	buf_adds(p->out, word);
 	for (size_t i = 0; i < ids->n; i++)
@@ -41,88 +41,88 @@ static void print_ids(struct printer *p, const char *word, const struct py_ids *
 /* --- simple statements --------------------------------------------------------------------- */
 
 /* word value second_word second, both values optional */
-static void print_optional(struct printer *p, const char *word, const struct py_node *value,
+static void print_optional(struct py_printer *p, const char *word, const struct py_node *value,
 			   const char *second_word, const struct py_node *second)
 {
 	buf_adds(p->out, word);
 	if (value) {
 		buf_addc(p->out, ' ');
-		print_expr(p, value, P_TEST);
+		py_print_expr(p, value, P_TEST);
 	}
 	if (second) {
 		buf_adds(p->out, second_word);
-		print_expr(p, second, P_TEST);
+		py_print_expr(p, second, P_TEST);
 	}
 	buf_addc(p->out, '\n');
 }
 
-static void print_return(struct printer *p, const struct py_node *n)
+static void print_return(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "return");
 	if (n->u.Return.value) {
 		buf_addc(p->out, ' ');
-		print_bare(p, n->u.Return.value);
+		py_print_bare(p, n->u.Return.value);
 	}
 	buf_addc(p->out, '\n');
 }
 
-static void print_delete(struct printer *p, const struct py_node *n)
+static void print_delete(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "del ");
-	print_list(p, &n->u.Delete.targets, P_TEST);
+	py_print_list(p, &n->u.Delete.targets, P_TEST);
 	buf_addc(p->out, '\n');
 }
 
-static void print_assign(struct printer *p, const struct py_node *n)
+static void print_assign(struct py_printer *p, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
-		print_bare(p, n->u.Assign.targets.v[i]);
+		py_print_bare(p, n->u.Assign.targets.v[i]);
 		buf_adds(p->out, " = ");
 	}
-	print_value(p, n->u.Assign.value);
+	py_print_value(p, n->u.Assign.value);
 	buf_addc(p->out, '\n');
 }
 
-static void print_augassign(struct printer *p, const struct py_node *n)
+static void print_augassign(struct py_printer *p, const struct py_node *n)
 {
-	print_expr(p, n->u.AugAssign.target, P_ATOM);
+	py_print_expr(p, n->u.AugAssign.target, P_ATOM);
 	buf_addf(p->out, " %s= ", py_op_text(n->u.AugAssign.op));
-	print_value(p, n->u.AugAssign.value);
+	py_print_value(p, n->u.AugAssign.value);
 	buf_addc(p->out, '\n');
 }
 
-static void print_annassign(struct printer *p, const struct py_node *n)
+static void print_annassign(struct py_printer *p, const struct py_node *n)
 {
 	int parens = n->u.AnnAssign.target->kind == PY_Name && !n->u.AnnAssign.simple;
 
 	buf_adds(p->out, parens ? "(" : "");
-	print_expr(p, n->u.AnnAssign.target, P_ATOM);
+	py_print_expr(p, n->u.AnnAssign.target, P_ATOM);
 	buf_adds(p->out, parens ? "): " : ": ");
-	print_expr(p, n->u.AnnAssign.annotation, P_TEST);
+	py_print_expr(p, n->u.AnnAssign.annotation, P_TEST);
 	if (n->u.AnnAssign.value) {
 		buf_adds(p->out, " = ");
-		print_value(p, n->u.AnnAssign.value);
+		py_print_value(p, n->u.AnnAssign.value);
 	}
 	buf_addc(p->out, '\n');
 }
 
-static void print_raise(struct printer *p, const struct py_node *n)
+static void print_raise(struct py_printer *p, const struct py_node *n)
 {
 	print_optional(p, "raise", n->u.Raise.exc, " from ", n->u.Raise.cause);
 }
 
-static void print_assert(struct printer *p, const struct py_node *n)
+static void print_assert(struct py_printer *p, const struct py_node *n)
 {
 	print_optional(p, "assert", n->u.Assert.test, ", ", n->u.Assert.msg);
 }
 
-static void print_global(struct printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
-static void print_nonlocal(struct printer *p, const struct py_node *n) { print_ids(p, "nonlocal", &n->u.Nonlocal.names); }
-static void print_pass(struct printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }
-static void print_break(struct printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "break\n"); }
-static void print_continue(struct printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "continue\n"); }
+static void print_global(struct py_printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
+static void print_nonlocal(struct py_printer *p, const struct py_node *n) { print_ids(p, "nonlocal", &n->u.Nonlocal.names); }
+static void print_pass(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }
+static void print_break(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "break\n"); }
+static void print_continue(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "continue\n"); }
 
-static void print_aliases(struct printer *p, const struct py_list *names)
+static void print_aliases(struct py_printer *p, const struct py_list *names)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		const struct py_alias *a = &names->v[i]->u.alias;
@@ -134,13 +134,13 @@ static void print_aliases(struct printer *p, const struct py_list *names)
 	buf_addc(p->out, '\n');
 }
 
-static void print_import(struct printer *p, const struct py_node *n)
+static void print_import(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "import ");
 	print_aliases(p, &n->u.Import.names);
 }
 
-static void print_import_from(struct printer *p, const struct py_node *n)
+static void print_import_from(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "from ");
 	buf_pad(p->out, '.', (size_t)n->u.ImportFrom.level);
@@ -150,27 +150,27 @@ static void print_import_from(struct printer *p, const struct py_node *n)
 	print_aliases(p, &n->u.ImportFrom.names);
 }
 
-static void print_expression(struct printer *p, const struct py_node *n)
+static void print_expression(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Expr.value;
 	const struct py_const *c = &v->u.Constant.value;
 
 	if (v->kind == PY_Constant && c->kind == PY_C_STR && !v->u.Constant.kind.p && c->s.n && memchr(c->s.p, '\n', c->s.n))
-		print_docstring(p, c);
+		py_print_docstring(p, c);
 	else
-		print_value(p, v);
+		py_print_value(p, v);
 	buf_addc(p->out, '\n');
 }
 
 /* --- compound statements --------------------------------------------------------------------- */
 
-static void print_if(struct printer *p, const struct py_node *n)
+static void print_if(struct py_printer *p, const struct py_node *n)
 {
 	const char *word = "if ";
 
 	for (;;) {
 		buf_adds(p->out, word);
-		print_expr(p, n->u.If.test, P_TEST);
+		py_print_expr(p, n->u.If.test, P_TEST);
 		print_block(p, &n->u.If.body);
 		if (n->u.If.orelse.n != 1 || n->u.If.orelse.v[0]->kind != PY_If)
 			break;
@@ -181,27 +181,27 @@ static void print_if(struct printer *p, const struct py_node *n)
 	print_clause(p, "else", &n->u.If.orelse);
 }
 
-static void print_while(struct printer *p, const struct py_node *n)
+static void print_while(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "while ");
-	print_expr(p, n->u.While.test, P_TEST);
+	py_print_expr(p, n->u.While.test, P_TEST);
 	print_block(p, &n->u.While.body);
 	print_clause(p, "else", &n->u.While.orelse);
 }
 
-static void print_for(struct printer *p, const struct py_node *n)
+static void print_for(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, n->kind == PY_AsyncFor ? "async for " : "for ");
-	print_bare(p, n->u.For.target);
+	py_print_bare(p, n->u.For.target);
 	buf_adds(p->out, " in ");
-	print_bare(p, n->u.For.iter);
+	py_print_bare(p, n->u.For.iter);
 	print_block(p, &n->u.For.body);
 	print_clause(p, "else", &n->u.For.orelse);
 }
 
 /* One item in parentheses and nothing behind it would be taken for a list of items: it gets
  * a second pair. */
-static void print_with(struct printer *p, const struct py_node *n)
+static void print_with(struct py_printer *p, const struct py_node *n)
 {
 	size_t at;
 
@@ -212,10 +212,10 @@ static void print_with(struct printer *p, const struct py_node *n)
 
 		if (i)
 			buf_adds(p->out, ", ");
-		print_expr(p, w->context_expr, P_TEST);
+		py_print_expr(p, w->context_expr, P_TEST);
 		if (w->optional_vars) {
 			buf_adds(p->out, " as ");
-			print_expr(p, w->optional_vars, P_ATOM);
+			py_print_expr(p, w->optional_vars, P_ATOM);
 		}
 	}
 	if (n->u.With.items.n == 1 && !n->u.With.items.v[0]->u.withitem.optional_vars && !p->out->failed && p->out->p[at] == '(') {
@@ -229,7 +229,7 @@ static void print_with(struct printer *p, const struct py_node *n)
 	print_block(p, &n->u.With.body);
 }
 
-static void print_try(struct printer *p, const struct py_node *n)
+static void print_try(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_Try *t = &n->u.Try;
 
@@ -242,7 +242,7 @@ static void print_try(struct printer *p, const struct py_node *n)
 		buf_adds(p->out, n->kind == PY_TryStar ? "except*" : "except");
 		if (h->type) {
 			buf_addc(p->out, ' ');
-			print_expr(p, h->type, P_TEST);
+			py_print_expr(p, h->type, P_TEST);
 		}
 		if (h->name.p)
 			buf_addf(p->out, " as %.*s", STR_ARG(h->name));
@@ -252,32 +252,32 @@ static void print_try(struct printer *p, const struct py_node *n)
 	print_clause(p, "finally", &t->finalbody);
 }
 
-static void print_decorators(struct printer *p, const struct py_list *l)
+static void print_decorators(struct py_printer *p, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		buf_addc(p->out, '@');
-		print_expr(p, l->v[i], P_TEST);
+		py_print_expr(p, l->v[i], P_TEST);
 		buf_addc(p->out, '\n');
 		begin_line(p);
 	}
 }
 
-static void print_function(struct printer *p, const struct py_node *n)
+static void print_function(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_FunctionDef *f = &n->u.FunctionDef;
 
 	print_decorators(p, &f->decorator_list);
 	buf_addf(p->out, "%s %.*s(", n->kind == PY_AsyncFunctionDef ? "async def" : "def", STR_ARG(f->name));
-	print_params(p, &f->args->u.arguments);
+	py_print_params(p, &f->args->u.arguments);
 	buf_addc(p->out, ')');
 	if (f->returns) {
 		buf_adds(p->out, " -> ");
-		print_expr(p, f->returns, P_TEST);
+		py_print_expr(p, f->returns, P_TEST);
 	}
 	print_block(p, &f->body);
 }
 
-static void print_class(struct printer *p, const struct py_node *n)
+static void print_class(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_ClassDef *c = &n->u.ClassDef;
 
@@ -285,16 +285,16 @@ static void print_class(struct printer *p, const struct py_node *n)
 	buf_addf(p->out, "class %.*s", STR_ARG(c->name));
 	if (c->bases.n || c->keywords.n) {
 		buf_addc(p->out, '(');
-		print_call_arguments(p, &c->bases, &c->keywords);
+		py_print_call_arguments(p, &c->bases, &c->keywords);
 		buf_addc(p->out, ')');
 	}
 	print_block(p, &c->body);
 }
 
-static void print_match(struct printer *p, const struct py_node *n)
+static void print_match(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "match ");
-	print_expr(p, n->u.Match.subject, P_TEST);
+	py_print_expr(p, n->u.Match.subject, P_TEST);
 	buf_adds(p->out, ":\n");
 	p->indent++;
 	for (size_t i = 0; i < n->u.Match.cases.n; i++) {
@@ -302,10 +302,10 @@ static void print_match(struct printer *p, const struct py_node *n)
 
 		begin_line(p);
 		buf_adds(p->out, "case ");
-		print_pattern(p, c->pattern);
+		py_print_pattern(p, c->pattern);
 		if (c->guard) {
 			buf_adds(p->out, " if ");
-			print_expr(p, c->guard, P_TEST);
+			py_print_expr(p, c->guard, P_TEST);
 		}
 		print_block(p, &c->body);
 	}
@@ -314,7 +314,7 @@ static void print_match(struct printer *p, const struct py_node *n)
 
 /* --- dispatch --------------------------------------------------------------------------------- */
 
-static void (*const printers[PY_KINDS])(struct printer *, const struct py_node *) = {
+static void (*const printers[PY_KINDS])(struct py_printer *, const struct py_node *) = {
 	[PY_FunctionDef] = print_function, [PY_AsyncFunctionDef] = print_function, [PY_ClassDef] = print_class,
 	[PY_Return] = print_return, [PY_Delete] = print_delete, [PY_Assign] = print_assign,
 	[PY_AugAssign] = print_augassign, [PY_AnnAssign] = print_annassign, [PY_For] = print_for,
@@ -331,7 +331,7 @@ static int is_definition(const struct py_node *n)
 }
 
 /* A definition gets an empty line before it unless it opens its block. */
-void print_stmt(struct printer *p, const struct py_node *n)
+void py_print_stmt(struct py_printer *p, const struct py_node *n)
 {
 	size_t len = p->out->n;
 
@@ -343,14 +343,14 @@ void print_stmt(struct printer *p, const struct py_node *n)
 
 void py_print(const struct py_node *n, struct buf *out)
 {
-	struct printer p = { .out = out };
+	struct py_printer p = { .out = out };
 
 	if (n->kind == PY_Module) {
 		for (size_t i = 0; i < n->u.Module.body.n; i++)
-			print_stmt(&p, n->u.Module.body.v[i]);
+			py_print_stmt(&p, n->u.Module.body.v[i]);
 	} else if (printers[n->kind]) {
-		print_stmt(&p, n);
+		py_print_stmt(&p, n);
 	} else {
-		print_expr(&p, n, P_TEST);
+		py_print_expr(&p, n, P_TEST);
 	}
 }

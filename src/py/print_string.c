@@ -28,7 +28,7 @@ static int raw_spelling_works(struct str value, int d)
 }
 
 /* The value itself between quotes, with no escape. */
-static void print_raw(struct printer *p, struct str value, const char *prefix)
+static void print_raw(struct py_printer *p, struct str value, const char *prefix)
 {
 	struct buf text = BUF_INIT;
 	int done = 0;
@@ -50,7 +50,7 @@ static void print_raw(struct printer *p, struct str value, const char *prefix)
 	buf_release(&text);
 }
 
-void print_string(struct printer *p, const struct py_const *c, struct str kind)
+void py_print_string(struct py_printer *p, const struct py_const *c, struct str kind)
 {
 	if (p->depth) {
 		print_raw(p, c->s, c->kind == PY_C_BYTES ? "b" : kind.p ? "u" : "");
@@ -81,7 +81,7 @@ static void add_char(struct buf *out, const char *from, size_t n, uint32_t c, st
 		buf_addf(out, "%c%c", (int)c, (int)c);
 	else if ((c == '{' || c == '}') && s.braces == 2)
 		buf_addf(out, "\\x%02x", c);
-	else if (uni_is_printable(c))
+	else if (py_uni_is_printable(c))
 		buf_add(out, from, n);
 	else
 		buf_addf(out, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
@@ -93,14 +93,14 @@ static void add_text(struct buf *out, struct str text, struct spelling s)
 
 	while (at < end) {
 		const char *from = at;
-		uint32_t c = uni_decode(&at);
+		uint32_t c = py_uni_decode(&at);
 
 		add_char(out, from, (size_t)(at - from), c, s);
 	}
 }
 
 /* Text of several lines, as people write it. */
-void print_docstring(struct printer *p, const struct py_const *c)
+void py_print_docstring(struct py_printer *p, const struct py_const *c)
 {
 	buf_adds(p->out, "\"\"\"");
 	add_text(p->out, c->s, (struct spelling){ .quote = '"', .triple = 1 });
@@ -109,16 +109,16 @@ void print_docstring(struct printer *p, const struct py_const *c)
 
 /* --- f-strings ------------------------------------------------------------------------------------- */
 
-static void print_values(struct printer *p, const struct py_list *values, int d, int spec);
+static void print_values(struct py_printer *p, const struct py_list *values, int d, int spec);
 
 /* {expression!r:spec}. A dictionary needs a space, so that its brace is not doubled; what has
  * a colon of its own needs parentheses. */
-static void print_replacement(struct printer *p, const struct py_FormattedValue *v, int d)
+static void print_replacement(struct py_printer *p, const struct py_FormattedValue *v, int d)
 {
 	struct buf text = BUF_INIT;
-	struct printer inner = { .out = &text, .depth = p->depth + 1, .banned = p->banned | 1u << d };
+	struct py_printer inner = { .out = &text, .depth = p->depth + 1, .banned = p->banned | 1u << d };
 
-	print_expr(&inner, v->value, P_OR);
+	py_print_expr(&inner, v->value, P_OR);
 	p->failed |= inner.failed || text.failed || !fits_inside(buf_str(&text), d) || contains(buf_str(&text), "\\");
 	buf_adds(p->out, text.n && text.p[0] == '{' ? "{ " : "{");
 	buf_addstr(p->out, buf_str(&text));
@@ -132,7 +132,7 @@ static void print_replacement(struct printer *p, const struct py_FormattedValue 
 	buf_release(&text);
 }
 
-static void print_values(struct printer *p, const struct py_list *values, int d, int spec)
+static void print_values(struct py_printer *p, const struct py_list *values, int d, int spec)
 {
 	struct spelling s = { .quote = delimiters[d][0], .braces = spec ? 2 : 1 };
 
@@ -149,7 +149,7 @@ static void print_values(struct printer *p, const struct py_list *values, int d,
 }
 
 /* Inside another f-string nothing may be escaped, and its delimiters may not appear. */
-static int allowed(const struct printer *p, struct str text)
+static int allowed(const struct py_printer *p, struct str text)
 {
 	if (p->depth && (contains(text, "\\") || contains(text, "\r")))
 		return 0;
@@ -160,13 +160,13 @@ static int allowed(const struct printer *p, struct str text)
 }
 
 /* The values as one f-string with the first delimiter that works; 0 if none does. */
-static int print_whole(struct printer *p, const struct py_list *values)
+static int print_whole(struct py_printer *p, const struct py_list *values)
 {
 	struct buf text = BUF_INIT;
 	int done = 0;
 
 	for (int d = 0; d < DELIMITERS && !done; d++) {
-		struct printer inner = { .out = &text, .depth = p->depth, .banned = p->banned };
+		struct py_printer inner = { .out = &text, .depth = p->depth, .banned = p->banned };
 
 		if (p->banned & 1u << d)
 			continue;
@@ -185,7 +185,7 @@ static int print_whole(struct printer *p, const struct py_list *values)
 }
 
 /* One string if it can be, else a string per value, which concatenate. */
-void print_joined(struct printer *p, const struct py_node *n)
+void py_print_joined(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_list *values = &n->u.JoinedStr.values;
 

@@ -123,11 +123,11 @@ void py_repr_str(struct str s, struct buf *out)
 	buf_addc(out, quote);
 	while (at < end) {
 		const char *from = at;
-		uint32_t c = uni_decode(&at);
+		uint32_t c = py_uni_decode(&at);
 
 		if (add_escape(c, quote, out))
 			continue;
-		if (c < 127 ? c >= 32 : uni_is_printable(c))
+		if (c < 127 ? c >= 32 : py_uni_is_printable(c))
 			buf_add(out, from, (size_t)(at - from));
 		else
 			buf_addf(out, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);

@@ -218,7 +218,7 @@ static size_t widen(struct parser *p, char *w, struct str b, const struct byte_e
 		if (!c)
 			py_fail(p, (struct pos){ .line = line_of(start, w) }, "'%s' codec can't decode byte 0x%02x in position %zu",
 				enc->name, byte, i);
-		w = uni_encode(w, c);
+		w = py_uni_encode(w, c);
 	}
 	return (size_t)(w - start);
 }

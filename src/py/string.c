@@ -39,7 +39,7 @@ static uint32_t name_escape(struct parser *p, const char **s, const char *end, s
 
 	if (*s >= end || **s != '{' || !(close = memchr(name, '}', (size_t)(end - name))) || close == name)
 		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: malformed \\N character escape");
-	c = uni_by_name((struct str){ .p = name, .n = (size_t)(close - name) });
+	c = py_uni_by_name((struct str){ .p = name, .n = (size_t)(close - name) });
 	if (c < 0)
 		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: unknown Unicode character name");
 	*s = close + 1;
@@ -90,7 +90,7 @@ static char *unescape_one(struct parser *p, const char **s, const char *end, int
 	if (bytes)
 		*w++ = (char)v;
 	else
-		w = uni_encode(w, v);
+		w = py_uni_encode(w, v);
 	return w;
 }
 

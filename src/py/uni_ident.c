@@ -70,7 +70,7 @@ static void decompose(uint32_t c, struct chars *out)
 
 	if (s) {
 		while (*s)
-			out->v[out->n++] = uni_decode(&s);
+			out->v[out->n++] = py_uni_decode(&s);
 	} else if (k < S_COUNT) {
 		out->v[out->n++] = L_BASE + k / (V_COUNT * T_COUNT);
 		out->v[out->n++] = V_BASE + k % (V_COUNT * T_COUNT) / T_COUNT;
@@ -169,18 +169,18 @@ static struct str normalise(struct parser *p, const char *s, size_t n)
 	char *text, *w;
 
 	for (const char *at = s; at < s + n; ) {
-		const char *d = decomposition_of(uni_decode(&at));
+		const char *d = decomposition_of(py_uni_decode(&at));
 
 		most += d ? strlen(d) : 3;
 	}
 	c.v = arena_array(p->arena, most, sizeof *c.v);
 	for (const char *at = s; at < s + n; )
-		decompose(uni_decode(&at), &c);
+		decompose(py_uni_decode(&at), &c);
 	order(p, &c);
 	compose(&c);
 	text = w = arena_array(p->arena, c.n * 4 + 8, 1);
 	for (size_t i = 0; i < c.n; i++)
-		w = uni_encode(w, c.v[i]);
+		w = py_uni_encode(w, c.v[i]);
 	return (struct str){ .p = text, .n = (size_t)(w - text) };
 }
 
@@ -188,21 +188,21 @@ static _Noreturn void fail(struct parser *p, const char *from, const char *to, u
 {
 	struct pos at = { .line = p->lx.line, .col = (int)(from - p->lx.line_start) };
 
-	if (uni_is_printable(c))
+	if (py_uni_is_printable(c))
 		py_fail_lex(p, at, "invalid character '%.*s' (U+%04X)", (int)(to - from), from, c);
 	py_fail_lex(p, at, "invalid non-printable character U+%04X", c);
 }
 
-struct str uni_identifier(struct parser *p, const char *s, size_t n)
+struct str py_uni_identifier(struct parser *p, const char *s, size_t n)
 {
 	const char *at = s;
 	int plain = 1;
 
 	while (at < s + n) {
 		const char *from = at;
-		uint32_t c = uni_decode(&at);
+		uint32_t c = py_uni_decode(&at);
 
-		if (!(from == s ? uni_is_id_start(c) : uni_is_id_continue(c)))
+		if (!(from == s ? py_uni_is_id_start(c) : py_uni_is_id_continue(c)))
 			fail(p, from, at, c);
 		if (c >= 128 && plain)
 			plain = !decomposition_of(c) && !class_of(c) && !(c >= 0x1100 && c < 0x1200);

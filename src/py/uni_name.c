@@ -124,7 +124,7 @@ static int32_t syllable(struct str s)
 	return 0xAC00 + (a * 21 + b) * 28 + c;
 }
 
-int32_t uni_by_name(struct str name)
+int32_t py_uni_by_name(struct str name)
 {
 	char upper[LONGEST_NAME];
 	struct str u = { .p = upper, .n = name.n };

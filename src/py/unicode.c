@@ -34,22 +34,22 @@ static int in_ranges(const struct range *r, size_t n, uint32_t c)
 
 static int is_ascii_letter(uint32_t c) { return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_'; }
 
-int uni_is_printable(uint32_t c)
+int py_uni_is_printable(uint32_t c)
 {
 	return c < 128 ? c >= 32 && c != 127 : in_ranges(printables, COUNT_OF(printables), c);
 }
 
-int uni_is_id_start(uint32_t c)
+int py_uni_is_id_start(uint32_t c)
 {
 	return c < 128 ? is_ascii_letter(c) : in_ranges(starts, COUNT_OF(starts), c);
 }
 
-int uni_is_id_continue(uint32_t c)
+int py_uni_is_id_continue(uint32_t c)
 {
 	return c < 128 ? is_ascii_letter(c) || (c >= '0' && c <= '9') : in_ranges(continues, COUNT_OF(continues), c);
 }
 
-uint32_t uni_decode(const char **s)
+uint32_t py_uni_decode(const char **s)
 {
 	const unsigned char *u = (const unsigned char *)*s;
 
@@ -69,7 +69,7 @@ uint32_t uni_decode(const char **s)
 	return (u[0] & 0x07u) << 18 | (u[1] & 0x3Fu) << 12 | (u[2] & 0x3Fu) << 6 | (u[3] & 0x3Fu);
 }
 
-char *uni_encode(char *w, uint32_t c)
+char *py_uni_encode(char *w, uint32_t c)
 {
 	if (c < 0x80) {
 		*w++ = (char)c;

@@ -12,16 +12,16 @@
 struct parser;
 
 /* Decodes one character of valid UTF-8 (surrogates allowed); advances *s. */
-uint32_t uni_decode(const char **s);
+uint32_t py_uni_decode(const char **s);
 /* Encodes `c` (surrogates too); returns the end. At most four bytes. */
-char *uni_encode(char *w, uint32_t c);
-int uni_is_printable(uint32_t c);
-int uni_is_id_start(uint32_t c);
-int uni_is_id_continue(uint32_t c);
+char *py_uni_encode(char *w, uint32_t c);
+int py_uni_is_printable(uint32_t c);
+int py_uni_is_id_start(uint32_t c);
+int py_uni_is_id_continue(uint32_t c);
 /* Checks and normalises (NFKC) an identifier that is not ASCII; fails the parse if it is
  * none. The result has eight readable bytes behind it. */
-struct str uni_identifier(struct parser *p, const char *s, size_t n);
+struct str py_uni_identifier(struct parser *p, const char *s, size_t n);
 /* The character called `name`, or -1. */
-int32_t uni_by_name(struct str name);
+int32_t py_uni_by_name(struct str name);
 
 #endif

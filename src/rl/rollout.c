@@ -415,7 +415,7 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 		struct store_sample row = { .stage = stage, .step = step, .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
 					    .answer = str_of(s->answer), .code = str_of(s->code), .tokens = s->n - s->prompt_n,
 					    .finish = infer_finish_name(s->finish), .judged = s->judged, .correct = v->correct,
-					    .reached = stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
+					    .reached = judge_stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
 					    .speedup = v->speedup };
 
 		if (s->number == 0)

@@ -21,11 +21,11 @@ const struct opt judge_args_table[] = {
 	OPT_END
 };
 
-static enum stage stage_by_name(const char *name)
+static enum judge_stage stage_by_name(const char *name)
 {
 	int s = 0;
 
-	while (s < STAGES - 1 && strcmp(name, stage_name(s)))
+	while (s < STAGES - 1 && strcmp(name, judge_stage_name(s)))
 		s++;
 	return s;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "run/config.h"
+#include "run/sections.h"
 
 const char *pipeline_stage_name(enum pipeline_stage s)
 {
@@ -97,7 +97,7 @@ static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, c
 static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct pipeline_source *src, int *used, struct err *e)
 {
 	struct reading r = reading_of(p, s);
-	struct opt_scope scope = { .own = pipeline_stage_name(s), .all = config_sections };
+	struct opt_scope scope = { .own = pipeline_stage_name(s), .all = run_sections };
 	char **words = arena_array(&p->arena, src->set->n + 4, sizeof *words);
 	int n = 0, rc;
 

@@ -5,7 +5,7 @@
 #define RUN_PIPELINE_H
 
 #include "run/prepare_args.h"
-#include "run/stage.h"
+#include "run/run.h"
 
 #define PIPELINE_STAGES(S) S(prepare) S(sft) S(rl) S(eval) S(report)
 

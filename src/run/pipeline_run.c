@@ -15,7 +15,7 @@
 
 struct running {
 	struct pipeline *p;
-	struct stage_env v;
+	struct run_env v;
 	int done;                      /* 0: stopped on request */
 	struct err *e;
 };
@@ -61,7 +61,7 @@ static int prepare(struct running *r)
 	return rc;
 }
 
-static int run_prepare(struct running *r)
+static int do_prepare(struct running *r)
 {
 	struct buf have = BUF_INIT;
 	int rc = is_prepared(r);
@@ -91,31 +91,31 @@ static int tidy(struct running *r, const char *stage)
 	return rc;
 }
 
-static int run_sft(struct running *r)
+static int do_sft(struct running *r)
 {
 	struct buf path = BUF_INIT;
 	int rc = 0;
 
-	if (stage_final(r->p->out, "sft_final", &path))
+	if (run_final(r->p->out, "sft_final", &path))
 		say_done(PIPELINE_sft);
 	else
-		rc = stage_sft(&r->v, &r->p->sft.policy, &r->p->sft.sft, &r->done, r->e);
+		rc = run_sft(&r->v, &r->p->sft.policy, &r->p->sft.sft, &r->done, r->e);
 	buf_release(&path);
 	return rc || !r->done ? rc : tidy(r, "sft");
 }
 
-static int run_rl(struct running *r)
+static int do_rl(struct running *r)
 {
 	struct train_args *t = &r->p->rl;
-	struct stage_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
+	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
 				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
 	struct buf path = BUF_INIT;
 	int rc = 0;
 
-	if (stage_final(r->p->out, "rl_final", &path))
+	if (run_final(r->p->out, "rl_final", &path))
 		say_done(PIPELINE_rl);
 	else
-		rc = stage_rl(&r->v, &a, &r->done, r->e);
+		rc = run_rl(&r->v, &a, &r->done, r->e);
 	buf_release(&path);
 	return rc || !r->done ? rc : tidy(r, "rl");
 }
@@ -232,7 +232,7 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 	return rc;
 }
 
-static int run_eval(struct running *r)
+static int do_eval(struct running *r)
 {
 	const struct eval_cmd_args *a = &r->p->eval;
 	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights, .seed = r->v.seed };
@@ -254,10 +254,10 @@ static int run_eval(struct running *r)
 
 /* --- all of it -------------------------------------------------------------------------------------------- */
 
-static int run_report(struct running *r)
+static int do_report(struct running *r)
 {
 	struct buf path = BUF_INIT;
-	int rc = stage_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
+	int rc = run_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
 
 	if (!rc)
 		printf("report: %s\n", buf_cstr(&path));
@@ -311,12 +311,12 @@ static int keep_config(struct running *r)
 int pipeline_run(struct pipeline *p, int *done, struct err *e)
 {
 	static int (*const run[])(struct running *r) = {
-#define S(id) run_##id,
+#define S(id) do_##id,
 		PIPELINE_STAGES(S)
 #undef S
 	};
-	struct running r = { .p = p, .v = STAGE_ENV_INIT, .done = 1, .e = e };
-	int rc = stage_open(&r.v, p->out, (uint64_t)p->sft.seed, (int)p->sft.policy.threads, e) || keep_config(&r) ? -1 : 0;
+	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
+	int rc = run_open(&r.v, p->out, (uint64_t)p->sft.seed, (int)p->sft.policy.threads, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))
@@ -331,7 +331,7 @@ int pipeline_run(struct pipeline *p, int *done, struct err *e)
 		if (!r.done)
 			log_info("stopped in stage %s", pipeline_stage_name(s));
 	}
-	stage_close(&r.v);
+	run_close(&r.v);
 	*done = r.done;
 	return rc;
 }

@@ -16,12 +16,12 @@ enum { MICRO_TOKENS = 16384, LENGTH_LEAST = 512, SLOTS_MOST = 256, SLOTS_GOOD = 
 /* Parameters of the layers' matrices and vectors, without embedding and head. */
 static double layer_parameters(const struct model_config *c)
 {
-	return (double)config_parameters(c) - (double)c->V * c->C * (c->tied ? 1 : 2);
+	return (double)model_config_parameters(c) - (double)c->V * c->C * (c->tied ? 1 : 2);
 }
 
 static double trained_parameters(const struct plan_job *j)
 {
-	return j->full ? (double)config_parameters(&j->c) : (double)adapter_parameters(&j->c, &j->lora);
+	return j->full ? (double)model_config_parameters(&j->c) : (double)adapter_parameters(&j->c, &j->lora);
 }
 
 static double store_bytes(enum model_store s)
@@ -44,7 +44,7 @@ static double trained_bytes(const struct plan_job *j, int training)
 }
 
 /* The tape's list is in fp32; on a GPU half of that. */
-static double activation_bytes(const struct plan *p, int64_t tokens, int recompute)
+static double activation_bytes(const struct run_plan *p, int64_t tokens, int recompute)
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
 	double bytes = (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, NULL);
@@ -52,17 +52,17 @@ static double activation_bytes(const struct plan *p, int64_t tokens, int recompu
 	return bytes / (p->machine.cpu ? 1.0 : 2.0);
 }
 
-static double kv_bytes(const struct plan *p)
+static double kv_bytes(const struct run_plan *p)
 {
 	return 2.0 * p->job.c.L * p->job.c.HKV * p->job.c.D * (p->machine.cpu ? 4.0 : 2.0);
 }
 
-static double reserve_bytes(const struct plan *p)
+static double reserve_bytes(const struct run_plan *p)
 {
 	return (p->machine.cpu ? 0.5 : 1.5) * GIB;
 }
 
-static double free_bytes(const struct plan *p, enum plan_stage s)
+static double free_bytes(const struct run_plan *p, enum plan_stage s)
 {
 	double left = p->machine.gib * GIB;
 
@@ -73,7 +73,7 @@ static double free_bytes(const struct plan *p, enum plan_stage s)
 
 /* --- fitting ----------------------------------------------------------------------------------------- */
 
-static void set_fixed(struct plan *p)
+static void set_fixed(struct run_plan *p)
 {
 	for (int s = 0; s < PLAN_STAGES; s++) {
 		p->memory[s][PLAN_WEIGHTS] = weight_bytes(&p->job, p->choice.store);
@@ -84,7 +84,7 @@ static void set_fixed(struct plan *p)
 }
 
 /* The largest micro-batch of whole sequences; 0: not one fits. */
-static int fit_sft(struct plan *p)
+static int fit_sft(struct run_plan *p)
 {
 	struct plan_choice *c = &p->choice;
 	int64_t step = p->job.sft.batch * p->job.sft.accumulate, most = MAX(1, (step + p->machine.count - 1) / p->machine.count);
@@ -101,7 +101,7 @@ static int fit_sft(struct plan *p)
 }
 
 /* Samples at a time: what is left for keys and values, up to what there is to sample. */
-static int64_t fit_slots(struct plan *p, enum plan_stage s, int64_t wanted, int64_t max_new)
+static int64_t fit_slots(struct run_plan *p, enum plan_stage s, int64_t wanted, int64_t max_new)
 {
 	double each = (p->job.prompt_tokens + (double)max_new) * kv_bytes(p);
 	int64_t slots = (int64_t)fmax(0.0, fmin(free_bytes(p, s) / each, (double)MIN(wanted, SLOTS_MOST)));
@@ -110,14 +110,14 @@ static int64_t fit_slots(struct plan *p, enum plan_stage s, int64_t wanted, int6
 	return slots;
 }
 
-static int64_t per_gpu(const struct plan *p, int64_t n)
+static int64_t per_gpu(const struct run_plan *p, int64_t n)
 {
 	return MAX(1, (n + p->machine.count - 1) / p->machine.count);
 }
 
 /* Training and sampling hold their memory side by side. Training's micro-batch gives way until
  * at least `least` samples (or all there are) run at a time. */
-static int fit_rl(struct plan *p, int64_t least)
+static int fit_rl(struct run_plan *p, int64_t least)
 {
 	struct plan_choice *c = &p->choice;
 	int64_t length = (int64_t)p->job.prompt_tokens + p->job.rl.max_new, samples = per_gpu(p, p->job.rl.tasks_per_step * p->job.rl.n);
@@ -132,7 +132,7 @@ static int fit_rl(struct plan *p, int64_t least)
 	return 0;
 }
 
-static int fit(struct plan *p, enum model_store store, int recompute, int64_t max_length, int64_t least)
+static int fit(struct run_plan *p, enum model_store store, int recompute, int64_t max_length, int64_t least)
 {
 	struct plan_choice *c = &p->choice;
 
@@ -146,7 +146,7 @@ static int fit(struct plan *p, enum model_store store, int recompute, int64_t ma
 }
 
 /* The first of the four ways that fits. */
-static int choose_way(struct plan *p, enum model_store wide, int64_t length, int64_t least)
+static int choose_way(struct run_plan *p, enum model_store wide, int64_t length, int64_t least)
 {
 	const struct plan_job *j = &p->job;
 
@@ -161,7 +161,7 @@ static int choose_way(struct plan *p, enum model_store wide, int64_t length, int
 	return 0;
 }
 
-static void choose(struct plan *p)
+static void choose(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	enum model_store wide = p->machine.cpu ? j->store : j->store == STORE_FAST ? STORE_FAST : STORE_BF16;
@@ -187,7 +187,7 @@ static double forward_ops(const struct plan_job *j, double length)
 
 /* Forward, the gradient of the input, the gradient of what is trained, and forward again where
  * it is recomputed. 8-bit weights are widened as they are used. */
-static double train_ops(const struct plan *p, double length)
+static double train_ops(const struct run_plan *p, double length)
 {
 	const struct plan_job *j = &p->job;
 	double f = forward_ops(j, length), ops = 2.0 * f + 2.0 * trained_parameters(j) + (p->choice.recompute ? f : 0.0);
@@ -200,7 +200,7 @@ static double share(double given, double usual)
 	return given > 0 ? given : usual;
 }
 
-double plan_share(const struct plan *p, enum plan_share which)
+double plan_share(const struct run_plan *p, enum plan_share which)
 {
 	const struct plan_job *j = &p->job;
 
@@ -211,12 +211,12 @@ double plan_share(const struct plan *p, enum plan_share which)
 	}
 }
 
-static double flops(const struct plan *p)
+static double flops(const struct run_plan *p)
 {
 	return p->machine.tflops * 1e12 * p->machine.count;
 }
 
-static void set_step(struct plan *p, enum plan_step s, double amount, double per_s)
+static void set_step(struct run_plan *p, enum plan_step s, double amount, double per_s)
 {
 	p->step[s].amount = amount;
 	p->step[s].per_s = per_s;
@@ -225,7 +225,7 @@ static void set_step(struct plan *p, enum plan_step s, double amount, double per
 
 /* Tokens a second of all GPUs, `slots` samples at a time on each: every step reads the weights
  * and the keys and values, then computes. Prompts are computed once and shared by n samples. */
-static double sample_rate(const struct plan *p, int64_t slots, int64_t n)
+static double sample_rate(const struct run_plan *p, int64_t slots, int64_t n)
 {
 	const struct plan_job *j = &p->job;
 	double length = j->prompt_tokens + j->answer_tokens / 2;
@@ -238,14 +238,14 @@ static double sample_rate(const struct plan *p, int64_t slots, int64_t n)
 }
 
 /* Judging goes on beside sampling; on a CPU both want the same cores. */
-static double overlap(const struct plan *p, enum plan_step a, enum plan_step b)
+static double overlap(const struct run_plan *p, enum plan_step a, enum plan_step b)
 {
 	double x = p->step[a].seconds, y = p->step[b].seconds;
 
 	return p->machine.cpu ? x + y : fmax(x, y);
 }
 
-static void time_sft(struct plan *p)
+static void time_sft(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	double length = fmin(j->sft.row_tokens, (double)p->choice.max_length);
@@ -255,7 +255,7 @@ static void time_sft(struct plan *p)
 	p->seconds[PLAN_SFT] = p->step[PLAN_T_SFT].seconds;
 }
 
-static void time_rl(struct plan *p)
+static void time_rl(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	double tasks = j->rl.steps ? (double)(j->rl.steps * j->rl.tasks_per_step) : (double)(j->rl.tasks * j->rl.epochs);
@@ -268,7 +268,7 @@ static void time_rl(struct plan *p)
 	p->seconds[PLAN_RL] = overlap(p, PLAN_T_SAMPLE, PLAN_T_JUDGE) + p->step[PLAN_T_TRAIN].seconds;
 }
 
-static void time_eval(struct plan *p)
+static void time_eval(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	double samples = (double)(j->eval.tasks * j->eval.n);
@@ -278,9 +278,9 @@ static void time_eval(struct plan *p)
 	p->seconds[PLAN_EVAL] = overlap(p, PLAN_T_EVAL_SAMPLE, PLAN_T_EVAL_JUDGE);
 }
 
-int plan_make(struct plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e)
+int plan_make(struct run_plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e)
 {
-	*p = (struct plan){ .job = *j, .machine = *m };
+	*p = (struct run_plan){ .job = *j, .machine = *m };
 	if (j->sft.max_length < 1 || j->answer_tokens <= 0 || j->judge_ms <= 0 || m->count < 1)
 		return err_set(e, ERR_RANGE, "a plan needs lengths, a time to judge and a machine");
 	choose(p);

@@ -70,7 +70,7 @@ enum plan_part { PLAN_WEIGHTS, PLAN_TRAINED, PLAN_ACTIVATIONS, PLAN_KV, PLAN_RES
 enum plan_stage { PLAN_SFT, PLAN_RL, PLAN_EVAL, PLAN_STAGES };
 enum plan_step { PLAN_T_SFT, PLAN_T_SAMPLE, PLAN_T_JUDGE, PLAN_T_TRAIN, PLAN_T_EVAL_SAMPLE, PLAN_T_EVAL_JUDGE, PLAN_STEPS };
 
-struct plan {
+struct run_plan {
 	struct plan_job job;
 	struct plan_machine machine;
 	struct plan_choice choice;
@@ -82,13 +82,13 @@ struct plan {
 
 /* The share of a peak that the plan assumes to be reached. */
 enum plan_share { PLAN_SHARE_TRAIN, PLAN_SHARE_PREFILL, PLAN_SHARE_READ };
-double plan_share(const struct plan *p, enum plan_share which);
+double plan_share(const struct run_plan *p, enum plan_share which);
 
 /* 0 whether it fits or not: p->choice.fits says. */
-int plan_make(struct plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e);
-void plan_table(const struct plan *p, struct buf *out);
+int plan_make(struct run_plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e);
+void plan_table(const struct run_plan *p, struct buf *out);
 /* A row for the comparison of machines; the heading with p NULL. */
-void plan_row(const struct plan *p, struct buf *out);
-void plan_json(const struct plan *p, struct buf *out);
+void plan_row(const struct run_plan *p, struct buf *out);
+void plan_json(const struct run_plan *p, struct buf *out);
 
 #endif

@@ -149,10 +149,10 @@ int plan_model_find(struct model_config *c, const char *name, struct err *e)
 	int rc;
 
 	if (file_is_dir(name))
-		return config_open(c, name, e);
+		return model_config_open(c, name, e);
 	if (file_exists(name)) {
 		j = json_parse_file(name, e);
-		rc = j ? config_parse(c, j, e) : -1;
+		rc = j ? model_config_parse(c, j, e) : -1;
 		json_free(j);
 		return rc;
 	}

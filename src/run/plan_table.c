@@ -53,7 +53,7 @@ static const char *amount(double n, char out[24])
 	return out;
 }
 
-static double total(const struct plan *p, enum plan_stage s)
+static double total(const struct run_plan *p, enum plan_stage s)
 {
 	double sum = 0;
 
@@ -62,7 +62,7 @@ static double total(const struct plan *p, enum plan_stage s)
 	return sum;
 }
 
-static void table_memory(const struct plan *p, struct buf *out)
+static void table_memory(const struct run_plan *p, struct buf *out)
 {
 	buf_addf(out, "\nmemory%s, GiB %*s%10s%10s%10s\n", p->machine.cpu ? "" : " of each GPU", p->machine.cpu ? 22 : 10, "", "sft", "rl", "eval");
 	for (int i = 0; i < PLAN_PARTS; i++) {
@@ -77,7 +77,7 @@ static void table_memory(const struct plan *p, struct buf *out)
 	buf_addf(out, "\n  %-32s%10.2f\n", "there is", p->machine.gib);
 }
 
-static void table_choice(const struct plan *p, struct buf *out)
+static void table_choice(const struct run_plan *p, struct buf *out)
 {
 	const struct plan_choice *c = &p->choice;
 	const char *each = p->machine.count > 1 ? " on each GPU" : "";
@@ -95,7 +95,7 @@ static void table_choice(const struct plan *p, struct buf *out)
 		 (long long)c->accumulate, (long long)c->slots);
 }
 
-static void table_time(const struct plan *p, struct buf *out)
+static void table_time(const struct run_plan *p, struct buf *out)
 {
 	char a[24], r[24], d[24];
 
@@ -118,7 +118,7 @@ static void table_time(const struct plan *p, struct buf *out)
 	}
 }
 
-static void table_assumptions(const struct plan *p, struct buf *out)
+static void table_assumptions(const struct run_plan *p, struct buf *out)
 {
 	const struct plan_job *j = &p->job;
 
@@ -148,9 +148,9 @@ static void table_assumptions(const struct plan *p, struct buf *out)
 		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step before you rely on them\n");
 }
 
-void plan_table(const struct plan *p, struct buf *out)
+void plan_table(const struct run_plan *p, struct buf *out)
 {
-	double all = (double)config_parameters(&p->job.c);
+	double all = (double)model_config_parameters(&p->job.c);
 	char n[24], a[24];
 
 	buf_addf(out, "%s: %s parameters, ", p->job.model, amount(all, n));
@@ -169,7 +169,7 @@ void plan_table(const struct plan *p, struct buf *out)
 	table_assumptions(p, out);
 }
 
-void plan_row(const struct plan *p, struct buf *out)
+void plan_row(const struct run_plan *p, struct buf *out)
 {
 	char d[24];
 
@@ -208,7 +208,7 @@ static void json_choice(struct jw *w, const struct plan_choice *c)
 	jw_end(w, '}');
 }
 
-static void json_stage(struct jw *w, const struct plan *p, enum plan_stage s)
+static void json_stage(struct jw *w, const struct run_plan *p, enum plan_stage s)
 {
 	jw_key(w, stage_names[s]);
 	jw_begin(w, '{');
@@ -217,13 +217,13 @@ static void json_stage(struct jw *w, const struct plan *p, enum plan_stage s)
 	jw_end(w, '}');
 }
 
-void plan_json(const struct plan *p, struct buf *out)
+void plan_json(const struct run_plan *p, struct buf *out)
 {
 	struct jw w = { .out = out };
 
 	jw_begin(&w, '{');
 	jw_key(&w, "model"), jw_cstr(&w, p->job.model);
-	jw_key(&w, "parameters"), jw_int(&w, config_parameters(&p->job.c));
+	jw_key(&w, "parameters"), jw_int(&w, model_config_parameters(&p->job.c));
 	jw_key(&w, "machine"), jw_cstr(&w, p->machine.name);
 	jw_key(&w, "count"), jw_int(&w, p->machine.count);
 	jw_key(&w, "fits"), jw_bool(&w, p->choice.fits);

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 
 #include "tile/build_opt.h"
-#include "tile/plan.h"
+#include "tile/decode.h"
 
 struct tile_func_build {
 	struct str name;

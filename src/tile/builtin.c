@@ -35,23 +35,23 @@ int lang_in_version(int version, struct str function, struct str parameter)
 	return 1;
 }
 
-static struct val default_value(struct str s)
+static struct lang_val default_value(struct str s)
 {
 	if (str_is(s, "?"))
-		return (struct val){ .kind = V_UNBOUND };
+		return (struct lang_val){ .kind = LANG_UNBOUND };
 	if (str_is(s, "None"))
-		return val_none();
+		return lang_none();
 	if (str_is(s, "True") || str_is(s, "False"))
-		return val_bool(str_is(s, "True"));
+		return lang_bool(str_is(s, "True"));
 	if (str_is(s, "float32"))
-		return val_type(ty_sc(SC_FP32));
+		return lang_type(ty_sc(SC_FP32));
 	if (str_is(s, "()"))
-		return val_tuple(NULL, 0);
+		return lang_tuple(NULL, 0);
 	if (s.p[0] == '\'')
-		return val_str((struct str){ s.p + 1, s.n - 2 });
+		return lang_str((struct str){ s.p + 1, s.n - 2 });
 	int64_t i = 0;
 	str_to_i64(s, &i);
-	return val_int(i);
+	return lang_int(i);
 }
 
 static int parse_signature(struct arena *a, struct builtin *b)
@@ -141,12 +141,12 @@ static int param_index(const struct front *f, const struct builtin *b, struct st
 	return -1;
 }
 
-static void bind_positional(struct front *f, const struct builtin *b, const struct call_args *args, struct val *out)
+static void bind_positional(struct front *f, const struct builtin *b, const struct front_args *args, struct lang_val *out)
 {
 	size_t p = 0;
 	for (size_t i = 0; i < args->n; i++, p++) {
 		if (p < b->n_params && b->params[p].star) {
-			out[p] = val_tuple(args->v + i, args->n - i);
+			out[p] = lang_tuple(args->v + i, args->n - i);
 			return;
 		}
 		if (p >= b->n_params || b->params[p].keyword_only)
@@ -155,7 +155,7 @@ static void bind_positional(struct front *f, const struct builtin *b, const stru
 	}
 }
 
-static void bind_keywords(struct front *f, const struct builtin *b, const struct call_args *args, struct val *out)
+static void bind_keywords(struct front *f, const struct builtin *b, const struct front_args *args, struct lang_val *out)
 {
 	for (size_t i = 0; i < args->n_kw; i++) {
 		int p = param_index(f, b, args->names[i]);
@@ -164,77 +164,77 @@ static void bind_keywords(struct front *f, const struct builtin *b, const struct
 					"%s() got an unexpected keyword argument 'keepdim'", b->name);
 		if (p < 0)
 			front_fail(f, REASON_bad_argument, "%s() got an unexpected keyword argument '%.*s'", b->name, STR_ARG(args->names[i]));
-		if (out[p].kind != V_UNBOUND)
+		if (out[p].kind != LANG_UNBOUND)
 			front_fail(f, REASON_bad_argument, "%s() got multiple values for argument '%.*s'", b->name, STR_ARG(args->names[i]));
 		out[p] = args->kw[i];
 	}
 }
 
-struct val lang_builtin_call(struct front *f, const struct builtin *b, const struct call_args *args)
+struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, const struct front_args *args)
 {
-	struct val out[16] = { 0 };
+	struct lang_val out[16] = { 0 };
 	BUG_ON(b->n_params > COUNT_OF(out));
 	bind_positional(f, b, args, out);
 	bind_keywords(f, b, args, out);
 	for (size_t i = 0; i < b->n_params; i++) {
-		if (out[i].kind != V_UNBOUND)
+		if (out[i].kind != LANG_UNBOUND)
 			continue;
 		if (b->params[i].required)
 			front_fail(f, REASON_bad_argument, "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
-		out[i] = b->params[i].star ? val_tuple(NULL, 0) : b->params[i].value;
+		out[i] = b->params[i].star ? lang_tuple(NULL, 0) : b->params[i].value;
 	}
 	return b->fn(f, b, out);
 }
 
 /* --- readers of arguments ------------------------------------------------------------------ */
 
-struct tv arg_tensor(struct front *f, const struct val *v)
+struct tv arg_tensor(struct front *f, const struct lang_val *v)
 {
-	if (v->kind != V_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != V_NONE ? "constexpr" : lang_type_name(v));
+	if (v->kind != LANG_TENSOR)
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
 	return tv_of(v);
 }
 
-int64_t arg_int(struct front *f, const struct val *v, const char *what)
+int64_t arg_int(struct front *f, const struct lang_val *v, const char *what)
 {
-	if (v->kind == V_TENSOR)
+	if (v->kind == LANG_TENSOR)
 		front_fail(f, REASON_not_constexpr, "%s must be known at compile time, got a tensor of type %s", what, front_ty(f, v->u.t.ty));
-	if (!val_is_int(v))
+	if (!lang_is_int(v))
 		front_fail(f, REASON_bad_value, "%s must be an integer, not %s", what, front_str(f, v));
 	return (int64_t)v->u.i;
 }
 
-const struct ty *arg_dtype(struct front *f, const struct val *v)
+const struct ty *arg_dtype(struct front *f, const struct lang_val *v)
 {
-	if (v->kind == V_TYPE)
+	if (v->kind == LANG_TYPE)
 		return v->u.ty;
 	front_fail(f, REASON_bad_dtype, "'%s' object has no attribute 'scalar'", lang_type_name(v));
 }
 
-struct str arg_str(struct front *f, const struct val *v, const char *what)
+struct str arg_str(struct front *f, const struct lang_val *v, const char *what)
 {
-	if (v->kind == V_NONE)
+	if (v->kind == LANG_NONE)
 		return STR("");
-	if (v->kind != V_STR)
+	if (v->kind != LANG_STR)
 		front_fail(f, REASON_bad_value, "%s %s not supported", what, front_str(f, v));
 	return v->u.s;
 }
 
-const struct tile_fn *arg_fn(struct front *f, const struct val *v)
+const struct tile_fn *arg_fn(struct front *f, const struct lang_val *v)
 {
-	if (v->kind == V_FN)
+	if (v->kind == LANG_FN)
 		return v->u.fn;
-	if (v->kind == V_METHOD && v->u.m->fn)
+	if (v->kind == LANG_METHOD && v->u.m->fn)
 		return v->u.m->fn;
 	front_fail(f, REASON_bad_argument, "a @triton.jit function is needed here, not %s", front_str(f, v));
 }
 
-static int shape_elements(struct front *f, struct val_tuple t, int64_t shape[TY_MAX_RANK])
+static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY_MAX_RANK])
 {
 	if (t.n > TY_MAX_RANK)
 		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++) {
-		if (!val_is_int(&t.v[i]))
+		if (!lang_is_int(&t.v[i]))
 			front_fail_hint(f, REASON_not_constexpr, "the sizes of a tile must be tl.constexpr parameters or constants",
 					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 		pyint d = t.v[i].u.i;
@@ -243,17 +243,17 @@ static int shape_elements(struct front *f, struct val_tuple t, int64_t shape[TY_
 	return (int)t.n;
 }
 
-int arg_shape(struct front *f, const struct val *v, int64_t shape[TY_MAX_RANK])
+int arg_shape(struct front *f, const struct lang_val *v, int64_t shape[TY_MAX_RANK])
 {
-	if (v->kind != V_TUPLE)
+	if (v->kind != LANG_TUPLE)
 		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)", "'%s' object is not iterable", lang_type_name(v));
 	return shape_elements(f, v->u.tup, shape);
 }
 
-int arg_dims(struct front *f, const struct val *star, int64_t dims[TY_MAX_RANK])
+int arg_dims(struct front *f, const struct lang_val *star, int64_t dims[TY_MAX_RANK])
 {
-	struct val_tuple t = star->u.tup;
-	if (t.n == 1 && t.v[0].kind == V_TUPLE)
+	struct lang_tuple t = star->u.tup;
+	if (t.n == 1 && t.v[0].kind == LANG_TUPLE)
 		t = t.v[0].u.tup;
 	return shape_elements(f, t, dims);
 }

@@ -18,11 +18,11 @@ enum builtin_flag {
 
 struct builtin_param {
 	struct str name;
-	struct val value;       /* default */
+	struct lang_val value;       /* default */
 	unsigned char required, star, keyword_only;
 };
 
-typedef struct val builtin_fn(struct front *f, const struct builtin *b, const struct val *a);
+typedef struct lang_val builtin_fn(struct front *f, const struct builtin *b, const struct lang_val *a);
 
 struct builtin {
 	const char *module;     /* "triton.language" and so on; see builtin.def */
@@ -51,7 +51,7 @@ void lang_builtin_release(struct builtin_table *t);
 const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name);
 const struct builtin *lang_builtin_method(const struct builtin_table *t, struct str name);
 /* A row by its place in the table, for names the front end itself needs. */
-struct val lang_builtin_call(struct front *f, const struct builtin *b, const struct call_args *args);
+struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, const struct front_args *args);
 /* What to write instead of a name that models invent; NULL: nothing known. */
 const char *lang_builtin_hint(struct str name);
 
@@ -61,14 +61,14 @@ const char *lang_builtin_hint(struct str name);
 
 /* --- shared by builtin_*.c ------------------------------------------------------------------ */
 
-struct tv arg_tensor(struct front *f, const struct val *v);         /* must be a tensor */
-int64_t arg_int(struct front *f, const struct val *v, const char *what);
-const struct ty *arg_dtype(struct front *f, const struct val *v);
-struct str arg_str(struct front *f, const struct val *v, const char *what);   /* NONE gives "" */
-const struct tile_fn *arg_fn(struct front *f, const struct val *v);
+struct tv arg_tensor(struct front *f, const struct lang_val *v);         /* must be a tensor */
+int64_t arg_int(struct front *f, const struct lang_val *v, const char *what);
+const struct ty *arg_dtype(struct front *f, const struct lang_val *v);
+struct str arg_str(struct front *f, const struct lang_val *v, const char *what);   /* NONE gives "" */
+const struct tile_fn *arg_fn(struct front *f, const struct lang_val *v);
 /* A shape: a tuple of integers; gives the rank. */
-int arg_shape(struct front *f, const struct val *v, int64_t shape[TY_MAX_RANK]);
+int arg_shape(struct front *f, const struct lang_val *v, int64_t shape[TY_MAX_RANK]);
 /* The same from `*shape`: either one tuple or integers. */
-int arg_dims(struct front *f, const struct val *star, int64_t dims[TY_MAX_RANK]);
+int arg_dims(struct front *f, const struct lang_val *star, int64_t dims[TY_MAX_RANK]);
 
 #endif

@@ -1,77 +1,77 @@
 /* triton.language: creation, shapes, memory, atomics (core.py's wrappers around semantics). */
 #include "tile/builtin.h"
 
-struct val bi_program_id(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_program_id(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int num = !strcmp(b->name, "num_programs");
-	if (!val_is_int(&a[0]) || a[0].u.i < 0 || a[0].u.i > 2) {
-		struct val bare = val_raw(a[0]);
+	if (!lang_is_int(&a[0]) || a[0].u.i < 0 || a[0].u.i > 2) {
+		struct lang_val bare = lang_raw(a[0]);
 		front_fail_hint(f, REASON_bad_axis, "a grid has three axes: fold more dimensions into one and take it apart with // and %",
 				"%s axis must be 0, 1, or 2 but got %s", b->name, front_str(f, &bare));
 	}
-	return val_of(emit_imm(f, num ? TOP_NUM_PROGRAMS : TOP_PROGRAM_ID, ty_sc(SC_INT32), (int64_t)a[0].u.i, 0));
+	return lang_of(emit_imm(f, num ? TOP_NUM_PROGRAMS : TOP_PROGRAM_ID, ty_sc(SC_INT32), (int64_t)a[0].u.i, 0));
 }
 
-struct val bi_arange(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_arange(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (!val_is_int(&a[0]) || !val_is_int(&a[1]))
+	if (!lang_is_int(&a[0]) || !lang_is_int(&a[1]))
 		front_fail_hint(f, REASON_not_constexpr, "make the size a tl.constexpr parameter", "arange's arguments must be of type tl.constexpr");
 	pyint lim = (pyint)1 << 40, s = a[0].u.i, e = a[1].u.i;
-	return val_of(sem_arange(f, (int64_t)(s > lim ? lim : s < -lim ? -lim : s), (int64_t)(e > lim ? lim : e < -lim ? -lim : e)));
+	return lang_of(sem_arange(f, (int64_t)(s > lim ? lim : s < -lim ? -lim : s), (int64_t)(e > lim ? lim : e < -lim ? -lim : e)));
 }
 
-struct val bi_full(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_full(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t shape[TY_MAX_RANK];
 	int rank = arg_shape(f, &a[0], shape);
 	if (rank)
 		sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
-	if (a[2].kind == V_NONE)
+	if (a[2].kind == LANG_NONE)
 		front_fail(f, REASON_bad_dtype, "dtype must be specified when value is not a tensor");
 	const struct ty *dtype = arg_dtype(f, &a[2]);
 	/* a constant can be born in its shape: no scalar, no splat */
-	if (val_is_number(&a[1]) && rank) {
+	if (lang_is_number(&a[1]) && rank) {
 		f->mute++;
 		sem_constant(f, &a[1], dtype);
 		f->mute--;
 		const struct ty *t = sem_block_ty(f, dtype, rank, shape);
 		if (ty_is_float(dtype))
-			return val_of(emit_float(f, t, val_as_double(&a[1]) == 0 ? 0.0 : val_as_double(&a[1])));
+			return lang_of(emit_float(f, t, lang_as_double(&a[1]) == 0 ? 0.0 : lang_as_double(&a[1])));
 		int one = ty_is_bool(dtype) && lang_truth(&a[1]);
-		return val_of(emit_int(f, t, one ? 1 : a[1].kind == V_FLOAT ? 0 : sem_int_bits(&a[1], dtype)));
+		return lang_of(emit_int(f, t, one ? 1 : a[1].kind == LANG_FLOAT ? 0 : sem_int_bits(&a[1], dtype)));
 	}
-	return val_of(sem_splat(f, sem_make_scalar(f, a[1], dtype), rank, shape));
+	return lang_of(sem_splat(f, sem_make_scalar(f, a[1], dtype), rank, shape));
 }
 
-struct val bi_to_tensor(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_to_tensor(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_to_tensor(f, a[0]));
+	return lang_of(sem_to_tensor(f, a[0]));
 }
 
-struct val bi_broadcast(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_broadcast(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]), y = arg_tensor(f, &a[1]);
 	sem_broadcast(f, &x, &y);
-	struct val *v = arena_array(f->a, 2, sizeof *v);
-	v[0] = val_of(x), v[1] = val_of(y);
-	return val_tuple(v, 2);
+	struct lang_val *v = arena_array(f->a, 2, sizeof *v);
+	v[0] = lang_of(x), v[1] = lang_of(y);
+	return lang_tuple(v, 2);
 }
 
-struct val bi_broadcast_to(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_broadcast_to(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t shape[TY_MAX_RANK];
 	int rank = arg_dims(f, &a[1], shape);
 	if (rank)
 		sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
-	return val_of(sem_broadcast_to(f, arg_tensor(f, &a[0]), rank, shape));
+	return lang_of(sem_broadcast_to(f, arg_tensor(f, &a[0]), rank, shape));
 }
 
-struct val bi_trans(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_trans(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]);
@@ -84,69 +84,69 @@ struct val bi_trans(struct front *f, const struct builtin *b, const struct val *
 		for (int i = 0; i < n; i++)
 			dims[i] = i < n - 2 ? i : 2 * n - 3 - i;
 	}
-	return val_of(sem_permute(f, x, n, dims));
+	return lang_of(sem_permute(f, x, n, dims));
 }
 
-struct val bi_permute(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_permute(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t dims[TY_MAX_RANK];
 	int n = arg_dims(f, &a[1], dims);
-	return val_of(sem_permute(f, arg_tensor(f, &a[0]), n, dims));
+	return lang_of(sem_permute(f, arg_tensor(f, &a[0]), n, dims));
 }
 
-struct val bi_cat(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_cat(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	if (!lang_truth(&a[2]) && f->version >= 307)
-		return val_of(sem_cat_along(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[3], "dim")));
+		return lang_of(sem_cat_along(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[3], "dim")));
 	if (!lang_truth(&a[2]))
 		front_fail_hint(f, REASON_bad_value, "pass can_reorder=True, or tl.join and reshape to keep the order",
 				"current implementation of `cat` always may reorder elements");
-	return val_of(sem_cat(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1])));
+	return lang_of(sem_cat(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1])));
 }
 
-struct val bi_join(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_join(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_join(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1])));
+	return lang_of(sem_join(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1])));
 }
 
-struct val bi_split(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_split(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x, y;
 	sem_split(f, arg_tensor(f, &a[0]), &x, &y);
-	struct val *v = arena_array(f->a, 2, sizeof *v);
-	v[0] = val_of(x), v[1] = val_of(y);
-	return val_tuple(v, 2);
+	struct lang_val *v = arena_array(f->a, 2, sizeof *v);
+	v[0] = lang_of(x), v[1] = lang_of(y);
+	return lang_tuple(v, 2);
 }
 
-struct val bi_reshape(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_reshape(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t shape[TY_MAX_RANK];
 	int rank = arg_dims(f, &a[1], shape);
 	struct tv x = arg_tensor(f, &a[0]);
 	if (!rank)
-		return val_of(sem_unsplat(f, x));
+		return lang_of(sem_unsplat(f, x));
 	sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
-	return val_of(sem_reshape(f, x, rank, shape));
+	return lang_of(sem_reshape(f, x, rank, shape));
 }
 
-struct val bi_item(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_item(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_unsplat(f, arg_tensor(f, &a[0])));
+	return lang_of(sem_unsplat(f, arg_tensor(f, &a[0])));
 }
 
-struct val bi_expand_dims(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_expand_dims(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]);
 	int64_t axes[TY_MAX_RANK];
-	struct val one = a[1];
-	struct val_tuple t = a[1].kind == V_TUPLE ? a[1].u.tup : (struct val_tuple){ .v = &one, .n = 1 };
+	struct lang_val one = a[1];
+	struct lang_tuple t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
 	if (t.n > TY_MAX_RANK)
 		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++)
@@ -162,33 +162,33 @@ struct val bi_expand_dims(struct front *f, const struct builtin *b, const struct
 		}
 	for (size_t i = 0; i < t.n; i++)
 		x = sem_expand_dims(f, x, (int)axes[i]);
-	return val_of(x);
+	return lang_of(x);
 }
 
-struct val bi_gather(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_gather(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_gather(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[2], "the axis of gather")));
+	return lang_of(sem_gather(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[2], "the axis of gather")));
 }
 
-struct val bi_cast(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_cast(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]);
 	const struct ty *dtype = arg_dtype(f, &a[1]);
 	if (lang_truth(&a[3]))
-		return val_of(sem_bitcast(f, x, dtype));
+		return lang_of(sem_bitcast(f, x, dtype));
 	const char *rounding = NULL;
-	if (a[2].kind != V_NONE) {
+	if (a[2].kind != LANG_NONE) {
 		struct str s = arg_str(f, &a[2], "Rounding mode");
 		rounding = arena_strndup(f->a, s.p, s.n);
 	}
-	return val_of(sem_cast_rounded(f, x, dtype, rounding));
+	return lang_of(sem_cast_rounded(f, x, dtype, rounding));
 }
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-static void check_choice(struct front *f, const struct val *v, const char *what, const char *const *allowed)
+static void check_choice(struct front *f, const struct lang_val *v, const char *what, const char *const *allowed)
 {
 	struct str s = arg_str(f, v, what);
 	if (!s.n)
@@ -206,20 +206,20 @@ static const char *const sems[] = { "acquire", "release", "acq_rel", "relaxed", 
 static const char *const scopes[] = { "gpu", "cta", "sys", NULL };
 static const char *const paddings[] = { "zero", "nan", NULL };
 
-static struct val optional_tensor(struct front *f, struct val v)
+static struct lang_val optional_tensor(struct front *f, struct lang_val v)
 {
-	return v.kind == V_NONE ? v : val_of(sem_to_tensor(f, v));
+	return v.kind == LANG_NONE ? v : lang_of(sem_to_tensor(f, v));
 }
 
-static struct tv pointer_arg(struct front *f, const struct val *v, const char *fn)
+static struct tv pointer_arg(struct front *f, const struct lang_val *v, const char *fn)
 {
-	if (v->kind == V_TENSOR)
+	if (v->kind == LANG_TENSOR)
 		return tv_of(v);
 	front_fail_hint(f, REASON_not_a_pointer, "the address must come from a tensor argument: ptr + offsets",
-			"Unsupported ptr type %s in `%s`", v->kind == V_NONE ? "None" : front_str(f, v), fn);
+			"Unsupported ptr type %s in `%s`", v->kind == LANG_NONE ? "None" : front_str(f, v), fn);
 }
 
-struct val bi_load(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_load(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct sem_access acc = { .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]), .boundary = a[3] };
@@ -227,10 +227,10 @@ struct val bi_load(struct front *f, const struct builtin *b, const struct val *a
 	check_choice(f, &a[6], "Eviction policy", evictions);
 	check_choice(f, &a[4], "Padding option", paddings);
 	acc.padding = arg_str(f, &a[4], "Padding option");
-	return val_of(sem_load(f, pointer_arg(f, &a[0], "tl.load"), &acc));
+	return lang_of(sem_load(f, pointer_arg(f, &a[0], "tl.load"), &acc));
 }
 
-struct val bi_store(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_store(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv value = sem_to_tensor(f, a[1]);
@@ -238,59 +238,59 @@ struct val bi_store(struct front *f, const struct builtin *b, const struct val *
 	check_choice(f, &a[4], "Cache modifier", store_caches);
 	check_choice(f, &a[5], "Eviction policy", evictions);
 	sem_store(f, pointer_arg(f, &a[0], "tl.store"), value, &acc);
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_make_block_ptr(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_make_block_ptr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_make_block_ptr(f, arg_tensor(f, &a[0]), a[1], a[2], a[3], a[4], a[5]));
+	return lang_of(sem_make_block_ptr(f, arg_tensor(f, &a[0]), a[1], a[2], a[3], a[4], a[5]));
 }
 
-struct val bi_advance(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_advance(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_advance(f, arg_tensor(f, &a[0]), a[1]));
+	return lang_of(sem_advance(f, arg_tensor(f, &a[0]), a[1]));
 }
 
-struct val bi_make_tensor_descriptor(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_make_tensor_descriptor(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	check_choice(f, &a[4], "Padding option", paddings);
 	return sem_make_desc(f, arg_tensor(f, &a[0]), a[1], a[2], a[3], arg_str(f, &a[4], "Padding option"));
 }
 
-static const struct val *desc_arg(struct front *f, const struct val *v)
+static const struct lang_val *desc_arg(struct front *f, const struct lang_val *v)
 {
-	if (v->kind != V_DESC)
+	if (v->kind != LANG_DESC)
 		front_fail(f, REASON_block_pointer, "a tensor descriptor is needed here, not %s", front_str(f, v));
 	return v;
 }
 
-struct val bi_desc_load(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_desc_load(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_desc_load(f, desc_arg(f, &a[0]), a[1]));
+	return lang_of(sem_desc_load(f, desc_arg(f, &a[0]), a[1]));
 }
 
-struct val bi_desc_store(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_desc_store(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	sem_desc_store(f, desc_arg(f, &a[0]), a[1], arg_tensor(f, &a[2]));
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_desc_gather(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_desc_gather(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_desc_gather(f, desc_arg(f, &a[0]), arg_tensor(f, &a[1]), a[2]));
+	return lang_of(sem_desc_gather(f, desc_arg(f, &a[0]), arg_tensor(f, &a[1]), a[2]));
 }
 
-struct val bi_desc_scatter(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_desc_scatter(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	sem_desc_scatter(f, desc_arg(f, &a[0]), arg_tensor(f, &a[1]), arg_tensor(f, &a[2]), a[3]);
-	return val_none();
+	return lang_none();
 }
 
 static enum tile_rmw rmw_of(const char *atomic_name)
@@ -305,26 +305,26 @@ static enum tile_rmw rmw_of(const char *atomic_name)
 	BUG("no atomic '%s'", atomic_name);
 }
 
-struct val bi_desc_atomic(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_desc_atomic(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	sem_desc_atomic(f, rmw_of(b->name), desc_arg(f, &a[0]), a[1], arg_tensor(f, &a[2]));
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_atomic(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_atomic(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	struct val value = val_of(sem_to_tensor(f, a[1]));
+	struct lang_val value = lang_of(sem_to_tensor(f, a[1]));
 	struct tv r = sem_atomic(f, rmw_of(b->name), b->name + strlen("atomic_"), a[0], value, a[2]);
 	check_choice(f, &a[3], "Memory semantic", sems);
 	check_choice(f, &a[4], "Memory semantic", scopes);
-	return val_of(r);
+	return lang_of(r);
 }
 
-struct val bi_atomic_cas(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_atomic_cas(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv cmp = sem_to_tensor(f, a[1]), value = sem_to_tensor(f, a[2]);
 	check_choice(f, &a[3], "Memory semantic", sems);
 	check_choice(f, &a[4], "Memory semantic", scopes);
-	return val_of(sem_cas(f, a[0], cmp, value));
+	return lang_of(sem_cas(f, a[0], cmp, value));
 }

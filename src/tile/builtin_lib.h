@@ -5,6 +5,6 @@
 #include "tile/front.h"
 
 int lang_libdevice_exists(struct str name);
-struct val lang_libdevice_call(struct front *f, struct str name, const struct call_args *args);
+struct lang_val lang_libdevice_call(struct front *f, struct str name, const struct front_args *args);
 
 #endif

@@ -2,45 +2,45 @@
 #include "tile/builtin.h"
 #include "tile/builtin_lib.h"
 
-struct val bi_where(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_where(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_where(f, sem_to_tensor(f, a[0]), a[1], a[2]));
+	return lang_of(sem_where(f, sem_to_tensor(f, a[0]), a[1], a[2]));
 }
 
-struct val bi_arith(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_arith(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	enum py_op op = b->name[0] == 'a' ? PY_OP_Add : b->name[0] == 's' ? PY_OP_Sub : PY_OP_Mult;
-	return val_of(sem_binary(f, op, a[0], a[1]));
+	return lang_of(sem_binary(f, op, a[0], a[1]));
 }
 
-static struct val promoted(struct front *f, const struct val *v)
+static struct lang_val promoted(struct front *f, const struct lang_val *v)
 {
-	return val_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
+	return lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
 }
 
-struct val bi_minmax(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	struct val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
-	return val_of(sem_minmax(f, !strcmp(b->name, "maximum"), lang_truth(&a[2]), x, y));
+	struct lang_val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
+	return lang_of(sem_minmax(f, !strcmp(b->name, "maximum"), lang_truth(&a[2]), x, y));
 }
 
-struct val bi_clamp(struct front *f, const struct builtin *b, const struct val *a)
-{
-	(void)b;
-	struct val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
-	return val_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), lang_truth(&a[3])));
-}
-
-struct val bi_logical(struct front *f, const struct builtin *b, const struct val *a)
-{
-	return val_of(sem_logical(f, !strcmp(b->name, "logical_and") ? PY_OP_And : PY_OP_Or, a[0], a[1]));
-}
-
-struct val bi_promote_bf16(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_bf16_to_fp32(f, arg_tensor(f, &a[0])));
+	struct lang_val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
+	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), lang_truth(&a[3])));
+}
+
+struct lang_val bi_logical(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	return lang_of(sem_logical(f, !strcmp(b->name, "logical_and") ? PY_OP_And : PY_OP_Or, a[0], a[1]));
+}
+
+struct lang_val bi_promote_bf16(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	(void)b;
+	return lang_of(sem_bf16_to_fp32(f, arg_tensor(f, &a[0])));
 }
 
 /* --- functions of one float ---------------------------------------------------------------- */
@@ -59,9 +59,9 @@ static size_t function_index(const char *name)
 	BUG("no function '%s'", name);
 }
 
-static void check_float_gate(struct front *f, const struct val *v, int only_fp32)
+static void check_float_gate(struct front *f, const struct lang_val *v, int only_fp32)
 {
-	if (v->kind != V_TENSOR)
+	if (v->kind != LANG_TENSOR)
 		return;
 	const struct ty *t = ty_scalar(v->u.t.ty);
 	if (ty_is(t, SC_FP32) || (!only_fp32 && ty_is(t, SC_FP64)))
@@ -70,85 +70,85 @@ static void check_float_gate(struct front *f, const struct val *v, int only_fp32
 			only_fp32 ? "['fp32']" : "['fp32', 'fp64']", front_ty(f, t));
 }
 
-struct val bi_math1(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_math1(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	size_t i = function_index(b->name);
 	check_float_gate(f, &a[0], functions[i].only_fp32);
 	return bi_math1_method(f, b, a);
 }
 
-struct val bi_math1_method(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	size_t i = function_index(b->name);
 	struct tv x = sem_to_tensor(f, a[0]);
 	if (!ty_is_float(ty_scalar(x.ty)))
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
-	return val_of(emit(f, functions[i].op, x.ty, 1, x.id));
+	return lang_of(emit(f, functions[i].op, x.ty, 1, x.id));
 }
 
-struct val bi_abs(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]);
 	const struct ty *t = ty_scalar(x.ty);
 	if (ty_is_unsigned(t))
-		return val_of(x);
+		return lang_of(x);
 	if (!ty_is_float(t) && !ty_is_signed(t))
 		front_fail(f, REASON_bad_dtype, "Unexpected dtype %s", front_ty(f, t));
-	return val_of(emit(f, TOP_ABS, x.ty, 1, x.id));
+	return lang_of(emit(f, TOP_ABS, x.ty, 1, x.id));
 }
 
-struct val bi_fdiv(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]);
 	if (!ty_is_float(ty_scalar(x.ty)) || !ty_is_float(ty_scalar(y.ty)))
 		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
-	sem_unify(f, val_of(x), val_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
+	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
 		front_late(f, REASON_bad_types, "convert one operand", "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
 	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end has no such division: its passes fail */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y", "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));
-	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
-struct val bi_div_rn(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	check_float_gate(f, &a[0], 1);
 	check_float_gate(f, &a[1], 1);
 	struct tv x, y;
-	sem_unify(f, val_of(sem_to_tensor(f, a[0])), val_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
-	return val_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
-struct val bi_fma(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]), z = sem_to_tensor(f, a[2]);
-	sem_unify(f, val_of(x), val_of(y), 0, &x, &y);
-	sem_unify(f, val_of(z), val_of(x), 0, &z, &x);
-	sem_unify(f, val_of(z), val_of(y), 0, &z, &y);
+	sem_unify(f, lang_of(x), lang_of(y), 0, &x, &y);
+	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
+	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s", front_ty(f, ty_scalar(x.ty)));
-	return val_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
+	return lang_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
 }
 
-struct val bi_umulhi(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	for (int i = 0; i < 2; i++) {
-		if (a[i].kind != V_TENSOR)
+		if (a[i].kind != LANG_TENSOR)
 			continue;
 		const struct ty *t = ty_scalar(a[i].u.t.ty);
 		if (!ty_is_int(t) || ty_bits(t) < 32)
 			front_fail(f, REASON_bad_dtype, "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
 	}
 	struct tv x, y;
-	sem_unify(f, val_of(sem_to_tensor(f, a[0])), val_of(sem_to_tensor(f, a[1])), 0, &x, &y);
-	return val_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
+	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	return lang_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
 }
 
 /* --- libdevice ------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ _Noreturn static void no_overload(struct front *f, struct str name, size_t n, co
 			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
 }
 
-struct val lang_libdevice_call(struct front *f, struct str name, const struct call_args *args)
+struct lang_val lang_libdevice_call(struct front *f, struct str name, const struct front_args *args)
 {
 	struct tv x[4];
 	enum dtype dt[4];
@@ -218,10 +218,10 @@ struct val lang_libdevice_call(struct front *f, struct str name, const struct ca
 		no_overload(f, name, args->n, x);
 	struct tv shape = x[0];
 	for (size_t i = 0; i < args->n; i++)
-		sem_unify(f, val_of(x[i]), val_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);
+		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);
 	tile_reg src[4];
 	for (size_t i = 0; i < args->n; i++) {
-		sem_unify(f, val_of(x[i]), val_of(shape), SEM_NO_ARITH, &x[i], &(struct tv){ 0 });
+		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &x[i], &(struct tv){ 0 });
 		if (lib.before >= 0)
 			x[i] = emit(f, (enum tile_op)lib.before, x[i].ty, 1, x[i].id);
 		src[i] = x[i].id;
@@ -231,5 +231,5 @@ struct val lang_libdevice_call(struct front *f, struct str name, const struct ca
 	emit_insn(f, lib.op, 1, &r.id, (int)args->n, src)->rounding = (uint8_t)lib.rounding;
 	if (lib.result != lib.gives)
 		r = emit(f, TOP_BITCAST, ty_with(f->a, shape.ty, from_machine(lib.result)), 1, r.id);
-	return val_of(r);
+	return lang_of(r);
 }

@@ -3,20 +3,20 @@
 
 #include "tile/builtin.h"
 
-struct val bi_nothing(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_nothing(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)b, (void)a;
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_hint(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	struct val one = a[1];
-	struct val_tuple t = a[1].kind == V_TUPLE ? a[1].u.tup : (struct val_tuple){ .v = &one, .n = 1 };
+	struct lang_val one = a[1];
+	struct lang_tuple t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
 	for (size_t i = 0; i < t.n; i++) {
-		if (t.v[i].kind == V_TENSOR || (!t.v[i].wrapped && a[1].kind != V_TUPLE))
+		if (t.v[i].kind == LANG_TENSOR || (!t.v[i].wrapped && a[1].kind != LANG_TUPLE))
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
-		if (!val_is_int(&t.v[i]))
+		if (!lang_is_int(&t.v[i]))
 			front_fail(f, REASON_bad_value, "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 	}
 	struct tv x = arg_tensor(f, &a[0]);
@@ -26,34 +26,34 @@ struct val bi_hint(struct front *f, const struct builtin *b, const struct val *a
 	return a[0];
 }
 
-struct val bi_assume(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	sem_to_tensor(f, a[0]);
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_static_print(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_static_print(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	return bi_nothing(f, b, a);
 }
 
-struct val bi_static_assert(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[0].kind != V_BOOL)
+	if (a[0].kind != LANG_BOOL)
 		front_fail(f, REASON_not_constexpr, "Assertion condition could not be determined at compile-time. "
 			   "Make sure that it depends only on `constexpr` values");
-	struct val msg = val_raw(a[1]);
+	struct lang_val msg = lang_raw(a[1]);
 	if (!a[0].u.i)
 		front_fail(f, REASON_static_assert, "%s", front_str(f, &msg));
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_device_print(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_device_print(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[0].kind != V_STR)
+	if (a[0].kind != LANG_STR)
 		front_fail_hint(f, REASON_bad_argument, "the first argument of print in a kernel is a string literal: print(\"x\", x)",
 				"%s is not string", front_str(f, &a[0]));
 	for (size_t i = 0; i < a[0].u.s.n; i++)
@@ -70,31 +70,31 @@ struct val bi_device_print(struct front *f, const struct builtin *b, const struc
 	in->attr[0] = lang_truth(&a[2]);
 	if (!f->mute)
 		in->text = (struct str){ arena_strndup(tile_build_arena(f->b), a[0].u.s.p, a[0].u.s.n), a[0].u.s.n };
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_device_assert(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv cond = sem_to_tensor(f, a[0]);
-	struct str msg = a[1].kind == V_STR ? a[1].u.s : STR("");
-	if (a[2].kind != V_NONE)
+	struct str msg = a[1].kind == LANG_STR ? a[1].u.s : STR("");
+	if (a[2].kind != LANG_NONE)
 		sem_to_tensor(f, a[2]);
-	if (!ty_is_int(ty_scalar(cond.ty)) || f->in_func || a[2].kind != V_NONE)
-		return val_none();      /* Triton compiles asserts away unless debugging; these say nothing a run could check */
+	if (!ty_is_int(ty_scalar(cond.ty)) || f->in_func || a[2].kind != LANG_NONE)
+		return lang_none();      /* Triton compiles asserts away unless debugging; these say nothing a run could check */
 	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	emit_do(f, TOP_ASSERT, 1, cond.id);
 	if (!f->mute)
 		emit_last(f)->text = (struct str){ arena_strndup(tile_build_arena(f->b), msg.p, msg.n), msg.n };
-	return val_none();
+	return lang_none();
 }
 
-struct val bi_inline_asm(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	front_unsupported(f, "inline assembly is not run by this engine");
 	struct tv shape = { 0 };
-	struct val_tuple args = a[2].kind == V_TUPLE ? a[2].u.tup : (struct val_tuple){ .n = 0 };
+	struct lang_tuple args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
 	for (size_t i = 0; i < args.n; i++) {
 		struct tv x = sem_to_tensor(f, args.v[i]);
 		if (shape.ty)
@@ -102,141 +102,141 @@ struct val bi_inline_asm(struct front *f, const struct builtin *b, const struct 
 		else
 			shape = x;
 	}
-	size_t n = a[3].kind == V_TUPLE ? a[3].u.tup.n : 1;
-	struct val *out = arena_array(f->a, n, sizeof *out);
+	size_t n = a[3].kind == LANG_TUPLE ? a[3].u.tup.n : 1;
+	struct lang_val *out = arena_array(f->a, n, sizeof *out);
 	for (size_t i = 0; i < n; i++) {
-		const struct ty *t = arg_dtype(f, a[3].kind == V_TUPLE ? &a[3].u.tup.v[i] : &a[3]);
-		out[i] = val_tensor(shape.ty ? ty_with(f->a, shape.ty, t) : t, 0);
+		const struct ty *t = arg_dtype(f, a[3].kind == LANG_TUPLE ? &a[3].u.tup.v[i] : &a[3]);
+		out[i] = lang_tensor(shape.ty ? ty_with(f->a, shape.ty, t) : t, 0);
 	}
-	return a[3].kind == V_TUPLE ? val_tuple(out, n) : out[0];
+	return a[3].kind == LANG_TUPLE ? lang_tuple(out, n) : out[0];
 }
 
-struct val bi_hardware(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_hardware(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)a;
 	front_unsupported(f, "%s reads the hardware, which this engine does not have", b->name);
-	return val_tensor(ty_sc(!strcmp(b->name, "smid") ? SC_INT32 : SC_INT64), 0);
+	return lang_tensor(ty_sc(!strcmp(b->name, "smid") ? SC_INT32 : SC_INT64), 0);
 }
 
-struct val bi_num_threads(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_num_threads(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)a;
 	int warps = f->launch->num_warps > 0 ? f->launch->num_warps : 4;
-	return val_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
+	return lang_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
 }
 
-struct val bi_target_is(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_target_is(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)a;
-	return val_bool(!strcmp(b->name, "is_cuda"));
+	return lang_bool(!strcmp(b->name, "is_cuda"));
 }
 
-struct val bi_capability_geq(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_capability_geq(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_bool(f->capability >= 10 * arg_int(f, &a[0], "major") + arg_int(f, &a[1], "minor"));
+	return lang_bool(f->capability >= 10 * arg_int(f, &a[0], "major") + arg_int(f, &a[1], "minor"));
 }
 
 /* --- iterators ------------------------------------------------------------------------------- */
 
-static void check_static(struct front *f, const struct val *v, const char *what)
+static void check_static(struct front *f, const struct lang_val *v, const char *what)
 {
-	if (!v->wrapped || v->kind == V_TENSOR)
+	if (!v->wrapped || v->kind == LANG_TENSOR)
 		front_fail_hint(f, REASON_not_constexpr, "use tl.range for bounds that are not known at compile time",
 				"%s used as tl.static_range %s value is not a constexpr", front_str(f, v), what);
-	if (!val_is_int(v))
+	if (!lang_is_int(v))
 		front_fail(f, REASON_bad_iterator, "'%s' object cannot be interpreted as an integer", lang_type_name(v));
 }
 
-struct val bi_range(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_range(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	struct val_range *r = arena_zalloc(f->a, sizeof *r);
+	struct lang_range *r = arena_zalloc(f->a, sizeof *r);
 	r->kind = !strcmp(b->name, "static_range") ? RANGE_STATIC : strcmp(b->module, "builtins") ? RANGE_TL : RANGE_PY;
 	if (r->kind == RANGE_STATIC) {
 		check_static(f, &a[0], "start");
-		if (a[2].kind != V_UNBOUND)
+		if (a[2].kind != LANG_UNBOUND)
 			check_static(f, &a[2], "step");
-		if (a[1].kind != V_UNBOUND)
+		if (a[1].kind != LANG_UNBOUND)
 			check_static(f, &a[1], "end");
 	}
-	r->step = a[2].kind == V_UNBOUND ? val_int(1) : a[2];
-	r->start = a[1].kind == V_UNBOUND ? val_int(0) : a[0];
-	r->end = a[1].kind == V_UNBOUND ? a[0] : a[1];
-	return (struct val){ .kind = V_RANGE, .u.r = r };
+	r->step = a[2].kind == LANG_UNBOUND ? lang_int(1) : a[2];
+	r->start = a[1].kind == LANG_UNBOUND ? lang_int(0) : a[0];
+	r->end = a[1].kind == LANG_UNBOUND ? a[0] : a[1];
+	return (struct lang_val){ .kind = LANG_RANGE, .u.r = r };
 }
 
-struct val bi_condition(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_condition(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	struct val *c = arena_zalloc(f->a, sizeof *c);
+	struct lang_val *c = arena_zalloc(f->a, sizeof *c);
 	*c = a[0];
-	return (struct val){ .kind = V_CONDITION, .u.cond = c };
+	return (struct lang_val){ .kind = LANG_CONDITION, .u.cond = c };
 }
 
 /* --- types and constants --------------------------------------------------------------------- */
 
-struct val bi_constexpr(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_constexpr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)b;
-	struct val v = a[0];
-	v.wrapped = v.kind != V_TENSOR;
+	struct lang_val v = a[0];
+	v.wrapped = v.kind != LANG_TENSOR;
 	return v;
 }
 
-struct val bi_pointer_type(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_pointer_type(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_type(ty_ptr(f->a, arg_dtype(f, &a[0]), lang_truth(&a[2])));
+	return lang_type(ty_ptr(f->a, arg_dtype(f, &a[0]), lang_truth(&a[2])));
 }
 
-struct val bi_block_type(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_block_type(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t shape[TY_MAX_RANK];
 	int rank = arg_shape(f, &a[1], shape);
-	return val_type(sem_block_ty(f, arg_dtype(f, &a[0]), rank, shape));
+	return lang_type(sem_block_ty(f, arg_dtype(f, &a[0]), rank, shape));
 }
 
-static void need_constants(struct front *f, const struct val *a, int n, const char *fn)
+static void need_constants(struct front *f, const struct lang_val *a, int n, const char *fn)
 {
 	for (int i = 0; i < n; i++)
-		if (a[i].kind == V_TENSOR)
+		if (a[i].kind == LANG_TENSOR)
 			front_fail_hint(f, REASON_not_constexpr, !strcmp(fn, "cdiv") ? "use tl.cdiv on run-time values" : NULL,
 					"Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)");
 }
 
-struct val bi_host_cdiv(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_host_cdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	need_constants(f, a, 2, b->name);
-	struct val sum = front_const_binary(f, PY_OP_Sub, front_const_binary(f, PY_OP_Add, a[0], a[1]), val_int(1));
+	struct lang_val sum = front_const_binary(f, PY_OP_Sub, front_const_binary(f, PY_OP_Add, a[0], a[1]), lang_int(1));
 	return front_const_binary(f, PY_OP_FloorDiv, sum, a[1]);
 }
 
-struct val bi_host_next_power_of_2(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_host_next_power_of_2(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	need_constants(f, a, 1, b->name);
 	pyint n = arg_int(f, &a[0], "n") - 1;
 	for (int s = 1; s <= 32; s *= 2)
 		n |= n >> s;
-	return val_int(n + 1);
+	return lang_int(n + 1);
 }
 
 /* --- Python ----------------------------------------------------------------------------------- */
 
-struct val bi_len(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_len(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[0].kind == V_TUPLE)
-		return val_int((pyint)a[0].u.tup.n);
-	if (a[0].kind == V_STR)
-		return val_int((pyint)a[0].u.s.n);
+	if (a[0].kind == LANG_TUPLE)
+		return lang_int((pyint)a[0].u.tup.n);
+	if (a[0].kind == LANG_STR)
+		return lang_int((pyint)a[0].u.s.n);
 	front_fail(f, REASON_bad_types, "object of type '%s' has no len()", lang_type_name(&a[0]));
 }
 
-struct val bi_list(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_list(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[0].kind != V_TUPLE)
+	if (a[0].kind != LANG_TUPLE)
 		front_fail(f, REASON_bad_types, "'%s' object is not iterable", lang_type_name(&a[0]));
 	return a[0];
 }
@@ -256,95 +256,95 @@ static double float_of_str(struct front *f, struct str s)
 	return d;
 }
 
-struct val bi_float(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_float(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (val_is_number(&a[0]))
-		return val_float(val_as_double(&a[0]));
-	if (a[0].kind == V_STR)
-		return val_float(float_of_str(f, a[0].u.s));
+	if (lang_is_number(&a[0]))
+		return lang_float(lang_as_double(&a[0]));
+	if (a[0].kind == LANG_STR)
+		return lang_float(float_of_str(f, a[0].u.s));
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.float32)",
 			"float() argument must be a string or a real number, not '%s'", lang_type_name(&a[0]));
 }
 
-struct val bi_int(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_int(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (val_is_int(&a[0]))
-		return val_int(a[0].u.i);
-	if (a[0].kind == V_FLOAT && isfinite(a[0].u.f) && fabs(a[0].u.f) < 1e30)
-		return val_int((pyint)a[0].u.f);
+	if (lang_is_int(&a[0]))
+		return lang_int(a[0].u.i);
+	if (a[0].kind == LANG_FLOAT && isfinite(a[0].u.f) && fabs(a[0].u.f) < 1e30)
+		return lang_int((pyint)a[0].u.f);
 	int64_t i;
-	if (a[0].kind == V_STR && !str_to_i64(str_trim(a[0].u.s), &i))
-		return val_int(i);
+	if (a[0].kind == LANG_STR && !str_to_i64(str_trim(a[0].u.s), &i))
+		return lang_int(i);
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.int32)",
 			"int() argument must be a string, a bytes-like object or a real number, not '%s'", lang_type_name(&a[0]));
 }
 
-static int is_instance(const struct val *v, const struct val *class)
+static int is_instance(const struct lang_val *v, const struct lang_val *class)
 {
-	if (class->kind == V_TUPLE) {
+	if (class->kind == LANG_TUPLE) {
 		for (size_t i = 0; i < class->u.tup.n; i++)
 			if (is_instance(v, &class->u.tup.v[i]))
 				return 1;
 		return 0;
 	}
-	struct str name = class->kind == V_CLASS ? class->u.s : class->kind == V_BUILTIN ? str_of(class->u.b->name) : STR("?");
+	struct str name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
 	switch (v->kind) {
-	case V_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
-	case V_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
-	case V_BOOL: return str_is(name, "bool") || str_is(name, "int");
-	case V_INT: return str_is(name, "int");
-	case V_FLOAT: return str_is(name, "float");
-	case V_STR: return str_is(name, "str");
-	case V_TYPE: return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
-	case V_DESC: return str_is(name, "tensor_descriptor") || str_is(name, "tensor_descriptor_base");
+	case LANG_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
+	case LANG_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
+	case LANG_BOOL: return str_is(name, "bool") || str_is(name, "int");
+	case LANG_INT: return str_is(name, "int");
+	case LANG_FLOAT: return str_is(name, "float");
+	case LANG_STR: return str_is(name, "str");
+	case LANG_TYPE: return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
+	case LANG_DESC: return str_is(name, "tensor_descriptor") || str_is(name, "tensor_descriptor_base");
 	default: return 0;
 	}
 }
 
-struct val bi_isinstance(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_isinstance(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)b;
-	return val_bool(is_instance(&a[0], &a[1]));
+	return lang_bool(is_instance(&a[0], &a[1]));
 }
 
-struct val bi_getattr(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_getattr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[1].kind != V_STR)
+	if (a[1].kind != LANG_STR)
 		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", lang_type_name(&a[1]));
 	return front_attr(f, a[0], a[1].u.s);
 }
 
-struct val bi_hasattr(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_hasattr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[1].kind != V_STR)
+	if (a[1].kind != LANG_STR)
 		front_fail(f, REASON_bad_types, "attribute name must be string, not '%s'", lang_type_name(&a[1]));
-	return val_bool(front_has_attr(f, a[0], a[1].u.s));
+	return lang_bool(front_has_attr(f, a[0], a[1].u.s));
 }
 
-struct val bi_py_minmax(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_py_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	struct val_tuple t = a[0].u.tup;
+	struct lang_tuple t = a[0].u.tup;
 	int is_max = b->name[1] == 'a', constant = 1;
-	if (t.n == 1 && t.v[0].kind == V_TUPLE)
+	if (t.n == 1 && t.v[0].kind == LANG_TUPLE)
 		t = t.v[0].u.tup;
 	for (size_t i = 0; i < t.n; i++)
-		constant &= t.v[i].kind != V_TENSOR && t.v[i].kind != V_TUPLE;
+		constant &= t.v[i].kind != LANG_TENSOR && t.v[i].kind != LANG_TUPLE;
 	if (!t.n || (!constant && t.n < 2))
 		front_fail(f, REASON_bad_argument, "min requires at least 2 values");
-	struct val best = t.v[0];
+	struct lang_val best = t.v[0];
 	for (size_t i = 1; i < t.n; i++) {
 		if (constant) {
 			if (front_const_compare(f, is_max ? PY_OP_Gt : PY_OP_Lt, t.v[i], best).u.i)
 				best = t.v[i];
 			continue;
 		}
-		struct val x = val_of(sem_bf16_to_fp32(f, sem_to_tensor(f, best)));
-		struct val y = val_of(sem_bf16_to_fp32(f, sem_to_tensor(f, t.v[i])));
-		best = val_of(sem_minmax(f, is_max, 0, x, y));
+		struct lang_val x = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, best)));
+		struct lang_val y = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, t.v[i])));
+		best = lang_of(sem_minmax(f, is_max, 0, x, y));
 	}
 	best.wrapped = constant;
 	return best;
@@ -380,12 +380,12 @@ static int type_test(const struct ty *t, struct str test)
 	return t->kind == TY_SCALAR && str_is(name, sc_table[t->sc].name);
 }
 
-struct val bi_dtype_test(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_dtype_test(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	return val_raw(val_bool(type_test(arg_dtype(f, &a[0]), str_of(b->name))));
+	return lang_raw(lang_bool(type_test(arg_dtype(f, &a[0]), str_of(b->name))));
 }
 
-struct val bi_dtype_limit(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	const struct ty *t = arg_dtype(f, &a[0]);
 	if (!ty_is_int(t))
@@ -393,22 +393,22 @@ struct val bi_dtype_limit(struct front *f, const struct builtin *b, const struct
 	pyint one = 1;
 	int bits = ty_bits(t), top = b->name[8] == 'm' && b->name[9] == 'a';
 	if (ty_is_signed(t))
-		return val_int(top ? (one << (bits - 1)) - 1 : -(one << (bits - 1)));
-	return val_int(top ? (one << bits) - 1 : 0);
+		return lang_int(top ? (one << (bits - 1)) - 1 : -(one << (bits - 1)));
+	return lang_int(top ? (one << bits) - 1 : 0);
 }
 
-struct val bi_with_element_ty(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_with_element_ty(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_type(ty_with(f->a, arg_dtype(f, &a[0]), arg_dtype(f, &a[1])));
+	return lang_type(ty_with(f->a, arg_dtype(f, &a[0]), arg_dtype(f, &a[1])));
 }
 
-struct val bi_get_block_shapes(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_get_block_shapes(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	const struct ty *t = arg_dtype(f, &a[0]);
-	struct val *v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
+	struct lang_val *v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
 	for (int i = 0; i < t->rank; i++)
-		v[i] = val_raw(val_int(t->shape[i]));
-	return val_tuple(v, (size_t)t->rank);
+		v[i] = lang_raw(lang_int(t->shape[i]));
+	return lang_tuple(v, (size_t)t->rank);
 }

@@ -3,15 +3,15 @@
 
 #include <stdio.h>
 
-struct val bi_dot(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_dot(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	if (a[3].kind != V_NONE && a[4].kind != V_NONE)
+	if (a[3].kind != LANG_NONE && a[4].kind != LANG_NONE)
 		front_fail(f, REASON_dot_rules, "Only one of input_precision and allow_tf32 can be specified");
 	struct sem_dot d = { .a = arg_tensor(f, &a[0]), .b = arg_tensor(f, &a[1]), .acc = a[2], .max_imprecise = a[5], .out = arg_dtype(f, &a[6]) };
-	d.precision = a[3].kind != V_NONE ? arg_str(f, &a[3], "input_precision")
-		: a[4].kind == V_NONE || lang_truth(&a[4]) ? STR("tf32") : STR("ieee");
-	return val_of(sem_dot(f, &d));
+	d.precision = a[3].kind != LANG_NONE ? arg_str(f, &a[3], "input_precision")
+		: a[4].kind == LANG_NONE || lang_truth(&a[4]) ? STR("tf32") : STR("ieee");
+	return lang_of(sem_dot(f, &d));
 }
 
 static const struct { const char *name; enum tile_fmt fmt; enum sc type, bits; } formats[] = {
@@ -20,7 +20,7 @@ static const struct { const char *name; enum tile_fmt fmt; enum sc type, bits; }
 	{ "fp16", TILE_FMT_FP16, SC_FP16, SC_UINT16 },
 };
 
-static size_t scaled_format(struct front *f, const struct val *v)
+static size_t scaled_format(struct front *f, const struct lang_val *v)
 {
 	struct str s = arg_str(f, v, "float format");
 	for (size_t i = 0; i < COUNT_OF(formats); i++)
@@ -29,7 +29,7 @@ static size_t scaled_format(struct front *f, const struct val *v)
 	front_fail(f, REASON_bad_value, "Invalid float format: %.*s.", STR_ARG(s));
 }
 
-static struct tv scaled_operand(struct front *f, const struct val *v, size_t fmt)
+static struct tv scaled_operand(struct front *f, const struct lang_val *v, size_t fmt)
 {
 	struct tv x = arg_tensor(f, v);
 	if (!ty_is_block(x.ty) || x.ty->rank < 2 || x.ty->rank > 3)
@@ -41,9 +41,9 @@ static struct tv scaled_operand(struct front *f, const struct val *v, size_t fmt
 	return sem_bitcast(f, x, ty_sc(formats[fmt].type));
 }
 
-static void check_scale(struct front *f, const struct val *v, const char *side, int64_t rows, int64_t k)
+static void check_scale(struct front *f, const struct lang_val *v, const char *side, int64_t rows, int64_t k)
 {
-	if (v->kind == V_NONE)
+	if (v->kind == LANG_NONE)
 		return;
 	struct tv s = arg_tensor(f, v);
 	int64_t group = ty_is(ty_scalar(s.ty), SC_FP8E4NV) ? 16 : 32;
@@ -53,7 +53,7 @@ static void check_scale(struct front *f, const struct val *v, const char *side, 
 			   (long long)(k / group), front_shape(f, s.ty));
 }
 
-struct val bi_dot_scaled(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	if (!ty_is(arg_dtype(f, &a[10]), SC_FP32))
@@ -73,39 +73,39 @@ struct val bi_dot_scaled(struct front *f, const struct builtin *b, const struct 
 			   front_shape(f, x.ty), front_shape(f, y.ty));
 	int64_t shape[3] = { x.ty->shape[0], m, n };
 	const struct ty *t = sem_block_ty(f, ty_sc(SC_FP32), r, r == 3 ? shape : shape + 1);
-	struct tv acc = a[6].kind == V_NONE ? emit_float(f, t, 0) : arg_tensor(f, &a[6]);
+	struct tv acc = a[6].kind == LANG_NONE ? emit_float(f, t, 0) : arg_tensor(f, &a[6]);
 	if (!ty_eq(acc.ty, t))
 		front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s", front_ty(f, acc.ty), front_ty(f, t));
 	check_scale(f, &a[1], "lhs", m, k);
 	check_scale(f, &a[4], "rhs", n, k);
 	tile_reg src[5] = { x.id, y.id, acc.id };
 	int count = 3, bits = 0;
-	if (a[1].kind != V_NONE)
+	if (a[1].kind != LANG_NONE)
 		src[count++] = tv_of(&a[1]).id, bits |= 1;
-	if (a[4].kind != V_NONE)
+	if (a[4].kind != LANG_NONE)
 		src[count++] = tv_of(&a[4]).id, bits |= 2;
 	struct tv out = { t, emit_reg(f, t) };
 	struct tile_insn *in = emit_insn(f, TOP_DOT_SCALED, 1, &out.id, count, src);
 	int32_t attrs[5] = { formats[fa].fmt, formats[fb].fmt, bits, ka, kb };
 	memcpy(in->attr, attrs, sizeof attrs);
-	return val_of(out);
+	return lang_of(out);
 }
 
 /* --- reductions ------------------------------------------------------------------------------ */
 
-struct val bi_reduce(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_reduce(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int single;
-	struct val r = sem_reduce(f, a[0], a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
+	struct lang_val r = sem_reduce(f, a[0], a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
 	return single ? r.u.tup.v[0] : r;
 }
 
-struct val bi_reduce_with_indices(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_reduce_with_indices(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]);
-	if (!val_is_int(&a[1]))
+	if (!lang_is_int(&a[1]))
 		front_fail_hint(f, REASON_bad_axis, "name the axis", "argmax and argmin need an axis known at compile time");
 	int rank = x.ty->rank;
 	if (a[1].u.i < -rank || a[1].u.i >= rank)
@@ -116,81 +116,81 @@ struct val bi_reduce_with_indices(struct front *f, const struct builtin *b, cons
 		if (d != axis)
 			index = sem_expand_dims(f, index, d);
 	index = sem_broadcast_to(f, index, rank, x.ty->shape);
-	struct val *pair = arena_array(f->a, 2, sizeof *pair);
-	pair[0] = val_of(x), pair[1] = val_of(index);
+	struct lang_val *pair = arena_array(f->a, 2, sizeof *pair);
+	pair[0] = lang_of(x), pair[1] = lang_of(index);
 	int single;
-	return sem_reduce(f, val_tuple(pair, 2), a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
+	return sem_reduce(f, lang_tuple(pair, 2), a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
 }
 
-struct val bi_associative_scan(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_associative_scan(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	struct val r = sem_scan(f, a[0], arg_int(f, &a[1], "the axis of a scan"), arg_fn(f, &a[2]), lang_truth(&a[3]));
-	return a[0].kind == V_TUPLE ? r : r.u.tup.v[0];
+	struct lang_val r = sem_scan(f, a[0], arg_int(f, &a[1], "the axis of a scan"), arg_fn(f, &a[2]), lang_truth(&a[3]));
+	return a[0].kind == LANG_TUPLE ? r : r.u.tup.v[0];
 }
 
-struct val bi_histogram(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_histogram(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return val_of(sem_histogram(f, arg_tensor(f, &a[0]), arg_int(f, &a[1], "num_bins"), a[2]));
+	return lang_of(sem_histogram(f, arg_tensor(f, &a[0]), arg_int(f, &a[1], "num_bins"), a[2]));
 }
 
-struct val bi_map_elementwise(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_map_elementwise(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return sem_map(f, arg_fn(f, &a[0]), a[1].u.tup.n, a[1].u.tup.v, (int)arg_int(f, &a[2], "pack"));
 }
 
 /* The first k of x sorted along its last dimension; k None: all of them. */
-struct val bi_sorted(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_sorted(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]);
 	int descending = lang_truth(&a[2]);
 	if (!ty_is_block(x.ty))
 		front_fail(f, REASON_bad_shape, "sort takes a tensor of at least one dimension");
-	int64_t n = x.ty->shape[x.ty->rank - 1], k = a[1].kind == V_NONE ? n : arg_int(f, &a[1], "k");
+	int64_t n = x.ty->shape[x.ty->rank - 1], k = a[1].kind == LANG_NONE ? n : arg_int(f, &a[1], "k");
 	if (k >= n)
-		return val_of(emit_imm(f, TOP_SORT, x.ty, descending, 1, x.id));
+		return lang_of(emit_imm(f, TOP_SORT, x.ty, descending, 1, x.id));
 	int64_t shape[TY_MAX_RANK];
 	memcpy(shape, x.ty->shape, (size_t)x.ty->rank * sizeof *shape);
 	shape[x.ty->rank - 1] = k;
-	return val_of(emit_imm(f, TOP_TOPK, sem_block_ty(f, x.ty->elem, x.ty->rank, shape), descending, 1, x.id));
+	return lang_of(emit_imm(f, TOP_TOPK, sem_block_ty(f, x.ty->elem, x.ty->rank, shape), descending, 1, x.id));
 }
 
-struct val bi_flipped(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_flipped(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct tv x = arg_tensor(f, &a[0]);
-	return val_of(emit_imm(f, TOP_FLIP, x.ty, arg_int(f, &a[1], "dim"), 1, x.id));
+	return lang_of(emit_imm(f, TOP_FLIP, x.ty, arg_int(f, &a[1], "dim"), 1, x.id));
 }
 
-struct val bi_log2_int(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_log2_int(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t n = arg_int(f, &a[0], "the argument of log2"), r = 0;
 	while (n > 1)
 		n >>= 1, r++;
-	return val_int(r);
+	return lang_int(r);
 }
 
-struct val bi_is_power_of_two(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_is_power_of_two(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t n = arg_int(f, &a[0], "the argument");
-	return val_bool(n && !(n & (n - 1)));
+	return lang_bool(n && !(n & (n - 1)));
 }
 
-struct val bi_int_dtype(struct front *f, const struct builtin *b, const struct val *a)
+struct lang_val bi_int_dtype(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	int64_t bits = arg_int(f, &a[0], "bitwidth");
 	char name[24];
 	if (bits == 1)
-		return val_type(ty_sc(SC_INT1));
+		return lang_type(ty_sc(SC_INT1));
 	snprintf(name, sizeof name, "%sint%lld", lang_truth(&a[1]) ? "" : "u", (long long)bits);
 	int sc = sc_by_name(str_of(name));
 	if (sc < 0)
 		front_fail(f, REASON_bad_dtype, "Unsupported bitwidth %lld and signedness %s", (long long)bits, lang_truth(&a[1]) ? "True" : "False");
-	return val_type(ty_sc((enum sc)sc));
+	return lang_type(ty_sc((enum sc)sc));
 }

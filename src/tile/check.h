@@ -10,8 +10,8 @@
 #define TILE_CHECK_H
 
 #include "tile/check_row.h"
+#include "tile/execute.h"
 #include "tile/machine.h"
-#include "tile/run.h"
 
 /* One entry of each array per granule. */
 struct shadow {
@@ -39,12 +39,12 @@ struct checker {
 	unsigned char *pending;     /* poison of the operation under way, largest tile */
 };
 
-int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_plan *plan, struct allocation *allocs, int n,
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_decoded *decoded, struct allocation *allocs, int n,
 		 int64_t programs, struct err *e);
 void checker_release(struct checker *c);
 
 /* An instruction in checked mode: poison before, the operation, poison after. */
-int check_exec(struct machine *m, const struct tile_insn *in, const struct plan_insn *p);
+int check_exec(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p);
 
 /* `count` elements of `esize` bytes, `step` bytes apart from `off` in the storage. 0, or -1 after a fault. */
 int check_load(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize);

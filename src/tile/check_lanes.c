@@ -8,7 +8,7 @@
 /* Nonzero if no two lanes that are on share a byte, by strides alone. */
 static int apart_by_strides(const struct access *a)
 {
-	const struct val *ptr = a->ptr;
+	const struct mval *ptr = a->ptr;
 	int64_t reach = a->esize;
 	int used[TILE_DIMS] = { 0 };
 	if (!a->boxed)
@@ -17,7 +17,7 @@ static int apart_by_strides(const struct access *a)
 		int least = 0;
 		int64_t step = INT64_MAX;
 		for (int d = 0; d < ptr->ndim; d++) {
-			int64_t s = ptr->kind == VAL_AFFINE ? ptr->stride[d] : 0;
+			int64_t s = ptr->kind == MVAL_AFFINE ? ptr->stride[d] : 0;
 			s = s < 0 ? -s : s;
 			if (!used[d] && s < step)
 				least = d, step = s;
@@ -52,7 +52,7 @@ static int note_lane(struct access *a, struct seen *table, size_t mask, const ch
 int check_lanes(const struct access *opened, const char *value, int64_t vstep)
 {
 	struct access a = *opened;
-	struct row r;
+	struct access_row r;
 	size_t cap = 4;
 	if (!vstep || apart_by_strides(&a))
 		return 0;

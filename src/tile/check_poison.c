@@ -3,10 +3,10 @@
  * false, a masked store). */
 #include "tile/check.h"
 
-unsigned char *poison_room(struct machine *m, struct val *v)
+unsigned char *poison_room(struct machine *m, struct mval *v)
 {
 	if (!v->pmap) {
-		int64_t lanes = v->home == &v->u ? 1 : MAX(v->n, m->plan->func_lanes[m->plan->owner[v - m->vals]]);
+		int64_t lanes = v->home == &v->u ? 1 : MAX(v->n, m->decoded->func_lanes[m->decoded->owner[v - m->vals]]);
 		v->pmap = arena_alloc(&m->check->mem, (size_t)lanes);
 		if (!v->pmap)
 			diag_set(m->fault, REASON_internal, 0, 0, "out of memory for poison");
@@ -14,7 +14,7 @@ unsigned char *poison_room(struct machine *m, struct val *v)
 	return v->pmap;
 }
 
-int poison_map(struct machine *m, struct val *v)
+int poison_map(struct machine *m, struct mval *v)
 {
 	if (v->pmap_on)
 		return 0;
@@ -30,11 +30,11 @@ int poison_all(struct machine *m, const struct tile_insn *in)
 	unsigned char bits = 0;
 	int32_t at = 0;
 	for (int k = 0; k < in->n_src; k++) {
-		bits |= val_src(m, in, k)->poison;
-		at = val_src(m, in, k)->poison ? val_src(m, in, k)->poison_at : at;
+		bits |= mval_src(m, in, k)->poison;
+		at = mval_src(m, in, k)->poison ? mval_src(m, in, k)->poison_at : at;
 	}
 	for (int k = 0; k < in->n_dst; k++) {
-		struct val *d = val_dst(m, in, k);
+		struct mval *d = mval_dst(m, in, k);
 		d->poison = bits;
 		d->pmap_on = 0;
 		d->poison_at = at;
@@ -42,7 +42,7 @@ int poison_all(struct machine *m, const struct tile_insn *in)
 	return 0;
 }
 
-int poison_fault(struct machine *m, int32_t loc, const struct val *v, int64_t lane, const char *what)
+int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t lane, const char *what)
 {
 	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
 	const struct tile_loc *from = &m->code->locs[v->poison_at];
@@ -63,14 +63,14 @@ struct pending {
 	int32_t at;
 };
 
-static unsigned char lane_poison(const struct val *v, int64_t i)
+static unsigned char lane_poison(const struct mval *v, int64_t i)
 {
 	return v->pmap_on ? v->pmap[i] : v->poison;
 }
 
-static int truth_at(struct val *v, int64_t i)
+static int truth_at(struct mval *v, int64_t i)
 {
-	return v->kind == VAL_UNIFORM ? v->u.raw[0] != 0 : ((unsigned char *)v->data)[i] != 0;
+	return v->kind == MVAL_UNIFORM ? v->u.raw[0] != 0 : ((unsigned char *)v->data)[i] != 0;
 }
 
 static void settle(struct pending *pd, unsigned char *map, int64_t n)
@@ -86,18 +86,18 @@ static void join_lanes(struct machine *m, const struct tile_insn *in, struct pen
 {
 	int maps = 0;
 	for (int k = 0; k < in->n_src; k++) {
-		const struct val *s = val_src(m, in, k);
+		const struct mval *s = mval_src(m, in, k);
 		pd->bits |= s->poison;
 		maps |= s->pmap_on;
 		pd->at = s->poison ? s->poison_at : pd->at;
 	}
 	if (!maps)
 		return;
-	int64_t n = val_dst(m, in, 0)->n;
+	int64_t n = mval_dst(m, in, 0)->n;
 	unsigned char *map = m->check->pending;
 	memset(map, 0, (size_t)n);
 	for (int k = 0; k < in->n_src; k++) {
-		const struct val *s = val_src(m, in, k);
+		const struct mval *s = mval_src(m, in, k);
 		for (int64_t i = 0; s->poison && i < n; i++)
 			map[i] |= lane_poison(s, i);
 	}
@@ -107,11 +107,11 @@ static void join_lanes(struct machine *m, const struct tile_insn *in, struct pen
 /* Only the side that is chosen counts. */
 static void select_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
-	struct val *c = val_src(m, in, 0), *a = val_src(m, in, 1), *b = val_src(m, in, 2);
+	struct mval *c = mval_src(m, in, 0), *a = mval_src(m, in, 1), *b = mval_src(m, in, 2);
 	int64_t n = c->n;
 	unsigned char *map = m->check->pending;
-	if (c->kind != VAL_UNIFORM)
-		val_dense(c);
+	if (c->kind != MVAL_UNIFORM)
+		mval_dense(c);
 	for (int64_t i = 0; i < n; i++)
 		map[i] = lane_poison(c, i) | lane_poison(truth_at(c, i) ? a : b, i);
 	pd->at = c->poison ? c->poison_at : a->poison ? a->poison_at : b->poison_at;
@@ -121,12 +121,12 @@ static void select_lanes(struct machine *m, const struct tile_insn *in, struct p
 /* false & x and true | x do not depend on x. */
 static void logic_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd, int decisive)
 {
-	struct val *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t n = a->n;
 	unsigned char *map = m->check->pending;
 	for (int k = 0; k < 2; k++)
-		if (val_src(m, in, k)->kind != VAL_UNIFORM)
-			val_dense(val_src(m, in, k));
+		if (mval_src(m, in, k)->kind != MVAL_UNIFORM)
+			mval_dense(mval_src(m, in, k));
 	for (int64_t i = 0; i < n; i++) {
 		unsigned char pa = lane_poison(a, i), pb = lane_poison(b, i);
 		int settled = (!pa && truth_at(a, i) == decisive) || (!pb && truth_at(b, i) == decisive);
@@ -136,10 +136,10 @@ static void logic_lanes(struct machine *m, const struct tile_insn *in, struct pe
 	settle(pd, map, n);
 }
 
-static int64_t int_at(const struct val *v, int64_t i)
+static int64_t int_at(const struct mval *v, int64_t i)
 {
-	if (v->kind == VAL_UNIFORM)
-		return val_int(v);
+	if (v->kind == MVAL_UNIFORM)
+		return mval_int(v);
 	return dtype_load_int((enum dtype)v->dt, (const char *)v->data + i * v->esize);
 }
 
@@ -158,14 +158,14 @@ static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned
 
 static void check_divisor(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
-	struct val *b = val_src(m, in, 1);
-	int64_t n = val_dst(m, in, 0)->n, lo, hi;
+	struct mval *b = mval_src(m, in, 1);
+	int64_t n = mval_dst(m, in, 0)->n, lo, hi;
 	unsigned char *bad = m->scratch[3];
 	int any = 0;
-	if (!val_range(b, &lo, &hi) && (lo > 0 || hi < 0))
+	if (!mval_range(b, &lo, &hi) && (lo > 0 || hi < 0))
 		return;
-	if (b->kind != VAL_UNIFORM)
-		val_dense(b);
+	if (b->kind != MVAL_UNIFORM)
+		mval_dense(b);
 	for (int64_t i = 0; i < n; i++)
 		any |= bad[i] = int_at(b, i) == 0;
 	if (any)
@@ -175,15 +175,15 @@ static void check_divisor(struct machine *m, const struct tile_insn *in, struct 
 /* add, sub, mul, shl of 32 bits that reaches an address: did a lane wrap? */
 static void check_wrap(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
-	struct val *a = val_src(m, in, 0), *b = val_src(m, in, 1), *d = val_dst(m, in, 0);
+	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1), *d = mval_dst(m, in, 0);
 	int64_t lo = d->dt == DT_I32 ? INT32_MIN : 0, hi = d->dt == DT_I32 ? INT32_MAX : UINT32_MAX;
 	unsigned char *bad = m->scratch[3];
-	int64_t n = a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM ? 1 : d->n;
+	int64_t n = a->kind == MVAL_UNIFORM && b->kind == MVAL_UNIFORM ? 1 : d->n;
 	int any = 0;
-	struct val *s[2] = { a, b };
+	struct mval *s[2] = { a, b };
 	for (int k = 0; k < 2 && n > 1; k++)
-		if (s[k]->kind != VAL_UNIFORM)
-			val_dense(s[k]);
+		if (s[k]->kind != MVAL_UNIFORM)
+			mval_dense(s[k]);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t x = int_at(a, i), y = int_at(b, i);
 		int64_t r = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : in->op == TOP_MUL ? x * y : y < 32 && y >= 0 ? x * ((int64_t)1 << y) : 0;
@@ -196,11 +196,11 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 }
 
 /* The range of a value, by its lanes where it has no short form; -1: not of 32 signed bits. */
-static int lane_range(const struct val *v, int64_t *lo, int64_t *hi)
+static int lane_range(const struct mval *v, int64_t *lo, int64_t *hi)
 {
-	if (!val_range(v, lo, hi))
+	if (!mval_range(v, lo, hi))
 		return 0;
-	if (v->kind != VAL_DENSE || v->dt != DT_I32)
+	if (v->kind != MVAL_DENSE || v->dt != DT_I32)
 		return -1;
 	const int32_t *p = v->data;
 	int32_t least = INT32_MAX, most = INT32_MIN;
@@ -216,9 +216,9 @@ static int lane_range(const struct val *v, int64_t *lo, int64_t *hi)
 /* Could any lane wrap at all? By range: cheaper than each lane, and hardly ever wrong. */
 static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
-	const struct val *d = val_dst(m, in, 0);
+	const struct mval *d = mval_dst(m, in, 0);
 	int64_t alo, ahi, blo, bhi;
-	if (lane_range(val_src(m, in, 0), &alo, &ahi) || lane_range(val_src(m, in, 1), &blo, &bhi))
+	if (lane_range(mval_src(m, in, 0), &alo, &ahi) || lane_range(mval_src(m, in, 1), &blo, &bhi))
 		return 1;
 	__int128 r[4] = { 0 };
 	switch (in->op) {
@@ -235,7 +235,7 @@ static int may_wrap(struct machine *m, const struct tile_insn *in)
 	return 0;
 }
 
-static void before(struct machine *m, const struct tile_insn *in, const struct plan_insn *p, struct pending *pd)
+static void before(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p, struct pending *pd)
 {
 	if (any_poison(m, in)) {
 		switch (p->poison) {
@@ -251,7 +251,7 @@ static void before(struct machine *m, const struct tile_insn *in, const struct p
 		check_wrap(m, in, pd);
 }
 
-int check_exec(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int check_exec(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct pending pd = { .bits = 0 };
 	if (p->poison == POISON_OWN)
@@ -259,7 +259,7 @@ int check_exec(struct machine *m, const struct tile_insn *in, const struct plan_
 	before(m, in, p, &pd);
 	if (p->exec(m, in, p))
 		return -1;
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	d->poison = pd.bits;
 	d->poison_at = pd.at;
 	d->pmap_on = 0;

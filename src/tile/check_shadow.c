@@ -89,22 +89,22 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 	}
 }
 
-int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_plan *plan, struct allocation *allocs, int n,
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_decoded *decoded, struct allocation *allocs, int n,
 		 int64_t programs, struct err *e)
 {
 	size_t cells = 0;
 	*c = (struct checker){ .programs = programs };
 	c->shadows = mem_array((size_t)n + 1, sizeof *c->shadows);
-	c->sync = plan->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
-	c->pending = mem_alloc((size_t)plan->max_lanes + 1);
-	if (!c->shadows || (plan->has_atomics && !c->sync) || !c->pending)
+	c->sync = decoded->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
+	c->pending = mem_alloc((size_t)decoded->max_lanes + 1);
+	if (!c->shadows || (decoded->has_atomics && !c->sync) || !c->pending)
 		return err_nomem(e);
 	find_shadows(c, allocs, n);
 	for (int i = 0; i < c->n_shadows; i++)
 		cells += (size_t)cells_of(&c->shadows[i]);
-	if (pool_reserve(pool, cells + 1, plan->has_atomics, programs, e))
+	if (pool_reserve(pool, cells + 1, decoded->has_atomics, programs, e))
 		return -1;
-	hand_out(c, pool, plan->has_atomics);
+	hand_out(c, pool, decoded->has_atomics);
 	c->base = pool->base;
 	pool->base += (uint32_t)programs;
 	return 0;

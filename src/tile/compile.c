@@ -1,7 +1,7 @@
 /* The engine and tile_compile: one compilation under one specialisation, remembered. */
 #include "tile/compile.h"
 
-#include "tile/run.h"
+#include "tile/execute.h"
 
 struct compiled {
 	struct tile_code *code;         /* NULL: refused */
@@ -56,7 +56,7 @@ void tile_engine_free(struct tile_engine *g)
 /* Everything between here and the end of the trap may leave by longjmp. */
 static void walk(struct front *f, const struct tile_launch *l, const char *const *types)
 {
-	struct frame fr;
+	struct front_frame fr;
 	front_frame_init(f, &fr, l->fn);
 	f->frame = &fr;
 	front_check_names(f, l->fn);

@@ -4,7 +4,7 @@
 #define TILE_ENGINE_H
 
 #include "tile/builtin.h"
-#include "tile/run.h"
+#include "tile/execute.h"
 #include "tile/tile.h"
 
 struct tile_engine {

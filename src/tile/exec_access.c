@@ -39,7 +39,7 @@ static const struct allocation *find(const struct machine *m, int64_t addr, int 
 
 static int poison_checks(struct access *a)
 {
-	struct val *ptr = a->ptr, *mask = a->mask;
+	struct mval *ptr = a->ptr, *mask = a->mask;
 	if (mask && mask->poison) {
 		for (int64_t i = 0; i < mask->n; i++)
 			if (!mask->pmap_on || mask->pmap[i])
@@ -47,7 +47,7 @@ static int poison_checks(struct access *a)
 	}
 	if (!ptr->poison)
 		return 0;
-	const unsigned char *on = mask ? val_dense(mask) : NULL;
+	const unsigned char *on = mask ? mval_dense(mask) : NULL;
 	for (int64_t i = 0; i < ptr->n; i++)
 		if ((!on || on[i]) && (!ptr->pmap_on || ptr->pmap[i]))
 			return poison_fault(a->m, a->in->loc, ptr, i, "an address");
@@ -62,13 +62,13 @@ static int misaligned(struct access *a)
 /* The box of lanes that are on, its extent in memory, and whether that is all right. */
 static int open_box(struct access *a)
 {
-	const struct val *ptr = a->ptr, *mask = a->mask;
+	const struct mval *ptr = a->ptr, *mask = a->mask;
 	int64_t min = ptr->u.i, max = ptr->u.i;
 	uint64_t bits = (uint64_t)ptr->u.i;
 	a->active = 1;
 	for (int d = 0; d < ptr->ndim; d++) {
-		int box = mask && mask->kind == VAL_BOX;
-		int64_t stride = ptr->kind == VAL_AFFINE ? ptr->stride[d] : 0;
+		int box = mask && mask->kind == MVAL_BOX;
+		int64_t stride = ptr->kind == MVAL_AFFINE ? ptr->stride[d] : 0;
 		a->lo[d] = a->at[d] = box ? mask->box.lo[d] : 0;
 		a->hi[d] = box ? mask->box.hi[d] : ptr->shape[d];
 		a->active *= MAX(a->hi[d] - a->lo[d], 0);
@@ -76,7 +76,7 @@ static int open_box(struct access *a)
 		max += MAX(stride * a->lo[d], stride * (a->hi[d] - 1));
 		bits |= (uint64_t)stride;
 	}
-	if (mask && mask->kind == VAL_UNIFORM && !mask->u.raw[0])
+	if (mask && mask->kind == MVAL_UNIFORM && !mask->u.raw[0])
 		a->active = 0;
 	a->done = a->active == 0;
 	if (a->done)
@@ -104,8 +104,8 @@ static int check_lane(struct access *a, int64_t addr)
 
 static int open_lanes(struct access *a)
 {
-	const int64_t *addr = val_dense(a->ptr);
-	const unsigned char *on = a->mask ? val_dense(a->mask) : NULL;
+	const int64_t *addr = mval_dense(a->ptr);
+	const unsigned char *on = a->mask ? mval_dense(a->mask) : NULL;
 	int64_t n = a->ptr->n, min = INT64_MAX, max = INT64_MIN, bits = 0;
 	a->active = n;
 	if (on) {
@@ -136,8 +136,8 @@ static int open_lanes(struct access *a)
  * be otherwise. */
 static int open_line(struct access *a)
 {
-	const struct val *ptr = a->ptr, *mask = a->mask;
-	if (ptr->kind != VAL_AFFINE || ptr->ndim != 1 || !a->al || (mask && (mask->kind != VAL_UNIFORM || !mask->u.raw[0])))
+	const struct mval *ptr = a->ptr, *mask = a->mask;
+	if (ptr->kind != MVAL_AFFINE || ptr->ndim != 1 || !a->al || (mask && (mask->kind != MVAL_UNIFORM || !mask->u.raw[0])))
 		return 0;
 	int64_t stride = ptr->stride[0], min = ptr->u.i, max = min + stride * (ptr->n - 1);
 	if (stride < 0 || (((uint64_t)min | (uint64_t)stride) & (uint64_t)(a->esize - 1)) || !inside(a->al, min, max, a->esize))
@@ -159,8 +159,8 @@ int access_open(struct access *a)
 		return 0;
 	if (a->m->check && poison_checks(a))
 		return -1;
-	int short_mask = !a->mask || a->mask->kind == VAL_UNIFORM || a->mask->kind == VAL_BOX;
-	a->boxed = a->ptr->kind != VAL_DENSE && short_mask;
+	int short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
+	a->boxed = a->ptr->kind != MVAL_DENSE && short_mask;
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
 
@@ -171,9 +171,9 @@ int access_full(const struct access *a)
 
 int access_contiguous(const struct access *a)
 {
-	const struct val *ptr = a->ptr;
+	const struct mval *ptr = a->ptr;
 	int64_t want = a->esize;
-	if (!a->boxed || !access_full(a) || ptr->kind != VAL_AFFINE)
+	if (!a->boxed || !access_full(a) || ptr->kind != MVAL_AFFINE)
 		return 0;
 	for (int d = ptr->ndim - 1; d >= 0; d--) {
 		if (ptr->shape[d] != 1 && ptr->stride[d] != want)
@@ -183,21 +183,21 @@ int access_contiguous(const struct access *a)
 	return 1;
 }
 
-static int next_in_box(struct access *a, struct row *r)
+static int next_in_box(struct access *a, struct access_row *r)
 {
-	const struct val *ptr = a->ptr;
+	const struct mval *ptr = a->ptr;
 	int last = ptr->ndim - 1;
 	if (a->done)
 		return 0;
 	int64_t lane = 0, addr = ptr->u.i;
 	for (int d = 0; d < ptr->ndim; d++) {
 		lane = lane * ptr->shape[d] + a->at[d];
-		if (ptr->kind == VAL_AFFINE)
+		if (ptr->kind == MVAL_AFFINE)
 			addr += a->at[d] * ptr->stride[d];
 	}
-	*r = (struct row) {
+	*r = (struct access_row) {
 		.lane = lane, .count = last < 0 ? 1 : a->hi[last] - a->lo[last], .addr = (char *)(uintptr_t)addr,
-		.step = last >= 0 && ptr->kind == VAL_AFFINE ? ptr->stride[last] : 0, .al = a->al,
+		.step = last >= 0 && ptr->kind == MVAL_AFFINE ? ptr->stride[last] : 0, .al = a->al,
 	};
 	for (int d = last - 1; d >= 0; d--) {
 		if (++a->at[d] < a->hi[d])
@@ -208,7 +208,7 @@ static int next_in_box(struct access *a, struct row *r)
 	return 1;
 }
 
-int access_next(struct access *a, struct row *r)
+int access_next(struct access *a, struct access_row *r)
 {
 	if (a->boxed)
 		return next_in_box(a, r);
@@ -219,7 +219,7 @@ int access_next(struct access *a, struct row *r)
 	if (a->next >= a->ptr->n)
 		return 0;
 	int64_t at = addr[a->next];
-	*r = (struct row) {
+	*r = (struct access_row) {
 		.lane = a->next++, .count = 1, .addr = (char *)(uintptr_t)at, .step = a->esize,
 		.al = a->al ? a->al : find(a->m, at, a->esize),
 	};

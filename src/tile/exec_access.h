@@ -5,7 +5,7 @@
 #include "tile/machine.h"
 
 /* `count` lanes from lane `lane` on, the first at `addr`, `step` bytes apart. */
-struct row {
+struct access_row {
 	int64_t lane, count;
 	char *addr;
 	int64_t step;
@@ -15,7 +15,7 @@ struct row {
 struct access {
 	struct machine *m;
 	const struct tile_insn *in;
-	struct val *ptr, *mask;     /* mask NULL: all lanes */
+	struct mval *ptr, *mask;     /* mask NULL: all lanes */
 	int esize;
 	const char *verb;           /* "load", for reports */
 	/* by access_open */
@@ -33,8 +33,8 @@ static inline void access_init(struct access *a, struct machine *m, const struct
 {
 	a->m = m;
 	a->in = in;
-	a->ptr = val_src(m, in, 0);
-	a->mask = in->n_src > mask ? val_src(m, in, mask) : NULL;
+	a->ptr = mval_src(m, in, 0);
+	a->mask = in->n_src > mask ? mval_src(m, in, mask) : NULL;
 	a->esize = esize;
 	a->verb = verb;
 }
@@ -42,7 +42,7 @@ static inline void access_init(struct access *a, struct machine *m, const struct
 /* Checks poison of mask and address, alignment and bounds. 0, or -1 after a fault. */
 int access_open(struct access *a);
 /* The next row; 0: no more. Rows of a dense pointer are single lanes. */
-int access_next(struct access *a, struct row *r);
+int access_next(struct access *a, struct access_row *r);
 /* Nonzero if every lane is on. */
 int access_full(const struct access *a);
 

@@ -49,15 +49,15 @@ static void rmw(enum dtype dt, enum tile_rmw k, char *at, const char *x)
 
 struct swap {
 	struct access a;
-	struct val *d;
-	struct val *value, *compare;        /* compare NULL: read-modify-write */
+	struct mval *d;
+	struct mval *value, *compare;        /* compare NULL: read-modify-write */
 	int undef;
 };
 
-static int check_swap(struct swap *s, int64_t lane, const struct row *r, int64_t off)
+static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, int64_t off)
 {
 	struct machine *m = s->a.m;
-	const struct val *v = s->value;
+	const struct mval *v = s->value;
 	if (v->poison && (!v->pmap_on || v->pmap[lane]))
 		return poison_fault(m, s->a.in->loc, v, lane, "the operand of an atomic");
 	const unsigned char *undef = r->al->st->undef;
@@ -69,18 +69,18 @@ static int check_swap(struct swap *s, int64_t lane, const struct row *r, int64_t
 	return check_atomic(m, s->a.in->loc, r->al, off, s->a.esize, s->a.ptr->n == 1);
 }
 
-static int swap_lane(struct swap *s, int64_t lane, const struct row *r, char *at, char *out)
+static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, char *at, char *out)
 {
 	struct machine *m = s->a.m;
 	size_t size = (size_t)s->a.esize;
 	enum dtype dt = (enum dtype)s->d->dt;
-	const char *x = s->value->kind == VAL_UNIFORM ? (char *)&s->value->u : (char *)s->value->data + (size_t)lane * size;
+	const char *x = s->value->kind == MVAL_UNIFORM ? (char *)&s->value->u : (char *)s->value->data + (size_t)lane * size;
 	if (m->check && check_swap(s, lane, r, at - r->al->base))
 		return -1;
 	char operand[8];
 	memcpy(operand, x, size);
 	if (s->compare) {
-		const char *c = s->compare->kind == VAL_UNIFORM ? (char *)&s->compare->u : (char *)s->compare->data + (size_t)lane * size;
+		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u : (char *)s->compare->data + (size_t)lane * size;
 		int equal = !memcmp(at, c, size);
 		memcpy(out, at, size);
 		if (equal)
@@ -98,7 +98,7 @@ static int swap_lane(struct swap *s, int64_t lane, const struct row *r, char *at
 static int mark_off(struct swap *s)
 {
 	struct access again = s->a;
-	struct row r;
+	struct access_row r;
 	unsigned char *map = poison_room(s->a.m, s->d);
 	if (!map)
 		return -1;
@@ -113,18 +113,18 @@ static int mark_off(struct swap *s)
 
 static int run_swap(struct swap *s)
 {
-	struct row r;
+	struct access_row r;
 	struct machine *m = s->a.m;
-	if (s->value->kind != VAL_UNIFORM)
-		val_dense(s->value);
-	if (s->compare && s->compare->kind != VAL_UNIFORM)
-		val_dense(s->compare);
+	if (s->value->kind != MVAL_UNIFORM)
+		mval_dense(s->value);
+	if (s->compare && s->compare->kind != MVAL_UNIFORM)
+		mval_dense(s->compare);
 	if (access_open(&s->a))
 		return -1;
 	m->cost.atomics += s->a.active;
 	m->cost.bytes_loaded += s->a.active * s->a.esize;
 	m->cost.bytes_stored += s->a.active * s->a.esize;
-	char *out = val_result(s->d);
+	char *out = mval_result(s->d);
 	if (!access_full(&s->a))
 		memset(out, 0, (size_t)(s->d->n * s->a.esize));
 	if (m->check && !access_full(&s->a) && mark_off(s))
@@ -136,22 +136,22 @@ static int run_swap(struct swap *s)
 	return 0;
 }
 
-int exec_atomic(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_atomic(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {
-		.d = val_dst(m, in, 0), .value = val_src(m, in, 1),
-		.a = { .m = m, .in = in, .ptr = val_src(m, in, 0), .mask = in->n_src > 2 ? val_src(m, in, 2) : NULL,
-		       .esize = val_dst(m, in, 0)->esize, .verb = "atomic" },
+		.d = mval_dst(m, in, 0), .value = mval_src(m, in, 1),
+		.a = { .m = m, .in = in, .ptr = mval_src(m, in, 0), .mask = in->n_src > 2 ? mval_src(m, in, 2) : NULL,
+		       .esize = mval_dst(m, in, 0)->esize, .verb = "atomic" },
 	};
 	(void)p;
 	return run_swap(&s);
 }
 
-int exec_cas(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_cas(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {
-		.d = val_dst(m, in, 0), .compare = val_src(m, in, 1), .value = val_src(m, in, 2),
-		.a = { .m = m, .in = in, .ptr = val_src(m, in, 0), .esize = val_dst(m, in, 0)->esize, .verb = "atomic" },
+		.d = mval_dst(m, in, 0), .compare = mval_src(m, in, 1), .value = mval_src(m, in, 2),
+		.a = { .m = m, .in = in, .ptr = mval_src(m, in, 0), .esize = mval_dst(m, in, 0)->esize, .verb = "atomic" },
 	};
 	(void)p;
 	return run_swap(&s);

@@ -96,40 +96,40 @@ static void cast_lanes(const struct tile_insn *in, enum dtype to, void *out, enu
 		saturate_f8(to, out, from, src, n);
 }
 
-int exec_cast(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_cast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);
 	enum dtype to = d->ptr ? DT_I64 : (enum dtype)d->dt, from = a->ptr ? DT_I64 : (enum dtype)a->dt;
 	int prov = a->ptr ? a->prov : -1;
 	(void)p;
-	if (a->kind == VAL_AFFINE && !dtype_is_float(to) && to != DT_BOOL && lazy_cast(d, a)) {
+	if (a->kind == MVAL_AFFINE && !dtype_is_float(to) && to != DT_BOOL && lazy_cast(d, a)) {
 		d->prov = (int16_t)prov;
 		return 0;
 	}
-	if (a->kind == VAL_UNIFORM) {
+	if (a->kind == MVAL_UNIFORM) {
 		union { int64_t i; unsigned char raw[8]; } r = { .i = 0 };
 		cast_lanes(in, to, r.raw, from, &a->u, 1);
 		d->u.i = r.i;
-		d->kind = VAL_UNIFORM;
+		d->kind = MVAL_UNIFORM;
 	} else {
-		const void *src = val_dense(a);
-		d->kind = VAL_DENSE;
+		const void *src = mval_dense(a);
+		d->kind = MVAL_DENSE;
 		cast_lanes(in, to, d->data, from, src, (size_t)d->n);
 	}
 	d->prov = (int16_t)prov;
 	return 0;
 }
 
-int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);
 	int prov = a->ptr ? a->prov : -1;
 	(void)p;
-	if (a->kind == VAL_AFFINE && !(a->ptr && d->ptr)) {
-		memmove(d->data, val_dense(a), (size_t)d->n * d->esize);
-		d->kind = VAL_DENSE;
+	if (a->kind == MVAL_AFFINE && !(a->ptr && d->ptr)) {
+		memmove(d->data, mval_dense(a), (size_t)d->n * d->esize);
+		d->kind = MVAL_DENSE;
 	} else {
-		val_copy(d, a);
+		mval_copy(d, a);
 	}
 	d->prov = (int16_t)prov;
 	return 0;

@@ -9,7 +9,7 @@ struct product {
 	int64_t batch, M, N, K;
 };
 
-static struct product shape_of(const struct val *a, const struct val *d)
+static struct product shape_of(const struct mval *a, const struct mval *d)
 {
 	int n = d->ndim;
 	return (struct product){ .batch = n == 3 ? d->shape[0] : 1, .M = d->shape[n - 2], .N = d->shape[n - 1], .K = a->shape[n - 1] };
@@ -18,9 +18,9 @@ static struct product shape_of(const struct val *a, const struct val *d)
 /* --- fp32 and narrower ------------------------------------------------------------------ */
 
 /* Operands widened to fp32; borrowed where they are already. */
-static const float *as_f32(struct val *v, float *room)
+static const float *as_f32(struct mval *v, float *room)
 {
-	const void *x = val_dense(v);
+	const void *x = mval_dense(v);
 	if (v->dt == DT_F32)
 		return x;
 	dtype_convert(DT_F32, room, (enum dtype)v->dt, x, (size_t)v->n);
@@ -68,7 +68,7 @@ static void split_product(struct machine *m, float *c, const float *a, const flo
 		c[i] += sum[i];
 }
 
-static void float_product(struct machine *m, const struct tile_insn *in, struct val *d, struct val *a, struct val *b, struct product p)
+static void float_product(struct machine *m, const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b, struct product p)
 {
 	enum tile_prec prec = (enum tile_prec)in->attr[0];
 	const float *x = as_f32(a, (float *)m->scratch[0]), *y = as_f32(b, (float *)m->scratch[1]);
@@ -90,11 +90,11 @@ static void float_product(struct machine *m, const struct tile_insn *in, struct 
 		dtype_convert((enum dtype)d->dt, d->data, DT_F32, c, (size_t)d->n);
 }
 
-static void int_product(struct machine *m, struct val *d, struct val *a, struct val *b, struct product p)
+static void int_product(struct machine *m, struct mval *d, struct mval *a, struct mval *b, struct product p)
 {
 	int32_t *x = (int32_t *)m->scratch[0], *y = (int32_t *)m->scratch[1], *c = d->data;
-	dtype_convert(DT_I32, x, (enum dtype)a->dt, val_dense(a), (size_t)a->n);
-	dtype_convert(DT_I32, y, (enum dtype)b->dt, val_dense(b), (size_t)b->n);
+	dtype_convert(DT_I32, x, (enum dtype)a->dt, mval_dense(a), (size_t)a->n);
+	dtype_convert(DT_I32, y, (enum dtype)b->dt, mval_dense(b), (size_t)b->n);
 	for (int64_t i = 0; i < p.batch; i++)
 		dot_i32(c + i * p.M * p.N, x + i * p.M * p.K, y + i * p.K * p.N, p.M, p.N, p.K);
 }
@@ -104,8 +104,8 @@ static void int_product(struct machine *m, struct val *d, struct val *a, struct 
 /* A lane of the result depends on a row of a, a column of b and its lane of the accumulator. */
 static int dot_poison(struct machine *m, const struct tile_insn *in, struct product p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
-	struct val *acc = in->n_src > 2 ? val_src(m, in, 2) : NULL;
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
+	struct mval *acc = in->n_src > 2 ? mval_src(m, in, 2) : NULL;
 	unsigned char bits = a->poison | b->poison | (acc ? acc->poison : 0);
 	int32_t at = a->poison ? a->poison_at : b->poison ? b->poison_at : acc ? acc->poison_at : 0;
 	if (poison_map(m, a) || poison_map(m, b) || (acc && poison_map(m, acc)))
@@ -133,33 +133,33 @@ static int dot_poison(struct machine *m, const struct tile_insn *in, struct prod
 }
 
 /* The accumulator's lanes, or zero, in d's slot. */
-static void start_from(struct val *d, struct val *acc)
+static void start_from(struct mval *d, struct mval *acc)
 {
 	if (!acc) {
 		memset(d->data, 0, (size_t)d->n * d->esize);
 	} else if (acc != d) {
-		const void *x = val_dense(acc);
+		const void *x = mval_dense(acc);
 		memcpy(d->data, x, (size_t)d->n * d->esize);
 	} else {
-		val_dense(d);
+		mval_dense(d);
 	}
 }
 
-int exec_dot(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_dot(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
-	struct val *acc = in->n_src > 2 ? val_src(m, in, 2) : NULL;
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
+	struct mval *acc = in->n_src > 2 ? mval_src(m, in, 2) : NULL;
 	struct product s = shape_of(a, d);
 	int poison = m->check && any_poison(m, in);
 	(void)p;
 	if (poison && dot_poison(m, in, s))
 		return -1;
 	start_from(d, acc);
-	d->kind = VAL_DENSE;
+	d->kind = MVAL_DENSE;
 	if (!poison)
-		val_clear_poison(d);
+		mval_clear_poison(d);
 	if (d->dt == DT_F64) {
-		const double *x = val_dense(a), *y = val_dense(b);
+		const double *x = mval_dense(a), *y = mval_dense(b);
 		for (int64_t i = 0; i < s.batch; i++)
 			dot_f64((double *)d->data + i * s.M * s.N, x + i * s.M * s.K, y + i * s.K * s.N, s.M, s.N, s.K);
 	} else if (dtype_is_float((enum dtype)d->dt)) {
@@ -190,7 +190,7 @@ static float decode(enum tile_fmt f, const unsigned char *x, int64_t i, int64_t 
 }
 
 /* Powers of two (e8m0, 255 is NaN), or fp8 where the tensor is of that type. */
-static float scale_at(struct val *s, int64_t i)
+static float scale_at(struct mval *s, int64_t i)
 {
 	const unsigned char *x = s->data;
 	if (s->dt == DT_F8E4M3)
@@ -199,7 +199,7 @@ static float scale_at(struct val *s, int64_t i)
 }
 
 struct scaled_operand {
-	struct val *v, *scale;      /* scale NULL: none; rows x K/group */
+	struct mval *v, *scale;      /* scale NULL: none; rows x K/group */
 	enum tile_fmt fmt;
 	int packed_k;
 	int64_t rows, K, group;
@@ -208,11 +208,11 @@ struct scaled_operand {
 
 static void decode_operand(const struct scaled_operand *o, float *out)
 {
-	const unsigned char *x = val_dense(o->v);
+	const unsigned char *x = mval_dense(o->v);
 	int four = o->fmt == TILE_FMT_E2M1;
 	int64_t width = o->v->shape[1];
 	if (o->scale)
-		val_dense(o->scale);
+		mval_dense(o->scale);
 	for (int64_t r = 0; r < o->rows; r++)
 		for (int64_t k = 0; k < o->K; k++) {
 			int64_t rr = four && !o->packed_k ? r / 2 : r, kk = four && o->packed_k ? k / 2 : k;
@@ -225,26 +225,26 @@ static void decode_operand(const struct scaled_operand *o, float *out)
 		}
 }
 
-int exec_dot_scaled(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_dot_scaled(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	struct dot_scaled s;
 	(void)p;
 	tile_dot_scaled_shape(m->code, in, &s);
 	struct scaled_operand a = {
-		.v = val_src(m, in, 0), .scale = s.a_scale < 0 ? NULL : val_src(m, in, s.a_scale), .fmt = (enum tile_fmt)in->attr[0],
+		.v = mval_src(m, in, 0), .scale = s.a_scale < 0 ? NULL : mval_src(m, in, s.a_scale), .fmt = (enum tile_fmt)in->attr[0],
 		.packed_k = in->attr[3] != 0, .rows = s.M, .K = s.K, .group = s.a_group,
 	};
 	struct scaled_operand b = {
-		.v = val_src(m, in, 1), .scale = s.b_scale < 0 ? NULL : val_src(m, in, s.b_scale), .fmt = (enum tile_fmt)in->attr[1],
+		.v = mval_src(m, in, 1), .scale = s.b_scale < 0 ? NULL : mval_src(m, in, s.b_scale), .fmt = (enum tile_fmt)in->attr[1],
 		.packed_k = in->attr[4] != 0, .rows = s.N, .K = s.K, .group = s.b_group, .k_first = 1,
 	};
 	float *x = (float *)m->scratch[0], *y = (float *)m->scratch[1];
 	decode_operand(&a, x);
 	decode_operand(&b, y);
-	start_from(d, val_src(m, in, 2));
-	d->kind = VAL_DENSE;
-	val_clear_poison(d);
+	start_from(d, mval_src(m, in, 2));
+	d->kind = MVAL_DENSE;
+	mval_clear_poison(d);
 	dot_f32(d->data, x, y, s.M, s.N, s.K);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }

@@ -14,7 +14,7 @@ struct operands {
 };
 
 /* Narrow floats: widen a block, compute, round. Comparisons write bool as it comes. */
-static void run_narrow(const struct plan_insn *pi, int back, const struct operands *s, int n_src, enum dtype dt, void *out, size_t n)
+static void run_narrow(const struct decoded_insn *pi, int back, const struct operands *s, int n_src, enum dtype dt, void *out, size_t n)
 {
 	float in[3][BLOCK], result[BLOCK];
 	size_t esize = (size_t)dtype_size(dt);
@@ -35,15 +35,15 @@ static void run_narrow(const struct plan_insn *pi, int back, const struct operan
 	}
 }
 
-static int run(struct machine *m, const struct tile_insn *in, const struct plan_insn *pi, int n_src)
+static int run(struct machine *m, const struct tile_insn *in, const struct decoded_insn *pi, int n_src)
 {
-	struct val *d = val_dst(m, in, 0), *s[3] = { NULL };
+	struct mval *d = mval_dst(m, in, 0), *s[3] = { NULL };
 	struct operands ops = { .uniform = 0 };
 	int all = 1;
 	size_t n = 1;
 	for (int k = 0; k < n_src; k++) {
-		s[k] = val_src(m, in, k);
-		all &= s[k]->kind == VAL_UNIFORM;
+		s[k] = mval_src(m, in, k);
+		all &= s[k]->kind == MVAL_UNIFORM;
 	}
 	void *out = &d->u;
 	if (!all) {
@@ -51,12 +51,12 @@ static int run(struct machine *m, const struct tile_insn *in, const struct plan_
 		out = d->data;
 	}
 	for (int k = 0; k < n_src; k++) {
-		int u = s[k]->kind == VAL_UNIFORM;
+		int u = s[k]->kind == MVAL_UNIFORM;
 		if (all || (u && !pi->spread)) {
 			ops.p[k] = &s[k]->u;
 			ops.uniform |= all ? 0u : 1u << k;
 		} else {
-			ops.p[k] = val_dense(s[k]);
+			ops.p[k] = mval_dense(s[k]);
 		}
 	}
 	enum dtype dt = (enum dtype)s[0]->dt;
@@ -64,11 +64,11 @@ static int run(struct machine *m, const struct tile_insn *in, const struct plan_
 		run_narrow(pi, dtype_is_float((enum dtype)d->dt), &ops, n_src, dt, out, n);
 	else
 		pi->kernel(out, ops.p[0], ops.p[1], ops.p[2], n, ops.uniform);
-	d->kind = all ? VAL_UNIFORM : VAL_DENSE;
+	d->kind = all ? MVAL_UNIFORM : MVAL_DENSE;
 	return 0;
 }
 
-void elem_apply(const struct plan_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n)
+void elem_apply(const struct decoded_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n)
 {
 	struct operands ops = { .p = { a, b, NULL } };
 	if (p->narrow)
@@ -77,38 +77,38 @@ void elem_apply(const struct plan_insn *p, enum dtype dt, void *out, const void 
 		p->kernel(out, a, b, NULL, n, 0);
 }
 
-int exec_elem1(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_elem1(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	return run(m, in, p, 1);
 }
 
-int exec_elem2(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
-	if (a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM && !p->narrow) {
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
+	if (a->kind == MVAL_UNIFORM && b->kind == MVAL_UNIFORM && !p->narrow) {
 		p->kernel(&d->u, &a->u, &b->u, NULL, 1, 0);
-		d->kind = VAL_UNIFORM;
+		d->kind = MVAL_UNIFORM;
 		return 0;
 	}
-	if (a->kind != VAL_DENSE && b->kind != VAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
+	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
 		return 0;
 	return run(m, in, p, 2);
 }
 
-int exec_elem3(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_elem3(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	return run(m, in, p, 3);
 }
 
-int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	const char *s[4];
 	enum dtype dt = (enum dtype)d->dt;
 	(void)p;
 	for (int k = 0; k < 4; k++)
-		s[k] = val_dense(val_src(m, in, k));
-	char *out = val_result(d);
+		s[k] = mval_dense(mval_src(m, in, k));
+	char *out = mval_result(d);
 	for (int32_t i = 0; i < d->n; i++) {
 		double x[4];
 		for (int k = 0; k < 4; k++)
@@ -119,20 +119,20 @@ int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct plan
 	return 0;
 }
 
-int exec_select(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_select(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *c = val_src(m, in, 0), *a = val_src(m, in, 1), *b = val_src(m, in, 2);
+	struct mval *d = mval_dst(m, in, 0), *c = mval_src(m, in, 0), *a = mval_src(m, in, 1), *b = mval_src(m, in, 2);
 	int prov = a->prov == b->prov ? a->prov : -1;
-	if (c->kind == VAL_UNIFORM) {
-		struct val *from = c->u.raw[0] ? a : b;
+	if (c->kind == MVAL_UNIFORM) {
+		struct mval *from = c->u.raw[0] ? a : b;
 		prov = from->prov;
-		val_copy(d, from);
+		mval_copy(d, from);
 	} else {
-		const void *pa = a->kind == VAL_UNIFORM ? (void *)&a->u : val_dense(a);
-		const void *pb = b->kind == VAL_UNIFORM ? (void *)&b->u : val_dense(b);
-		unsigned u = (a->kind == VAL_UNIFORM ? 2u : 0) | (b->kind == VAL_UNIFORM ? 4u : 0);
-		const void *pc = val_dense(c);
-		d->kind = VAL_DENSE;
+		const void *pa = a->kind == MVAL_UNIFORM ? (void *)&a->u : mval_dense(a);
+		const void *pb = b->kind == MVAL_UNIFORM ? (void *)&b->u : mval_dense(b);
+		unsigned u = (a->kind == MVAL_UNIFORM ? 2u : 0) | (b->kind == MVAL_UNIFORM ? 4u : 0);
+		const void *pc = mval_dense(c);
+		d->kind = MVAL_DENSE;
 		p->kernel(d->data, pc, pa, pb, (size_t)d->n, u);
 	}
 	d->prov = (int16_t)prov;
@@ -140,11 +140,11 @@ int exec_select(struct machine *m, const struct tile_insn *in, const struct plan
 }
 
 /* The kernel gives i64; the result has its own integer type. */
-int exec_float_to_int(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_float_to_int(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0);
-	int one = a->kind == VAL_UNIFORM;
-	const char *s = one ? (const char *)&a->u : val_dense(a);
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);
+	int one = a->kind == MVAL_UNIFORM;
+	const char *s = one ? (const char *)&a->u : mval_dense(a);
 	char *out = one ? (char *)&d->u : d->data;
 	tile_kernel *narrow = tile_kernel_cast(DT_I64, (enum dtype)d->dt);
 	enum dtype dt = (enum dtype)a->dt;
@@ -159,6 +159,6 @@ int exec_float_to_int(struct machine *m, const struct tile_insn *in, const struc
 		p->kernel(r, p->narrow ? wide : src, NULL, NULL, count, 0);
 		narrow(out + at * d->esize, r, NULL, NULL, count, 0);
 	}
-	d->kind = one ? VAL_UNIFORM : VAL_DENSE;
+	d->kind = one ? MVAL_UNIFORM : MVAL_DENSE;
 	return 0;
 }

@@ -19,15 +19,15 @@ struct affine {
 #define MOST_BASE ((int64_t)1 << 61)
 #define MOST_STRIDE ((int64_t)1 << 39)
 
-FOR_DIMS int load_affine(const struct val *v, struct affine *out, int dims)
+FOR_DIMS int load_affine(const struct mval *v, struct affine *out, int dims)
 {
-	if (v->kind == VAL_UNIFORM) {
+	if (v->kind == MVAL_UNIFORM) {
 		for (int i = 0; i < dims; i++)
 			out->stride[i] = 0;
-		out->base = v->ptr ? v->u.i : val_int(v);
+		out->base = v->ptr ? v->u.i : mval_int(v);
 		return out->base > MOST_BASE || out->base < -MOST_BASE ? -1 : 0;
 	}
-	if (v->kind != VAL_AFFINE)
+	if (v->kind != MVAL_AFFINE)
 		return -1;
 	out->base = v->u.i;
 	for (int i = 0; i < dims; i++)
@@ -36,7 +36,7 @@ FOR_DIMS int load_affine(const struct val *v, struct affine *out, int dims)
 }
 
 /* Least and greatest lane; -1 if they might not fit 64 bits. */
-FOR_DIMS int range_of(const struct affine *a, const struct val *shape, int64_t *lo, int64_t *hi, int dims)
+FOR_DIMS int range_of(const struct affine *a, const struct mval *shape, int64_t *lo, int64_t *hi, int dims)
 {
 	int64_t down = 0, up = 0;
 	int far = a->base > MOST_BASE || a->base < -MOST_BASE;
@@ -54,7 +54,7 @@ FOR_DIMS int range_of(const struct affine *a, const struct val *shape, int64_t *
 	return 0;
 }
 
-static int fits(const struct val *v, int64_t lo, int64_t hi)
+static int fits(const struct mval *v, int64_t lo, int64_t hi)
 {
 	if (v->ptr)
 		return lo >= -MOST_BASE && hi <= MOST_BASE;
@@ -73,7 +73,7 @@ static int fits(const struct val *v, int64_t lo, int64_t hi)
 }
 
 /* d becomes `a` if that is exact in d's type. */
-FOR_DIMS int put_affine(struct val *d, const struct affine *a, int dims)
+FOR_DIMS int put_affine(struct mval *d, const struct affine *a, int dims)
 {
 	int64_t lo, hi, any = 0;
 	if (range_of(a, d, &lo, &hi, dims) || !fits(d, lo, hi))
@@ -81,10 +81,10 @@ FOR_DIMS int put_affine(struct val *d, const struct affine *a, int dims)
 	for (int i = 0; i < dims; i++)
 		any |= a->stride[i];
 	if (!any) {
-		val_set_int(d, a->base);
+		mval_set_int(d, a->base);
 		return 1;
 	}
-	d->kind = VAL_AFFINE;
+	d->kind = MVAL_AFFINE;
 	d->u.i = a->base;
 	for (int i = 0; i < dims; i++)
 		d->stride[i] = a->stride[i];
@@ -115,12 +115,12 @@ FOR_DIMS int add_affine(struct affine *a, const struct affine *b, int sign, int 
 }
 
 /* a / c and a % c where the whole tile has one quotient. */
-FOR_DIMS int one_quotient(struct val *d, struct affine *a, const struct val *b, int rem, int dims)
+FOR_DIMS int one_quotient(struct mval *d, struct affine *a, const struct mval *b, int rem, int dims)
 {
 	int64_t lo, hi;
-	if (b->kind != VAL_UNIFORM)
+	if (b->kind != MVAL_UNIFORM)
 		return 0;
-	int64_t c = val_int(b);
+	int64_t c = mval_int(b);
 	if (range_of(a, d, &lo, &hi, dims) || c <= 0 || lo < 0 || lo / c != hi / c)
 		return 0;
 	int64_t q = lo / c;
@@ -137,15 +137,15 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
 
-static int put_bool(struct val *d, int yes)
+static int put_bool(struct mval *d, int yes)
 {
-	d->kind = VAL_UNIFORM;
+	d->kind = MVAL_UNIFORM;
 	d->u.i = yes;
 	return 1;
 }
 
 /* diff < 0 lane by lane, as a box if only one dimension matters. */
-FOR_DIMS int put_negative(struct val *d, const struct affine *diff, int dims)
+FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 {
 	int64_t lo, hi;
 	int along = -1;
@@ -170,7 +170,7 @@ FOR_DIMS int put_negative(struct val *d, const struct affine *diff, int dims)
 		last = floor_div(-diff->base + s - 1, s);
 	else
 		first = floor_div(diff->base, -s) + 1;
-	d->kind = VAL_BOX;
+	d->kind = MVAL_BOX;
 	for (int i = 0; i < d->ndim; i++) {
 		d->box.lo[i] = 0;
 		d->box.hi[i] = d->shape[i];
@@ -180,7 +180,7 @@ FOR_DIMS int put_negative(struct val *d, const struct affine *diff, int dims)
 	return 1;
 }
 
-FOR_DIMS int compare(enum tile_op op, struct val *d, struct affine *a, const struct affine *b, int dims)
+FOR_DIMS int compare(enum tile_op op, struct mval *d, struct affine *a, const struct affine *b, int dims)
 {
 	if (add_affine(a, b, -1, dims))
 		return 0;
@@ -198,7 +198,7 @@ FOR_DIMS int compare(enum tile_op op, struct val *d, struct affine *a, const str
 	return lo == 0 && hi == 0 ? put_bool(d, op == TOP_EQ) : 0;
 }
 
-FOR_DIMS int pick_by_range(enum tile_op op, struct val *d, const struct affine *a, const struct affine *b, int dims)
+FOR_DIMS int pick_by_range(enum tile_op op, struct mval *d, const struct affine *a, const struct affine *b, int dims)
 {
 	struct affine diff = *a;
 	int64_t lo, hi;
@@ -210,19 +210,19 @@ FOR_DIMS int pick_by_range(enum tile_op op, struct val *d, const struct affine *
 	return hi <= 0 ? put_affine(d, max ? b : a, dims) : 0;
 }
 
-static int and_boxes(struct val *d, const struct val *a, const struct val *b)
+static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 {
-	if (a->kind == VAL_UNIFORM || b->kind == VAL_UNIFORM) {
-		const struct val *u = a->kind == VAL_UNIFORM ? a : b, *o = u == a ? b : a;
-		if (o->kind != VAL_BOX)
+	if (a->kind == MVAL_UNIFORM || b->kind == MVAL_UNIFORM) {
+		const struct mval *u = a->kind == MVAL_UNIFORM ? a : b, *o = u == a ? b : a;
+		if (o->kind != MVAL_BOX)
 			return 0;
 		if (!u->u.raw[0])
 			return put_bool(d, 0);
-		d->kind = VAL_BOX;
+		d->kind = MVAL_BOX;
 		d->box = o->box;
 		return 1;
 	}
-	if (a->kind != VAL_BOX || b->kind != VAL_BOX)
+	if (a->kind != MVAL_BOX || b->kind != MVAL_BOX)
 		return 0;
 	int empty = 0;
 	for (int i = 0; i < d->ndim; i++) {
@@ -231,24 +231,24 @@ static int and_boxes(struct val *d, const struct val *a, const struct val *b)
 		d->box.lo[i] = lo;
 		d->box.hi[i] = hi;
 	}
-	d->kind = VAL_BOX;
+	d->kind = MVAL_BOX;
 	return empty ? put_bool(d, 0) : 1;
 }
 
-FOR_DIMS int binary(const struct tile_insn *in, struct val *d, const struct val *a, const struct val *b, int dims)
+FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mval *a, const struct mval *b, int dims)
 {
 	struct affine x, y;
-	if ((a->kind == VAL_UNIFORM && b->kind == VAL_UNIFORM) || load_affine(a, &x, dims) || load_affine(b, &y, dims))
+	if ((a->kind == MVAL_UNIFORM && b->kind == MVAL_UNIFORM) || load_affine(a, &x, dims) || load_affine(b, &y, dims))
 		return 0;
 	switch (in->op) {
 	case TOP_ADD: return !add_affine(&x, &y, 1, dims) && put_affine(d, &x, dims);
 	case TOP_SUB: return !add_affine(&x, &y, -1, dims) && put_affine(d, &x, dims);
 	case TOP_MUL:
-		if (b->kind == VAL_UNIFORM)
+		if (b->kind == MVAL_UNIFORM)
 			return !scaled(&x, y.base, dims) && put_affine(d, &x, dims);
-		return a->kind == VAL_UNIFORM && !scaled(&y, x.base, dims) && put_affine(d, &y, dims);
+		return a->kind == MVAL_UNIFORM && !scaled(&y, x.base, dims) && put_affine(d, &y, dims);
 	case TOP_SHL:
-		return b->kind == VAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base, dims) && put_affine(d, &x, dims);
+		return b->kind == MVAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base, dims) && put_affine(d, &x, dims);
 	case TOP_DIV: case TOP_REM: return one_quotient(d, &x, b, in->op == TOP_REM, dims);
 	case TOP_MAX: case TOP_MIN: case TOP_MAX_NAN: case TOP_MIN_NAN:
 		return pick_by_range(in->op, d, &x, &y, dims);
@@ -258,22 +258,22 @@ FOR_DIMS int binary(const struct tile_insn *in, struct val *d, const struct val 
 	return 0;
 }
 
-int lazy_binary(const struct tile_insn *in, struct val *d, struct val *a, struct val *b)
+int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b)
 {
 	if (a->dt == DT_BOOL && !a->ptr)
 		return in->op == TOP_AND ? and_boxes(d, a, b) : 0;
 	return d->ndim <= 1 ? binary(in, d, a, b, 1) : binary(in, d, a, b, TILE_DIMS);
 }
 
-int lazy_cast(struct val *d, const struct val *a)
+int lazy_cast(struct mval *d, const struct mval *a)
 {
 	struct affine x;
 	enum { dims = TILE_DIMS };
-	return a->kind == VAL_AFFINE && !load_affine(a, &x, dims) && put_affine(d, &x, dims);
+	return a->kind == MVAL_AFFINE && !load_affine(a, &x, dims) && put_affine(d, &x, dims);
 }
 
 /* Offsets into 64 bits, by the sign of their type. */
-static void widen(const struct val *v, int64_t *out)
+static void widen(const struct mval *v, int64_t *out)
 {
 #define WIDEN(T) do { const T *s = v->data; for (int32_t i = 0; i < v->n; i++) out[i] = (int64_t)s[i]; } while (0)
 	switch (v->dt) {
@@ -288,16 +288,16 @@ static void widen(const struct val *v, int64_t *out)
 #undef WIDEN
 }
 
-FOR_DIMS int short_addptr(struct val *d, const struct val *a, const struct val *b, int64_t scale, int dims)
+FOR_DIMS int short_addptr(struct mval *d, const struct mval *a, const struct mval *b, int64_t scale, int dims)
 {
 	struct affine x, y;
 	return !load_affine(a, &x, dims) && !load_affine(b, &y, dims) && !scaled(&y, scale, dims) && !add_affine(&x, &y, 1, dims) &&
 		put_affine(d, &x, dims);
 }
 
-int exec_addptr(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_addptr(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t scale = dtype_size((enum dtype)d->dt);
 	int prov = a->prov;
 	(void)p;
@@ -306,15 +306,15 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct plan
 		return 0;
 	}
 	int64_t *offset = (int64_t *)m->scratch[0];
-	val_dense(b);
+	mval_dense(b);
 	if (b->home == &b->u)
-		offset[0] = val_int(b);
+		offset[0] = mval_int(b);
 	else
 		widen(b, offset);
-	int uniform = a->kind == VAL_UNIFORM;
+	int uniform = a->kind == MVAL_UNIFORM;
 	int64_t base = a->u.i;
-	const int64_t *addr = uniform ? NULL : val_dense(a);
-	int64_t *out = val_result(d);
+	const int64_t *addr = uniform ? NULL : mval_dense(a);
+	int64_t *out = mval_result(d);
 	for (int32_t i = 0; i < d->n; i++)
 		out[i] = (int64_t)((uint64_t)(uniform ? base : addr[i]) + (uint64_t)offset[i] * (uint64_t)scale);
 	d->prov = (int16_t)prov;

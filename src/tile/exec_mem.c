@@ -20,7 +20,7 @@ static void fetch_ahead(const struct allocation *al, const char *p, int64_t byte
 		__builtin_prefetch(p + i, 0, 2);
 }
 
-static void gather_row(char *out, const struct row *r, int esize)
+static void gather_row(char *out, const struct access_row *r, int esize)
 {
 	if (r->step == esize) {
 		memcpy(out, r->addr, (size_t)(r->count * esize));
@@ -44,8 +44,8 @@ static void gather_row(char *out, const struct row *r, int esize)
 /* Rows of two-dimensional boxes, by far the most common: no row by row bookkeeping. */
 static int gather_matrix(const struct access *a, char *out)
 {
-	const struct val *ptr = a->ptr;
-	if (ptr->ndim != 2 || ptr->kind != VAL_AFFINE || a->esize != 4 || ptr->stride[1] != 4)
+	const struct mval *ptr = a->ptr;
+	if (ptr->ndim != 2 || ptr->kind != MVAL_AFFINE || a->esize != 4 || ptr->stride[1] != 4)
 		return 0;
 	int64_t cols = a->hi[1] - a->lo[1], width = ptr->shape[1];
 	const char *from = (const char *)(uintptr_t)ptr->u.i + a->lo[0] * ptr->stride[0] + a->lo[1] * 4;
@@ -81,14 +81,14 @@ static void gather_lanes(struct access *a, char *out)
 }
 
 /* What lanes that are off hold; 1: undefined. */
-static int fill_off(struct machine *m, const struct tile_insn *in, struct val *d)
+static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *d)
 {
 	if (in->n_src > 2) {
-		struct val *other = val_src(m, in, 2);
-		val_copy(d, other);
+		struct mval *other = mval_src(m, in, 2);
+		mval_copy(d, other);
 		return 0;
 	}
-	d->kind = VAL_UNIFORM;
+	d->kind = MVAL_UNIFORM;
 	d->u.i = 0;
 	if (in->attr[0] == TILE_PAD_NAN && dtype_is_float((enum dtype)d->dt))
 		dtype_store((enum dtype)d->dt, &d->u, NAN);
@@ -105,7 +105,7 @@ static void to_bool(unsigned char *p, int64_t n)
 }
 
 /* Poison of the lanes of one row from what memory was never written. */
-static unsigned char row_undef(const struct row *r, int esize, unsigned char *map)
+static unsigned char row_undef(const struct access_row *r, int esize, unsigned char *map)
 {
 	const unsigned char *undef = r->al->st->undef;
 	unsigned char any = 0;
@@ -124,11 +124,11 @@ static unsigned char row_undef(const struct row *r, int esize, unsigned char *ma
 }
 
 /* Races and poison of a load; `off_poison` where lanes that are off are undefined. */
-static int check_loaded(struct access *a, struct val *d, int off_undefined)
+static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 {
 	struct machine *m = a->m;
-	struct row r;
-	struct val *other = a->in->n_src > 2 ? val_src(m, a->in, 2) : NULL;
+	struct access_row r;
+	struct mval *other = a->in->n_src > 2 ? mval_src(m, a->in, 2) : NULL;
 	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
 	int undef = 0;
 	for (int i = 0; i < m->code->n_params; i++)
@@ -157,33 +157,33 @@ static int check_loaded(struct access *a, struct val *d, int off_undefined)
 	return 0;
 }
 
-int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_load(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	struct access a;
-	struct row r;
+	struct access_row r;
 	int off_undefined = 0;
 	access_init(&a, m, in, 1, d->esize, "load");
 	if (access_open(&a))
 		return -1;
 	d->data = d->home;
 	m->cost.bytes_loaded += a.active * a.esize;
-	val_clear_poison(d);
+	mval_clear_poison(d);
 	if (!access_full(&a))
 		off_undefined = fill_off(m, in, d);
-	if (a.boxed && access_full(&a) && a.ptr->kind == VAL_UNIFORM) {
-		d->kind = VAL_UNIFORM;
+	if (a.boxed && access_full(&a) && a.ptr->kind == MVAL_UNIFORM) {
+		d->kind = MVAL_UNIFORM;
 		memcpy(&d->u, (void *)(uintptr_t)a.ptr->u.i, (size_t)a.esize);
 		if (d->dt == DT_BOOL)
 			to_bool(d->u.raw, 1);
 	} else if (p->borrow && access_contiguous(&a)) {
-		d->kind = VAL_DENSE;
+		d->kind = MVAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
 	} else if (a.active) {
 		if (!access_full(&a))
-			val_dense(d);
-		char *out = val_result(d);
+			mval_dense(d);
+		char *out = mval_result(d);
 		if (!a.boxed)
 			gather_lanes(&a, out);
 		else if (gather_matrix(&a, out))
@@ -203,7 +203,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct plan_i
 
 /* --- store -------------------------------------------------------------------------- */
 
-static void scatter_row(const struct row *r, const char *value, int64_t vstep, int esize)
+static void scatter_row(const struct access_row *r, const char *value, int64_t vstep, int esize)
 {
 	if (r->step == esize && vstep == esize) {
 		memcpy(r->addr, value, (size_t)(r->count * esize));
@@ -214,7 +214,7 @@ static void scatter_row(const struct row *r, const char *value, int64_t vstep, i
 }
 
 /* The bytes of a row have a value now. */
-static void mark_defined(const struct row *r, int esize)
+static void mark_defined(const struct access_row *r, int esize)
 {
 	unsigned char *undef = r->al->st->undef;
 	if (!undef)
@@ -228,7 +228,7 @@ static void mark_defined(const struct row *r, int esize)
 		memset(undef + i * r->step, 0, (size_t)esize);
 }
 
-static int check_stored(struct access *a, const struct row *r, struct val *v, const char *value, int64_t vstep)
+static int check_stored(struct access *a, const struct access_row *r, struct mval *v, const char *value, int64_t vstep)
 {
 	for (int64_t i = 0; v->poison && i < r->count; i++)
 		if (!v->pmap_on || v->pmap[r->lane + i]) {
@@ -240,11 +240,11 @@ static int check_stored(struct access *a, const struct row *r, struct val *v, co
 	return check_store(a->m, a->in->loc, r->al, r->addr - r->al->base, r->step, r->count, a->esize, value, vstep);
 }
 
-int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_store(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *v = val_src(m, in, 1);
+	struct mval *v = mval_src(m, in, 1);
 	struct access a;
-	struct row r;
+	struct access_row r;
 	(void)p;
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (access_open(&a))
@@ -254,8 +254,8 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_
 		memcpy(v->home, v->data, (size_t)v->n * v->esize);
 		v->data = v->home;
 	}
-	int uniform = v->kind == VAL_UNIFORM;
-	const char *value = uniform ? (const char *)&v->u : val_dense(v);
+	int uniform = v->kind == MVAL_UNIFORM;
+	const char *value = uniform ? (const char *)&v->u : mval_dense(v);
 	int64_t vstep = uniform ? 0 : a.esize;
 	if (m->check && check_lanes(&a, value, vstep))
 		return -1;
@@ -276,20 +276,20 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct plan_
 static int clear_of_sources(struct machine *m, const struct tile_insn *in, const char *to, int64_t bytes)
 {
 	for (int k = 0; k < in->n_src; k++) {
-		const struct val *s = val_src(m, in, k);
+		const struct mval *s = mval_src(m, in, k);
 		const char *from = s->data;
-		if (s->kind == VAL_DENSE && from != to && from < to + bytes && to < from + (int64_t)s->n * s->esize)
+		if (s->kind == MVAL_DENSE && from != to && from < to + bytes && to < from + (int64_t)s->n * s->esize)
 			return 0;
-		if (s->kind == VAL_DENSE && from == to && s->esize != (int)(bytes / s->n))
+		if (s->kind == MVAL_DENSE && from == to && s->esize != (int)(bytes / s->n))
 			return 0;
 	}
 	return 1;
 }
 
-int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	const struct plan_insn *maker = p->maker;
-	struct val *v = val_src(m, in, 1);
+	const struct decoded_insn *maker = p->maker;
+	struct mval *v = mval_src(m, in, 1);
 	struct access a;
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (maker->counter != 0xff)
@@ -305,23 +305,23 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	if (access_contiguous(&a) && clear_of_sources(m, maker->in, to, bytes))
 		v->data = to;
 	int rc = maker->exec(m, maker->in, maker);
-	int there = v->data == to && v->kind == VAL_DENSE;
+	int there = v->data == to && v->kind == MVAL_DENSE;
 	v->data = v->home;
 	if (rc)
 		return -1;
 	if (!there)
 		return exec_store(m, in, p);
-	struct row all = { .count = v->n, .addr = to, .step = v->esize, .al = a.al };
+	struct access_row all = { .count = v->n, .addr = to, .step = v->esize, .al = a.al };
 	m->cost.bytes_stored += bytes;
 	fetch_ahead(a.al, to + bytes, bytes);
 	mark_defined(&all, a.esize);
 	return 0;
 }
 
-int exec_aligned(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_aligned(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	const struct val *v = val_src(m, in, 0);
-	int64_t x = val_int(v);
+	const struct mval *v = mval_src(m, in, 0);
+	int64_t x = mval_int(v);
 	(void)p;
 	if (x % in->imm == 0)
 		return 0;

@@ -10,25 +10,25 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	int32_t at = 0;
 	unsigned char bits = 0;
 	for (int k = 0; k < in->n_src && k < MOVE_SOURCES; k++) {
-		struct val *s = val_src(m, in, k);
-		src[k] = val_dense(s);
+		struct mval *s = mval_src(m, in, k);
+		src[k] = mval_dense(s);
 		bits |= s->poison;
 		at = s->poison ? s->poison_at : at;
 	}
 	for (int k = 0; k < in->n_dst; k++) {
-		struct val *d = val_dst(m, in, k);
-		d->prov = in->n_src == 2 && val_src(m, in, 0)->prov != val_src(m, in, 1)->prov ? -1 : val_src(m, in, 0)->prov;
-		move(m, in, k, val_result(d), src, d->esize);
+		struct mval *d = mval_dst(m, in, k);
+		d->prov = in->n_src == 2 && mval_src(m, in, 0)->prov != mval_src(m, in, 1)->prov ? -1 : mval_src(m, in, 0)->prov;
+		move(m, in, k, mval_result(d), src, d->esize);
 	}
 	if (!poison)
 		return 0;
 	for (int k = 0; k < in->n_src && k < MOVE_SOURCES; k++) {
-		if (poison_map(m, val_src(m, in, k)))
+		if (poison_map(m, mval_src(m, in, k)))
 			return -1;
-		src[k] = val_src(m, in, k)->pmap;
+		src[k] = mval_src(m, in, k)->pmap;
 	}
 	for (int k = 0; k < in->n_dst; k++) {
-		struct val *d = val_dst(m, in, k);
+		struct mval *d = mval_dst(m, in, k);
 		unsigned char *map = poison_room(m, d);
 		if (!map)
 			return -1;
@@ -42,7 +42,7 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 
 void move_same(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	memcpy(out, src[0], (size_t)val_dst(m, in, k)->n * (size_t)esize);
+	memcpy(out, src[0], (size_t)mval_dst(m, in, k)->n * (size_t)esize);
 }
 
 /* n elements, `step` elements apart in the source (0: all the same one). */
@@ -63,7 +63,7 @@ static void copy_strided(char *out, const char *src, int64_t step, int64_t n, in
 }
 
 /* Every lane of d from a source with its own stride per dimension of d. */
-static void copy_by_stride(const struct val *d, const int64_t *stride, char *out, const char *src, int esize)
+static void copy_by_stride(const struct mval *d, const int64_t *stride, char *out, const char *src, int esize)
 {
 	int32_t index[TILE_DIMS] = { 0 };
 	int last = d->ndim - 1;
@@ -84,7 +84,7 @@ static void copy_by_stride(const struct val *d, const int64_t *stride, char *out
 	}
 }
 
-static void row_major(const struct val *v, int64_t *stride)
+static void row_major(const struct mval *v, int64_t *stride)
 {
 	int64_t n = 1;
 	for (int k = v->ndim - 1; k >= 0; k--) {
@@ -95,7 +95,7 @@ static void row_major(const struct val *v, int64_t *stride)
 
 void move_permute(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	const struct val *d = val_dst(m, in, k), *s = val_src(m, in, 0);
+	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
 	int64_t own[TILE_DIMS], stride[TILE_DIMS];
 	row_major(s, own);
 	for (int i = 0; i < d->ndim; i++)
@@ -105,7 +105,7 @@ void move_permute(struct machine *m, const struct tile_insn *in, int k, void *ou
 
 void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	const struct val *d = val_dst(m, in, k), *s = val_src(m, in, 0);
+	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
 	int64_t stride[TILE_DIMS];
 	if (!d->ndim) {
 		memcpy(out, src[0], (size_t)esize);
@@ -120,7 +120,7 @@ void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *
 
 static void move_join(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	int64_t n = val_src(m, in, 0)->n;
+	int64_t n = mval_src(m, in, 0)->n;
 	char *o = out;
 	for (int64_t i = 0; i < n; i++) {
 		memcpy(o, (const char *)src[0] + i * esize, (size_t)esize);
@@ -132,11 +132,11 @@ static void move_join(struct machine *m, const struct tile_insn *in, int k, void
 
 static void move_split(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	copy_strided(out, (const char *)src[0] + k * esize, 2, val_dst(m, in, k)->n, esize);
+	copy_strided(out, (const char *)src[0] + k * esize, 2, mval_dst(m, in, k)->n, esize);
 }
 
 /* Products of the dimensions before, at and after an axis. */
-static void around_axis(const struct val *v, int64_t axis, int64_t *outer, int64_t *inner)
+static void around_axis(const struct mval *v, int64_t axis, int64_t *outer, int64_t *inner)
 {
 	*outer = *inner = 1;
 	for (int i = 0; i < v->ndim; i++)
@@ -145,9 +145,9 @@ static void around_axis(const struct val *v, int64_t axis, int64_t *outer, int64
 
 static void move_cat(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	const struct val *a = val_src(m, in, 0), *b = val_src(m, in, 1);
+	const struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t outer, inner;
-	around_axis(val_dst(m, in, k), in->imm, &outer, &inner);
+	around_axis(mval_dst(m, in, k), in->imm, &outer, &inner);
 	size_t na = (size_t)(a->shape[in->imm] * inner * esize), nb = (size_t)(b->shape[in->imm] * inner * esize);
 	char *o = out;
 	for (int64_t i = 0; i < outer; i++) {
@@ -159,7 +159,7 @@ static void move_cat(struct machine *m, const struct tile_insn *in, int k, void 
 
 static void move_flip(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
-	const struct val *d = val_dst(m, in, k);
+	const struct mval *d = mval_dst(m, in, k);
 	int64_t outer, inner, len = d->shape[in->imm];
 	around_axis(d, in->imm, &outer, &inner);
 	size_t bytes = (size_t)(inner * esize);
@@ -168,25 +168,25 @@ static void move_flip(struct machine *m, const struct tile_insn *in, int k, void
 			memcpy((char *)out + (size_t)(i * len + j) * bytes, (const char *)src[0] + (size_t)(i * len + len - 1 - j) * bytes, bytes);
 }
 
-int exec_join(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_join(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return run_move(m, in, move_join);
 }
 
-int exec_split(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_split(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return run_move(m, in, move_split);
 }
 
-int exec_cat(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_cat(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return run_move(m, in, move_cat);
 }
 
-int exec_flip(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_flip(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return run_move(m, in, move_flip);

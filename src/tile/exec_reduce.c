@@ -16,9 +16,9 @@ row_fn *row_reduce_f32(enum tile_combine k)
 	return SIMD_PICK(tile_row_fns)[k];
 }
 
-struct along along_axis(const struct val *v, int64_t axis)
+struct tile_along along_axis(const struct mval *v, int64_t axis)
 {
-	struct along a = { .outer = 1, .len = v->shape[axis], .inner = 1 };
+	struct tile_along a = { .outer = 1, .len = v->shape[axis], .inner = 1 };
 	for (int i = 0; i < v->ndim; i++)
 		*(i < axis ? &a.outer : &a.inner) *= i == axis ? 1 : v->shape[i];
 	return a;
@@ -28,8 +28,8 @@ unsigned char *combine_room(struct machine *m, size_t bytes)
 {
 	unsigned char *p = m->combine + m->combine_used;
 	bytes = (bytes + 63) & ~(size_t)63;
-	if (m->combine_used + bytes > (size_t)m->plan->combine_bytes)
-		BUG("combine room: %zu of %lld", m->combine_used + bytes, (long long)m->plan->combine_bytes);
+	if (m->combine_used + bytes > (size_t)m->decoded->combine_bytes)
+		BUG("combine room: %zu of %lld", m->combine_used + bytes, (long long)m->decoded->combine_bytes);
 	m->combine_used += bytes;
 	return p;
 }
@@ -38,7 +38,7 @@ int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t 
 {
 	const struct tile_func *f = &m->code->funcs[func];
 	unsigned char *a[TILE_FUNC_PARAMS], *r[TILE_FUNC_PARAMS];
-	if (!m->plan->divergent[func])
+	if (!m->decoded->divergent[func])
 		return call_func(m, in, func, (int)n, args, results);
 	for (int64_t i = 0; i < n; i++) {
 		for (int k = 0; k < f->n_params; k++)
@@ -53,7 +53,7 @@ int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t 
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
-static void halve(const struct plan_insn *p, struct val *d, const struct val *s, struct along v, unsigned char *buf)
+static void halve(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v, unsigned char *buf)
 {
 	const unsigned char *from = s->data;
 	size_t esize = s->esize;
@@ -65,14 +65,14 @@ static void halve(const struct plan_insn *p, struct val *d, const struct val *s,
 		}
 		from = buf;
 	}
-	memcpy(val_result(d), from, (size_t)d->n * esize);
+	memcpy(mval_result(d), from, (size_t)d->n * esize);
 }
 
 /* --- argmax, argmin ------------------------------------------------------------------- */
 
 struct arg_scan {
 	int min, fast;
-	struct along v;
+	struct tile_along v;
 	const int64_t *index;       /* of every lane */
 	int64_t *best;              /* lane chosen for each result */
 };
@@ -97,17 +97,17 @@ ARG_PASS(arg_f64, double)
 ARG_PASS(arg_i64, int64_t)
 ARG_PASS(arg_u64, uint64_t)
 
-static void pick_lanes(struct val *d, const struct val *s, const int64_t *best)
+static void pick_lanes(struct mval *d, const struct mval *s, const int64_t *best)
 {
 	const char *from = s->data;
-	char *out = val_result(d);
+	char *out = mval_result(d);
 	for (int32_t i = 0; i < d->n; i++)
 		memcpy(out + (size_t)i * d->esize, from + (size_t)best[i] * d->esize, d->esize);
 }
 
-static void reduce_arg(struct machine *m, const struct tile_insn *in, struct along v)
+static void reduce_arg(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
-	struct val *x = val_src(m, in, 0), *ix = val_src(m, in, 1);
+	struct mval *x = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
 	enum dtype dt = (enum dtype)x->dt;
 	int64_t *index = (int64_t *)m->scratch[0], *best = (int64_t *)m->scratch[1];
 	void *wide = m->scratch[2];
@@ -116,8 +116,8 @@ static void reduce_arg(struct machine *m, const struct tile_insn *in, struct alo
 		.min = kind == TILE_ARGMIN || kind == TILE_ARGMIN_FAST, .fast = kind == TILE_ARGMAX_FAST || kind == TILE_ARGMIN_FAST,
 		.v = v, .index = index, .best = best,
 	};
-	val_dense(x);
-	tile_kernel_cast((enum dtype)ix->dt, DT_I64)(index, val_dense(ix), NULL, NULL, (size_t)ix->n, 0);
+	mval_dense(x);
+	tile_kernel_cast((enum dtype)ix->dt, DT_I64)(index, mval_dense(ix), NULL, NULL, (size_t)ix->n, 0);
 	if (dt == DT_F64) {
 		arg_f64(&s, x->data);
 	} else if (dtype_is_float(dt)) {
@@ -130,8 +130,8 @@ static void reduce_arg(struct machine *m, const struct tile_insn *in, struct alo
 		else
 			arg_i64(&s, wide);
 	}
-	pick_lanes(val_dst(m, in, 0), x, best);
-	pick_lanes(val_dst(m, in, 1), ix, best);
+	pick_lanes(mval_dst(m, in, 0), x, best);
+	pick_lanes(mval_dst(m, in, 1), ix, best);
 }
 
 /* --- any function --------------------------------------------------------------------- */
@@ -145,23 +145,23 @@ static void take_half(unsigned char *out, const unsigned char *src, int64_t pair
 		memcpy(out + (size_t)i * block, src + ((size_t)i * 2 + (size_t)odd) * block, block);
 }
 
-static int reduce_custom(struct machine *m, const struct tile_insn *in, struct along v)
+static int reduce_custom(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	int n = in->n_src;
 	unsigned char *cur[MAX_COMBINED], *args[2 * MAX_COMBINED];
 	size_t used = m->combine_used;
 	int64_t lanes = v.outer * v.len * v.inner;
 	for (int k = 0; k < n; k++) {
-		size_t bytes = (size_t)lanes * val_src(m, in, k)->esize;
+		size_t bytes = (size_t)lanes * mval_src(m, in, k)->esize;
 		cur[k] = combine_room(m, bytes);
 		args[k] = combine_room(m, bytes / 2 + 8);
 		args[n + k] = combine_room(m, bytes / 2 + 8);
-		memcpy(cur[k], val_dense(val_src(m, in, k)), bytes);
+		memcpy(cur[k], mval_dense(mval_src(m, in, k)), bytes);
 	}
 	for (int64_t len = v.len / 2; len >= 1; len /= 2) {
 		int64_t pairs = v.outer * len;
 		for (int k = 0; k < n; k++) {
-			size_t block = (size_t)v.inner * val_src(m, in, k)->esize;
+			size_t block = (size_t)v.inner * mval_src(m, in, k)->esize;
 			take_half(args[k], cur[k], pairs, block, 0);
 			take_half(args[n + k], cur[k], pairs, block, 1);
 		}
@@ -169,8 +169,8 @@ static int reduce_custom(struct machine *m, const struct tile_insn *in, struct a
 			return -1;
 	}
 	for (int k = 0; k < n; k++) {
-		struct val *d = val_dst(m, in, k);
-		memcpy(val_result(d), cur[k], (size_t)d->n * d->esize);
+		struct mval *d = mval_dst(m, in, k);
+		memcpy(mval_result(d), cur[k], (size_t)d->n * d->esize);
 	}
 	m->combine_used = used;
 	return 0;
@@ -178,19 +178,19 @@ static int reduce_custom(struct machine *m, const struct tile_insn *in, struct a
 
 /* --- poison -------------------------------------------------------------------------- */
 
-static int reduce_poison(struct machine *m, const struct tile_insn *in, struct along v)
+static int reduce_poison(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	unsigned char bits = 0;
 	int32_t at = 0;
 	for (int k = 0; k < in->n_src; k++) {
-		struct val *s = val_src(m, in, k);
+		struct mval *s = mval_src(m, in, k);
 		bits |= s->poison;
 		at = s->poison ? s->poison_at : at;
 		if (poison_map(m, s))
 			return -1;
 	}
 	for (int k = 0; k < in->n_dst; k++) {
-		struct val *d = val_dst(m, in, k);
+		struct mval *d = mval_dst(m, in, k);
 		unsigned char *map = poison_room(m, d);
 		if (!map)
 			return -1;
@@ -198,7 +198,7 @@ static int reduce_poison(struct machine *m, const struct tile_insn *in, struct a
 		for (int j = 0; j < in->n_src; j++)
 			for (int64_t o = 0; o < v.outer; o++)
 				for (int64_t i = 0; i < v.len * v.inner; i++)
-					map[o * v.inner + i % v.inner] |= val_src(m, in, j)->pmap[o * v.len * v.inner + i];
+					map[o * v.inner + i % v.inner] |= mval_src(m, in, j)->pmap[o * v.len * v.inner + i];
 		d->pmap_on = 1;
 		d->poison = bits;
 		d->poison_at = at;
@@ -206,10 +206,10 @@ static int reduce_poison(struct machine *m, const struct tile_insn *in, struct a
 	return 0;
 }
 
-int exec_reduce(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_reduce(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *s = val_src(m, in, 0), *d = val_dst(m, in, 0);
-	struct along v = along_axis(s, in->imm);
+	struct mval *s = mval_src(m, in, 0), *d = mval_dst(m, in, 0);
+	struct tile_along v = along_axis(s, in->imm);
 	int kind = in->attr[0];
 	if (kind == TILE_CUSTOM) {
 		if (reduce_custom(m, in, v))
@@ -218,36 +218,36 @@ int exec_reduce(struct machine *m, const struct tile_insn *in, const struct plan
 		reduce_arg(m, in, v);
 	} else {
 		row_fn *row = s->dt == DT_F32 && v.inner == 1 ? row_reduce_f32((enum tile_combine)kind) : NULL;
-		const float *x = val_dense(s);
+		const float *x = mval_dense(s);
 		if (row)
-			row(val_result(d), x, v.outer, v.len);
+			row(mval_result(d), x, v.outer, v.len);
 		else
 			halve(p, d, s, v, m->scratch[0]);
 	}
 	return m->check && any_poison(m, in) ? reduce_poison(m, in, v) : 0;
 }
 
-int exec_map(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_map(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	unsigned char *args[TILE_FUNC_PARAMS], *results[TILE_FUNC_PARAMS];
-	int64_t pack = in->attr[0], n = val_src(m, in, 0)->n / pack;
+	int64_t pack = in->attr[0], n = mval_src(m, in, 0)->n / pack;
 	size_t used = m->combine_used;
 	const struct tile_func *f = &m->code->funcs[in->attr[1]];
 	(void)p;
 	for (int k = 0; k < f->n_params; k++) {
-		struct val *s = val_src(m, in, k / (int)pack);
-		const unsigned char *x = val_dense(s);
+		struct mval *s = mval_src(m, in, k / (int)pack);
+		const unsigned char *x = mval_dense(s);
 		args[k] = combine_room(m, (size_t)n * s->esize);
 		for (int64_t i = 0; i < n; i++)
 			memcpy(args[k] + i * s->esize, x + (i * pack + k % pack) * s->esize, s->esize);
 	}
 	for (int k = 0; k < f->n_results; k++)
-		results[k] = combine_room(m, (size_t)n * val_dst(m, in, k / (int)pack)->esize);
+		results[k] = combine_room(m, (size_t)n * mval_dst(m, in, k / (int)pack)->esize);
 	if (apply_func(m, in, in->attr[1], n, args, results))
 		return -1;
 	for (int k = 0; k < f->n_results; k++) {
-		struct val *d = val_dst(m, in, k / (int)pack);
-		unsigned char *out = val_result(d);
+		struct mval *d = mval_dst(m, in, k / (int)pack);
+		unsigned char *out = mval_result(d);
 		for (int64_t i = 0; i < n; i++)
 			memcpy(out + (i * pack + k % pack) * d->esize, results[k] + i * d->esize, d->esize);
 	}

@@ -5,13 +5,13 @@
 #include "tile/machine.h"
 
 /* A tile seen along an axis: outer x len x inner lanes. */
-struct along {
+struct tile_along {
 	int64_t outer, len, inner;
 };
-struct along along_axis(const struct val *v, int64_t axis);
+struct tile_along along_axis(const struct mval *v, int64_t axis);
 
 /* The elementwise kernel of p on dense operands of dtype dt (exec_elem.c). */
-void elem_apply(const struct plan_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n);
+void elem_apply(const struct decoded_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n);
 
 /* Function `func` over n lanes, one at a time if it branches. */
 int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args, unsigned char *const *results);

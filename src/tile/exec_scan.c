@@ -4,10 +4,10 @@
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
-static void scan_builtin(const struct plan_insn *p, struct val *d, const struct val *s, struct along v, int reverse)
+static void scan_builtin(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v, int reverse)
 {
 	const char *x = s->data;
-	char *out = val_result(d);
+	char *out = mval_result(d);
 	size_t block = (size_t)v.inner * s->esize;
 	for (int64_t o = 0; o < v.outer; o++) {
 		int64_t first = o * v.len + (reverse ? v.len - 1 : 0), step = reverse ? -1 : 1;
@@ -21,7 +21,7 @@ static void scan_builtin(const struct plan_insn *p, struct val *d, const struct 
 
 /* Running sums along rows, the common case, without a call per lane. */
 #define RUNNING(name, T, U) \
-	static void name(T *out, const T *x, struct along v, int reverse) \
+	static void name(T *out, const T *x, struct tile_along v, int reverse) \
 	{ \
 		for (int64_t o = 0; o < v.outer; o++, x += v.len, out += v.len) { \
 			U sum = 0; \
@@ -37,7 +37,7 @@ RUNNING(running_f64, double, double)
 RUNNING(running_i32, int32_t, uint32_t)
 RUNNING(running_i64, int64_t, uint64_t)
 
-static int running_sum(struct val *d, const struct val *s, struct along v, int reverse)
+static int running_sum(struct mval *d, const struct mval *s, struct tile_along v, int reverse)
 {
 	void *out = d->data;
 	if (v.inner != 1)
@@ -49,7 +49,7 @@ static int running_sum(struct val *d, const struct val *s, struct along v, int r
 	case DT_I64: case DT_U64: running_i64(out, s->data, v, reverse); break;
 	default: return 0;
 	}
-	val_result(d);
+	mval_result(d);
 	return 1;
 }
 
@@ -108,34 +108,34 @@ static int scan_in_place(const struct scanner *s, unsigned char **x, int64_t len
 	return 0;
 }
 
-static int scan_custom(struct machine *m, const struct tile_insn *in, struct along v)
+static int scan_custom(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	struct scanner s = { .m = m, .in = in, .n = in->n_src, .func = in->attr[1], .outer = v.outer, .inner = v.inner };
 	unsigned char *x[MAX_COMBINED];
 	size_t used = m->combine_used;
 	int reverse = in->attr[2] != 0;
 	for (int k = 0; k < s.n; k++) {
-		struct val *a = val_src(m, in, k);
+		struct mval *a = mval_src(m, in, k);
 		s.esize[k] = a->esize;
 		x[k] = combine_room(m, (size_t)a->n * a->esize);
-		copy_blocks(&s, k, x[k], v.len, 0, 1, val_dense(a), v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
+		copy_blocks(&s, k, x[k], v.len, 0, 1, mval_dense(a), v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
 	}
 	if (scan_in_place(&s, x, v.len))
 		return -1;
 	for (int k = 0; k < s.n; k++)
-		copy_blocks(&s, k, val_result(val_dst(m, in, k)), v.len, 0, 1, x[k], v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
+		copy_blocks(&s, k, mval_result(mval_dst(m, in, k)), v.len, 0, 1, x[k], v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
 	m->combine_used = used;
 	return 0;
 }
 
 /* A lane depends on all lanes before it. */
-static int scan_poison(struct machine *m, const struct tile_insn *in, struct along v)
+static int scan_poison(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	for (int k = 0; k < in->n_src; k++)
-		if (poison_map(m, val_src(m, in, k)))
+		if (poison_map(m, mval_src(m, in, k)))
 			return -1;
 	for (int k = 0; k < in->n_dst; k++) {
-		struct val *d = val_dst(m, in, k);
+		struct mval *d = mval_dst(m, in, k);
 		unsigned char *map = poison_room(m, d);
 		if (!map)
 			return -1;
@@ -144,9 +144,9 @@ static int scan_poison(struct machine *m, const struct tile_insn *in, struct alo
 			int64_t j = i / v.inner % v.len, at = in->attr[2] ? d->n - 1 - i : i;
 			int64_t before = in->attr[2] ? at + v.inner : at - v.inner;
 			for (int s = 0; s < in->n_src; s++) {
-				map[at] |= val_src(m, in, s)->pmap[at];
-				d->poison |= val_src(m, in, s)->poison;
-				d->poison_at = val_src(m, in, s)->poison ? val_src(m, in, s)->poison_at : d->poison_at;
+				map[at] |= mval_src(m, in, s)->pmap[at];
+				d->poison |= mval_src(m, in, s)->poison;
+				d->poison_at = mval_src(m, in, s)->poison ? mval_src(m, in, s)->poison_at : d->poison_at;
 			}
 			map[at] |= j ? map[before] : 0;
 		}
@@ -155,15 +155,15 @@ static int scan_poison(struct machine *m, const struct tile_insn *in, struct alo
 	return 0;
 }
 
-int exec_scan(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_scan(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *s = val_src(m, in, 0), *d = val_dst(m, in, 0);
-	struct along v = along_axis(s, in->imm);
+	struct mval *s = mval_src(m, in, 0), *d = mval_dst(m, in, 0);
+	struct tile_along v = along_axis(s, in->imm);
 	if (in->attr[0] == TILE_CUSTOM) {
 		if (scan_custom(m, in, v))
 			return -1;
 	} else {
-		val_dense(s);
+		mval_dense(s);
 		if (in->attr[0] != TILE_SUM || !running_sum(d, s, v, in->attr[2]))
 			scan_builtin(p, d, s, v, in->attr[2]);
 	}

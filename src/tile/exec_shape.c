@@ -3,12 +3,12 @@
 
 #include "tile/exec_move.h"
 
-int exec_nullary(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_nullary(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	(void)p;
-	val_clear_poison(d);
-	d->kind = VAL_UNIFORM;
+	mval_clear_poison(d);
+	d->kind = MVAL_UNIFORM;
 	d->prov = -1;
 	if (in->op == TOP_UNDEF) {
 		memset(&d->u, m->poison_byte, sizeof d->u);
@@ -23,43 +23,43 @@ int exec_nullary(struct machine *m, const struct tile_insn *in, const struct pla
 	if (!d->ptr && dtype_is_float((enum dtype)d->dt))
 		dtype_store((enum dtype)d->dt, &d->u, in->fimm);
 	else
-		val_set_int(d, !d->ptr && d->dt == DT_BOOL ? in->imm != 0 : in->imm);
+		mval_set_int(d, !d->ptr && d->dt == DT_BOOL ? in->imm != 0 : in->imm);
 	return 0;
 }
 
-int exec_arange(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_arange(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	int64_t lo = in->imm, hi = in->imm + d->n - 1;
 	const struct dtype_info *info = dtype_info((enum dtype)d->dt);
 	int bits = info->bytes * 8;
 	(void)p;
-	val_clear_poison(d);
+	mval_clear_poison(d);
 	memset(d->stride, 0, sizeof d->stride);
-	d->kind = VAL_AFFINE;
+	d->kind = MVAL_AFFINE;
 	d->u.i = lo;
 	d->stride[0] = 1;
 	/* A range that the type cannot hold wraps, lane by lane. */
 	if (bits < 32 && (info->class == DTC_UINT ? lo < 0 || hi >> bits : lo < -(1 << (bits - 1)) || hi >> (bits - 1)))
-		val_dense(d), d->kind = VAL_DENSE;
+		mval_dense(d), d->kind = MVAL_DENSE;
 	else if (info->class == DTC_UINT && lo < 0)
-		val_dense(d), d->kind = VAL_DENSE;
+		mval_dense(d), d->kind = MVAL_DENSE;
 	else if (d->n == 1)
-		val_set_int(d, lo);
+		mval_set_int(d, lo);
 	return 0;
 }
 
-int exec_program(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_program(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0);
 	(void)p;
-	val_clear_poison(d);
-	val_set_int(d, in->op == TOP_PROGRAM_ID ? m->pid[in->imm] : m->grid[in->imm]);
+	mval_clear_poison(d);
+	mval_set_int(d, in->op == TOP_PROGRAM_ID ? m->pid[in->imm] : m->grid[in->imm]);
 	return 0;
 }
 
 /* Poison of a value whose lanes keep their order, or are all one. */
-static int same_poison(struct machine *m, struct val *d, struct val *s)
+static int same_poison(struct machine *m, struct mval *d, struct mval *s)
 {
 	d->poison = s->poison;
 	d->poison_at = s->poison_at;
@@ -74,21 +74,21 @@ static int same_poison(struct machine *m, struct val *d, struct val *s)
 	return 0;
 }
 
-int exec_mov(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_mov(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	(void)p;
 	if (d == s)
 		return 0;
-	val_copy(d, s);
+	mval_copy(d, s);
 	return m->check ? same_poison(m, d, s) : 0;
 }
 
-int exec_splat(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_splat(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	(void)p;
-	d->kind = VAL_UNIFORM;
+	d->kind = MVAL_UNIFORM;
 	d->u = s->u;
 	d->prov = s->prov;
 	d->poison = s->poison;
@@ -100,28 +100,28 @@ int exec_splat(struct machine *m, const struct tile_insn *in, const struct plan_
 /* --- shapes by dimension ---------------------------------------------------------------- */
 
 /* from[k]: which dimension of s the k-th of d is, or -1 where d has an extra 1. */
-static void remap(struct val *d, const struct val *s, const int *from)
+static void remap(struct mval *d, const struct mval *s, const int *from)
 {
-	struct val t = *s;
+	struct mval t = *s;
 	d->kind = t.kind;
 	d->u = t.u;
 	d->prov = t.prov;
 	for (int k = 0; k < d->ndim; k++) {
-		if (t.kind == VAL_AFFINE)
+		if (t.kind == MVAL_AFFINE)
 			d->stride[k] = from[k] < 0 ? 0 : t.stride[from[k]];
-		if (t.kind != VAL_BOX)
+		if (t.kind != MVAL_BOX)
 			continue;
 		d->box.lo[k] = from[k] < 0 ? 0 : t.box.lo[from[k]];
 		d->box.hi[k] = from[k] < 0 ? 1 : t.box.hi[from[k]];
 	}
 }
 
-static int is_short(const struct val *s)
+static int is_short(const struct mval *s)
 {
-	return s->kind != VAL_DENSE && !s->pmap_on;
+	return s->kind != MVAL_DENSE && !s->pmap_on;
 }
 
-static int keep_short(struct val *d, struct val *s, const int *from)
+static int keep_short(struct mval *d, struct mval *s, const int *from)
 {
 	remap(d, s, from);
 	d->poison = s->poison;
@@ -130,9 +130,9 @@ static int keep_short(struct val *d, struct val *s, const int *from)
 	return 0;
 }
 
-int exec_expand(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_expand(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { 0 };
 	(void)p;
 	for (int k = 0; k < d->ndim; k++)
@@ -141,7 +141,7 @@ int exec_expand(struct machine *m, const struct tile_insn *in, const struct plan
 }
 
 /* If the shapes differ only by 1s: where each dimension of d comes from. */
-static int match_dims(const struct val *d, const struct val *s, int *from)
+static int match_dims(const struct mval *d, const struct mval *s, int *from)
 {
 	int j = 0;
 	for (int k = 0; k < d->ndim; k++) {
@@ -160,7 +160,7 @@ static int match_dims(const struct val *d, const struct val *s, int *from)
 }
 
 /* A box keeps its 1-dimensions only if they are inside it. */
-static int ones_inside(const struct val *s)
+static int ones_inside(const struct mval *s)
 {
 	for (int k = 0; k < s->ndim; k++)
 		if (s->shape[k] == 1 && !(s->box.lo[k] <= 0 && s->box.hi[k] >= 1))
@@ -168,14 +168,14 @@ static int ones_inside(const struct val *s)
 	return 1;
 }
 
-int exec_reshape(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_reshape(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { -1, -1, -1, -1, -1 };
 	(void)p;
-	if (is_short(s) && d->ndim && (s->kind == VAL_UNIFORM || (!match_dims(d, s, from) && (s->kind != VAL_BOX || ones_inside(s)))))
+	if (is_short(s) && d->ndim && (s->kind == MVAL_UNIFORM || (!match_dims(d, s, from) && (s->kind != MVAL_BOX || ones_inside(s)))))
 		return keep_short(d, s, from);
-	if (is_short(s) && s->kind == VAL_AFFINE && s->ndim == 1 && d->ndim) {
+	if (is_short(s) && s->kind == MVAL_AFFINE && s->ndim == 1 && d->ndim) {
 		int64_t step = s->stride[0];
 		keep_short(d, s, from);
 		for (int k = d->ndim - 1; k >= 0; k--) {
@@ -187,9 +187,9 @@ int exec_reshape(struct machine *m, const struct tile_insn *in, const struct pla
 	return run_move(m, in, move_same);
 }
 
-int exec_permute(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_permute(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { 0 };
 	(void)p;
 	for (int k = 0; k < d->ndim; k++)
@@ -197,9 +197,9 @@ int exec_permute(struct machine *m, const struct tile_insn *in, const struct pla
 	return is_short(s) ? keep_short(d, s, from) : run_move(m, in, move_permute);
 }
 
-int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { 0 };
 	(void)p;
 	if (!is_short(s))
@@ -210,9 +210,9 @@ int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct p
 	for (int k = 0; k < d->ndim; k++) {
 		if (s->shape[k] == d->shape[k])
 			continue;
-		if (d->kind == VAL_AFFINE)
+		if (d->kind == MVAL_AFFINE)
 			d->stride[k] = 0;
-		if (d->kind == VAL_BOX && d->box.lo[k] < d->box.hi[k]) {
+		if (d->kind == MVAL_BOX && d->box.lo[k] < d->box.hi[k]) {
 			d->box.lo[k] = 0;
 			d->box.hi[k] = d->shape[k];
 		}

@@ -50,61 +50,61 @@ static void sort_rows(char *x, char *room, int64_t rows, int64_t len, enum dtype
 
 static int sort_to(struct machine *m, const struct tile_insn *in)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	enum dtype dt = (enum dtype)s->dt;
 	enum dtype wide = dt == DT_F64 ? DT_F64 : dtype_is_float(dt) ? DT_F32 : dt == DT_U64 ? DT_U64 : DT_I64;
 	int64_t len = s->shape[s->ndim - 1], keep = d->shape[d->ndim - 1], rows = s->n / len;
 	char *x = (char *)m->scratch[0];
 	size_t wsize = (size_t)dtype_size(wide);
-	dtype_convert(wide, x, dt, val_dense(s), (size_t)s->n);
+	dtype_convert(wide, x, dt, mval_dense(s), (size_t)s->n);
 	sort_rows(x, (char *)m->scratch[1], rows, len, wide, in->imm != 0);
-	char *out = val_result(d);
+	char *out = mval_result(d);
 	for (int64_t r = 0; r < rows; r++)
 		dtype_convert(dt, out + (size_t)(r * keep) * d->esize, wide, x + (size_t)(r * len) * wsize, (size_t)keep);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
-int exec_sort(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_sort(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return sort_to(m, in);
 }
 
-int exec_topk(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_topk(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return sort_to(m, in);
 }
 
-int exec_gather(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_gather(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0), *ix = val_src(m, in, 1);
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
 	int64_t *index = (int64_t *)m->scratch[0];
 	int64_t inner = 1, len = s->shape[in->imm], dlen = d->shape[in->imm];
 	(void)p;
 	for (int i = (int)in->imm + 1; i < d->ndim; i++)
 		inner *= d->shape[i];
-	tile_kernel_cast((enum dtype)ix->dt, DT_I64)(index, val_dense(ix), NULL, NULL, (size_t)ix->n, 0);
-	const char *x = val_dense(s);
+	tile_kernel_cast((enum dtype)ix->dt, DT_I64)(index, mval_dense(ix), NULL, NULL, (size_t)ix->n, 0);
+	const char *x = mval_dense(s);
 	for (int64_t i = 0; i < d->n; i++) {
 		if (index[i] < 0 || index[i] >= len)
 			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld", (long long)index[i], (long long)len - 1);
 		index[i] = (i / (inner * dlen) * len + index[i]) * inner + i % inner;
 	}
-	char *out = val_result(d);
+	char *out = mval_result(d);
 	for (int64_t i = 0; i < d->n; i++)
 		memcpy(out + (size_t)i * d->esize, x + (size_t)index[i] * d->esize, d->esize);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
-int exec_histogram(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_histogram(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *d = val_dst(m, in, 0), *s = val_src(m, in, 0);
-	const unsigned char *on = in->n_src > 1 ? val_dense(val_src(m, in, 1)) : NULL;
+	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
+	const unsigned char *on = in->n_src > 1 ? mval_dense(mval_src(m, in, 1)) : NULL;
 	int64_t *x = (int64_t *)m->scratch[0];
 	(void)p;
-	tile_kernel_cast((enum dtype)s->dt, DT_I64)(x, val_dense(s), NULL, NULL, (size_t)s->n, 0);
-	int32_t *out = val_result(d);
+	tile_kernel_cast((enum dtype)s->dt, DT_I64)(x, mval_dense(s), NULL, NULL, (size_t)s->n, 0);
+	int32_t *out = mval_result(d);
 	memset(out, 0, (size_t)d->n * sizeof *out);
 	for (int32_t i = 0; i < s->n; i++)
 		if ((!on || on[i]) && x[i] >= 0 && x[i] < d->n)

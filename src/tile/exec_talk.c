@@ -1,20 +1,20 @@
 /* device_assert and device_print. */
 #include "tile/machine.h"
 
-int exec_assert(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_assert(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
-	struct val *c = val_src(m, in, 0), *mask = in->n_src > 1 ? val_src(m, in, 1) : NULL;
+	struct mval *c = mval_src(m, in, 0), *mask = in->n_src > 1 ? mval_src(m, in, 1) : NULL;
 	(void)p;
-	if (c->kind == VAL_UNIFORM && c->u.raw[0])
+	if (c->kind == MVAL_UNIFORM && c->u.raw[0])
 		return 0;
-	const unsigned char *ok = val_dense(c), *on = mask ? val_dense(mask) : NULL;
+	const unsigned char *ok = mval_dense(c), *on = mask ? mval_dense(mask) : NULL;
 	for (int32_t i = 0; i < c->n; i++)
 		if ((!on || on[i]) && !ok[i])
 			return fault_at(m, in->loc, REASON_device_assert, "device_assert failed at lane %d: %.*s", i, STR_ARG(in->text));
 	return 0;
 }
 
-static void print_lane(struct buf *out, const struct val *v, const char *x, int hex)
+static void print_lane(struct buf *out, const struct mval *v, const char *x, int hex)
 {
 	enum dtype dt = (enum dtype)v->dt;
 	unsigned long long bits = 0;
@@ -34,7 +34,7 @@ static void print_lane(struct buf *out, const struct val *v, const char *x, int 
 enum { PRINT_LIMIT = 1 << 20 };
 
 /* "pid (x, y, z) idx (i) prefix: value", a line per lane, as the GPU prints it. */
-int exec_print(struct machine *m, const struct tile_insn *in, const struct plan_insn *p)
+int exec_print(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	if (!m->prints || m->prints->n > PRINT_LIMIT)
@@ -42,8 +42,8 @@ int exec_print(struct machine *m, const struct tile_insn *in, const struct plan_
 	if (!in->n_src)
 		buf_addf(m->prints, "pid (%lld, %lld, %lld) %.*s\n", (long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2], STR_ARG(in->text));
 	for (int k = 0; k < in->n_src; k++) {
-		struct val *v = val_src(m, in, k);
-		const char *x = val_dense(v);
+		struct mval *v = mval_src(m, in, k);
+		const char *x = mval_dense(v);
 		for (int32_t i = 0; i < v->n && m->prints->n < PRINT_LIMIT; i++) {
 			buf_addf(m->prints, "pid (%lld, %lld, %lld) idx (%d) %.*s", (long long)m->pid[0], (long long)m->pid[1],
 				(long long)m->pid[2], i, STR_ARG(in->text));

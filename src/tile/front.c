@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-static const struct frame *user_frame(const struct front *f)
+static const struct front_frame *user_frame(const struct front *f)
 {
-	const struct frame *fr = f->frame;
+	const struct front_frame *fr = f->frame;
 	while (fr && fr->in_prelude)
 		fr = fr->up;
 	return fr;
@@ -14,19 +14,19 @@ static const struct frame *user_frame(const struct front *f)
 
 int front_line(const struct front *f)
 {
-	const struct frame *fr = user_frame(f);
+	const struct front_frame *fr = user_frame(f);
 	return fr && fr->cur ? fr->cur->line : 0;
 }
 
 static void fail_at(const struct front *f, struct diag *d, enum reason r, const char *fmt, va_list ap)
 {
-	const struct frame *fr = user_frame(f);
+	const struct front_frame *fr = user_frame(f);
 	char text[sizeof d->text];
 	vsnprintf(text, sizeof text, fmt, ap);
 	int line = fr && fr->cur ? fr->cur->line : 0;
 	int col = fr && fr->cur ? fr->cur->col + 1 : 0;
 	diag_set(d, r, line, col, "%s", text);
-	const struct frame *kernel = f->frame;
+	const struct front_frame *kernel = f->frame;
 	while (kernel && kernel->up)
 		kernel = kernel->up;
 	if (kernel && !d->kernel[0])
@@ -83,14 +83,14 @@ static const char *taken(struct front *f, struct buf *b)
 	return s;
 }
 
-const char *front_str(struct front *f, const struct val *v)
+const char *front_str(struct front *f, const struct lang_val *v)
 {
 	struct buf b = BUF_INIT;
 	lang_str_to(v, &b);
 	return taken(f, &b);
 }
 
-const char *front_repr(struct front *f, const struct val *v)
+const char *front_repr(struct front *f, const struct lang_val *v)
 {
 	struct buf b = BUF_INIT;
 	lang_repr_to(v, &b);

@@ -11,9 +11,9 @@ static const struct py_arguments *params_of(const struct tile_fn *fn)
 	return &fn->def->u.FunctionDef.args->u.arguments;
 }
 
-void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *fn)
+void front_frame_init(struct front *f, struct front_frame *fr, const struct tile_fn *fn)
 {
-	*fr = (struct frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1, .in_prelude = lang_is_library(f->g, fn) };
+	*fr = (struct front_frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1, .in_prelude = lang_is_library(f->g, fn) };
 	const struct py_arguments *p = params_of(fn);
 	const struct py_list *lists[3] = { &p->posonlyargs, &p->args, &p->kwonlyargs };
 	for (int k = 0; k < 3; k++)
@@ -30,7 +30,7 @@ void front_frame_init(struct front *f, struct frame *fr, const struct tile_fn *f
  * body: `x: bool` names something that does not exist there. */
 void front_signature(struct front *f)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	const struct py_arguments *p = params_of(fr->fn);
 	for (size_t i = 0; i < p->args.n && !fr->in_prelude; i++) {
 		const struct py_node *a = p->args.v[i];
@@ -43,25 +43,25 @@ void front_signature(struct front *f)
 
 /* --- return -------------------------------------------------------------------------------------- */
 
-static struct val decayed(struct front *f, struct val v)
+static struct lang_val decayed(struct front *f, struct lang_val v)
 {
-	if (v.kind == V_TUPLE) {
-		struct val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
+	if (v.kind == LANG_TUPLE) {
+		struct lang_val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
 		for (size_t i = 0; i < v.u.tup.n; i++)
 			items[i] = decayed(f, v.u.tup.v[i]);
-		struct val t = val_tuple(items, v.u.tup.n);
+		struct lang_val t = lang_tuple(items, v.u.tup.n);
 		t.u.tup.fields = v.u.tup.fields;
 		return t;
 	}
-	if (val_is_number(&v) || v.wrapped)
-		return val_of(sem_to_tensor(f, v));
+	if (lang_is_number(&v) || v.wrapped)
+		return lang_of(sem_to_tensor(f, v));
 	return v;
 }
 
-static void check_return_type(struct front *f, const struct val *v)
+static void check_return_type(struct front *f, const struct lang_val *v)
 {
-	struct frame *fr = f->frame;
-	int is_void = v->kind == V_NONE;
+	struct front_frame *fr = f->frame;
+	int is_void = v->kind == LANG_NONE;
 	if (!fr->has_ret) {
 		fr->has_ret = 1;
 		fr->ret_void = is_void;
@@ -75,9 +75,9 @@ static void check_return_type(struct front *f, const struct val *v)
 }
 
 /* Leaves the function from inside a branch: through the kernel's end or the inlined block's. */
-static void leave_early(struct front *f, const struct val *v)
+static void leave_early(struct front *f, const struct lang_val *v)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	if (!fr->up) {
 		emit_insn(f, TOP_RET, 0, NULL, 0, NULL);
 		return;
@@ -95,10 +95,10 @@ static void leave_early(struct front *f, const struct val *v)
 
 void front_return(struct front *f, const struct py_node *n)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	/* a constant decays to a tensor, so `return None` fails where a bare `return` does not */
-	struct val v = n->u.Return.value ? decayed(f, front_expr(f, n->u.Return.value)) : val_raw(val_none());
-	if (v.kind != V_NONE && !flow_is_triton(&v))
+	struct lang_val v = n->u.Return.value ? decayed(f, front_expr(f, n->u.Return.value)) : lang_raw(lang_none());
+	if (v.kind != LANG_NONE && !flow_is_triton(&v))
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);
 	if (fr->loops)
@@ -120,7 +120,7 @@ void front_return(struct front *f, const struct py_node *n)
 /* Falls off the end where another path returned a value: nothing was promised there. */
 static void fall_off(struct front *f)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	if (fr->returned || !fr->ret_regs)
 		return;
 	size_t n = flow_count(f, &fr->ret);
@@ -141,7 +141,7 @@ static int param_slot(const struct py_arguments *p, struct str name)
 }
 
 /* Python's binding of arguments to parameters; UNBOUND where the default applies. */
-static void bind(struct front *f, const struct tile_fn *fn, const struct call_args *args, struct val *out, struct val *rest)
+static void bind(struct front *f, const struct tile_fn *fn, const struct front_args *args, struct lang_val *out, struct lang_val *rest)
 {
 	const struct py_arguments *p = params_of(fn);
 	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
@@ -151,7 +151,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct call_ar
 		front_fail(f, REASON_bad_argument, "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
 	for (size_t i = 0; i < args->n && i < p->args.n; i++)
 		out[i] = args->v[i];
-	*rest = args->n > p->args.n ? val_tuple(args->v + p->args.n, args->n - p->args.n) : val_tuple(NULL, 0);
+	*rest = args->n > p->args.n ? lang_tuple(args->v + p->args.n, args->n - p->args.n) : lang_tuple(NULL, 0);
 	for (size_t i = 0; i < args->n_kw; i++) {
 		int slot = !from_kernel || lang_in_version(f->version, fn->name, args->names[i]) ? param_slot(p, args->names[i]) : -1;
 		if (slot < 0 && str_is(args->names[i], "keepdim") && param_slot(p, STR("keep_dims")) >= 0)
@@ -159,40 +159,41 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct call_ar
 					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")", STR_ARG(fn->name));
 		if (slot < 0)
 			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
-		if (out[slot].kind != V_UNBOUND)
+		if (out[slot].kind != LANG_UNBOUND)
 			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
 		out[slot] = args->kw[i];
 	}
 	size_t first_default = p->args.n - p->defaults.n;
 	for (size_t i = 0; i < first_default; i++)
-		if (out[i].kind == V_UNBOUND)
+		if (out[i].kind == LANG_UNBOUND)
 			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() missing 1 required positional argument: '%.*s'\")", STR_ARG(fn->name),
 				   STR_ARG(p->args.v[i]->u.arg.arg));
 }
 
 /* Defaults are the host's: globals may be named freely. */
-static void fill_defaults(struct front *f, struct frame *fr, size_t n, struct val *out)
+static void fill_defaults(struct front *f, struct front_frame *fr, size_t n, struct lang_val *out)
 {
 	const struct py_arguments *p = params_of(fr->fn);
 	size_t first = p->args.n - p->defaults.n;
 	fr->in_default = 1;
 	for (size_t i = first; i < n; i++)
-		if (out[i].kind == V_UNBOUND)
+		if (out[i].kind == LANG_UNBOUND)
 			out[i] = front_expr(f, p->defaults.v[i - first]);
 	fr->in_default = 0;
 }
 
 /* Numbers, None and types become constants; what has no type cannot be passed. */
-static struct val as_argument(struct front *f, struct val v)
+static struct lang_val as_argument(struct front *f, struct lang_val v)
 {
-	if (v.kind == V_TENSOR || v.kind == V_DESC)
+	if (v.kind == LANG_TENSOR || v.kind == LANG_DESC)
 		return v;
-	for (size_t i = 0; v.kind == V_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
-		if (val_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
+	for (size_t i = 0; v.kind == LANG_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
+		if (lang_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
 			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
-	if (v.kind == V_TUPLE)
+	if (v.kind == LANG_TUPLE)
 		return v;
-	int passable = v.wrapped || val_is_number(&v) || v.kind == V_NONE || v.kind == V_TYPE || v.kind == V_FN || v.kind == V_SLICE || v.kind == V_RANGE;
+	int passable = v.wrapped || lang_is_number(&v) || v.kind == LANG_NONE || v.kind == LANG_TYPE ||
+		       v.kind == LANG_FN || v.kind == LANG_SLICE || v.kind == LANG_RANGE;
 	if (!passable)
 		front_fail_hint(f, REASON_bad_types, "pass a @triton.jit function, or the value", "AttributeError(\"'%s' object has no attribute 'type'\")",
 				lang_type_name(&v));
@@ -200,17 +201,17 @@ static struct val as_argument(struct front *f, struct val v)
 	return v;
 }
 
-static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
 	for (size_t i = 0; fn->noinline && i < n; i++)
-		if (v[i].kind == V_TENSOR && ty_is_block(v[i].u.t.ty) && v[i].u.t.ty->numel != 1)
+		if (v[i].kind == LANG_TENSOR && ty_is_block(v[i].u.t.ty) && v[i].u.t.ty->numel != 1)
 			front_fail(f, REASON_bad_types, "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s", STR_ARG(fn->name),
 				   STR_ARG(params_of(fn)->args.v[i]->u.arg.arg), front_str(f, &v[i]));
 }
 
-static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
-	for (const struct frame *fr = f->frame; fr; fr = fr->up) {
+	for (const struct front_frame *fr = f->frame; fr; fr = fr->up) {
 		if (fr->fn != fn || fr->n_args != n)
 			continue;
 		size_t same = 0;
@@ -224,7 +225,7 @@ static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n,
 }
 
 /* Compiles the body with its parameters bound; gives what it returns. */
-static struct val run_body(struct front *f, struct frame *fr)
+static struct lang_val run_body(struct front *f, struct front_frame *fr)
 {
 	const struct py_list *body = &fr->fn->def->u.FunctionDef.body;
 	int mute = f->mute, unsupported = f->unsupported, block = 0;
@@ -239,21 +240,21 @@ static struct val run_body(struct front *f, struct frame *fr)
 	f->mute = mute + (f->unsupported && !unsupported);
 	if (fr->block_depth >= 0)
 		emit_end(f);
-	return fr->has_ret && !fr->ret_void ? fr->ret : val_raw(val_none());
+	return fr->has_ret && !fr->ret_void ? fr->ret : lang_raw(lang_none());
 }
 
-struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct call_args *args)
+struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const struct front_args *args)
 {
 	const struct py_arguments *p = params_of(fn);
-	struct val *v = arena_array(f->a, p->args.n + 1, sizeof *v), rest;
+	struct lang_val *v = arena_array(f->a, p->args.n + 1, sizeof *v), rest;
 	bind(f, fn, args, v, &rest);
-	struct frame fr;
+	struct front_frame fr;
 	front_frame_init(f, &fr, fn);
 	if (!f->mute) {
 		emit_here(f);
 		fr.loc = f->b->at;
 	}
-	struct frame *caller = f->frame;
+	struct front_frame *caller = f->frame;
 	f->frame = &fr;
 	fill_defaults(f, &fr, p->args.n, v);
 	f->frame = caller;
@@ -273,23 +274,23 @@ struct val front_call_fn(struct front *f, const struct tile_fn *fn, const struct
 	f->calls++;
 	f->frame = &fr;
 	front_signature(f);
-	struct val r = run_body(f, &fr);
+	struct lang_val r = run_body(f, &fr);
 	f->frame = caller;
 	f->calls--;
 	return r;
 }
 
-struct val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, const struct val *v)
+struct lang_val front_call_with(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
-	struct call_args args = { .v = (struct val *)v, .n = n };
+	struct front_args args = { .v = (struct lang_val *)v, .n = n };
 	return front_call_fn(f, fn, &args);
 }
 
 /* --- anything that is called -------------------------------------------------------------------------- */
 
-static struct val call_with_self(struct front *f, const struct val_method *m, const struct call_args *args)
+static struct lang_val call_with_self(struct front *f, const struct lang_method *m, const struct front_args *args)
 {
-	struct call_args all = *args;
+	struct front_args all = *args;
 	all.n = args->n + 1;
 	all.v = arena_array(f->a, all.n, sizeof *all.v);
 	all.v[0] = m->self;
@@ -297,27 +298,27 @@ static struct val call_with_self(struct front *f, const struct val_method *m, co
 	return m->fn ? front_call_fn(f, m->fn, &all) : lang_builtin_call(f, m->b, &all);
 }
 
-struct val front_call(struct front *f, struct val fn, const struct call_args *args, int unused)
+struct lang_val front_call(struct front *f, struct lang_val fn, const struct front_args *args, int unused)
 {
 	(void)unused;
 	switch (fn.kind) {
-	case V_FN:
+	case LANG_FN:
 		return front_call_fn(f, fn.u.fn, args);
-	case V_METHOD:
+	case LANG_METHOD:
 		return call_with_self(f, fn.u.m, args);
-	case V_BUILTIN:
+	case LANG_BUILTIN:
 		if (fn.u.b->fn)
 			return lang_builtin_call(f, fn.u.b, args);
 		if (!strcmp(fn.u.b->module, "math"))
 			return front_math(f, str_of(fn.u.b->name), args);
 		return lang_libdevice_call(f, str_of(fn.u.b->name), args);
-	case V_CLASS:
-		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == V_TUPLE)
+	case LANG_CLASS:
+		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == LANG_TUPLE)
 			return args->v[0];
 		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));
-	case V_TYPE:
+	case LANG_TYPE:
 		front_fail_hint(f, REASON_bad_types, "convert with x.to(dtype), or make a constant with tl.full", "TypeError(\"'dtype' object is not callable\")");
-	case V_OTHER: case V_MODULE:
+	case LANG_OTHER: case LANG_MODULE:
 		front_fail_hint(f, REASON_non_constexpr_global, "a kernel can call triton.language and @triton.jit functions only",
 				"RuntimeError('Unsupported function referenced: %.*s')", STR_ARG(fn.u.s));
 	default:

@@ -7,7 +7,7 @@
 struct deps {
 	struct front *f;
 	const struct tile_fn *fn;
-	struct frame *names;            /* used for its list of identifiers: what is local so far */
+	struct front_frame *names;            /* used for its list of identifiers: what is local so far */
 	struct seen *seen;
 };
 
@@ -41,8 +41,8 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	if (!m.n || str_is(m, "math") || (d->f->version >= 305 && str_is(m, "triton.language")))
 		return STR("");
 	d->f->frame->cur = n;
-	struct val a = front_module_attr(d->f, m, n->u.Attribute.attr);
-	return a.kind == V_MODULE ? a.u.s : STR("");
+	struct lang_val a = front_module_attr(d->f, m, n->u.Attribute.attr);
+	return a.kind == LANG_MODULE ? a.u.s : STR("");
 }
 
 /* Triton keeps target names in a set and stumbles over a tuple inside a tuple. */
@@ -100,7 +100,7 @@ static void check_function(struct front *f, const struct tile_fn *fn, struct see
 	struct seen *me = arena_zalloc(f->a, sizeof *me);
 	*me = (struct seen){ .fn = fn, .next = *seen };
 	*seen = me;
-	struct frame names = { .fn = fn };
+	struct front_frame names = { .fn = fn };
 	struct deps d = { .f = f, .fn = fn, .names = &names, .seen = *seen };
 	const struct py_FunctionDef *def = &fn->def->u.FunctionDef;
 	const struct py_list *args = &def->args->u.arguments.args;

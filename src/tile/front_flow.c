@@ -7,15 +7,15 @@ static size_t block_ptr_count(const struct front *f, int id)
 	return 1 + (p->is_desc ? 2 : 3) * (size_t)MIN(p->ty->elem->rank, TILE_DIMS);
 }
 
-size_t flow_count(const struct front *f, const struct val *v)
+size_t flow_count(const struct front *f, const struct lang_val *v)
 {
 	size_t n = 0;
 	switch (v->kind) {
-	case V_TENSOR:
+	case LANG_TENSOR:
 		return ty_is_block_ptr(v->u.t.ty) ? block_ptr_count(f, v->u.t.id) : 1;
-	case V_DESC:
+	case LANG_DESC:
 		return block_ptr_count(f, v->u.desc->id) + 2 * (size_t)v->u.desc->block->rank;
-	case V_TUPLE:
+	case LANG_TUPLE:
 		for (size_t i = 0; i < v->u.tup.n; i++)
 			n += flow_count(f, &v->u.tup.v[i]);
 		return n;
@@ -38,27 +38,27 @@ static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 	return out;
 }
 
-static struct part *add_parts(struct front *f, const struct val *v, struct part *out)
+static struct part *add_parts(struct front *f, const struct lang_val *v, struct part *out)
 {
-	if (v->kind == V_TENSOR) {
+	if (v->kind == LANG_TENSOR) {
 		if (ty_is_block_ptr(v->u.t.ty))
 			return block_ptr_parts(f, v->u.t.id, out);
 		*out++ = (struct part){ v->u.t.ty, (tile_reg)v->u.t.id };
-	} else if (v->kind == V_DESC) {
-		const struct val_desc *d = v->u.desc;
+	} else if (v->kind == LANG_DESC) {
+		const struct lang_desc *d = v->u.desc;
 		out = block_ptr_parts(f, d->id, out);
 		for (int i = 0; i < d->block->rank; i++)
 			out = add_parts(f, &d->shape[i], out);
 		for (int i = 0; i < d->block->rank; i++)
 			out = add_parts(f, &d->strides[i], out);
-	} else if (v->kind == V_TUPLE) {
+	} else if (v->kind == LANG_TUPLE) {
 		for (size_t i = 0; i < v->u.tup.n; i++)
 			out = add_parts(f, &v->u.tup.v[i], out);
 	}
 	return out;
 }
 
-void flow_parts(struct front *f, const struct val *v, struct part *out)
+void flow_parts(struct front *f, const struct lang_val *v, struct part *out)
 {
 	add_parts(f, v, out);
 }
@@ -78,15 +78,15 @@ static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size
 	return (int)f->block_ptrs.n - 1;
 }
 
-struct val flow_rebuild(struct front *f, const struct val *v, const tile_reg *regs, size_t *at)
+struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const tile_reg *regs, size_t *at)
 {
-	struct val r = *v;
-	if (v->kind == V_TENSOR) {
+	struct lang_val r = *v;
+	if (v->kind == LANG_TENSOR) {
 		r.u.t.id = ty_is_block_ptr(v->u.t.ty) ? block_ptr_rebuild(f, v->u.t.id, regs, at) : (int)regs[(*at)++];
-	} else if (v->kind == V_DESC) {
-		struct val_desc *d = arena_zalloc(f->a, sizeof *d);
+	} else if (v->kind == LANG_DESC) {
+		struct lang_desc *d = arena_zalloc(f->a, sizeof *d);
 		int rank = v->u.desc->block->rank;
-		struct val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
+		struct lang_val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
 		*d = *v->u.desc;
 		d->id = block_ptr_rebuild(f, v->u.desc->id, regs, at);
 		for (int i = 0; i < 2 * rank; i++)
@@ -94,8 +94,8 @@ struct val flow_rebuild(struct front *f, const struct val *v, const tile_reg *re
 		d->shape = dims;
 		d->strides = dims + rank;
 		r.u.desc = d;
-	} else if (v->kind == V_TUPLE) {
-		struct val *items = arena_array(f->a, v->u.tup.n + 1, sizeof *items);
+	} else if (v->kind == LANG_TUPLE) {
+		struct lang_val *items = arena_array(f->a, v->u.tup.n + 1, sizeof *items);
 		for (size_t i = 0; i < v->u.tup.n; i++)
 			items[i] = flow_rebuild(f, &v->u.tup.v[i], regs, at);
 		r.u.tup.v = items;
@@ -103,7 +103,7 @@ struct val flow_rebuild(struct front *f, const struct val *v, const tile_reg *re
 	return r;
 }
 
-static struct part *parts_of(struct front *f, const struct val *v, size_t *n)
+static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *n)
 {
 	*n = flow_count(f, v);
 	struct part *p = arena_array(f->a, *n + 1, sizeof *p);
@@ -111,9 +111,9 @@ static struct part *parts_of(struct front *f, const struct val *v, size_t *n)
 	return p;
 }
 
-int flow_same(struct front *f, const struct val *a, const struct val *b)
+int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
-	if (a->kind == V_TENSOR && b->kind == V_TENSOR && !ty_is_block_ptr(a->u.t.ty))
+	if (a->kind == LANG_TENSOR && b->kind == LANG_TENSOR && !ty_is_block_ptr(a->u.t.ty))
 		return a->u.t.id == b->u.t.id && ty_eq(a->u.t.ty, b->u.t.ty);
 	size_t na, nb;
 	struct part *pa = parts_of(f, a, &na), *pb = parts_of(f, b, &nb);
@@ -125,33 +125,33 @@ int flow_same(struct front *f, const struct val *a, const struct val *b)
 	return na > 0 || a->kind == b->kind;
 }
 
-int flow_is_triton(const struct val *v)
+int flow_is_triton(const struct lang_val *v)
 {
 	switch (v->kind) {
-	case V_TENSOR: case V_TUPLE: case V_DESC: return 1;
-	case V_UNBOUND: return 0;
+	case LANG_TENSOR: case LANG_TUPLE: case LANG_DESC: return 1;
+	case LANG_UNBOUND: return 0;
 	default: return v->wrapped;
 	}
 }
 
-static int same_class(const struct val *a, const struct val *b)
+static int same_class(const struct lang_val *a, const struct lang_val *b)
 {
-	int ca = a->wrapped || (a->kind != V_TENSOR && a->kind != V_TUPLE && a->kind != V_DESC);
-	int cb = b->wrapped || (b->kind != V_TENSOR && b->kind != V_TUPLE && b->kind != V_DESC);
+	int ca = a->wrapped || (a->kind != LANG_TENSOR && a->kind != LANG_TUPLE && a->kind != LANG_DESC);
+	int cb = b->wrapped || (b->kind != LANG_TENSOR && b->kind != LANG_TUPLE && b->kind != LANG_DESC);
 	return ca || cb ? ca == cb : a->kind == b->kind;
 }
 
-int flow_same_type(const struct val *a, const struct val *b)
+int flow_same_type(const struct lang_val *a, const struct lang_val *b)
 {
 	if (!same_class(a, b))
 		return 0;
 	if (a->kind != b->kind)
 		return 0;
-	if (a->kind == V_TENSOR)
+	if (a->kind == LANG_TENSOR)
 		return ty_eq(a->u.t.ty, b->u.t.ty);
-	if (a->kind == V_DESC)
+	if (a->kind == LANG_DESC)
 		return ty_eq(a->u.desc->block, b->u.desc->block);
-	if (a->kind != V_TUPLE)
+	if (a->kind != LANG_TUPLE)
 		return lang_equal(a, b);
 	if (a->u.tup.n != b->u.tup.n)
 		return 0;
@@ -161,7 +161,7 @@ int flow_same_type(const struct val *a, const struct val *b)
 	return 1;
 }
 
-struct val flow_alloc(struct front *f, const struct val *v)
+struct lang_val flow_alloc(struct front *f, const struct lang_val *v)
 {
 	size_t n, at = 0;
 	struct part *p = parts_of(f, v, &n);
@@ -173,14 +173,14 @@ struct val flow_alloc(struct front *f, const struct val *v)
 	return flow_rebuild(f, v, regs, &at);
 }
 
-struct val flow_copy(struct front *f, const struct val *v)
+struct lang_val flow_copy(struct front *f, const struct lang_val *v)
 {
-	struct val r = flow_alloc(f, v);
+	struct lang_val r = flow_alloc(f, v);
 	flow_assign(f, &r, v);
 	return r;
 }
 
-void flow_assign(struct front *f, const struct val *dst, const struct val *src)
+void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_val *src)
 {
 	size_t n, m;
 	struct part *d = parts_of(f, dst, &n), *s = parts_of(f, src, &m);
@@ -199,12 +199,12 @@ void flow_assign(struct front *f, const struct val *dst, const struct val *src)
 		emit_mov(f, d[i].reg, s[i].reg);
 }
 
-const char *flow_type_str(struct front *f, const struct val *v)
+const char *flow_type_str(struct front *f, const struct lang_val *v)
 {
-	if (v->kind == V_TENSOR && !v->wrapped)
+	if (v->kind == LANG_TENSOR && !v->wrapped)
 		return front_ty(f, v->u.t.ty);
-	if (v->kind == V_TUPLE || v->kind == V_DESC)
+	if (v->kind == LANG_TUPLE || v->kind == LANG_DESC)
 		return lang_type_name(v);
-	struct val bare = val_raw(*v);
+	struct lang_val bare = lang_raw(*v);
 	return arena_printf(f->a, "constexpr_type[%s]", front_str(f, &bare));
 }

@@ -5,11 +5,11 @@
  * each joined name gets registers that both sides move their value into. */
 #include "tile/front_flow.h"
 
-struct saved_scope { struct val *vars; unsigned char *defs; };
+struct saved_scope { struct lang_val *vars; unsigned char *defs; };
 
 static struct saved_scope scope_save(struct front *f)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	struct saved_scope s = {
 		.vars = arena_array(f->a, fr->n_names + 1, sizeof *s.vars),
 		.defs = arena_alloc(f->a, fr->n_names + 1),
@@ -26,12 +26,12 @@ static void scope_restore(struct front *f, const struct saved_scope *s)
 
 /* Copies the candidates' values into registers of their own while still inside the branch.
  * A branch that returned copies nothing, but the other side still needs the registers. */
-static void copy_candidates(struct front *f, const unsigned char *candidate, struct val *home, int mute_before)
+static void copy_candidates(struct front *f, const unsigned char *candidate, struct lang_val *home, int mute_before)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	int mute = f->mute;
 	for (size_t i = 0; i < fr->n_names; i++)
-		if (candidate[i] && fr->vars[i].kind != V_UNBOUND && flow_count(f, &fr->vars[i])) {
+		if (candidate[i] && fr->vars[i].kind != LANG_UNBOUND && flow_count(f, &fr->vars[i])) {
 			f->mute = f->unsupported ? mute : mute_before;
 			home[i] = flow_alloc(f, &fr->vars[i]);
 			f->mute = mute;
@@ -39,7 +39,7 @@ static void copy_candidates(struct front *f, const unsigned char *candidate, str
 		}
 }
 
-_Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct val *before, const char *block, const struct val *now)
+_Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct lang_val *before, const char *block, const struct lang_val *now)
 {
 	front_fail_hint(f, REASON_branch_type_mismatch, "convert so that the variable keeps the type it had before the `if`",
 			"AssertionError('initial value for `%s` is of type %s, but the %s block redefines it as %s')",
@@ -48,12 +48,12 @@ _Noreturn static void bad_redefinition(struct front *f, size_t slot, const struc
 }
 
 /* Triton's checks of names that existed before the if; nonzero: the name is joined. */
-static int joins_livein(struct front *f, size_t slot, const struct val *before, const struct val *t, const struct val *e)
+static int joins_livein(struct front *f, size_t slot, const struct lang_val *before, const struct lang_val *t, const struct lang_val *e)
 {
 	if (!flow_is_triton(before))
 		return 0;
 	if (!flow_is_triton(t) || !flow_is_triton(e)) {
-		const struct val *bad = flow_is_triton(t) ? e : t;
+		const struct lang_val *bad = flow_is_triton(t) ? e : t;
 		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute '_flatten_ir'\")", lang_type_name(bad));
 	}
 	if (!flow_count(f, t) && !flow_count(f, e))
@@ -67,7 +67,7 @@ static int joins_livein(struct front *f, size_t slot, const struct val *before, 
 	return 1;
 }
 
-static void check_both(struct front *f, size_t slot, const struct val *t, const struct val *e)
+static void check_both(struct front *f, size_t slot, const struct lang_val *t, const struct lang_val *e)
 {
 	if (!flow_is_triton(t) || !flow_is_triton(e))
 		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(flow_is_triton(t) ? e : t));
@@ -80,25 +80,25 @@ static void check_both(struct front *f, size_t slot, const struct val *t, const 
 
 struct branch {
 	struct saved_scope before, then, otherwise;
-	struct val *home;               /* joined registers by slot */
+	struct lang_val *home;               /* joined registers by slot */
 	unsigned char *candidate;
 };
 
 /* The names that may be joined: known before, or assigned by the else side too. */
 static void find_candidates(struct front *f, struct branch *b, const struct py_node *n)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	unsigned char *in_then = arena_zalloc(f->a, fr->n_names + 1), *in_else = arena_zalloc(f->a, fr->n_names + 1);
 	front_assigned(fr, &n->u.If.body, in_then);
 	front_assigned(fr, &n->u.If.orelse, in_else);
 	for (size_t i = 0; i < fr->n_names; i++)
-		b->candidate[i] = fr->vars[i].kind != V_UNBOUND ? in_then[i] || in_else[i] : in_then[i] && in_else[i];
+		b->candidate[i] = fr->vars[i].kind != LANG_UNBOUND ? in_then[i] || in_else[i] : in_then[i] && in_else[i];
 }
 
 /* Nonzero: the side returned, its end is never reached. */
 static int visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out, int is_else)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	int mute = f->mute, unsupported = f->unsupported;
 	memset(fr->defs, 0, fr->n_names);
 	fr->regions++;
@@ -107,7 +107,7 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 		copy_candidates(f, b->candidate, b->home, mute);
 	} else {
 		for (size_t i = 0; i < fr->n_names; i++)
-			if (b->home[i].kind != V_UNBOUND && fr->vars[i].kind != V_UNBOUND && flow_same_type(&b->home[i], &fr->vars[i]))
+			if (b->home[i].kind != LANG_UNBOUND && fr->vars[i].kind != LANG_UNBOUND && flow_same_type(&b->home[i], &fr->vars[i]))
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
@@ -121,10 +121,10 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
  * the value before; a name that is joined but has none there is a constant on both sides. */
 static void join(struct front *f, struct branch *b)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	unsigned char *joined = arena_zalloc(f->a, fr->n_names + 1);
 	for (size_t i = 0; i < fr->n_names; i++)
-		if (b->before.vars[i].kind != V_UNBOUND)
+		if (b->before.vars[i].kind != LANG_UNBOUND)
 			joined[i] = (unsigned char)joins_livein(f, i, &b->before.vars[i], &b->then.vars[i], &b->otherwise.vars[i]);
 	for (size_t i = 0; i < fr->n_names; i++) {
 		if (joined[i] || !b->then.defs[i] || !b->otherwise.defs[i])
@@ -136,7 +136,7 @@ static void join(struct front *f, struct branch *b)
 	memcpy(fr->defs, b->before.defs, fr->n_names);
 	for (size_t i = 0; i < fr->n_names; i++)
 		if (joined[i]) {
-			fr->vars[i] = b->home[i].kind != V_UNBOUND ? b->home[i] : b->then.vars[i];
+			fr->vars[i] = b->home[i].kind != LANG_UNBOUND ? b->home[i] : b->then.vars[i];
 			fr->defs[i] = 1;
 		}
 }
@@ -171,7 +171,7 @@ static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 static void selected_if(struct front *f, const struct py_node *n, struct tv cond)
 {
 	struct branch b;
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	branch_init(f, &b, n);
 	memset(fr->defs, 0, fr->n_names);
 	front_block(f, &n->u.If.body);
@@ -181,16 +181,16 @@ static void selected_if(struct front *f, const struct py_node *n, struct tv cond
 	front_block(f, &n->u.If.orelse);
 	b.otherwise = scope_save(f);
 	for (size_t i = 0; i < fr->n_names; i++) {
-		const struct val *t = &b.then.vars[i], *e = &b.otherwise.vars[i];
-		if (b.candidate[i] && t->kind == V_TENSOR && e->kind == V_TENSOR && flow_same_type(t, e))
-			b.home[i] = val_of(emit(f, TOP_SELECT, t->u.t.ty, 3, cond.id, (tile_reg)t->u.t.id, (tile_reg)e->u.t.id));
+		const struct lang_val *t = &b.then.vars[i], *e = &b.otherwise.vars[i];
+		if (b.candidate[i] && t->kind == LANG_TENSOR && e->kind == LANG_TENSOR && flow_same_type(t, e))
+			b.home[i] = lang_of(emit(f, TOP_SELECT, t->u.t.ty, 3, cond.id, (tile_reg)t->u.t.id, (tile_reg)e->u.t.id));
 	}
 	join(f, &b);
 }
 
-static void static_if(struct front *f, const struct py_node *n, const struct val *cond)
+static void static_if(struct front *f, const struct py_node *n, const struct lang_val *cond)
 {
-	if (cond->kind != V_BOOL && cond->kind != V_INT && cond->kind != V_NONE)
+	if (cond->kind != LANG_BOOL && cond->kind != LANG_INT && cond->kind != LANG_NONE)
 		front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
 			   lang_type_name(cond));
 	front_block(f, lang_truth(cond) ? &n->u.If.body : &n->u.If.orelse);
@@ -198,8 +198,8 @@ static void static_if(struct front *f, const struct py_node *n, const struct val
 
 void flow_if(struct front *f, const struct py_node *n)
 {
-	struct val cond = front_expr(f, n->u.If.test);
-	if (cond.kind != V_TENSOR || cond.wrapped) {
+	struct lang_val cond = front_expr(f, n->u.If.test);
+	if (cond.kind != LANG_TENSOR || cond.wrapped) {
 		static_if(f, n, &cond);
 		return;
 	}
@@ -218,11 +218,11 @@ void flow_if(struct front *f, const struct py_node *n)
 		dynamic_if(f, n, c);
 }
 
-struct val flow_if_exp(struct front *f, const struct py_node *n)
+struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 {
-	struct val cond = front_expr(f, n->u.IfExp.test);
-	if (cond.kind != V_TENSOR || cond.wrapped) {
-		if (cond.kind != V_BOOL && cond.kind != V_INT && cond.kind != V_NONE)
+	struct lang_val cond = front_expr(f, n->u.IfExp.test);
+	if (cond.kind != LANG_TENSOR || cond.wrapped) {
+		if (cond.kind != LANG_BOOL && cond.kind != LANG_INT && cond.kind != LANG_NONE)
 			front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
 				   lang_type_name(&cond));
 		return front_expr(f, lang_truth(&cond) ? n->u.IfExp.body : n->u.IfExp.orelse);
@@ -233,7 +233,7 @@ struct val flow_if_exp(struct front *f, const struct py_node *n)
 	if (!f->in_func)
 		emit_if(f, c.id);
 	struct tv t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
-	struct val home = f->in_func ? val_of(t) : flow_copy(f, &(struct val){ .kind = V_TENSOR, .u.t = { t.ty, (int)t.id } });
+	struct lang_val home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)
 		emit_else(f);
 	struct tv e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));
@@ -241,8 +241,8 @@ struct val flow_if_exp(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_branch_type_mismatch, "convert one side, or use tl.where",
 				"AssertionError('Ternary expression with dynamic condition has inconsistent types %s and %s')", front_ty(f, t.ty), front_ty(f, e.ty));
 	if (f->in_func)
-		return val_of(emit(f, TOP_SELECT, t.ty, 3, c.id, t.id, e.id));
-	struct val other = val_of(e);
+		return lang_of(emit(f, TOP_SELECT, t.ty, 3, c.id, t.id, e.id));
+	struct lang_val other = lang_of(e);
 	flow_assign(f, &home, &other);
 	emit_end(f);
 	return home;

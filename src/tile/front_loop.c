@@ -5,15 +5,15 @@
 
 struct loop {
 	unsigned char *assigned;        /* by slot: the body's text assigns it */
-	struct val *before;             /* values at the loop's start, before they were carried */
-	struct val *carried;            /* registers, by slot; UNBOUND: not carried */
+	struct lang_val *before;             /* values at the loop's start, before they were carried */
+	struct lang_val *carried;            /* registers, by slot; UNBOUND: not carried */
 	unsigned char *defs;
 	int skip;                       /* slot of the induction variable, -1: none */
 };
 
 static void loop_enter(struct front *f, struct loop *l, const struct py_list *body, int skip)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	size_t n = fr->n_names;
 	*l = (struct loop) {
 		.assigned = arena_zalloc(f->a, n + 1), .before = arena_array(f->a, n + 1, sizeof *l->before),
@@ -24,7 +24,7 @@ static void loop_enter(struct front *f, struct loop *l, const struct py_list *bo
 	memcpy(l->defs, fr->defs, n);
 	memset(fr->defs, 0, n);
 	for (size_t i = 0; i < n; i++)
-		if (l->assigned[i] && (int)i != skip && fr->vars[i].kind != V_UNBOUND && flow_count(f, &fr->vars[i]))
+		if (l->assigned[i] && (int)i != skip && fr->vars[i].kind != LANG_UNBOUND && flow_count(f, &fr->vars[i]))
 			fr->vars[i] = l->carried[i] = flow_copy(f, &fr->vars[i]);
 	fr->loops++;
 	fr->regions++;
@@ -35,17 +35,17 @@ static const char *slot_name(struct front *f, size_t slot)
 	return arena_strndup(f->a, f->frame->names[slot], front_name_length(f->frame, slot));
 }
 
-static const char *class_of(const struct val *v)
+static const char *class_of(const struct lang_val *v)
 {
-	return v->kind == V_TENSOR && !v->wrapped ? "<class 'triton.language.core.tensor'>"
-		: v->kind == V_TUPLE ? "<class 'triton.language.core.tuple'>" : "<class 'triton.language.core.constexpr'>";
+	return v->kind == LANG_TENSOR && !v->wrapped ? "<class 'triton.language.core.tensor'>"
+		: v->kind == LANG_TUPLE ? "<class 'triton.language.core.tuple'>" : "<class 'triton.language.core.constexpr'>";
 }
 
 /* Triton's rules about a name that the body changed. */
 static void check_carried(struct front *f, const struct loop *l, size_t i)
 {
-	const struct val *was = &l->before[i], *now = &f->frame->vars[i];
-	if (was->kind == V_UNBOUND || (int)i == l->skip)
+	const struct lang_val *was = &l->before[i], *now = &f->frame->vars[i];
+	if (was->kind == LANG_UNBOUND || (int)i == l->skip)
 		return;
 	if (!flow_is_triton(was)) {
 		if (f->frame->defs[i])
@@ -55,7 +55,7 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 	}
 	if (!flow_is_triton(now))
 		front_fail(f, REASON_loop_type_change, "AssertionError('cannot reassign constexpr %s in the loop')", slot_name(f, i));
-	int was_const = !flow_count(f, was) && was->kind != V_TUPLE, now_const = !flow_count(f, now) && now->kind != V_TUPLE;
+	int was_const = !flow_count(f, was) && was->kind != LANG_TUPLE, now_const = !flow_count(f, now) && now->kind != LANG_TUPLE;
 	if (was_const != now_const || was->kind != now->kind) {
 		if (was_const && now_const)
 			return;
@@ -71,28 +71,28 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 /* After the body: checks, then all carried registers take their new values at once. */
 static void loop_carry(struct front *f, struct loop *l)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	size_t n = 0;
-	struct val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a, fr->n_names + 1, sizeof *src);
+	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a, fr->n_names + 1, sizeof *src);
 	for (size_t i = 0; i < fr->n_names; i++) {
 		check_carried(f, l, i);
-		if (l->carried[i].kind == V_UNBOUND)
+		if (l->carried[i].kind == LANG_UNBOUND)
 			continue;
 		dst[n] = l->carried[i];
 		src[n++] = fr->vars[i];
 	}
-	struct val d = val_tuple(dst, n), s = val_tuple(src, n);
+	struct lang_val d = lang_tuple(dst, n), s = lang_tuple(src, n);
 	flow_assign(f, &d, &s);
 }
 
 static void loop_leave(struct front *f, struct loop *l)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	fr->loops--;
 	fr->regions--;
 	for (size_t i = 0; i < fr->n_names; i++) {
-		fr->vars[i] = l->carried[i].kind != V_UNBOUND ? l->carried[i] : l->before[i];
-		fr->defs[i] = l->defs[i] || l->carried[i].kind != V_UNBOUND;
+		fr->vars[i] = l->carried[i].kind != LANG_UNBOUND ? l->carried[i] : l->before[i];
+		fr->defs[i] = l->defs[i] || l->carried[i].kind != LANG_UNBOUND;
 	}
 }
 
@@ -116,10 +116,10 @@ void flow_while(struct front *f, const struct py_node *n)
 	loop_enter(f, &l, &n->u.While.body, -1);
 	emit_block(f);
 	emit_loop(f);
-	struct val cond = front_expr(f, n->u.While.test);
-	if (cond.kind == V_CONDITION)
+	struct lang_val cond = front_expr(f, n->u.While.test);
+	if (cond.kind == LANG_CONDITION)
 		cond = *cond.u.cond;
-	if (cond.kind != V_TENSOR || cond.wrapped)
+	if (cond.kind != LANG_TENSOR || cond.wrapped)
 		front_fail_hint(f, REASON_bad_condition, "loop on a comparison of run-time values",
 				"AttributeError(\"'%s' object has no attribute 'handle'\")", cond.wrapped ? "constexpr" : lang_type_name(&cond));
 	if (!ty_is_bool(cond.u.t.ty))
@@ -135,15 +135,15 @@ void flow_while(struct front *f, const struct py_node *n)
 
 /* --- for ------------------------------------------------------------------------------------ */
 
-static void static_loop(struct front *f, const struct py_node *n, const struct val_range *r)
+static void static_loop(struct front *f, const struct py_node *n, const struct lang_range *r)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	int slot = front_slot(fr, n->u.For.target->u.Name.id.p);
 	pyint start = r->start.u.i, end = r->end.u.i, step = r->step.u.i;
 	if (step == 0)
 		front_fail(f, REASON_bad_value, "ValueError('range() arg 3 must not be zero')");
 	for (pyint i = start; step > 0 ? i < end : i > end; i += step) {
-		fr->vars[slot] = val_int(i);
+		fr->vars[slot] = lang_int(i);
 		front_block(f, &n->u.For.body);
 		front_block(f, &n->u.For.orelse);
 	}
@@ -166,14 +166,14 @@ static struct tv bound_cast(struct front *f, struct tv x, const struct ty *type)
 	return ty_is(ty_scalar(x.ty), SC_INT1) && ty_is_signed(type) ? sem_neg(f, wide) : wide;
 }
 
-static struct bounds loop_bounds(struct front *f, const struct val_range *r)
+static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 {
 	struct bounds b = { 0 };
-	struct val start = r->start, end = r->end, step = r->step;
-	if (val_is_int(&step) && step.u.i < 0) {
-		struct val swap = start;
+	struct lang_val start = r->start, end = r->end, step = r->step;
+	if (lang_is_int(&step) && step.u.i < 0) {
+		struct lang_val swap = start;
 		start = end, end = swap;
-		step = val_int(-step.u.i);
+		step = lang_int(-step.u.i);
 		b.negative = 1;
 	}
 	b.start = sem_to_tensor(f, start);
@@ -193,13 +193,13 @@ static struct bounds loop_bounds(struct front *f, const struct val_range *r)
 	return b;
 }
 
-static void dynamic_loop(struct front *f, const struct py_node *n, const struct val_range *r)
+static void dynamic_loop(struct front *f, const struct py_node *n, const struct lang_range *r)
 {
 	struct bounds b = loop_bounds(f, r);
 	struct str target = n->u.For.target->u.Name.id;
 	int slot = front_slot(f->frame, target.p);
 	/* after the loop its variable holds nothing */
-	front_set(f, target, val_of(emit(f, TOP_UNDEF, b.type, 0)));
+	front_set(f, target, lang_of(emit(f, TOP_UNDEF, b.type, 0)));
 	struct loop l;
 	loop_enter(f, &l, &n->u.For.body, slot);
 	tile_reg counter = emit_reg(f, b.type);
@@ -213,7 +213,7 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 		i = emit(f, TOP_SUB, b.type, 2, b.end.id, counter);
 		i = emit(f, TOP_ADD, b.type, 2, i.id, b.start.id);
 	}
-	f->frame->vars[slot] = val_of(i);
+	f->frame->vars[slot] = lang_of(i);
 	loop_body(f, &l, &n->u.For.body);
 	struct tv next = emit(f, TOP_ADD, b.type, 2, counter, b.step.id);
 	emit_mov(f, counter, next.id);
@@ -230,8 +230,8 @@ void flow_for(struct front *f, const struct py_node *n)
 	if (it->kind != PY_Call)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
 				"AttributeError(\"'%s' object has no attribute 'func'\")", py_kind_info(it->kind)->name);
-	struct val r = front_iterator(f, it);
-	if (r.kind != V_RANGE)
+	struct lang_val r = front_iterator(f, it);
+	if (r.kind != LANG_RANGE)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
 				"RuntimeError('Only `range` and `static_range` iterators are currently supported')");
 	if (n->u.For.target->kind != PY_Name)

@@ -4,9 +4,9 @@
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-struct name_scan { struct front *f; struct frame *fr; };
+struct name_scan { struct front *f; struct front_frame *fr; };
 
-void front_add_name(struct front *f, struct frame *fr, struct str id)
+void front_add_name(struct front *f, struct front_frame *fr, struct str id)
 {
 	if (front_slot(fr, id.p) >= 0)
 		return;
@@ -34,21 +34,21 @@ static void scan_node(void *ctx, struct py_node *n)
 		py_children(n, scan_node, ctx);
 }
 
-void front_scan_names(struct front *f, struct frame *fr, const struct py_list *body)
+void front_scan_names(struct front *f, struct front_frame *fr, const struct py_list *body)
 {
 	struct name_scan s = { f, fr };
 	for (size_t i = 0; i < body->n; i++)
 		scan_node(&s, body->v[i]);
 }
 
-struct mark_scan { const struct frame *fr; unsigned char *mark; };
+struct mark_scan { const struct front_frame *fr; unsigned char *mark; };
 
 static void mark_node(void *ctx, struct py_node *n)
 {
 	struct mark_scan *s = ctx;
 	if (n->kind == PY_Name) {
 		if (n->u.Name.ctx == PY_STORE) {
-			int slot = front_slot((struct frame *)s->fr, n->u.Name.id.p);
+			int slot = front_slot((struct front_frame *)s->fr, n->u.Name.id.p);
 			if (slot >= 0)
 				s->mark[slot] = 1;
 		}
@@ -58,7 +58,7 @@ static void mark_node(void *ctx, struct py_node *n)
 		py_children(n, mark_node, ctx);
 }
 
-void front_assigned(const struct frame *fr, const struct py_list *body, unsigned char *mark)
+void front_assigned(const struct front_frame *fr, const struct py_list *body, unsigned char *mark)
 {
 	struct mark_scan s = { fr, mark };
 	for (size_t i = 0; i < body->n; i++)
@@ -84,25 +84,25 @@ int front_has_return(const struct py_list *body)
 /* --- assignment -------------------------------------------------------------------------------- */
 
 /* What a name holds after `x = value`: numbers become tensors, None and types stay. */
-static struct val assigned_value(struct front *f, struct val v)
+static struct lang_val assigned_value(struct front *f, struct lang_val v)
 {
-	if (v.kind == V_TUPLE) {
-		struct val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
+	if (v.kind == LANG_TUPLE) {
+		struct lang_val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
 		for (size_t i = 0; i < v.u.tup.n; i++) {
 			items[i] = assigned_value(f, v.u.tup.v[i]);
-			if (items[i].kind == V_NONE)
+			if (items[i].kind == LANG_NONE)
 				items[i].wrapped = 1;
 		}
-		struct val t = val_tuple(items, v.u.tup.n);
+		struct lang_val t = lang_tuple(items, v.u.tup.n);
 		t.u.tup.fields = v.u.tup.fields;
 		return t;
 	}
-	if (v.kind == V_TENSOR || v.kind == V_DESC || v.kind == V_TYPE || v.kind == V_NONE)
-		return val_raw(v);
-	return val_of(sem_to_tensor(f, v));
+	if (v.kind == LANG_TENSOR || v.kind == LANG_DESC || v.kind == LANG_TYPE || v.kind == LANG_NONE)
+		return lang_raw(v);
+	return lang_of(sem_to_tensor(f, v));
 }
 
-static void assign(struct front *f, const struct py_node *target, struct val v)
+static void assign(struct front *f, const struct py_node *target, struct lang_val v)
 {
 	switch (target->kind) {
 	case PY_Name:
@@ -110,7 +110,7 @@ static void assign(struct front *f, const struct py_node *target, struct val v)
 		return;
 	case PY_Tuple:
 		for (size_t i = 0; i < target->u.Tuple.elts.n; i++) {
-			if (v.kind != V_TUPLE)
+			if (v.kind != LANG_TUPLE)
 				front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'values'\")", lang_type_name(&v));
 			if (i >= v.u.tup.n)
 				front_fail(f, REASON_bad_types, "IndexError('list index out of range')");
@@ -132,14 +132,14 @@ static void stmt_Assign(struct front *f, const struct py_node *n)
 	if (n->u.Assign.targets.n != 1)
 		front_fail_hint(f, REASON_unsupported_syntax, "write one assignment for each name",
 				"TypeError('Simultaneous multiple assignment is not supported.')");
-	struct val v = front_expr(f, n->u.Assign.value);
+	struct lang_val v = front_expr(f, n->u.Assign.value);
 	assign(f, n->u.Assign.targets.v[0], assigned_value(f, v));
 }
 
-static struct val load_target(struct front *f, const struct py_node *t)
+static struct lang_val load_target(struct front *f, const struct py_node *t)
 {
 	const struct py_node *last = f->frame->cur;
-	struct val v;
+	struct lang_val v;
 	f->frame->cur = t;
 	if (t->kind == PY_Name)
 		v = front_name(f, t->u.Name.id);
@@ -155,23 +155,23 @@ static struct val load_target(struct front *f, const struct py_node *t)
 
 static void stmt_AugAssign(struct front *f, const struct py_node *n)
 {
-	struct val a = load_target(f, n->u.AugAssign.target), b = front_expr(f, n->u.AugAssign.value);
-	struct val v = front_binary(f, n->u.AugAssign.op, a, b);
+	struct lang_val a = load_target(f, n->u.AugAssign.target), b = front_expr(f, n->u.AugAssign.value);
+	struct lang_val v = front_binary(f, n->u.AugAssign.op, a, b);
 	assign(f, n->u.AugAssign.target, assigned_value(f, v));
 }
 
 static void stmt_AnnAssign(struct front *f, const struct py_node *n)
 {
-	struct val annotation = front_expr(f, n->u.AnnAssign.annotation);
-	int constexpr = annotation.kind == V_BUILTIN && annotation.u.b->fn == bi_constexpr;
-	struct val v = n->u.AnnAssign.value ? front_expr(f, n->u.AnnAssign.value) : val_none();
+	struct lang_val annotation = front_expr(f, n->u.AnnAssign.annotation);
+	int constexpr = annotation.kind == LANG_BUILTIN && annotation.u.b->fn == bi_constexpr;
+	struct lang_val v = n->u.AnnAssign.value ? front_expr(f, n->u.AnnAssign.value) : lang_none();
 	const struct py_node *target = n->u.AnnAssign.target;
 	if (!constexpr || target->kind != PY_Name) {
 		assign(f, target, assigned_value(f, v));
 		return;
 	}
 	int slot = front_slot(f->frame, target->u.Name.id.p);
-	if (f->frame->vars[slot].kind != V_UNBOUND)
+	if (f->frame->vars[slot].kind != LANG_UNBOUND)
 		front_fail(f, REASON_not_constexpr, "ValueError('%.*s is already defined. constexpr cannot be reassigned.')", STR_ARG(target->u.Name.id));
 	v.wrapped = 1;
 	f->frame->vars[slot] = v;       /* not a definition of the region: Triton does not record it */
@@ -192,7 +192,7 @@ static void stmt_Pass(struct front *f, const struct py_node *n) { (void)f, (void
 
 static void stmt_Assert(struct front *f, const struct py_node *n)
 {
-	struct val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ? front_expr(f, n->u.Assert.msg) : val_str(STR("")), val_none() };
+	struct lang_val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ? front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
 	bi_device_assert(f, NULL, a);
 }
 
@@ -223,7 +223,7 @@ static const char *syntax_hint(enum py_kind k)
 
 void front_block(struct front *f, const struct py_list *body)
 {
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *n = body->v[i], *last = fr->cur;
 		front_count(f);

@@ -122,7 +122,7 @@ struct tile_func {
 	int n_insns;
 };
 
-struct tile_plan;                   /* the machine's own preparation, plan.h */
+struct tile_decoded;                   /* the machine's own preparation, decode.h */
 
 struct tile_code {
 	struct arena mem;           /* everything below lives here */
@@ -135,7 +135,7 @@ struct tile_code {
 	int n_locs;
 	struct tile_func *funcs;    /* [0] is the kernel */
 	int n_funcs;
-	struct tile_plan *plan;
+	struct tile_decoded *decoded;
 	void *front;                /* the front end's own facts about this code (in `mem`) */
 };
 

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int lang_truth(const struct val *v)
+int lang_truth(const struct lang_val *v)
 {
 	switch (v->kind) {
-	case V_NONE: return 0;
-	case V_BOOL: case V_INT: return v->u.i != 0;
-	case V_FLOAT: return v->u.f != 0;
-	case V_STR: return v->u.s.n != 0;
-	case V_TUPLE: return v->u.tup.n != 0;
-	case V_TENSOR: return -1;
+	case LANG_NONE: return 0;
+	case LANG_BOOL: case LANG_INT: return v->u.i != 0;
+	case LANG_FLOAT: return v->u.f != 0;
+	case LANG_STR: return v->u.s.n != 0;
+	case LANG_TUPLE: return v->u.tup.n != 0;
+	case LANG_TENSOR: return -1;
 	default: return 1;
 	}
 }
 
-static int tuples_equal(const struct val *a, const struct val *b)
+static int tuples_equal(const struct lang_val *a, const struct lang_val *b)
 {
 	if (a->u.tup.n != b->u.tup.n)
 		return 0;
@@ -28,48 +28,48 @@ static int tuples_equal(const struct val *a, const struct val *b)
 	return 1;
 }
 
-int lang_equal(const struct val *a, const struct val *b)
+int lang_equal(const struct lang_val *a, const struct lang_val *b)
 {
-	if (val_is_number(a) && val_is_number(b)) {
-		if (val_is_int(a) && val_is_int(b))
+	if (lang_is_number(a) && lang_is_number(b)) {
+		if (lang_is_int(a) && lang_is_int(b))
 			return a->u.i == b->u.i;
-		return val_as_double(a) == val_as_double(b);
+		return lang_as_double(a) == lang_as_double(b);
 	}
 	if (a->kind != b->kind)
 		return 0;
 	switch (a->kind) {
-	case V_NONE: return 1;
-	case V_STR: case V_CLASS: case V_MODULE: case V_OTHER: return str_eq(a->u.s, b->u.s);
-	case V_TYPE: return ty_eq(a->u.ty, b->u.ty);
-	case V_TUPLE: return tuples_equal(a, b);
-	case V_FN: return a->u.fn == b->u.fn;
-	case V_BUILTIN: return a->u.b == b->u.b;
-	case V_TENSOR: return a->u.t.id == b->u.t.id;
-	case V_DESC: return a->u.desc->id == b->u.desc->id;
+	case LANG_NONE: return 1;
+	case LANG_STR: case LANG_CLASS: case LANG_MODULE: case LANG_OTHER: return str_eq(a->u.s, b->u.s);
+	case LANG_TYPE: return ty_eq(a->u.ty, b->u.ty);
+	case LANG_TUPLE: return tuples_equal(a, b);
+	case LANG_FN: return a->u.fn == b->u.fn;
+	case LANG_BUILTIN: return a->u.b == b->u.b;
+	case LANG_TENSOR: return a->u.t.id == b->u.t.id;
+	case LANG_DESC: return a->u.desc->id == b->u.desc->id;
 	default: return 0;
 	}
 }
 
-const char *lang_type_name(const struct val *v)
+const char *lang_type_name(const struct lang_val *v)
 {
 	switch (v->kind) {
-	case V_NONE: return "NoneType";
-	case V_BOOL: return "bool";
-	case V_INT: return "int";
-	case V_FLOAT: return "float";
-	case V_STR: return "str";
-	case V_TYPE: return v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype";
-	case V_TENSOR: return "tensor";
-	case V_TUPLE: return "tuple";
-	case V_SLICE: return "slice";
-	case V_DESC: return "tensor_descriptor";
-	case V_FN: return "JITFunction";
-	case V_BUILTIN: return "function";
-	case V_METHOD: return "method";
-	case V_MODULE: return "module";
-	case V_CLASS: return "type";
-	case V_RANGE: return v->u.r->kind == RANGE_STATIC ? "static_range" : "range";
-	case V_CONDITION: return "condition";
+	case LANG_NONE: return "NoneType";
+	case LANG_BOOL: return "bool";
+	case LANG_INT: return "int";
+	case LANG_FLOAT: return "float";
+	case LANG_STR: return "str";
+	case LANG_TYPE: return v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype";
+	case LANG_TENSOR: return "tensor";
+	case LANG_TUPLE: return "tuple";
+	case LANG_SLICE: return "slice";
+	case LANG_DESC: return "tensor_descriptor";
+	case LANG_FN: return "JITFunction";
+	case LANG_BUILTIN: return "function";
+	case LANG_METHOD: return "method";
+	case LANG_MODULE: return "module";
+	case LANG_CLASS: return "type";
+	case LANG_RANGE: return v->u.r->kind == RANGE_STATIC ? "static_range" : "range";
+	case LANG_CONDITION: return "condition";
 	default: return "object";
 	}
 }
@@ -104,7 +104,7 @@ void lang_float_repr(double f, struct buf *out)
 		buf_adds(out, ".0");
 }
 
-static void tuple_str(const struct val *v, struct buf *out, char open, char close)
+static void tuple_str(const struct lang_val *v, struct buf *out, char open, char close)
 {
 	buf_addc(out, open);
 	for (size_t i = 0; i < v->u.tup.n; i++) {
@@ -115,7 +115,7 @@ static void tuple_str(const struct val *v, struct buf *out, char open, char clos
 	buf_addc(out, close);
 }
 
-static void tensor_str(const struct val *v, struct buf *out)
+static void tensor_str(const struct lang_val *v, struct buf *out)
 {
 	const struct ty *t = v->u.t.ty;
 	ty_str(ty_scalar(t), out);
@@ -125,26 +125,26 @@ static void tensor_str(const struct val *v, struct buf *out)
 	buf_addc(out, ']');
 }
 
-static void bare_str(const struct val *v, struct buf *out)
+static void bare_str(const struct lang_val *v, struct buf *out)
 {
 	switch (v->kind) {
-	case V_NONE: buf_adds(out, "None"); break;
-	case V_BOOL: buf_adds(out, v->u.i ? "True" : "False"); break;
-	case V_INT: lang_int_repr(v->u.i, out); break;
-	case V_FLOAT: lang_float_repr(v->u.f, out); break;
-	case V_STR: buf_addstr(out, v->u.s); break;
-	case V_TYPE: ty_str(v->u.ty, out); break;
-	case V_TENSOR: tensor_str(v, out); break;
-	case V_TUPLE: tuple_str(v, out, '(', ')'); break;
-	case V_FN: buf_addf(out, "JITFunction(%.*s)", STR_ARG(v->u.fn->name)); break;
-	case V_MODULE: case V_CLASS: case V_OTHER: buf_addf(out, "<%s '%.*s'>", lang_type_name(v), STR_ARG(v->u.s)); break;
+	case LANG_NONE: buf_adds(out, "None"); break;
+	case LANG_BOOL: buf_adds(out, v->u.i ? "True" : "False"); break;
+	case LANG_INT: lang_int_repr(v->u.i, out); break;
+	case LANG_FLOAT: lang_float_repr(v->u.f, out); break;
+	case LANG_STR: buf_addstr(out, v->u.s); break;
+	case LANG_TYPE: ty_str(v->u.ty, out); break;
+	case LANG_TENSOR: tensor_str(v, out); break;
+	case LANG_TUPLE: tuple_str(v, out, '(', ')'); break;
+	case LANG_FN: buf_addf(out, "JITFunction(%.*s)", STR_ARG(v->u.fn->name)); break;
+	case LANG_MODULE: case LANG_CLASS: case LANG_OTHER: buf_addf(out, "<%s '%.*s'>", lang_type_name(v), STR_ARG(v->u.s)); break;
 	default: buf_addf(out, "<%s object>", lang_type_name(v));
 	}
 }
 
-void lang_str_to(const struct val *v, struct buf *out)
+void lang_str_to(const struct lang_val *v, struct buf *out)
 {
-	int constexpr = v->wrapped && v->kind != V_UNBOUND;
+	int constexpr = v->wrapped && v->kind != LANG_UNBOUND;
 	if (constexpr)
 		buf_adds(out, "constexpr[");
 	bare_str(v, out);
@@ -152,11 +152,11 @@ void lang_str_to(const struct val *v, struct buf *out)
 		buf_addc(out, ']');
 }
 
-void lang_repr_to(const struct val *v, struct buf *out)
+void lang_repr_to(const struct lang_val *v, struct buf *out)
 {
-	if (v->kind == V_STR && !v->wrapped)
+	if (v->kind == LANG_STR && !v->wrapped)
 		buf_addf(out, "'%.*s'", STR_ARG(v->u.s));
-	else if (v->kind == V_TYPE && !v->wrapped)
+	else if (v->kind == LANG_TYPE && !v->wrapped)
 		ty_repr(v->u.ty, out);
 	else
 		lang_str_to(v, out);

@@ -8,14 +8,14 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
-int64_t val_int(const struct val *v)
+int64_t mval_int(const struct mval *v)
 {
 	return v->ptr ? v->u.i : dtype_load_int((enum dtype)v->dt, &v->u);
 }
 
-void val_set_int(struct val *v, int64_t x)
+void mval_set_int(struct mval *v, int64_t x)
 {
-	v->kind = VAL_UNIFORM;
+	v->kind = MVAL_UNIFORM;
 	v->u.i = 0;
 	if (v->ptr)
 		v->u.i = x;
@@ -23,13 +23,13 @@ void val_set_int(struct val *v, int64_t x)
 		dtype_store_int((enum dtype)v->dt, &v->u, x);
 }
 
-int val_range(const struct val *v, int64_t *lo, int64_t *hi)
+int mval_range(const struct mval *v, int64_t *lo, int64_t *hi)
 {
-	if (v->kind == VAL_UNIFORM) {
-		*lo = *hi = val_int(v);
+	if (v->kind == MVAL_UNIFORM) {
+		*lo = *hi = mval_int(v);
 		return 0;
 	}
-	if (v->kind != VAL_AFFINE)
+	if (v->kind != MVAL_AFFINE)
 		return -1;
 	*lo = *hi = v->u.i;
 	for (int d = 0; d < v->ndim; d++) {
@@ -64,7 +64,7 @@ static void ramp(void *data, int64_t base, int64_t step, int esize, size_t n)
 }
 
 /* Rows of the last dimension; `index` counts the others. */
-static int next_row(const struct val *v, int32_t *index)
+static int next_row(const struct mval *v, int32_t *index)
 {
 	for (int d = v->ndim - 2; d >= 0; d--) {
 		if (++index[d] < v->shape[d])
@@ -74,7 +74,7 @@ static int next_row(const struct val *v, int32_t *index)
 	return 0;
 }
 
-static void write_affine(struct val *v)
+static void write_affine(struct mval *v)
 {
 	int32_t index[TILE_DIMS] = { 0 };
 	int last = v->ndim - 1;
@@ -89,7 +89,7 @@ static void write_affine(struct val *v)
 	} while (next_row(v, index));
 }
 
-static void write_box(struct val *v)
+static void write_box(struct mval *v)
 {
 	int32_t index[TILE_DIMS] = { 0 };
 	int last = v->ndim - 1;
@@ -107,13 +107,13 @@ static void write_box(struct val *v)
 	} while (next_row(v, index));
 }
 
-void *val_dense(struct val *v)
+void *mval_dense(struct mval *v)
 {
-	if (v->kind == VAL_DENSE || v->written || v->home == &v->u)
+	if (v->kind == MVAL_DENSE || v->written || v->home == &v->u)
 		return v->data;
-	if (v->kind == VAL_UNIFORM)
+	if (v->kind == MVAL_UNIFORM)
 		fill(v->data, &v->u, v->esize, (size_t)v->n);
-	else if (v->kind == VAL_AFFINE)
+	else if (v->kind == MVAL_AFFINE)
 		write_affine(v);
 	else
 		write_box(v);
@@ -121,16 +121,16 @@ void *val_dense(struct val *v)
 	return v->data;
 }
 
-void val_copy(struct val *dst, struct val *src)
+void mval_copy(struct mval *dst, struct mval *src)
 {
 	dst->kind = src->kind;
 	dst->u = src->u;
 	dst->prov = src->prov;
-	if (src->kind == VAL_AFFINE)
+	if (src->kind == MVAL_AFFINE)
 		memcpy(dst->stride, src->stride, sizeof dst->stride);
-	else if (src->kind == VAL_BOX)
+	else if (src->kind == MVAL_BOX)
 		dst->box = src->box;
-	else if (src->kind == VAL_DENSE && dst->data != src->data)
+	else if (src->kind == MVAL_DENSE && dst->data != src->data)
 		memcpy(dst->data, src->data, (size_t)src->n * src->esize);
 }
 
@@ -170,7 +170,7 @@ static int refuel(struct machine *m, const struct tile_insn *in)
 
 static int truth(struct machine *m, const struct tile_insn *in, int *yes)
 {
-	const struct val *c = val_src(m, in, 0);
+	const struct mval *c = mval_src(m, in, 0);
 	if (m->check && c->poison)
 		return poison_fault(m, in->loc, c, 0, "a branch");
 	*yes = c->u.raw[0] != 0;
@@ -178,7 +178,7 @@ static int truth(struct machine *m, const struct tile_insn *in, int *yes)
 }
 
 /* One control instruction: the next program counter, or -1 after a fault. */
-static int control(struct machine *m, const struct tile_insn *in, const struct plan_insn *p, int pc)
+static int control(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p, int pc)
 {
 	int yes = 1;
 	if (in->n_src && truth(m, in, &yes))
@@ -193,11 +193,11 @@ static int control(struct machine *m, const struct tile_insn *in, const struct p
 
 int machine_exec(struct machine *m, int func)
 {
-	const struct plan_insn *plan = m->plan->funcs[func].v;
-	int n = m->plan->funcs[func].n;
+	const struct decoded_insn *decoded = m->decoded->funcs[func].v;
+	int n = m->decoded->funcs[func].n;
 	int64_t *counters = (int64_t *)&m->cost;
 	for (int pc = 0; pc < n;) {
-		const struct plan_insn *p = &plan[pc];
+		const struct decoded_insn *p = &decoded[pc];
 		const struct tile_insn *in = p->in;
 		m->fuel -= p->fuel;
 		if (m->fuel < 0 && refuel(m, in))
@@ -221,8 +221,8 @@ int machine_exec(struct machine *m, int func)
 
 int machine_prologue(struct machine *m)
 {
-	for (int i = 0; i < m->plan->prologue.n; i++) {
-		const struct plan_insn *p = &m->plan->prologue.v[i];
+	for (int i = 0; i < m->decoded->prologue.n; i++) {
+		const struct decoded_insn *p = &m->decoded->prologue.v[i];
 		if (m->check ? check_exec(m, p->in, p) : p->exec(m, p->in, p))
 			return -1;
 	}
@@ -231,10 +231,10 @@ int machine_prologue(struct machine *m)
 
 /* --- functions ------------------------------------------------------------------------ */
 
-static void bind_param(struct val *v, unsigned char *arg, int n)
+static void bind_param(struct mval *v, unsigned char *arg, int n)
 {
-	val_clear_poison(v);
-	v->kind = n == 1 ? VAL_UNIFORM : VAL_DENSE;
+	mval_clear_poison(v);
+	v->kind = n == 1 ? MVAL_UNIFORM : MVAL_DENSE;
 	if (n == 1)
 		memcpy(&v->u, arg, v->esize);
 	else
@@ -245,8 +245,8 @@ int call_func(struct machine *m, const struct tile_insn *in, int func, int n, un
 {
 	const struct tile_func *f = &m->code->funcs[func];
 	(void)in;
-	for (int i = m->plan->first_reg[func]; i < m->plan->last_reg[func]; i++) {
-		struct val *v = &m->vals[m->plan->func_regs[i]];
+	for (int i = m->decoded->first_reg[func]; i < m->decoded->last_reg[func]; i++) {
+		struct mval *v = &m->vals[m->decoded->func_regs[i]];
 		v->n = n;
 		v->shape[0] = n;
 	}
@@ -255,8 +255,8 @@ int call_func(struct machine *m, const struct tile_insn *in, int func, int n, un
 	if (machine_exec(m, func))
 		return -1;
 	for (int i = 0; i < f->n_results; i++) {
-		struct val *v = &m->vals[f->results[i]];
-		memcpy(results[i], n == 1 ? (void *)val_lanes(v) : val_dense(v), (size_t)n * v->esize);
+		struct mval *v = &m->vals[f->results[i]];
+		memcpy(results[i], n == 1 ? (void *)mval_lanes(v) : mval_dense(v), (size_t)n * v->esize);
 	}
 	return 0;
 }

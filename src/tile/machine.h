@@ -8,7 +8,7 @@
  *   BOX      bool: true exactly where lo[d] <= index[d] < hi[d] for all d
  *   DENSE    row-major elements in `data`
  *
- * val_dense writes the lanes out beside any form. An exec_ function reads its sources in whatever form
+ * mval_dense writes the lanes out beside any form. An exec_ function reads its sources in whatever form
  * it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
@@ -16,10 +16,10 @@
 #define TILE_MACHINE_H
 
 #include "py/diag.h"
-#include "tile/plan.h"
+#include "tile/decode.h"
 #include "tile/tile.h"
 
-enum val_kind { VAL_UNIFORM, VAL_AFFINE, VAL_BOX, VAL_DENSE };
+enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE };
 
 enum poison_bit {
 	POISON_MASKED = 1,      /* lane of a load that was masked off without `other` */
@@ -28,7 +28,7 @@ enum poison_bit {
 	POISON_DIV = 8,         /* integer division by zero */
 };
 
-struct val {
+struct mval {
 	uint8_t kind;
 	uint8_t esize;              /* bytes of an element */
 	uint8_t ndim;
@@ -65,9 +65,9 @@ struct checker;                     /* check.h: shadow memory, checked mode only
 
 struct machine {
 	const struct tile_code *code;
-	const struct tile_plan *plan;
+	const struct tile_decoded *decoded;
 	const struct allocation *allocs;    /* by parameter; base NULL where it is no pointer */
-	struct val *vals;
+	struct mval *vals;
 	unsigned char *slab;
 	int ready;                          /* the prologue was done */
 	int64_t pid[3], grid[3], linear;
@@ -77,58 +77,58 @@ struct machine {
 	struct diag *fault;
 	int64_t fuel;                       /* left to this thread */
 	int64_t *fuel_pool;                 /* where more comes from; NULL: no limit */
-	unsigned char *scratch[4];          /* plan->scratch_bytes each */
-	unsigned char *combine;             /* plan->combine_bytes, for combine and map functions */
+	unsigned char *scratch[4];          /* decoded->scratch_bytes each */
+	unsigned char *combine;             /* decoded->combine_bytes, for combine and map functions */
 	size_t combine_used;
 	struct buf *prints;                 /* device_print output, NULL: dropped */
 };
 
-typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct plan_insn *p);
+typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p);
 
-static inline struct val *val_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
-static inline struct val *val_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
+static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
+static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
 
 /* Writes the lanes out if they are not; returns data. The form stays. */
-void *val_dense(struct val *v);
+void *mval_dense(struct mval *v);
 /* Makes v a DENSE result (UNIFORM for a scalar) without poison; returns where to write. */
-static inline void *val_result(struct val *v)
+static inline void *mval_result(struct mval *v)
 {
-	v->kind = v->home == &v->u ? VAL_UNIFORM : VAL_DENSE;
+	v->kind = v->home == &v->u ? MVAL_UNIFORM : MVAL_DENSE;
 	v->poison = 0;
 	v->pmap_on = 0;
 	return v->data;
 }
-static inline void val_clear_poison(struct val *v) { v->poison = 0; v->pmap_on = 0; }
+static inline void mval_clear_poison(struct mval *v) { v->poison = 0; v->pmap_on = 0; }
 /* A UNIFORM integer, pointer or bool as i64. */
-int64_t val_int(const struct val *v);
-void val_set_int(struct val *v, int64_t x);         /* becomes UNIFORM */
+int64_t mval_int(const struct mval *v);
+void mval_set_int(struct mval *v, int64_t x);         /* becomes UNIFORM */
 /* Pointer to the data of a UNIFORM or DENSE value for a kernel. */
-static inline const void *val_lanes(const struct val *v) { return v->kind == VAL_UNIFORM ? (const void *)&v->u : v->data; }
+static inline const void *mval_lanes(const struct mval *v) { return v->kind == MVAL_UNIFORM ? (const void *)&v->u : v->data; }
 /* Least and greatest lane of an UNIFORM or AFFINE integer; 0 if it is one of those. */
-int val_range(const struct val *v, int64_t *lo, int64_t *hi);
+int mval_range(const struct mval *v, int64_t *lo, int64_t *hi);
 /* dst = src (same type), poison included. */
-void val_copy(struct val *dst, struct val *src);
+void mval_copy(struct mval *dst, struct mval *src);
 
 /* Faults: fill m->fault with kernel, line, program; return -1. */
 int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* --- poison, checked mode only (check_poison.c) --------------------------------------- */
-int poison_map(struct machine *m, struct val *v);       /* v->pmap valid, holding all lanes; -1: memory */
-unsigned char *poison_room(struct machine *m, struct val *v);   /* v->pmap with room, contents undefined */
+int poison_map(struct machine *m, struct mval *v);       /* v->pmap valid, holding all lanes; -1: memory */
+unsigned char *poison_room(struct machine *m, struct mval *v);   /* v->pmap with room, contents undefined */
 /* dst gets the union of its sources lane by lane (same number of lanes). */
 int poison_elementwise(struct machine *m, const struct tile_insn *in);
 /* Every result lane gets the union of all source lanes. */
 int poison_all(struct machine *m, const struct tile_insn *in);
-static inline int poisoned(const struct val *v) { return v->poison; }
+static inline int poisoned(const struct mval *v) { return v->poison; }
 static inline int any_poison(struct machine *m, const struct tile_insn *in)
 {
 	for (int k = 0; k < in->n_src; k++)
-		if (val_src(m, in, k)->poison)
+		if (mval_src(m, in, k)->poison)
 			return 1;
 	return 0;
 }
 /* A poisoned value decided something: `what` ("a branch", "the address of a load"). */
-int poison_fault(struct machine *m, int32_t loc, const struct val *v, int64_t lane, const char *what);
+int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t lane, const char *what);
 
 /* --- the op families ---------------------------------------------------------------- */
 exec_fn exec_nullary, exec_arange, exec_program, exec_mov;                      /* exec_shape.c */
@@ -145,8 +145,8 @@ exec_fn exec_reduce, exec_scan, exec_map;                                       
 exec_fn exec_assert, exec_print;                                                /* exec_talk.c */
 
 /* Integers and pointers in short form; 1: done, 0: no short cut (nothing was changed). */
-int lazy_binary(const struct tile_insn *in, struct val *d, struct val *a, struct val *b);
-int lazy_cast(struct val *d, const struct val *a);
+int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b);
+int lazy_cast(struct mval *d, const struct mval *a);
 
 /* A combine or map function over n lanes: parameters and results as dense arrays. */
 int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args, unsigned char *const *results);

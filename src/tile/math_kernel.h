@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "tile/plan.h"
+#include "tile/decode.h"
 
 #if defined(__clang__)
 #define LANES _Pragma("clang loop vectorize(assume_safety)")

@@ -2,7 +2,7 @@
 #ifndef TILE_MATH_TABLE_H
 #define TILE_MATH_TABLE_H
 
-#include "tile/plan.h"
+#include "tile/decode.h"
 
 /* NULL: none. Narrow floats have none of their own: ask for fp32. */
 tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt);

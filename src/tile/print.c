@@ -9,7 +9,7 @@
 
 const char *const tile_round_names[] = { "rn", "rz", "rd", "ru", NULL };
 
-struct printer {
+struct code_printer {
 	const struct tile_code *code;
 	struct buf *out;
 	unsigned char *seen;        /* registers whose type was written; NULL: write always */
@@ -28,7 +28,7 @@ static void print_quoted(struct buf *out, struct str s)
 	buf_addc(out, '"');
 }
 
-static void print_reg(struct printer *p, tile_reg r)
+static void print_reg(struct code_printer *p, tile_reg r)
 {
 	buf_addf(p->out, "%%%u", r);
 	if (p->seen && p->seen[r])
@@ -39,7 +39,7 @@ static void print_reg(struct printer *p, tile_reg r)
 	tile_type_print(p->code->regs[r], p->out);
 }
 
-static void print_regs(struct printer *p, const tile_reg *r, int n)
+static void print_regs(struct code_printer *p, const tile_reg *r, int n)
 {
 	for (int i = 0; i < n; i++) {
 		buf_adds(p->out, i ? ", " : "");
@@ -52,7 +52,7 @@ static int plain_loc(const struct tile_code *c, const struct tile_loc *l)
 	return l->parent < 0 && str_eq(l->fn, c->name);
 }
 
-static void print_locs(struct printer *p)
+static void print_locs(struct code_printer *p)
 {
 	for (int i = 0; i < p->code->n_locs; i++) {
 		const struct tile_loc *l = &p->code->locs[i];
@@ -71,7 +71,7 @@ static void print_locs(struct printer *p)
 	}
 }
 
-static void print_attrs(struct printer *p, const struct tile_insn *in)
+static void print_attrs(struct code_printer *p, const struct tile_insn *in)
 {
 	int last = TILE_ATTRS;
 	if (in->imm)
@@ -108,7 +108,7 @@ static int indent_of(const struct tile_insn *in, int *depth)
 	return *depth;
 }
 
-static void print_func(struct printer *p, int index)
+static void print_func(struct code_printer *p, int index)
 {
 	const struct tile_func *f = &p->code->funcs[index];
 	int depth = 1;
@@ -138,7 +138,7 @@ static void print_func(struct printer *p, int index)
 	}
 }
 
-static void print_param(struct printer *p, const struct tile_param *q)
+static void print_param(struct code_printer *p, const struct tile_param *q)
 {
 	buf_adds(p->out, "param ");
 	print_reg(p, q->reg);
@@ -154,7 +154,7 @@ static void print_param(struct printer *p, const struct tile_param *q)
 
 void tile_print(const struct tile_code *code, struct buf *out)
 {
-	struct printer p = { .code = code, .out = out, .seen = mem_zalloc((size_t)code->n_regs + 1) };
+	struct code_printer p = { .code = code, .out = out, .seen = mem_zalloc((size_t)code->n_regs + 1) };
 	buf_adds(out, "kernel ");
 	print_quoted(out, code->name);
 	buf_addc(out, '\n');

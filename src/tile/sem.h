@@ -10,8 +10,8 @@
 
 struct tv { const struct ty *ty; tile_reg id; };
 
-static inline struct val val_of(struct tv t) { return val_tensor(t.ty, (int)t.id); }
-static inline struct tv tv_of(const struct val *v) { return (struct tv){ v->u.t.ty, (tile_reg)v->u.t.id }; }
+static inline struct lang_val lang_of(struct tv t) { return lang_tensor(t.ty, (int)t.id); }
+static inline struct tv tv_of(const struct lang_val *v) { return (struct tv){ v->u.t.ty, (tile_reg)v->u.t.id }; }
 
 /* --- emission (sem_emit.c): nothing is written while f->mute ---------------------------- */
 
@@ -38,33 +38,33 @@ struct tv emit_float(struct front *f, const struct ty *t, double v);
 
 /* --- constants and casts (sem_cast.c) ----------------------------------------------------- */
 
-struct tv sem_to_tensor(struct front *f, struct val v);
-struct tv sem_constant(struct front *f, const struct val *number, const struct ty *dtype);
+struct tv sem_to_tensor(struct front *f, struct lang_val v);
+struct tv sem_constant(struct front *f, const struct lang_val *number, const struct ty *dtype);
 struct tv sem_cast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding);
 struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_bf16_to_fp32(struct front *f, struct tv x);
 /* The integer v as the low bits of the type. */
-int64_t sem_int_bits(const struct val *v, const struct ty *t);
+int64_t sem_int_bits(const struct lang_val *v, const struct ty *t);
 /* Refuses kinds of fp8 that the target does not have. */
 void sem_check_fp8(struct front *f, const struct ty *t);
 /* A constant or a scalar tensor as the given type. */
-struct tv sem_make_scalar(struct front *f, struct val v, const struct ty *dtype);
+struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *dtype);
 
 /* --- binary and unary operators (sem_binary.c) ------------------------------------------- */
 
 enum sem_flag { SEM_LHS_PTR = 1, SEM_RHS_PTR = 2, SEM_NO_ARITH = 4, SEM_DIV = 8 };
 const struct ty *sem_int_promote(const struct ty *a, const struct ty *b);
 /* Both operands (tensors or numbers) in one type and shape. */
-void sem_unify(struct front *f, struct val a, struct val b, int flags, struct tv *x, struct tv *y);
-struct tv sem_binary(struct front *f, enum py_op op, struct val a, struct val b);     /* + - * / // % & | ^ << >> */
-struct tv sem_compare(struct front *f, enum py_op op, struct val a, struct val b);
-struct tv sem_logical(struct front *f, enum py_op op, struct val a, struct val b);    /* and, or */
+void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y);
+struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);     /* + - * / // % & | ^ << >> */
+struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);
+struct tv sem_logical(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);    /* and, or */
 struct tv sem_neg(struct front *f, struct tv x);
 struct tv sem_invert(struct front *f, struct tv x);
 struct tv sem_not(struct front *f, struct tv x);
-struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct val a, struct val b);
-struct tv sem_where(struct front *f, struct tv cond, struct val x, struct val y);
+struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang_val a, struct lang_val b);
+struct tv sem_where(struct front *f, struct tv cond, struct lang_val x, struct lang_val y);
 struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, int propagate_nan);
 
 /* --- shapes (sem_shape.c) ------------------------------------------------------------------- */
@@ -88,26 +88,26 @@ int sem_wrap_axis(struct front *f, int64_t axis, int rank);
 /* --- memory (sem_memory.c, sem_block.c, sem_atomic.c) --------------------------------------- */
 
 struct sem_access {
-	struct val mask, other;         /* NONE: absent; else tensors */
-	struct val boundary;            /* tuple of ints, or NONE */
+	struct lang_val mask, other;         /* NONE: absent; else tensors */
+	struct lang_val boundary;            /* tuple of ints, or NONE */
 	struct str padding;
 };
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a);
 void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a);
-struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct val ptr, struct val value, struct val mask);
-struct tv sem_cas(struct front *f, struct val ptr, struct tv cmp, struct tv value);
-struct tv sem_make_block_ptr(struct front *f, struct tv base, struct val shape, struct val strides,
-			     struct val offsets, struct val block_shape, struct val order);
-struct tv sem_advance(struct front *f, struct tv ptr, struct val offsets);
+struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr, struct lang_val value, struct lang_val mask);
+struct tv sem_cas(struct front *f, struct lang_val ptr, struct tv cmp, struct tv value);
+struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val shape, struct lang_val strides,
+			     struct lang_val offsets, struct lang_val block_shape, struct lang_val order);
+struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets);
 struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access *a);
 void sem_store_block(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a);
-struct val sem_make_desc(struct front *f, struct tv base, struct val shape, struct val strides,
-			 struct val block_shape, struct str padding);
-struct tv sem_desc_load(struct front *f, const struct val *desc, struct val offsets);
-void sem_desc_store(struct front *f, const struct val *desc, struct val offsets, struct tv value);
-void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct val *desc, struct val offsets, struct tv value);
-struct tv sem_desc_gather(struct front *f, const struct val *desc, struct tv rows, struct val col);
-void sem_desc_scatter(struct front *f, const struct val *desc, struct tv value, struct tv rows, struct val col);
+struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val shape, struct lang_val strides,
+			 struct lang_val block_shape, struct str padding);
+struct tv sem_desc_load(struct front *f, const struct lang_val *desc, struct lang_val offsets);
+void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_val offsets, struct tv value);
+void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets, struct tv value);
+struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col);
+void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows, struct lang_val col);
 /* Tells the test trace about a stored value or a dot operand. */
 void sem_trace(struct front *f, const char *what, const struct ty *ty);
 
@@ -115,16 +115,16 @@ void sem_trace(struct front *f, const char *what, const struct ty *ty);
 
 struct sem_dot {
 	struct tv a, b;
-	struct val acc;                 /* NONE: absent */
+	struct lang_val acc;                 /* NONE: absent */
 	struct str precision;
 	const struct ty *out;
-	struct val max_imprecise;
+	struct lang_val max_imprecise;
 };
 struct tv sem_dot(struct front *f, const struct sem_dot *d);
-struct val sem_reduce(struct front *f, struct val input, struct val axis, const struct tile_fn *combine, int keep_dims, int *single);
-struct val sem_scan(struct front *f, struct val input, int64_t axis, const struct tile_fn *combine, int reverse);
-struct val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct val *args, int pack);
+struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis, const struct tile_fn *combine, int keep_dims, int *single);
+struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis, const struct tile_fn *combine, int reverse);
+struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int pack);
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis);
-struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct val mask);
+struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask);
 
 #endif

@@ -69,9 +69,9 @@ static void check_pointer(struct front *f, const struct ty *a, const struct ty *
 		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, a), front_ty_repr(f, b));
 }
 
-static void check_number(struct front *f, const struct val *v, const struct ty *t)
+static void check_number(struct front *f, const struct lang_val *v, const struct ty *t)
 {
-	double x = val_as_double(v);
+	double x = lang_as_double(v);
 	if (x < 0 && ty_is_unsigned(t))
 		front_fail(f, REASON_bad_value, "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
 			   "Perform a explicit cast on one of them.");
@@ -81,33 +81,33 @@ static void check_number(struct front *f, const struct val *v, const struct ty *
 	pyint one = 1, hi = ty_is_signed(t) ? (one << (bits - 1)) - 1 : (one << bits) - 1;
 	pyint lo = ty_is_signed(t) ? -(one << (bits - 1)) : 0;
 	if (v->u.i < lo || v->u.i > hi) {
-		struct val bare = val_raw(*v);
+		struct lang_val bare = lang_raw(*v);
 		front_fail(f, REASON_bad_value, "Scalar %s is out of range for type %s", front_str(f, &bare), front_ty(f, t));
 	}
 }
 
-_Noreturn static void not_a_value(struct front *f, const struct val *v)
+_Noreturn static void not_a_value(struct front *f, const struct lang_val *v)
 {
 	front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 }
 
-static const struct ty *operand_type(struct front *f, const struct val *v, int number)
+static const struct ty *operand_type(struct front *f, const struct lang_val *v, int number)
 {
 	if (number)
 		return sem_to_tensor(f, *v).ty;
-	if (v->kind != V_TENSOR)
+	if (v->kind != LANG_TENSOR)
 		not_a_value(f, v);
 	return ty_scalar(v->u.t.ty);
 }
 
-static struct tv operand_as(struct front *f, const struct val *v, int number, const struct ty *t)
+static struct tv operand_as(struct front *f, const struct lang_val *v, int number, const struct ty *t)
 {
 	return number ? sem_constant(f, v, t) : sem_cast(f, tv_of(v), t);
 }
 
-void sem_unify(struct front *f, struct val a, struct val b, int flags, struct tv *x, struct tv *y)
+void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y)
 {
-	int a_number = val_is_number(&a), b_number = val_is_number(&b);
+	int a_number = lang_is_number(&a), b_number = lang_is_number(&b);
 	f->mute++;      /* the literal's own type is asked for, its constant is not wanted */
 	const struct ty *ta = operand_type(f, &a, a_number), *tb = operand_type(f, &b, b_number);
 	f->mute--;
@@ -141,7 +141,7 @@ static struct tv add_pointer(struct front *f, struct tv ptr, struct tv offset)
 	return emit(f, TOP_ADDPTR, ptr.ty, 2, ptr.id, offset.id);
 }
 
-static struct tv add(struct front *f, struct val a, struct val b)
+static struct tv add(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, SEM_LHS_PTR | SEM_RHS_PTR, &x, &y);
@@ -157,26 +157,26 @@ static struct tv add(struct front *f, struct val a, struct val b)
 	return emit(f, TOP_ADD, x.ty, 2, x.id, y.id);
 }
 
-static struct tv sub(struct front *f, struct val a, struct val b)
+static struct tv sub(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, SEM_LHS_PTR, &x, &y);
 	const struct ty *t = ty_scalar(x.ty);
 	if (ty_is_ptr(t))
-		return add(f, val_of(x), val_of(sem_neg(f, y)));
+		return add(f, lang_of(x), lang_of(sem_neg(f, y)));
 	if (!ty_is_float(t) && !ty_is_int(t))
 		unexpected(f, t);
 	return emit(f, TOP_SUB, x.ty, 2, x.id, y.id);
 }
 
-static struct tv mul(struct front *f, struct val a, struct val b)
+static struct tv mul(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, 0, &x, &y);
 	return emit(f, TOP_MUL, x.ty, 2, x.id, y.id);
 }
 
-static struct tv true_div(struct front *f, struct val a, struct val b)
+static struct tv true_div(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, SEM_DIV, &x, &y);
@@ -187,7 +187,7 @@ static struct tv true_div(struct front *f, struct val a, struct val b)
 	return emit(f, TOP_DIV, x.ty, 2, x.id, y.id);
 }
 
-static struct tv floor_div(struct front *f, struct val a, struct val b)
+static struct tv floor_div(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, SEM_DIV, &x, &y);
@@ -197,14 +197,14 @@ static struct tv floor_div(struct front *f, struct val a, struct val b)
 	return emit(f, TOP_DIV, x.ty, 2, x.id, y.id);
 }
 
-static struct tv mod(struct front *f, struct val a, struct val b)
+static struct tv mod(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, SEM_DIV, &x, &y);
 	return emit(f, TOP_REM, x.ty, 2, x.id, y.id);
 }
 
-static void unify_ints(struct front *f, struct val a, struct val b, struct tv *x, struct tv *y)
+static void unify_ints(struct front *f, struct lang_val a, struct lang_val b, struct tv *x, struct tv *y)
 {
 	sem_unify(f, a, b, 0, x, y);
 	const struct ty *t = ty_scalar(x->ty);
@@ -212,7 +212,7 @@ static void unify_ints(struct front *f, struct val a, struct val b, struct tv *x
 		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, t), front_ty_repr(f, ty_scalar(y->ty)));
 }
 
-static struct tv bitwise(struct front *f, enum tile_op op, struct val a, struct val b)
+static struct tv bitwise(struct front *f, enum tile_op op, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	unify_ints(f, a, b, &x, &y);
@@ -220,9 +220,9 @@ static struct tv bitwise(struct front *f, enum tile_op op, struct val a, struct 
 }
 
 /* Triton picks the kind of shift by the tensor that has the operator, before promotion. */
-static struct tv shift_right(struct front *f, struct val a, struct val b)
+static struct tv shift_right(struct front *f, struct lang_val a, struct lang_val b)
 {
-	const struct val *owner = a.kind == V_TENSOR ? &a : &b;
+	const struct lang_val *owner = a.kind == LANG_TENSOR ? &a : &b;
 	int arithmetic = ty_is_signed(ty_scalar(owner->u.t.ty));
 	struct tv x, y;
 	unify_ints(f, a, b, &x, &y);
@@ -238,7 +238,7 @@ static struct tv shift_right(struct front *f, struct val a, struct val b)
 	return sem_cast(f, emit(f, TOP_SHR, xs.ty, 2, xs.id, ys.id), t);
 }
 
-struct tv sem_binary(struct front *f, enum py_op op, struct val a, struct val b)
+struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	switch (op) {
 	case PY_OP_Add: return add(f, a, b);
@@ -254,12 +254,12 @@ struct tv sem_binary(struct front *f, enum py_op op, struct val a, struct val b)
 	case PY_OP_RShift: return shift_right(f, a, b);
 	case PY_OP_Pow:
 		front_fail_hint(f, REASON_unknown_attribute, "write x * x, or libdevice.pow(x, y)",
-				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")", a.kind == V_TENSOR ? "" : "r");
+				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")", a.kind == LANG_TENSOR ? "" : "r");
 	default: BUG("not a binary operator");
 	}
 }
 
-struct tv sem_compare(struct front *f, enum py_op op, struct val a, struct val b)
+struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	static const enum tile_op ops[PY_OPS] = {
 		[PY_OP_Eq] = TOP_EQ, [PY_OP_NotEq] = TOP_NE, [PY_OP_Lt] = TOP_LT, [PY_OP_LtE] = TOP_LE,
@@ -267,7 +267,7 @@ struct tv sem_compare(struct front *f, enum py_op op, struct val a, struct val b
 	};
 	struct tv x, y;
 	/* both become tensors first, so that numbers do take part in promotion */
-	struct val ta = val_of(sem_to_tensor(f, a)), tb = val_of(sem_to_tensor(f, b));
+	struct lang_val ta = lang_of(sem_to_tensor(f, a)), tb = lang_of(sem_to_tensor(f, b));
 	sem_unify(f, ta, tb, 0, &x, &y);
 	return emit(f, ops[op], ty_with(f->a, x.ty, ty_sc(SC_INT1)), 2, x.id, y.id);
 }
@@ -277,10 +277,10 @@ static struct tv as_bool(struct front *f, struct tv x)
 	return ty_is_bool(x.ty) ? x : sem_bitcast(f, x, ty_sc(SC_INT1));
 }
 
-struct tv sem_logical(struct front *f, enum py_op op, struct val a, struct val b)
+struct tv sem_logical(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	struct tv x = as_bool(f, sem_to_tensor(f, a)), y = as_bool(f, sem_to_tensor(f, b));
-	return bitwise(f, op == PY_OP_And ? TOP_AND : TOP_OR, val_of(x), val_of(y));
+	return bitwise(f, op == PY_OP_And ? TOP_AND : TOP_OR, lang_of(x), lang_of(y));
 }
 
 struct tv sem_neg(struct front *f, struct tv x)
@@ -306,7 +306,7 @@ struct tv sem_not(struct front *f, struct tv x)
 	return sem_invert(f, as_bool(f, x));
 }
 
-struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct val a, struct val b)
+struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
 	sem_unify(f, a, b, 0, &x, &y);
@@ -318,9 +318,9 @@ struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct val 
 
 struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, int propagate_nan)
 {
-	sem_unify(f, val_of(lo), val_of(hi), 0, &lo, &hi);
-	sem_unify(f, val_of(x), val_of(lo), 0, &x, &lo);
-	sem_unify(f, val_of(x), val_of(hi), 0, &x, &hi);
+	sem_unify(f, lang_of(lo), lang_of(hi), 0, &lo, &hi);
+	sem_unify(f, lang_of(x), lang_of(lo), 0, &x, &lo);
+	sem_unify(f, lang_of(x), lang_of(hi), 0, &x, &hi);
 	const struct ty *t = ty_scalar(x.ty);
 	if (!ty_is_float(t))
 		front_fail_hint(f, REASON_bad_dtype, "use tl.minimum(tl.maximum(x, lo), hi) on integers",
@@ -328,7 +328,7 @@ struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, in
 	return emit(f, propagate_nan ? TOP_CLAMP_NAN : TOP_CLAMP, x.ty, 3, x.id, lo.id, hi.id);
 }
 
-struct tv sem_where(struct front *f, struct tv cond, struct val a, struct val b)
+struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct lang_val b)
 {
 	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	struct tv x, y;

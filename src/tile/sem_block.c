@@ -6,26 +6,26 @@
 #include "tile/sem.h"
 
 /* A tuple, or one value standing for a tuple of one. */
-static struct val_tuple listed(const struct val *v)
+static struct lang_tuple listed(const struct lang_val *v)
 {
-	if (v->kind == V_TUPLE)
+	if (v->kind == LANG_TUPLE)
 		return v->u.tup;
-	return (struct val_tuple){ .v = v, .n = 1 };
+	return (struct lang_tuple){ .v = v, .n = 1 };
 }
 
-static struct tv index_value(struct front *f, const struct val *v, int wide)
+static struct tv index_value(struct front *f, const struct lang_val *v, int wide)
 {
 	const struct ty *t = ty_sc(wide ? SC_INT64 : SC_INT32);
-	if (val_is_int(v)) {
+	if (lang_is_int(v)) {
 		pyint lim = (pyint)1 << (wide ? 63 : 31);
 		if (v->u.i < -lim || v->u.i >= lim) {
-			struct val bare = val_raw(*v);
+			struct lang_val bare = lang_raw(*v);
 			front_fail(f, REASON_block_pointer, "Block pointers only support %d bit `%s`, got a value %s which is out of the range",
 				   wide ? 64 : 32, wide ? "shape/strides" : "offsets/block_shape", front_str(f, &bare));
 		}
 		return sem_constant(f, v, t);
 	}
-	if (v->kind != V_TENSOR)
+	if (v->kind != LANG_TENSOR)
 		front_fail(f, REASON_block_pointer, "Unsupported element type in shape/strides/offsets: <class '%s'>", lang_type_name(v));
 	struct tv x = tv_of(v);
 	if (x.ty->numel != 1 || ty_is_block(x.ty))
@@ -38,21 +38,21 @@ static struct tv index_value(struct front *f, const struct val *v, int wide)
 	return sem_cast(f, x, t);
 }
 
-static void static_dims(struct front *f, struct val_tuple t, int64_t *out)
+static void static_dims(struct front *f, struct lang_tuple t, int64_t *out)
 {
 	for (size_t i = 0; i < t.n; i++) {
-		if (!val_is_int(&t.v[i]))
+		if (!lang_is_int(&t.v[i]))
 			front_fail(f, REASON_not_constexpr, "Expected a list of constant integers (`int32_t` range) in `block_shape`");
 		out[i] = (int64_t)t.v[i].u.i;
 	}
 }
 
-static void check_order(struct front *f, struct val_tuple order)
+static void check_order(struct front *f, struct lang_tuple order)
 {
 	unsigned seen = 0;
 	for (size_t i = 0; i < order.n; i++) {
-		const struct val *v = &order.v[i];
-		if (!val_is_int(v) || v->u.i < 0 || v->u.i >= (pyint)order.n || (seen & 1u << (int)v->u.i))
+		const struct lang_val *v = &order.v[i];
+		if (!lang_is_int(v) || v->u.i < 0 || v->u.i >= (pyint)order.n || (seen & 1u << (int)v->u.i))
 			front_fail(f, REASON_block_pointer, "Expected a permutation of (0, 1, ..., len(order)-1) in order");
 		seen |= 1u << (int)v->u.i;
 	}
@@ -65,11 +65,11 @@ static struct tv new_block_ptr(struct front *f, const struct block_ptr *p)
 	return (struct tv){ p->ty, (tile_reg)(f->block_ptrs.n - 1) };
 }
 
-struct tv sem_make_block_ptr(struct front *f, struct tv base, struct val shape_, struct val strides_,
-			     struct val offsets_, struct val block_shape, struct val order_)
+struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val shape_, struct lang_val strides_,
+			     struct lang_val offsets_, struct lang_val block_shape, struct lang_val order_)
 {
-	struct val_tuple shape = listed(&shape_), strides = listed(&strides_), offsets = listed(&offsets_);
-	struct val_tuple block = listed(&block_shape), order = listed(&order_);
+	struct lang_tuple shape = listed(&shape_), strides = listed(&strides_), offsets = listed(&offsets_);
+	struct lang_tuple block = listed(&block_shape), order = listed(&order_);
 	struct block_ptr p = { 0 };
 	size_t most = MAX(MAX(shape.n, strides.n), offsets.n);
 	if (most > TILE_DIMS || block.n > TILE_DIMS) {
@@ -99,9 +99,9 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct val shape_,
 	return new_block_ptr(f, &p);
 }
 
-struct tv sem_advance(struct front *f, struct tv ptr, struct val offsets_)
+struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 {
-	struct val_tuple offsets = listed(&offsets_);
+	struct lang_tuple offsets = listed(&offsets_);
 	struct tv by[TILE_DIMS];
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
 		by[i] = index_value(f, &offsets.v[i], 0);
@@ -171,14 +171,14 @@ static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned 
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, offset.id);
 }
 
-static unsigned boundary_dims(struct front *f, const struct val *v, int rank)
+static unsigned boundary_dims(struct front *f, const struct lang_val *v, int rank)
 {
 	unsigned set = 0;
 	if (!lang_truth(v))
 		return 0;
-	struct val_tuple t = listed(v);
+	struct lang_tuple t = listed(v);
 	for (size_t i = 0; i < t.n; i++) {
-		if (!val_is_int(&t.v[i]) || t.v[i].u.i < 0 || t.v[i].u.i >= rank)
+		if (!lang_is_int(&t.v[i]) || t.v[i].u.i < 0 || t.v[i].u.i >= rank)
 			front_fail(f, REASON_block_pointer, "boundary_check names a dimension that the block does not have");
 		if (set & 1u << (int)t.v[i].u.i)
 			front_fail(f, REASON_block_pointer, "Duplicate dimension in `boundary_check`");
@@ -219,7 +219,7 @@ static void store_at(struct front *f, const struct block_ptr *p, unsigned checke
 
 struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access *a)
 {
-	if (a->mask.kind != V_NONE || a->other.kind != V_NONE)
+	if (a->mask.kind != LANG_NONE || a->other.kind != LANG_NONE)
 		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
 	const struct ty *block = ptr.ty->elem;
 	enum tile_pad pad = padding_of(f, a->padding, block->elem, "block pointers");
@@ -232,7 +232,7 @@ struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access
 
 void sem_store_block(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a)
 {
-	if (a->mask.kind != V_NONE)
+	if (a->mask.kind != LANG_NONE)
 		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
 	const struct ty *block = ptr.ty->elem;
 	if (!ty_is_block(value.ty))
@@ -252,7 +252,7 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 
 /* --- descriptors -------------------------------------------------------------------------- */
 
-static void check_desc_shape(struct front *f, struct val_tuple shape, struct val_tuple strides, struct val_tuple block)
+static void check_desc_shape(struct front *f, struct lang_tuple shape, struct lang_tuple strides, struct lang_tuple block)
 {
 	if (shape.n < 1 || shape.n > 5)
 		front_fail(f, REASON_block_pointer, "Expected 1 <= ndim <= 5 but got %zu dimensions", shape.n);
@@ -262,30 +262,30 @@ static void check_desc_shape(struct front *f, struct val_tuple shape, struct val
 		front_fail(f, REASON_block_pointer, "Expected block_shape to have %zu dimensions but got %zu", shape.n, strides.n);
 }
 
-static void check_desc_last(struct front *f, const struct val *block, const struct val *stride, const struct ty *elem)
+static void check_desc_last(struct front *f, const struct lang_val *block, const struct lang_val *stride, const struct ty *elem)
 {
 	int size = ty_bits(elem) / 8;
-	if (!val_is_int(block))
+	if (!lang_is_int(block))
 		front_fail(f, REASON_not_constexpr, "the block shape of a tensor descriptor must be known at compile time");
 	long long n = (long long)block->u.i;
 	if (n * size < 16)
 		front_fail(f, REASON_block_pointer, "Descriptor block shape must have at least 16 bytes in the last dimension, but got %lld * %d = %lld bytes",
 			   n, size, n * size);
-	if (!val_is_int(stride) || stride->u.i != 1)
+	if (!lang_is_int(stride) || stride->u.i != 1)
 		front_fail(f, REASON_block_pointer, "Tensor descriptor last dim must be 1 but got %s", front_str(f, stride));
 }
 
-struct val sem_make_desc(struct front *f, struct tv base, struct val shape_, struct val strides_,
-			 struct val block_shape, struct str padding)
+struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val shape_, struct lang_val strides_,
+			 struct lang_val block_shape, struct str padding)
 {
-	struct val_tuple shape = listed(&shape_), strides = listed(&strides_), block = listed(&block_shape);
+	struct lang_tuple shape = listed(&shape_), strides = listed(&strides_), block = listed(&block_shape);
 	check_desc_shape(f, shape, strides, block);
 	if (!ty_is_ptr(base.ty) || ty_is_block_ptr(base.ty))
 		front_fail(f, REASON_block_pointer, "tl.make_tensor_descriptor takes a scalar pointer as its base");
 	const struct ty *elem = base.ty->elem;
 	size_t n = shape.n;
 	check_desc_last(f, &block.v[n - 1], &strides.v[n - 1], elem);
-	struct val *dims = arena_array(f->a, 2 * n, sizeof *dims);
+	struct lang_val *dims = arena_array(f->a, 2 * n, sizeof *dims);
 	struct block_ptr p = { .base = base.id, .is_desc = 1 };
 	int64_t bs[TY_MAX_RANK];
 	if (!f->mute) {
@@ -295,12 +295,12 @@ struct val sem_make_desc(struct front *f, struct tv base, struct val shape_, str
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct tv s = sem_make_scalar(f, shape.v[i], ty_sc(SC_INT32));
-		dims[i] = val_of(s);
+		dims[i] = lang_of(s);
 		p.shape[i] = sem_cast(f, s, ty_sc(SC_INT64)).id;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct tv s = sem_make_scalar(f, strides.v[i], ty_sc(SC_INT64));
-		dims[n + i] = val_of(s);
+		dims[n + i] = lang_of(s);
 		p.stride[i] = s.id;
 		if (i + 1 < n && !f->mute) {
 			struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &s.id);
@@ -313,15 +313,15 @@ struct val sem_make_desc(struct front *f, struct tv base, struct val shape_, str
 	padding_of(f, padding, elem, "blocks");
 	p.ty = ty_ptr(f->a, bt, 0);
 	p.pad = str_is(padding, "nan") ? TILE_PAD_NAN : TILE_PAD_ZERO;
-	struct val_desc *d = arena_zalloc(f->a, sizeof *d);
-	*d = (struct val_desc){ .id = (int)new_block_ptr(f, &p).id, .block = bt, .shape = dims, .strides = dims + n };
-	return (struct val){ .kind = V_DESC, .u.desc = d };
+	struct lang_desc *d = arena_zalloc(f->a, sizeof *d);
+	*d = (struct lang_desc){ .id = (int)new_block_ptr(f, &p).id, .block = bt, .shape = dims, .strides = dims + n };
+	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
 
-static struct block_ptr desc_at(struct front *f, const struct val *desc, struct val offsets_)
+static struct block_ptr desc_at(struct front *f, const struct lang_val *desc, struct lang_val offsets_)
 {
-	struct val_tuple offsets = listed(&offsets_);
-	const struct val_desc *d = desc->u.desc;
+	struct lang_tuple offsets = listed(&offsets_);
+	const struct lang_desc *d = desc->u.desc;
 	if ((int)offsets.n != d->block->rank)
 		front_fail(f, REASON_block_pointer, "expected %d offsets, but got %zu", d->block->rank, offsets.n);
 	struct block_ptr p = f->block_ptrs.v[d->id];
@@ -332,20 +332,20 @@ static struct block_ptr desc_at(struct front *f, const struct val *desc, struct 
 
 enum { ALL_DIMS = (1 << TILE_DIMS) - 1 };
 
-struct tv sem_desc_load(struct front *f, const struct val *desc, struct val offsets)
+struct tv sem_desc_load(struct front *f, const struct lang_val *desc, struct lang_val offsets)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
 	return load_at(f, &p, ALL_DIMS, p.pad);
 }
 
-static void check_desc_value(struct front *f, const struct val *desc, struct tv value)
+static void check_desc_value(struct front *f, const struct lang_val *desc, struct tv value)
 {
 	const struct ty *block = desc->u.desc->block;
 	if (value.ty->rank != block->rank || memcmp(value.ty->shape, block->shape, (size_t)block->rank * sizeof *block->shape))
 		front_fail(f, REASON_shape_mismatch, "the value has shape %s, the descriptor's block %s", front_shape(f, value.ty), front_shape(f, block));
 }
 
-void sem_desc_store(struct front *f, const struct val *desc, struct val offsets, struct tv value)
+void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_val offsets, struct tv value)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
 	check_desc_value(f, desc, value);
@@ -354,7 +354,7 @@ void sem_desc_store(struct front *f, const struct val *desc, struct val offsets,
 	store_at(f, &p, ALL_DIMS, value);
 }
 
-void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct val *desc, struct val offsets, struct tv value)
+void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets, struct tv value)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
 	check_desc_value(f, desc, value);
@@ -373,10 +373,10 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct val *desc,
 }
 
 /* Rows picked by an index vector, one block row wide. */
-static struct tv row_addresses(struct front *f, const struct val *desc, struct tv rows, struct val col,
+static struct tv row_addresses(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col,
 			       const char *what, const struct ty **block, struct tv *mask)
 {
-	const struct val_desc *d = desc->u.desc;
+	const struct lang_desc *d = desc->u.desc;
 	const struct ty *b = d->block;
 	if (b->rank != 2 || b->shape[0] != 1)
 		front_fail(f, REASON_block_pointer, "descriptor block must have 1 row, but got %s", front_shape(f, b));
@@ -399,7 +399,7 @@ static struct tv row_addresses(struct front *f, const struct val *desc, struct t
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, off.id);
 }
 
-struct tv sem_desc_gather(struct front *f, const struct val *desc, struct tv rows, struct val col)
+struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col)
 {
 	const struct ty *block;
 	struct tv mask, ptr = row_addresses(f, desc, rows, col, "gather", &block, &mask);
@@ -408,7 +408,7 @@ struct tv sem_desc_gather(struct front *f, const struct val *desc, struct tv row
 	return r;
 }
 
-void sem_desc_scatter(struct front *f, const struct val *desc, struct tv value, struct tv rows, struct val col)
+void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows, struct lang_val col)
 {
 	const struct ty *block;
 	struct tv mask, ptr = row_addresses(f, desc, rows, col, "scatter", &block, &mask);

@@ -15,7 +15,7 @@ static const struct ty *int_literal_type(struct front *f, pyint i)
 		return ty_sc(SC_INT64);
 	if (i >= one << 63 && i < one << 64)
 		return ty_sc(SC_UINT64);
-	struct val v = val_raw(val_int(i));
+	struct lang_val v = lang_raw(lang_int(i));
 	front_fail(f, REASON_bad_value, "Nonrepresentable integer %s.", front_str(f, &v));
 }
 
@@ -26,11 +26,11 @@ static const struct ty *float_literal_type(double x)
 	return ty_sc(single ? SC_FP32 : SC_FP64);
 }
 
-static const struct ty *literal_type(struct front *f, const struct val *v)
+static const struct ty *literal_type(struct front *f, const struct lang_val *v)
 {
-	if (v->kind == V_BOOL)
+	if (v->kind == LANG_BOOL)
 		return ty_sc(SC_INT1);
-	return v->kind == V_INT ? int_literal_type(f, v->u.i) : float_literal_type(v->u.f);
+	return v->kind == LANG_INT ? int_literal_type(f, v->u.i) : float_literal_type(v->u.f);
 }
 
 /* Triton's builder takes any 64-bit value of the type's sign and keeps its low bits. */
@@ -47,9 +47,9 @@ static int64_t low_bits(pyint i, const struct ty *t)
 	return ty_is_signed(t) ? (int64_t)up >> shift : (int64_t)(up >> shift);
 }
 
-_Noreturn static void bad_constant(struct front *f, const struct val *v, const struct ty *t)
+_Noreturn static void bad_constant(struct front *f, const struct lang_val *v, const struct ty *t)
 {
-	struct val bare = val_raw(*v);
+	struct lang_val bare = lang_raw(*v);
 	if (ty_is_fp8(t))
 		front_fail(f, REASON_bad_dtype, "'triton._C.libtriton.ir.builder' object has no attribute 'get_%s'", front_ty(f, t));
 	front_fail(f, REASON_bad_value, "get_%s(): incompatible function arguments: %s", front_ty(f, t), front_str(f, &bare));
@@ -66,50 +66,50 @@ void sem_check_fp8(struct front *f, const struct ty *t)
 		   front_ty(f, t), f->capability >= 89 ? "'fp8e4nv', " : "");
 }
 
-struct tv sem_constant(struct front *f, const struct val *v, const struct ty *t)
+struct tv sem_constant(struct front *f, const struct lang_val *v, const struct ty *t)
 {
 	if (t->kind != TY_SCALAR || t->sc == SC_VOID)
 		bad_constant(f, v, t);
 	sem_check_fp8(f, t);
-	int zero = v->kind == V_FLOAT ? v->u.f == 0 : v->u.i == 0;
+	int zero = v->kind == LANG_FLOAT ? v->u.f == 0 : v->u.i == 0;
 	if (ty_is_float(t)) {
 		if (ty_is_fp8(t) && !zero)
 			bad_constant(f, v, t);
 		/* Triton asks only whether the value equals 0: a negative zero becomes plain zero. */
-		return emit_float(f, t, zero ? 0.0 : val_as_double(v));
+		return emit_float(f, t, zero ? 0.0 : lang_as_double(v));
 	}
 	if (zero)
 		return emit_int(f, t, 0);
 	if (ty_is_bool(t))
 		return emit_int(f, t, 1);
-	if (v->kind == V_FLOAT || !int_fits(v->u.i, t))
+	if (v->kind == LANG_FLOAT || !int_fits(v->u.i, t))
 		bad_constant(f, v, t);
 	return emit_int(f, t, low_bits(v->u.i, t));
 }
 
-int64_t sem_int_bits(const struct val *v, const struct ty *t)
+int64_t sem_int_bits(const struct lang_val *v, const struct ty *t)
 {
 	return low_bits(v->u.i, t);
 }
 
-struct tv sem_to_tensor(struct front *f, struct val v)
+struct tv sem_to_tensor(struct front *f, struct lang_val v)
 {
-	if (v.kind == V_TENSOR)
+	if (v.kind == LANG_TENSOR)
 		return tv_of(&v);
-	if (val_is_number(&v))
+	if (lang_is_number(&v))
 		return sem_constant(f, &v, literal_type(f, &v));
-	struct val bare = val_raw(v);
+	struct lang_val bare = lang_raw(v);
 	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor", front_str(f, &bare), lang_type_name(&v));
 }
 
-struct tv sem_make_scalar(struct front *f, struct val v, const struct ty *dtype)
+struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *dtype)
 {
-	if (v.kind == V_TENSOR) {
+	if (v.kind == LANG_TENSOR) {
 		if (v.u.t.ty->numel != 1)
 			front_fail(f, REASON_bad_shape, "only accepts size-1 tensor");
 		return sem_cast(f, tv_of(&v), dtype);
 	}
-	if (!val_is_number(&v))
+	if (!lang_is_number(&v))
 		front_fail(f, REASON_bad_types, "cannot convert %s to a scalar of type %s", front_str(f, &v), front_ty(f, dtype));
 	return sem_constant(f, &v, dtype);
 }
@@ -166,7 +166,7 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 	if (ty_is(from, SC_FP8E4B15))       /* a conversion of its own, which knows two types only */
 		return emit(f, TOP_CAST, ty_with(f->a, x.ty, ty_sc(ty_is(to, SC_FP32) ? SC_FP32 : SC_FP16)), 1, x.id);
 	if (!castable(from, to) || ty_is_block_ptr(x.ty)) {
-		struct val v = val_of(x);
+		struct lang_val v = lang_of(x);
 		front_fail(f, REASON_bad_cast, "cannot cast %s to %s", front_str(f, &v), front_ty(f, t));
 	}
 	struct tv r = emit(f, TOP_CAST, t, 1, x.id);

@@ -99,11 +99,11 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 	memcpy(shape, d->a.ty->shape, (size_t)rank * sizeof *shape);
 	shape[rank - 1] = d->b.ty->shape[rank - 1];
 	struct tv acc = { 0 };
-	if (d->acc.kind == V_TENSOR) {
+	if (d->acc.kind == LANG_TENSOR) {
 		acc = tv_of(&d->acc);
 		if (acc.ty->rank != rank || memcmp(acc.ty->shape, shape, (size_t)rank * sizeof *shape))
 			front_fail(f, REASON_dot_rules, "accumulator shape is incompatible");
-	} else if (d->acc.kind != V_NONE) {
+	} else if (d->acc.kind != LANG_NONE) {
 		front_fail(f, REASON_dot_rules, "'%s' object has no attribute 'shape'", lang_type_name(&d->acc));
 	}
 	check_types(f, d->a.ty->elem, d->b.ty->elem);
@@ -121,7 +121,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 		if (!ty_eq(acc.ty->elem, elem))
 			front_late(f, REASON_dot_rules, "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
-	if (d->max_imprecise.kind == V_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i > a.ty->shape[a.ty->rank - 1])
+	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i > a.ty->shape[a.ty->rank - 1])
 		front_fail(f, REASON_dot_rules, "max_num_imprecise_acc (%lld) must be <= K (%lld)", (long long)d->max_imprecise.u.i,
 			   (long long)a.ty->shape[a.ty->rank - 1]);
 	sem_trace(f, "dot", a.ty);

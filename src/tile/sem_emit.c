@@ -47,7 +47,7 @@ void emit_here(struct front *f)
 {
 	if (f->mute)
 		return;
-	const struct frame *fr = f->frame;
+	const struct front_frame *fr = f->frame;
 	const struct py_node *n = fr->cur;
 	if (fr->in_prelude || !n)
 		tile_build_at(f->b, fr->loc);

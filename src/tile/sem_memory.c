@@ -43,7 +43,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	if (ty_is_block_ptr(ptr.ty))
 		return sem_load_block(f, ptr, a);
 	check_pointee(f, ptr, "tl.load");
-	int has_mask = a->mask.kind == V_TENSOR, has_other = a->other.kind == V_TENSOR;
+	int has_mask = a->mask.kind == LANG_TENSOR, has_other = a->other.kind == LANG_TENSOR;
 	if (!has_mask && has_other)
 		front_fail(f, REASON_bad_mask, "`other` cannot be provided without `mask`");
 	if (a->padding.n || lang_truth(&a->boundary))
@@ -115,7 +115,7 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		front_fail(f, REASON_block_pointer, "`boundary_check` argument is not supported for storing a tensor of pointers or storing a "
 			   "scalar. Because the compiler does not know the boundary; please use block pointers "
 			   "(defined by `make_block_ptr`) instead");
-	int has_mask = a->mask.kind == V_TENSOR;
+	int has_mask = a->mask.kind == LANG_TENSOR;
 	struct tv mask = { 0 };
 	if (has_mask)
 		mask = tv_of(&a->mask);
@@ -149,9 +149,9 @@ static void check_atomic_type(struct front *f, const struct ty *elem, const char
 		front_fail(f, REASON_bad_dtype, "atomic_%s does not support %s", name, front_ty(f, elem));
 }
 
-static struct tv need_tensor(struct front *f, const struct val *v)
+static struct tv need_tensor(struct front *f, const struct lang_val *v)
 {
-	if (v->kind != V_TENSOR)
+	if (v->kind != LANG_TENSOR)
 		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 	return tv_of(v);
 }
@@ -166,7 +166,7 @@ static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name
 		front_fail(f, REASON_bad_dtype, "atomic_%s not supported for dtype %s", name, front_ty(f, elem));
 }
 
-struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct val ptr_, struct val value_, struct val mask_)
+struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr_, struct lang_val value_, struct lang_val mask_)
 {
 	struct tv ptr = need_tensor(f, &ptr_), value = sem_to_tensor(f, value_);
 	const struct ty *p = ty_scalar(ptr.ty);
@@ -176,7 +176,7 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 		front_fail(f, REASON_block_pointer, "atomic_%s does not take a block pointer", name);
 	check_writable(f, ptr);
 	check_atomic_type(f, p->elem, name);
-	int has_mask = mask_.kind != V_NONE;
+	int has_mask = mask_.kind != LANG_NONE;
 	struct tv mask = { 0 };
 	if (has_mask)
 		mask = need_tensor(f, &mask_);
@@ -197,7 +197,7 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	return r;
 }
 
-struct tv sem_cas(struct front *f, struct val ptr_, struct tv cmp, struct tv value)
+struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct tv value)
 {
 	struct tv ptr = need_tensor(f, &ptr_);
 	const struct ty *p = ty_scalar(ptr.ty);

@@ -21,14 +21,14 @@ static enum tile_combine combine_of(const struct front *f, const struct tile_fn 
 }
 
 /* The results of a combine or map function as a flat list of tensors. */
-static size_t results_of(struct front *f, const struct val *r, struct tv *out, size_t most)
+static size_t results_of(struct front *f, const struct lang_val *r, struct tv *out, size_t most)
 {
-	size_t n = r->kind == V_TUPLE ? r->u.tup.n : 1;
+	size_t n = r->kind == LANG_TUPLE ? r->u.tup.n : 1;
 	if (n > most)
 		front_fail(f, REASON_bad_return, "the combine function returns %zu values", n);
 	for (size_t i = 0; i < n; i++) {
-		const struct val *v = r->kind == V_TUPLE ? &r->u.tup.v[i] : r;
-		if (v->kind != V_TENSOR)
+		const struct lang_val *v = r->kind == LANG_TUPLE ? &r->u.tup.v[i] : r;
+		if (v->kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_return, "'%s' object has no attribute 'handle'", lang_type_name(v));
 		out[i] = tv_of(v);
 	}
@@ -45,18 +45,18 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	struct func_build fb = { 0 };
 	struct tile_type mt[2 * MOST_PARTS] = { 0 };
 	tile_reg regs[2 * MOST_PARTS] = { 0 };
-	struct val args[2 * MOST_PARTS];
+	struct lang_val args[2 * MOST_PARTS];
 	for (size_t i = 0; i < n; i++)
 		mt[i] = emit_type(f, types[i]);
 	int muted = f->mute;
 	if (!muted)
 		fb.index = tile_build_func_begin(f->b, fn->name, (int)n, mt, regs);
 	for (size_t i = 0; i < n; i++)
-		args[i] = val_of((struct tv){ types[i], regs[i] });
+		args[i] = lang_of((struct tv){ types[i], regs[i] });
 	int depth = f->depth;
 	f->depth = 0;
 	f->in_func++;
-	struct val r = front_call_with(f, fn, n, args);
+	struct lang_val r = front_call_with(f, fn, n, args);
 	f->in_func--;
 	f->depth = depth;
 	fb.n_results = results_of(f, &r, fb.results, MOST_PARTS);
@@ -87,14 +87,14 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 }
 
 /* One tensor or a tuple of tensors. */
-static size_t inputs_of(struct front *f, const struct val *input, struct tv *out)
+static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv *out)
 {
-	size_t n = input->kind == V_TUPLE ? input->u.tup.n : 1;
+	size_t n = input->kind == LANG_TUPLE ? input->u.tup.n : 1;
 	if (!n || n > MOST_PARTS)
 		front_fail(f, REASON_bad_argument, "a reduction over %zu tensors", n);
 	for (size_t i = 0; i < n; i++) {
-		const struct val *v = input->kind == V_TUPLE ? &input->u.tup.v[i] : input;
-		if (v->kind != V_TENSOR)
+		const struct lang_val *v = input->kind == LANG_TUPLE ? &input->u.tup.v[i] : input;
+		if (v->kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 		out[i] = tv_of(v);
 	}
@@ -108,12 +108,12 @@ static void check_same_shape(struct front *f, size_t n, const struct tv *in, con
 			front_fail(f, REASON_shape_mismatch, "all %s inputs must have the same shape", what);
 }
 
-static struct val tuple_of(struct front *f, size_t n, const struct tv *v)
+static struct lang_val tuple_of(struct front *f, size_t n, const struct tv *v)
 {
-	struct val *out = arena_array(f->a, n, sizeof *out);
+	struct lang_val *out = arena_array(f->a, n, sizeof *out);
 	for (size_t i = 0; i < n; i++)
-		out[i] = val_of(v[i]);
-	return val_tuple(out, n);
+		out[i] = lang_of(v[i]);
+	return lang_tuple(out, n);
 }
 
 static const struct ty *without_dim(struct front *f, const struct ty *t, int axis)
@@ -126,14 +126,14 @@ static const struct ty *without_dim(struct front *f, const struct ty *t, int axi
 	return rank ? ty_block(f->a, t->elem, rank, shape) : t->elem;
 }
 
-struct val sem_reduce(struct front *f, struct val input, struct val axis_, const struct tile_fn *combine, int keep_dims, int *single)
+struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis_, const struct tile_fn *combine, int keep_dims, int *single)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
 	int rank = in[0].ty->rank, axis = 0;
-	*single = input.kind != V_TUPLE;
-	if (axis_.kind != V_NONE) {
-		if (!val_is_int(&axis_))
+	*single = input.kind != LANG_TUPLE;
+	if (axis_.kind != LANG_NONE) {
+		if (!lang_is_int(&axis_))
 			front_fail(f, REASON_bad_axis, "the axis of a reduction must be an integer known at compile time, not %s", front_str(f, &axis_));
 		axis = sem_wrap_axis(f, (int64_t)axis_.u.i, rank);
 	} else {
@@ -154,12 +154,12 @@ struct val sem_reduce(struct front *f, struct val input, struct val axis_, const
 	ins->attr[0] = (int32_t)known;
 	ins->attr[1] = func;
 	for (size_t i = 0; keep_dims && i < n; i++)
-		for (int d = 0; d < (axis_.kind == V_NONE ? rank : 1); d++)
-			out[i] = sem_expand_dims(f, out[i], axis_.kind == V_NONE ? 0 : axis);
+		for (int d = 0; d < (axis_.kind == LANG_NONE ? rank : 1); d++)
+			out[i] = sem_expand_dims(f, out[i], axis_.kind == LANG_NONE ? 0 : axis);
 	return tuple_of(f, n, out);
 }
 
-struct val sem_scan(struct front *f, struct val input, int64_t axis_, const struct tile_fn *combine, int reverse)
+struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, const struct tile_fn *combine, int reverse)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
@@ -181,14 +181,14 @@ struct val sem_scan(struct front *f, struct val input, int64_t axis_, const stru
 	return tuple_of(f, n, out);
 }
 
-struct val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct val *args, int pack)
+struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int pack)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	if (!n || n * (size_t)pack > MOST_PARTS)
 		front_fail(f, REASON_bad_argument, "map_elementwise must have at least 1 input tensor");
 	const struct ty *types[2 * MOST_PARTS];
 	for (size_t i = 0; i < n; i++) {
-		if (args[i].kind != V_TENSOR)
+		if (args[i].kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(&args[i]));
 		in[i] = tv_of(&args[i]);
 		for (int j = 0; j < pack; j++)
@@ -209,7 +209,7 @@ struct val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const st
 	struct tile_insn *ins = emit_insn(f, TOP_MAP, (int)n_out, dst, (int)n, src);
 	ins->attr[0] = pack;
 	ins->attr[1] = fb.index;
-	return n_out == 1 && fb.n_results == 1 ? val_of(out[0]) : tuple_of(f, n_out, out);
+	return n_out == 1 && fb.n_results == 1 ? lang_of(out[0]) : tuple_of(f, n_out, out);
 }
 
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis_)
@@ -228,7 +228,7 @@ struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t ax
 	return emit_imm(f, TOP_GATHER, ty_with(f->a, index.ty, src.ty->elem), axis, 2, src.id, index.id);
 }
 
-struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct val mask)
+struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask)
 {
 	if (x.ty->rank != 1)
 		front_fail(f, REASON_bad_shape, "histogram only supports 1D input");
@@ -237,7 +237,7 @@ struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct val m
 	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)", "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
 	const struct ty *t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);
-	if (mask.kind == V_NONE)
+	if (mask.kind == LANG_NONE)
 		return emit(f, TOP_HISTOGRAM, t, 1, x.id);
 	struct tv m = sem_broadcast_to(f, sem_to_tensor(f, mask), 1, x.ty->shape);
 	if (!ty_is_bool(ty_scalar(m.ty)))

@@ -65,14 +65,14 @@ void spec_param(const struct tile_fn *fn, size_t i, struct spec_param *out)
 
 struct place { struct front *f; const struct spec_param *p; struct tile_param at; };
 
-static struct val new_param(struct place *pl, const struct ty *t)
+static struct lang_val new_param(struct place *pl, const struct ty *t)
 {
 	struct front *f = pl->f;
 	f->frame->cur = f->frame->fn->def;
 	sem_check_fp8(f, ty_is_ptr(t) ? t->elem : t);
 	struct tile_type m = emit_type(f, t);
 	tile_reg r = f->mute ? 0 : tile_build_param(f->b, m, &pl->at);
-	return val_of((struct tv){ t, r });
+	return lang_of((struct tv){ t, r });
 }
 
 static const struct ty *forced_type(struct front *f, const char *s)
@@ -90,12 +90,12 @@ static const struct ty *tensor_type(struct place *pl, const struct tile_val *v)
 	return ty_ptr(pl->f->a, ty_sc((enum sc)sc), pl->p->is_const);
 }
 
-static struct val value_param(struct place *pl, const struct tile_val *v);
+static struct lang_val value_param(struct place *pl, const struct tile_val *v);
 
-static struct val tuple_param(struct place *pl, const struct tile_val *v)
+static struct lang_val tuple_param(struct place *pl, const struct tile_val *v)
 {
 	struct front *f = pl->f;
-	struct val *items = arena_array(f->a, v->n + 1, sizeof *items);
+	struct lang_val *items = arena_array(f->a, v->n + 1, sizeof *items);
 	int depth = pl->at.n_path;
 	if (depth >= (int)COUNT_OF(pl->at.path))
 		front_fail(f, REASON_unsupported, "tuples nested more than %d deep", (int)COUNT_OF(pl->at.path));
@@ -105,11 +105,11 @@ static struct val tuple_param(struct place *pl, const struct tile_val *v)
 		items[i] = value_param(pl, &v->items[i]);
 	}
 	pl->at.n_path = depth;
-	return val_tuple(items, v->n);
+	return lang_tuple(items, v->n);
 }
 
 /* A descriptor made on the host: base, then shape and strides from the launch. */
-static struct val desc_param(struct place *pl, const struct tile_val *v)
+static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 {
 	struct front *f = pl->f;
 	int64_t shape[TY_MAX_RANK];
@@ -121,9 +121,9 @@ static struct val desc_param(struct place *pl, const struct tile_val *v)
 	int sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
 	const struct ty *block = sem_block_ty(f, ty_sc((enum sc)sc), rank, shape);
 	struct block_ptr p = { .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO, .is_desc = 1 };
-	struct val base = new_param(pl, ty_ptr(f->a, block->elem, 0));
+	struct lang_val base = new_param(pl, ty_ptr(f->a, block->elem, 0));
 	p.base = (tile_reg)base.u.t.id;
-	struct val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
+	struct lang_val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
 	for (int i = 0; i < 2 * rank; i++) {
 		pl->at.part = i < rank ? TILE_PART_SHAPE : TILE_PART_STRIDE;
 		pl->at.dim = i % rank;
@@ -137,24 +137,24 @@ static struct val desc_param(struct place *pl, const struct tile_val *v)
 	pl->at.part = TILE_PART_VALUE;
 	if (vec_push(&f->block_ptrs, p))
 		front_fail(f, REASON_out_of_memory, "out of memory");
-	struct val_desc *d = arena_zalloc(f->a, sizeof *d);
-	*d = (struct val_desc){ .id = (int)f->block_ptrs.n - 1, .block = block, .shape = dims, .strides = dims + rank };
-	return (struct val){ .kind = V_DESC, .u.desc = d };
+	struct lang_desc *d = arena_zalloc(f->a, sizeof *d);
+	*d = (struct lang_desc){ .id = (int)f->block_ptrs.n - 1, .block = block, .shape = dims, .strides = dims + rank };
+	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
 
-static struct val int_param(struct place *pl, const struct tile_val *v)
+static struct lang_val int_param(struct place *pl, const struct tile_val *v)
 {
 	if (v->i == 1 && !pl->p->no_specialize && !pl->p->type[0])
-		return val_int(1);
+		return lang_int(1);
 	return new_param(pl, ty_sc(v->i >= INT32_MIN && v->i <= INT32_MAX ? SC_INT32 : SC_INT64));
 }
 
-static struct val value_param(struct place *pl, const struct tile_val *v)
+static struct lang_val value_param(struct place *pl, const struct tile_val *v)
 {
 	struct front *f = pl->f;
 	if (v->is_constexpr || pl->p->is_constexpr) {
-		struct val c = front_from_host(f, v);
-		if (c.kind == V_OTHER && v->kind == TILE_V_TENSOR)
+		struct lang_val c = front_from_host(f, v);
+		if (c.kind == LANG_OTHER && v->kind == TILE_V_TENSOR)
 			front_fail(f, REASON_bad_parameter, "%.*s is a tl.constexpr, but a tensor was passed", STR_ARG(pl->p->name));
 		c.wrapped = 1;
 		return c;
@@ -162,7 +162,7 @@ static struct val value_param(struct place *pl, const struct tile_val *v)
 	if (pl->p->type[0] && !pl->at.n_path && v->kind != TILE_V_NONE && v->kind != TILE_V_TUPLE)
 		return new_param(pl, forced_type(f, pl->p->type));
 	switch (v->kind) {
-	case TILE_V_NONE: return val_none();
+	case TILE_V_NONE: return lang_none();
 	case TILE_V_BOOL: return new_param(pl, ty_sc(SC_INT1));
 	case TILE_V_INT: return int_param(pl, v);
 	case TILE_V_FLOAT: return new_param(pl, ty_sc(SC_FP32));
@@ -170,7 +170,7 @@ static struct val value_param(struct place *pl, const struct tile_val *v)
 	case TILE_V_DESC: return desc_param(pl, v);
 	case TILE_V_TUPLE: return tuple_param(pl, v);
 	case TILE_V_FN: {
-		struct val c = front_from_host(f, v);
+		struct lang_val c = front_from_host(f, v);
 		c.wrapped = 1;
 		return c;
 	}
@@ -183,7 +183,7 @@ static struct val value_param(struct place *pl, const struct tile_val *v)
 void spec_bind(struct front *f, const struct tile_launch *l, const char *const *types)
 {
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
-	struct frame *fr = f->frame;
+	struct front_frame *fr = f->frame;
 	if (l->n_args != a->args.n || a->vararg || a->kwonlyargs.n || a->kwarg || a->posonlyargs.n)
 		front_fail(f, REASON_bad_parameter, "the kernel takes %zu parameters, the launch has %zu arguments", a->args.n, l->n_args);
 	for (size_t i = 0; i < l->n_args; i++) {

@@ -2,7 +2,7 @@
  * Of matches that start at the same place the longest counts, then the search goes on behind
  * it. Owns the trie and the rules on white space and word borders. */
 #include "base/uni.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 void added_set_init(struct added_set *s, const struct added *tokens)
 {

@@ -4,7 +4,7 @@
  * that a megabyte without a space costs n log n. */
 #include <stdlib.h>
 
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 enum { BPE_SCAN_MAX = 96 };
 #define BPE_EMPTY UINT64_MAX

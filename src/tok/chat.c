@@ -1,7 +1,7 @@
 /* Conversations as a model's own template writes them. */
 #include "base/json.h"
 #include "jinja/jinja.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 int tok_has_template(const struct tok *t)
 {

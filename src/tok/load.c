@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/uni.h"
 #include "base/utf8.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 enum { TOK_ID_MAX = 1 << 24 };
 

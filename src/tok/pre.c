@@ -1,7 +1,7 @@
 /* Cutting text into words. Owns the hand-written cutter for the pattern of Qwen2 and Llama 3;
  * the general case (pre_regex.c) must give the same for that pattern, and tests compare them. */
 #include "base/uni.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 /* The pattern that pre_llm_next stands for; %s is the repeat of \p{N}: "" or "{1,3}". */
 const char pre_llm_pattern[] =

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/uni.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 static const char gpt2_pattern[] =
 	"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/uni.h"
 #include "base/utf8.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 /* --- words and their cache ------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
 static int is_ours(struct bind *b)
 {
 	static const char *const callers[] = { "recall", "_choose", "_tune", "_programs" };
-	const struct frame *f = b->h->frame;
+	const struct host_frame *f = b->h->frame;
 	if (!f || !f->mod->trusted || !f->fn)
 		return 0;
 	for (size_t i = 0; i < COUNT_OF(callers); i++)

@@ -167,9 +167,9 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
 			return 0;
 	}
-	size_t mark = pool_mark(h);
+	size_t mark = temps_mark(h);
 	int rc = to_tile(h, v, out, 0);
-	pool_drain(h, mark);
+	temps_drain(h, mark);
 	return rc ? 0 : 1;
 }
 
@@ -230,7 +230,7 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 
 /* --- binding ------------------------------------------------------------------------------------------------ */
 
-struct launch {
+struct triton_call {
 	struct host *h;
 	struct jit *j;
 	struct val vals[LAUNCH_PARAMS];
@@ -246,7 +246,7 @@ static struct str kernel_param(const struct py_arguments *a, size_t i)
 	return i < a->args.n ? a->args.v[i]->u.arg.arg : a->kwonlyargs.v[i - a->args.n]->u.arg.arg;
 }
 
-static int bind_option(struct launch *x, struct val name, struct val v)
+static int bind_option(struct triton_call *x, struct val name, struct val v)
 {
 	struct str s = val_text(name);
 	int64_t i;
@@ -265,7 +265,7 @@ static int bind_option(struct launch *x, struct val name, struct val v)
 	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
 }
 
-static int bind_keyword(struct launch *x, const struct py_arguments *a, struct val name, struct val v)
+static int bind_keyword(struct triton_call *x, const struct py_arguments *a, struct val name, struct val v)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		if (!str_eq(kernel_param(a, i), val_text(name)))
@@ -278,7 +278,7 @@ static int bind_keyword(struct launch *x, const struct py_arguments *a, struct v
 	return bind_option(x, name, v);
 }
 
-static int bind_defaults(struct launch *x, const struct py_arguments *a)
+static int bind_defaults(struct triton_call *x, const struct py_arguments *a)
 {
 	const struct func_obj *f = x->j->f;
 	size_t n_pos = a->posonlyargs.n + a->args.n, missing = 0, shown = 0;
@@ -306,7 +306,7 @@ static int bind_defaults(struct launch *x, const struct py_arguments *a)
 	return -1;
 }
 
-static int bind_all(struct launch *x, struct val args, struct val kwargs)
+static int bind_all(struct triton_call *x, struct val args, struct val kwargs)
 {
 	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
 	x->n = a->posonlyargs.n + a->args.n + a->kwonlyargs.n;
@@ -327,7 +327,7 @@ static int bind_all(struct launch *x, struct val args, struct val kwargs)
 
 /* --- the grid -------------------------------------------------------------------------------------------------- */
 
-static int grid_of(struct launch *x, struct val grid)
+static int grid_of(struct triton_call *x, struct val grid)
 {
 	struct host *h = x->h;
 	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
@@ -366,7 +366,7 @@ static int grid_of(struct launch *x, struct val grid)
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
-static int check_pointers(struct launch *x)
+static int check_pointers(struct triton_call *x)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (x->vals[i].kind == V_TENSOR && x->vals[i].u.t->device != HOST_CUDA && tensor_numel(&x->vals[i].u.t->t))
@@ -374,7 +374,7 @@ static int check_pointers(struct launch *x)
 	return 0;
 }
 
-static int record(struct launch *x)
+static int record(struct triton_call *x)
 {
 	struct host_launch r = { .kernel = x->j->fn.name, .line = x->l.line, .col = x->l.col, .num_warps = x->l.num_warps, .num_stages = x->l.num_stages };
 	memcpy(r.grid, x->l.grid, sizeof r.grid);
@@ -387,7 +387,7 @@ static int record(struct launch *x)
 }
 
 /* 0: ran. 1: an autotuner may leave it out. */
-static int execute(struct launch *x)
+static int execute(struct triton_call *x)
 {
 	struct host *h = x->h;
 	struct diag d = { .reason = REASON_ok };
@@ -410,9 +410,9 @@ static int execute(struct launch *x)
 }
 
 /* Everything bound; `args` has room for LAUNCH_PARAMS. */
-static int ready(struct bind *b, struct launch *x, struct tile_val *args)
+static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 {
-	*x = (struct launch){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
+	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
 	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
 	int w = x->l.num_warps;
@@ -435,7 +435,7 @@ static int ready(struct bind *b, struct launch *x, struct tile_val *args)
 /* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
 static int t_run(struct bind *b)
 {
-	struct launch x;
+	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
 	if (ready(b, &x, args))
 		return -1;
@@ -448,7 +448,7 @@ static int t_run(struct bind *b)
 /* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
 static int t_fits(struct bind *b)
 {
-	struct launch x;
+	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
 	if (ready(b, &x, args) || check_pointers(&x))
 		return -1;

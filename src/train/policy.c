@@ -16,7 +16,7 @@ static struct model *new_model(struct policy *p, const struct policy_opts *o, st
 
 	if (!j)
 		return NULL;
-	if (!config_parse(&c, j, e))
+	if (!model_config_parse(&c, j, e))
 		m = model_new(p->dev, &c, &(struct model_opts){ .store = o->store, .trainable = 1, .seed = o->seed }, e);
 	json_free(j);
 	return m;

@@ -17,10 +17,10 @@ static int is_front_end(enum reason r)
 	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
 }
 
-static int run_failed(struct funnel *f, enum stage s)
+static int run_failed(struct funnel *f, enum judge_stage s)
 {
 	const struct diag *d = f->launch.refused || f->launch.faulted ? &f->launch.diag : host_diag(f->w.h);
-	enum stage at = f->launch.refused || (!f->launch.faulted && !f->v->stages[STAGE_compile].passed && is_front_end(d->reason)) ? STAGE_compile : s;
+	enum judge_stage at = f->launch.refused || (!f->launch.faulted && !f->v->stages[STAGE_compile].passed && is_front_end(d->reason)) ? STAGE_compile : s;
 
 	return funnel_fail(f, at, d);
 }
@@ -208,7 +208,7 @@ static int make_ready(struct funnel *f, const struct trial *tr)
 /* What the reference learns but starts as a constant must be somewhere in the candidate. */
 static int lacks_weights(struct funnel *f, const struct trial *tr)
 {
-	const struct weight *w = strcmp(f->v->weights, "seed") ? NULL : weights_missing(tr->weights, f->w.h, f->w.model);
+	const struct task_weight *w = strcmp(f->v->weights, "seed") ? NULL : weights_missing(tr->weights, f->w.h, f->w.model);
 
 	return w && funnel_failf(f, tr->stage, REASON_weights_ignored, "the model has no parameter or buffer '%s' of the reference's shape, nor all of "
 				 "the reference's in order", w->name);

@@ -104,7 +104,7 @@ static int add_inputs(struct entries *s, const struct task *t, const struct tria
 static int add_state(struct entries *s, const struct trial *tr)
 {
 	for (size_t i = 0; i < tr->weights->n; i++) {
-		const struct weight *w = &tr->weights->v[i];
+		const struct task_weight *w = &tr->weights->v[i];
 
 		if (add_tensor(s, "state.", str_of(w->name), &w->t, dtype_is_float(w->t.dt) ? tr->dt : w->t.dt))
 			return -1;

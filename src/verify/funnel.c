@@ -20,7 +20,7 @@ static void name_config(const struct funnel *f, struct diag *d)
 		snprintf(d->text + n, sizeof d->text - n, " (autotuned: %.*s)", STR_ARG(chosen));
 }
 
-int funnel_fail(struct funnel *f, enum stage s, const struct diag *d)
+int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d)
 {
 	f->v->stage = s;
 	f->v->diag = *d;
@@ -30,7 +30,7 @@ int funnel_fail(struct funnel *f, enum stage s, const struct diag *d)
 	return 1;
 }
 
-int funnel_failf(struct funnel *f, enum stage s, enum reason why, const char *fmt, ...)
+int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...)
 {
 	struct diag d = { .reason = REASON_ok };
 	char text[500];
@@ -71,7 +71,7 @@ static int stage_ast(struct funnel *f, struct str source)
 
 /* --- tiny -------------------------------------------------------------------------------------- */
 
-static int check_launched(struct funnel *f, enum stage s, const struct outcome *o)
+static int check_launched(struct funnel *f, enum judge_stage s, const struct outcome *o)
 {
 	f->v->stages[STAGE_compile].passed = 1;
 	if (o->launches || f->o->identity || f->o->rules_off >> RULE_kernel & 1)
@@ -261,7 +261,7 @@ static int stage_timing(struct funnel *f)
 
 /* --- all of it --------------------------------------------------------------------------------------- */
 
-static int timed_stage(struct funnel *f, enum stage s, int (*run)(struct funnel *f))
+static int timed_stage(struct funnel *f, enum judge_stage s, int (*run)(struct funnel *f))
 {
 	int64_t start = clock_ns();
 	int rc = run(f);
@@ -303,13 +303,13 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
 	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode, .ov = t->reference.ov, .n_ov = t->reference.n_ov };
-	launch_open(&f.launch, j);
+	launcher_open(&f.launch, j);
 	rc = run_stages(&f, source);
 	if (!rc)
 		v->stage = f.o->last;
 	v->reward = v->correct || ext_on(&f, EXT_funnel) ? reward_of(v, f.o->reward) : 0.0;
 	world_close(&f.w);
-	launch_close(&f.launch);
+	launcher_close(&f.launch);
 	if (f.p.source)
 		py_release(&f.module);
 	return rc < 0 ? -1 : 0;

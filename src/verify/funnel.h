@@ -12,7 +12,7 @@ struct funnel {
 	struct program p;
 	struct world w;                     /* the candidate, once it was built */
 	struct py_module module;
-	struct launch_ctx launch;
+	struct launcher launch;
 	struct err *e;
 };
 
@@ -22,8 +22,8 @@ static inline int ext_on(const struct funnel *f, enum ext x)
 }
 
 /* The candidate stops here: both return 1. */
-int funnel_fail(struct funnel *f, enum stage s, const struct diag *d);
-int funnel_failf(struct funnel *f, enum stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
+int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);
+int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* What a run of the candidate gave. */
 struct outcome {

@@ -16,7 +16,7 @@
 
 struct judge_options {
 	enum track track;
-	enum stage last;              /* go no further than this stage */
+	enum judge_stage last;              /* go no further than this stage */
 	unsigned ext_off;             /* bits of enum ext that are switched off */
 	unsigned rules_off;           /* bits of enum rule, for tests */
 	uint64_t seed;                /* secret part of every draw of inputs and weights */

@@ -17,7 +17,7 @@ const char *reward_name(enum reward_form f)
 	return names[f];
 }
 
-static int passed(const struct verdict *v, enum stage s)
+static int passed(const struct verdict *v, enum judge_stage s)
 {
 	return v->stages[s].ran && v->stages[s].passed;
 }

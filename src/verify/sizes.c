@@ -168,7 +168,7 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 
 /* --- the list of trials ------------------------------------------------------------------------------- */
 
-static struct trial *add(struct sizes *s, const char *kind, enum stage stage, const int64_t *v)
+static struct trial *add(struct sizes *s, const char *kind, enum judge_stage stage, const int64_t *v)
 {
 	struct task *t = s->t;
 	struct trial *tr = &t->trial[t->n_trials++];
@@ -221,7 +221,7 @@ static int64_t work_done(const struct task *t)
 	return sum;
 }
 
-static int any_moved(const struct weights *w)
+static int any_moved(const struct task_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].moved)

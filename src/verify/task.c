@@ -206,9 +206,9 @@ static int draws_random(struct host *h)
 }
 
 /* Did the run leave other weights behind than it was given? */
-static int note_state(struct task *t, const struct weights *given, struct err *e)
+static int note_state(struct task *t, const struct task_weights *given, struct err *e)
 {
-	struct weights now;
+	struct task_weights now;
 
 	if (weights_take(&now, t->own.h, t->own.model, e))
 		return -1;

@@ -16,7 +16,7 @@ struct task {
 	int keeps_state;                    /* forward of the reference changes its buffers */
 	struct host_override model_ov[TRIAL_SIZES];   /* where the model is too large as it is */
 	size_t n_sizes;                     /* constants that belong to the inputs alone */
-	struct weights set[WEIGHT_SETS];
+	struct task_weights set[WEIGHT_SETS];
 	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
 	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];

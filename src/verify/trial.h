@@ -16,14 +16,14 @@ enum { TRIAL_SIZES = 8, TRIAL_OVERRIDES = 2 * TRIAL_SIZES, TRIALS_MOST = 20, WEI
 enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD, CHANGE_SIGNED,
 		    CHANGE_WIDE, CHANGE_SMALL };
 
-struct weight {
+struct task_weight {
 	char name[96];
 	struct tensor t;
 	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
 };
 
-struct weights {
-	struct weight *v;
+struct task_weights {
+	struct task_weight *v;
 	size_t n, cap;
 };
 
@@ -34,7 +34,7 @@ enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHTS_MOVED, WEIGHT_SETS };
 
 struct trial {
 	char kind[24];
-	enum stage stage;             /* tiny or full */
+	enum judge_stage stage;             /* tiny or full */
 	int ext;                      /* the extension it belongs to; EXTS: none, always run */
 	struct host_override ov[TRIAL_OVERRIDES];
 	size_t n_ov;
@@ -46,14 +46,14 @@ struct trial {
 	int repeat;                   /* call once on other contents in the same tensors first */
 
 	struct results expected;
-	const struct weights *weights;    /* of the task */
+	const struct task_weights *weights;    /* of the task */
 	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
 				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */
 	char shape[96];
 };
 
 void trial_release(struct trial *t);
-void weights_release(struct weights *w);
+void weights_release(struct task_weights *w);
 
 /* Who watches is told of each input set that a candidate was run on, with what it gave; NULL:
  * it gave nothing. Nonzero: we failed. */
@@ -64,7 +64,7 @@ int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, co
 /* How one run of a program is made. */
 enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY };
 
-struct launch_ctx;
+struct launcher;
 
 struct program {
 	const struct py_module *task;       /* gives get_inputs and get_init_inputs */
@@ -83,13 +83,13 @@ struct world {
 	struct judge *judge;
 	const struct program *p;
 	struct host_options opts;
-	struct launch_ctx *launch;
+	struct launcher *launch;
 	struct val task_ns, model;
 	enum dtype dt;                      /* of the model's floats */
 	enum weight_set set;                /* what was put last; WEIGHT_SETS: none */
 };
 
-int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launch_ctx *launch, struct err *e);
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch, struct err *e);
 void world_close(struct world *w);
 /* Before a run of the trial: limits, noise and dtype; built again if a limit had ended it. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e);
@@ -104,24 +104,24 @@ int world_refill(struct world *w, struct val inputs, struct val with, struct err
 void world_drop(struct world *w, struct val v);
 
 /* Weights of a model as fp32 (or as they are, if not floating). */
-int weights_take(struct weights *w, struct host *h, struct val model, struct err *e);
+int weights_take(struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* New values, from a distribution that hides nothing: no zeros, no ones, positive variances. */
-int weights_redraw(struct weights *w, uint64_t seed, struct err *e);
+int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e);
 /* `from` with new values for those that have one value throughout; the others are shared. */
-int weights_move(struct weights *to, const struct weights *from, uint64_t seed, struct err *e);
-size_t weights_bytes(const struct weights *w);
+int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e);
+size_t weights_bytes(const struct task_weights *w);
 /* Copies by name and shape, else by order (floats only: counters may be missing); *how gets
  * "name", "order", or "seed": then only what has its name and shape was copied. */
-int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e);
+int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e);
 /* Only what is no parameter: for a model that was given these weights before, `how` as it was then. */
-int weights_restore(const struct weights *w, struct host *h, struct val model, const char *how, struct err *e);
+int weights_restore(const struct task_weights *w, struct host *h, struct val model, const char *how, struct err *e);
 /* The first that was moved and has no partner of its name and shape in the model; NULL: none. */
-const struct weight *weights_missing(const struct weights *w, struct host *h, struct val model);
-int weights_copy(struct weights *to, const struct weights *from, struct err *e);
+const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
+int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */
 
-struct launch_ctx {
+struct launcher {
 	struct tile_engine *engine;
 	const struct gpu_limits *gpu;  /* that every launch must fit on */
 	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
@@ -140,8 +140,8 @@ struct host_lib *judge_lib(struct judge *j);
 struct tile_engine *judge_engine(struct judge *j);
 /* The judge's engine for one candidate: its code is forgotten at the end, for the cache knows
  * functions by address. */
-void launch_open(struct launch_ctx *c, struct judge *j);
-void launch_close(struct launch_ctx *c);
-int launch_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
+void launcher_open(struct launcher *c, struct judge *j);
+void launcher_close(struct launcher *c);
+int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
 
 #endif

@@ -15,7 +15,7 @@ static const struct {
 #undef EXT
 };
 
-const char *stage_name(enum stage s) { return stage_names[s]; }
+const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
 const char *ext_option(enum ext x) { return exts[x].option; }
 const char *ext_text(enum ext x) { return exts[x].text; }
 const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }

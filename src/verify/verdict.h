@@ -7,7 +7,7 @@
 #include "py/diag.h"
 #include "tile/tile.h"
 
-enum stage {
+enum judge_stage {
 #define STAGE(id, text) STAGE_##id,
 #include "verify/stage.def"
 #undef STAGE
@@ -23,7 +23,7 @@ enum ext {
 
 enum track { TRACK_STRICT, TRACK_HYBRID };
 
-const char *stage_name(enum stage s);
+const char *judge_stage_name(enum judge_stage s);
 const char *ext_option(enum ext x);
 const char *ext_text(enum ext x);
 const char *track_name(enum track t);
@@ -62,7 +62,7 @@ enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6 };
 
 struct verdict {
 	int correct;
-	enum stage stage;         /* where it stopped; STAGE_timing when all passed */
+	enum judge_stage stage;         /* where it stopped; STAGE_timing when all passed */
 	struct diag diag;         /* reason, message, place */
 	enum track track;
 	struct verdict_stage stages[STAGES];

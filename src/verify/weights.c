@@ -7,14 +7,14 @@
 #include "verify/trial.h"
 
 struct take_weights {
-	struct weights *w;
+	struct task_weights *w;
 	struct err *e;
 };
 
 static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct take_weights *k = ctx;
-	struct weight w = { .name = "" };
+	struct task_weight w = { .name = "" };
 	enum dtype dt = dtype_is_float(obj->t.dt) ? DT_F32 : obj->t.dt;
 
 	snprintf(w.name, sizeof w.name, "%.*s", STR_ARG(name));
@@ -27,11 +27,11 @@ static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-int weights_take(struct weights *w, struct host *h, struct val model, struct err *e)
+int weights_take(struct task_weights *w, struct host *h, struct val model, struct err *e)
 {
 	struct take_weights k = { .w = w, .e = e };
 
-	*w = (struct weights){ .v = NULL };
+	*w = (struct task_weights){ .v = NULL };
 	if (host_state(h, model, take_weight, &k)) {
 		weights_release(w);
 		return -1;
@@ -39,18 +39,18 @@ int weights_take(struct weights *w, struct host *h, struct val model, struct err
 	return 0;
 }
 
-void weights_release(struct weights *w)
+void weights_release(struct task_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		tensor_release(&w->v[i].t);
 	vec_free(w);
 }
 
-int weights_copy(struct weights *to, const struct weights *from, struct err *e)
+int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e)
 {
-	*to = (struct weights){ .v = NULL };
+	*to = (struct task_weights){ .v = NULL };
 	for (size_t i = 0; i < from->n; i++) {
-		struct weight w = from->v[i];
+		struct task_weight w = from->v[i];
 
 		if (vec_grow(to, 1) || tensor_to(&w.t, &from->v[i].t, w.t.dt, e)) {
 			weights_release(to);
@@ -67,7 +67,7 @@ enum { STEPS = 8191 };
 
 /* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
  * weight of one gets spread. Variances stay positive, counters stay as they are. */
-static void redraw(struct weight *w, struct rng *r, double *step)
+static void redraw(struct task_weight *w, struct rng *r, double *step)
 {
 	float *v = tensor_data(&w->t);
 	int64_t n = tensor_numel(&w->t);
@@ -87,7 +87,7 @@ static void redraw(struct weight *w, struct rng *r, double *step)
 	}
 }
 
-static int is_constant(const struct weight *w)
+static int is_constant(const struct task_weight *w)
 {
 	const float *v = tensor_data(&w->t);
 	int64_t n = tensor_numel(&w->t);
@@ -98,7 +98,7 @@ static int is_constant(const struct weight *w)
 	return n > 0;
 }
 
-static void draw_one(struct weight *w, uint64_t seed, double *step)
+static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 {
 	struct rng r;
 
@@ -106,7 +106,7 @@ static void draw_one(struct weight *w, uint64_t seed, double *step)
 	redraw(w, &r, step);
 }
 
-int weights_redraw(struct weights *w, uint64_t seed, struct err *e)
+int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
 
@@ -119,14 +119,14 @@ int weights_redraw(struct weights *w, uint64_t seed, struct err *e)
 	return 0;
 }
 
-int weights_move(struct weights *to, const struct weights *from, uint64_t seed, struct err *e)
+int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
 	int rc = step ? 0 : err_nomem(e);
 
-	*to = (struct weights){ .v = NULL };
+	*to = (struct task_weights){ .v = NULL };
 	for (size_t i = 0; i < from->n && !rc; i++) {
-		struct weight w = from->v[i];
+		struct task_weight w = from->v[i];
 
 		if (vec_grow(to, 1)) {
 			rc = err_nomem(e);
@@ -144,7 +144,7 @@ int weights_move(struct weights *to, const struct weights *from, uint64_t seed, 
 	return rc;
 }
 
-size_t weights_bytes(const struct weights *w)
+size_t weights_bytes(const struct task_weights *w)
 {
 	size_t n = 0;
 
@@ -156,17 +156,17 @@ size_t weights_bytes(const struct weights *w)
 /* --- putting ----------------------------------------------------------------------------- */
 
 struct put_weights {
-	const struct weights *from;
+	const struct task_weights *from;
 	int by_name, dry, keep_parameters;
 	size_t at, matched, seen;
 	struct err *e;
 };
 
-static const struct weight *partner(struct put_weights *k, struct str name, const struct tensor *t)
+static const struct task_weight *partner(struct put_weights *k, struct str name, const struct tensor *t)
 {
 	if (!k->by_name) {
 		while (dtype_is_float(t->dt) && k->at < k->from->n) {
-			const struct weight *w = &k->from->v[k->at++];
+			const struct task_weight *w = &k->from->v[k->at++];
 
 			if (dtype_is_float(w->t.dt))
 				return tensor_same_shape(&w->t, t) ? w : NULL;
@@ -182,7 +182,7 @@ static const struct weight *partner(struct put_weights *k, struct str name, cons
 static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct put_weights *k = ctx;
-	const struct weight *w = partner(k, name, &obj->t);
+	const struct task_weight *w = partner(k, name, &obj->t);
 
 	k->seen += k->by_name || dtype_is_float(obj->t.dt);
 	if (!w)
@@ -191,14 +191,14 @@ static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	return k->dry || (k->keep_parameters && obj->is_param) ? 0 : tensor_copy(&obj->t, &w->t, k->e);
 }
 
-int weights_restore(const struct weights *w, struct host *h, struct val model, const char *how, struct err *e)
+int weights_restore(const struct task_weights *w, struct host *h, struct val model, const char *how, struct err *e)
 {
 	struct put_weights k = { .from = w, .by_name = strcmp(how, "order") != 0, .keep_parameters = 1, .e = e };
 
 	return host_state(h, model, put_weight, &k) ? -1 : 0;
 }
 
-static size_t floats_of(const struct weights *w)
+static size_t floats_of(const struct task_weights *w)
 {
 	size_t n = 0;
 
@@ -208,7 +208,7 @@ static size_t floats_of(const struct weights *w)
 }
 
 struct name_search {
-	const struct weight *w;
+	const struct task_weight *w;
 	int found;
 };
 
@@ -220,7 +220,7 @@ static int look_for_name(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-const struct weight *weights_missing(const struct weights *w, struct host *h, struct val model)
+const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		struct name_search s = { .w = &w->v[i] };
@@ -234,7 +234,7 @@ const struct weight *weights_missing(const struct weights *w, struct host *h, st
 	return NULL;
 }
 
-int weights_put(const struct weights *w, struct host *h, struct val model, char how[16], struct err *e)
+int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e)
 {
 	for (int by_name = 1; by_name >= 0; by_name--) {
 		struct put_weights k = { .from = w, .by_name = by_name, .dry = 1, .e = e };

@@ -8,7 +8,7 @@
 
 enum { WIDE = 500, HIGH = 230, LEFT = 44, RIGHT = 12, TOP = 12, BOTTOM = 24 };
 
-struct frame { double x0, x1, y0, y1, step; };
+struct axes { double x0, x1, y0, y1, step; };
 
 /* A round step that cuts `range` into about `parts`. */
 static double round_step(double range, int parts)
@@ -18,9 +18,9 @@ static double round_step(double range, int parts)
 	return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
-static struct frame frame_of(const struct series *s, size_t n, double top)
+static struct axes frame_of(const struct series *s, size_t n, double top)
 {
-	struct frame f = { .x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY };
+	struct axes f = { .x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY };
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < s[i].n; k++) {
@@ -47,12 +47,12 @@ static struct frame frame_of(const struct series *s, size_t n, double top)
 	return f;
 }
 
-static double place_x(const struct frame *f, double x)
+static double place_x(const struct axes *f, double x)
 {
 	return LEFT + (x - f->x0) / (f->x1 - f->x0) * (WIDE - LEFT - RIGHT);
 }
 
-static double place_y(const struct frame *f, double y)
+static double place_y(const struct axes *f, double y)
 {
 	return HIGH - BOTTOM - (y - f->y0) / (f->y1 - f->y0) * (HIGH - TOP - BOTTOM);
 }
@@ -75,7 +75,7 @@ static void key(struct buf *out, const char *const *names, size_t n)
 	buf_adds(out, "</div>");
 }
 
-static void rows(struct buf *out, const struct frame *f)
+static void rows(struct buf *out, const struct axes *f)
 {
 	for (double v = f->y0; v <= f->y1 + f->step / 2; v += f->step) {
 		double y = place_y(f, v);
@@ -85,7 +85,7 @@ static void rows(struct buf *out, const struct frame *f)
 	}
 }
 
-static void steps(struct buf *out, const struct frame *f)
+static void steps(struct buf *out, const struct axes *f)
 {
 	double by = fmax(1, round_step(f->x1 - f->x0, 6));
 
@@ -93,7 +93,7 @@ static void steps(struct buf *out, const struct frame *f)
 		buf_addf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>", place_x(f, x), HIGH - 8, x);
 }
 
-static void line(struct buf *out, const struct frame *f, const struct series *s, size_t number)
+static void line(struct buf *out, const struct axes *f, const struct series *s, size_t number)
 {
 	int open = 0;
 
@@ -116,7 +116,7 @@ static void line(struct buf *out, const struct frame *f, const struct series *s,
 void html_lines(struct buf *out, const char *title, const struct series *s, size_t n, double top)
 {
 	const char *names[HTML_COLOURS];
-	struct frame f = frame_of(s, n, top);
+	struct axes f = frame_of(s, n, top);
 
 	if (!isfinite(f.x0))
 		return;
@@ -159,7 +159,7 @@ void html_bars(struct buf *out, const char *title, const struct bar *b, size_t n
 
 void html_histogram(struct buf *out, const char *title, const double *count, size_t n, double low, double high)
 {
-	struct frame f = { .x0 = low, .x1 = high, .y0 = 0, .y1 = 1 };
+	struct axes f = { .x0 = low, .x1 = high, .y0 = 0, .y1 = 1 };
 	double wide = (WIDE - LEFT - RIGHT) / (double)n;
 
 	for (size_t i = 0; i < n; i++)
@@ -181,7 +181,7 @@ void html_histogram(struct buf *out, const char *title, const double *count, siz
 	buf_adds(out, "</svg></figure>\n");
 }
 
-static void whisker(struct buf *out, const struct frame *f, double x, const struct interval *v)
+static void whisker(struct buf *out, const struct axes *f, double x, const struct interval *v)
 {
 	double low = place_y(f, v->low), high = place_y(f, v->high);
 
@@ -193,7 +193,7 @@ static void whisker(struct buf *out, const struct frame *f, double x, const stru
 void html_groups(struct buf *out, const char *title, const char *const *groups, size_t n_groups, const char *const *series,
 		 size_t n_series, const struct interval *value)
 {
-	struct frame f = { .x0 = 0, .x1 = 1, .y0 = 0, .y1 = 100, .step = 25 };
+	struct axes f = { .x0 = 0, .x1 = 1, .y0 = 0, .y1 = 100, .step = 25 };
 	double group = (WIDE - LEFT - RIGHT) / (double)MAX(n_groups, (size_t)1), bar = group * 0.8 / (double)MAX(n_series, (size_t)1);
 
 	bar = fmin(bar, 56);

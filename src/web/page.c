@@ -62,7 +62,7 @@ static void card(struct page *p, const char *name, const char *value, const char
 	buf_adds(p->out, "</div></div>\n");
 }
 
-static void subject_card(struct page *p, const struct subject *s)
+static void subject_card(struct page *p, const struct page_subject *s)
 {
 	const struct json *m = json_get(s->json, "metrics"), *ci = json_get(m, "correct_interval");
 	char value[32], note[96], name[64];
@@ -127,7 +127,7 @@ void page_head(struct page *p)
 enum { GROUPS = 12, SERIES = HTML_COLOURS };
 
 /* Group `name` of an evaluation: "all" is its metrics. */
-static const struct json *group_of(const struct subject *s, const char *name)
+static const struct json *group_of(const struct page_subject *s, const char *name)
 {
 	const struct json *groups = json_get(s->json, "groups");
 
@@ -238,7 +238,7 @@ static void compare_rows(struct page *p)
 	buf_adds(p->out, "</table></div>\n<p class=\"muted\">Two-sided sign-flip permutation test.</p>\n");
 }
 
-static void operator_rows(struct page *p, const struct subject *s)
+static void operator_rows(struct page *p, const struct page_subject *s)
 {
 	const struct json *groups = json_get(s->json, "groups");
 
@@ -320,7 +320,7 @@ static int by_stage_and_count(const void *a, const void *b)
 	return x->stage != y->stage ? x->stage - y->stage : (x->n < y->n) - (x->n > y->n);
 }
 
-static void funnel_chart(struct page *p, struct batch *b)
+static void funnel_chart(struct page *p, struct page_batch *b)
 {
 	struct bar bars[STAGES + 1];
 	char notes[STAGES + 1][64];
@@ -329,7 +329,7 @@ static void funnel_chart(struct page *p, struct batch *b)
 	for (int s = 0; s < STAGES; s++) {
 		snprintf(notes[n], sizeof notes[n], "%lld in, %lld out (%.1f %%)", (long long)b->entered[s], (long long)b->died[s],
 			 100.0 * (double)b->died[s] / (double)MAX(b->entered[s], (int64_t)1));
-		bars[n] = (struct bar){ .name = stage_name(s), .value = (double)b->entered[s], .part = (double)b->died[s], .note = notes[n] };
+		bars[n] = (struct bar){ .name = judge_stage_name(s), .value = (double)b->entered[s], .part = (double)b->died[s], .note = notes[n] };
 		n++;
 	}
 	snprintf(notes[n], sizeof notes[n], "%lld (%.1f %%)", (long long)b->correct, 100.0 * (double)b->correct / (double)MAX(b->samples, (int64_t)1));
@@ -337,7 +337,7 @@ static void funnel_chart(struct page *p, struct batch *b)
 	html_bars(p->out, title_of(b->name), bars, n + 1);
 }
 
-static void reason_rows(struct page *p, struct batch *b)
+static void reason_rows(struct page *p, struct page_batch *b)
 {
 	int open = -1;
 
@@ -348,7 +348,7 @@ static void reason_rows(struct page *p, struct batch *b)
 
 		if (d->stage != open)
 			buf_addf(p->out, "%s<tr><td>%s<td class=\"l\">%s<td>%lld<td class=\"l wrap\">", open < 0 ? "" : "</tr>\n", title_of(b->name),
-				 stage_name(d->stage), (long long)b->died[d->stage]);
+				 judge_stage_name(d->stage), (long long)b->died[d->stage]);
 		open = d->stage;
 		buf_adds(p->out, "<span class=\"chip\">");
 		html_text(p->out, str_of(d->reason));

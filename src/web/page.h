@@ -18,7 +18,7 @@ struct curve {
 struct death { int stage; char reason[48]; int64_t n; };
 
 /* Candidates of one stage of the run: "rl", "eval_base", ... */
-struct batch {
+struct page_batch {
 	char name[32];
 	int64_t samples, correct, entered[STAGES], died[STAGES];
 	double rewards[HISTOGRAM];
@@ -32,16 +32,16 @@ struct task_count {
 	double reward, speedup;        /* sum; best of a correct one */
 };
 
-struct subject { char name[32]; struct json *json; };
+struct page_subject { char name[32]; struct json *json; };
 
 struct page {
 	struct buf *out;
 	const struct report_opts *o;
 	struct { struct curve *v; size_t n, cap; } curves;
-	struct { struct batch *v; size_t n, cap; } batches;
+	struct { struct page_batch *v; size_t n, cap; } batches;
 	struct { struct task_count *v; size_t n, cap; } tasks;
 	struct map by_task;            /* id -> index + 1 into tasks */
-	struct { struct subject *v; size_t n, cap; } subjects;
+	struct { struct page_subject *v; size_t n, cap; } subjects;
 	struct json *compare;          /* or NULL */
 	struct buf config;
 	size_t shown;

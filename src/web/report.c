@@ -48,9 +48,9 @@ static int gather_step(void *ctx, const struct store_step *t)
 	return rc;
 }
 
-static struct batch *batch_of(struct page *p, const char *name)
+static struct page_batch *batch_of(struct page *p, const char *name)
 {
-	struct batch fresh = { .samples = 0 };
+	struct page_batch fresh = { .samples = 0 };
 
 	for (size_t i = 0; i < p->batches.n; i++)
 		if (!strcmp(p->batches.v[i].name, name))
@@ -59,7 +59,7 @@ static struct batch *batch_of(struct page *p, const char *name)
 	return vec_push(&p->batches, fresh) ? NULL : &p->batches.v[p->batches.n - 1];
 }
 
-static int count_reason(struct page *p, struct batch *b, int stage, const char *reason)
+static int count_reason(struct page *p, struct page_batch *b, int stage, const char *reason)
 {
 	struct death fresh = { .stage = stage, .n = 1 };
 
@@ -76,7 +76,7 @@ static int stage_number(const char *name)
 {
 	int s = 0;
 
-	while (s < STAGES - 1 && strcmp(name, stage_name(s)))
+	while (s < STAGES - 1 && strcmp(name, judge_stage_name(s)))
 		s++;
 	return s;
 }
@@ -84,7 +84,7 @@ static int stage_number(const char *name)
 static int gather_sample(void *ctx, const struct store_sample *t)
 {
 	struct page *p = ctx;
-	struct batch *b = t->judged ? batch_of(p, t->stage) : NULL;
+	struct page_batch *b = t->judged ? batch_of(p, t->stage) : NULL;
 	struct map_entry *task = map_put(&p->by_task, t->task);
 	struct task_count *k;
 	int stage = t->judged ? stage_number(t->reached) : 0;
@@ -127,7 +127,7 @@ static int gather_task(void *ctx, const struct store_task *t)
 static int gather_eval(void *ctx, const char *name, struct str text)
 {
 	struct page *p = ctx;
-	struct subject s = { .json = json_parse(text, p->e) };
+	struct page_subject s = { .json = json_parse(text, p->e) };
 
 	snprintf(s.name, sizeof s.name, "%s", name);
 	if (!s.json)
@@ -148,7 +148,7 @@ static size_t rank_of(const char *name)
 
 static int by_batch(const void *a, const void *b)
 {
-	const struct batch *x = a, *y = b;
+	const struct page_batch *x = a, *y = b;
 	size_t i = rank_of(x->name), k = rank_of(y->name);
 
 	return i != k ? (i > k) - (i < k) : strcmp(x->name, y->name);
@@ -157,7 +157,7 @@ static int by_batch(const void *a, const void *b)
 /* Of evaluations "rl" is the last. */
 static int by_subject(const void *a, const void *b)
 {
-	const struct subject *x = a, *y = b;
+	const struct page_subject *x = a, *y = b;
 	size_t i = strcmp(x->name, "rl") ? rank_of(x->name) : rank_of("eval_rl"), k = strcmp(y->name, "rl") ? rank_of(y->name) : rank_of("eval_rl");
 
 	return i != k ? (i > k) - (i < k) : strcmp(x->name, y->name);

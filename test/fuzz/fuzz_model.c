@@ -16,13 +16,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct buf text = BUF_INIT;
 	float inv[512];
 
-	if (j && !config_parse(&a, j, NULL)) {
-		config_rope(&a, inv);
-		if (config_parameters(&a) <= 0)
+	if (j && !model_config_parse(&a, j, NULL)) {
+		model_config_rope(&a, inv);
+		if (model_config_parameters(&a) <= 0)
 			abort();
-		config_write(&a, "float32", &text);
+		model_config_write(&a, "float32", &text);
 		k = json_parse(buf_str(&text), NULL);
-		if (!k || config_parse(&b, k, NULL) || a.V != b.V || a.C != b.C || a.L != b.L || a.H != b.H || a.HKV != b.HKV ||
+		if (!k || model_config_parse(&b, k, NULL) || a.V != b.V || a.C != b.C || a.L != b.L || a.H != b.H || a.HKV != b.HKV ||
 		    a.D != b.D || a.F != b.F || a.eps != b.eps || a.rope != b.rope || a.tied != b.tied || a.qkv_bias != b.qkv_bias ||
 		    a.o_bias != b.o_bias || a.mlp_bias != b.mlp_bias)
 			abort();

@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "tile/execute.h"
 #include "tile/parse_text.h"
-#include "tile/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "tile/execute.h"
 #include "tile/parse_text.h"
-#include "tile/run.h"
 
 enum { MAX_ARGS = 32 };
 

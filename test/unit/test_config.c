@@ -7,16 +7,16 @@
 
 #include "base/file.h"
 #include "base/opt.h"
-#include "run/config.h"
 #include "run/plan_args.h"
 #include "run/prepare_args.h"
+#include "run/sections.h"
 #include "run/stage_args.h"
 
 enum { LARGEST = 1 << 16 };
 
 static void load(const char *path, const struct opt_section *s, void *into, struct opt_parsed *p)
 {
-	struct opt_scope scope = { .own = s->name, .all = config_sections };
+	struct opt_scope scope = { .own = s->name, .all = run_sections };
 	const char *words[] = { "--config", path };
 	struct err e = ERR_INIT;
 
@@ -38,7 +38,7 @@ static void test_all(void **state)
 			continue;
 		path_join(&path, "configs", names.v[i]);
 		seen++;
-		for (const struct opt_section *s = config_sections; s->name; s++) {
+		for (const struct opt_section *s = run_sections; s->name; s++) {
 			struct opt_parsed p;
 
 			load(path.p, s, into, &p);
@@ -52,7 +52,7 @@ static void test_all(void **state)
 
 static const struct opt_section *section(const char *name)
 {
-	for (const struct opt_section *s = config_sections; s->name; s++)
+	for (const struct opt_section *s = run_sections; s->name; s++)
 		if (!strcmp(s->name, name))
 			return s;
 	fail_msg("no section %s", name);

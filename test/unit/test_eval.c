@@ -124,11 +124,11 @@ static void test_refused(void **state)
 static void test_pass_at_k(void **state)
 {
 	(void)state;
-	near(pass_at_k(10, 0, 5), 0.0);
-	near(pass_at_k(10, 10, 1), 1.0);
-	near(pass_at_k(10, 3, 1), 0.3);
-	near(pass_at_k(4, 2, 2), 1.0 - 1.0 / 6);      /* 1 - C(2,2) / C(4,2) */
-	near(pass_at_k(4, 3, 2), 1.0);
+	near(eval_pass_at_k(10, 0, 5), 0.0);
+	near(eval_pass_at_k(10, 10, 1), 1.0);
+	near(eval_pass_at_k(10, 3, 1), 0.3);
+	near(eval_pass_at_k(4, 2, 2), 1.0 - 1.0 / 6);      /* 1 - C(2,2) / C(4,2) */
+	near(eval_pass_at_k(4, 3, 2), 1.0);
 }
 
 static void test_pending(void **state)

@@ -23,7 +23,7 @@ static void check_tape(int full, int recompute, float dropout)
 	char expected[64];
 	size_t bytes;
 
-	assert_int_equal(config_open(&c, "models/base", &e), 0);
+	assert_int_equal(model_config_open(&c, "models/base", &e), 0);
 	m = model_new(d, &c, &(struct model_opts){ .trainable = full }, &e);
 	assert_non_null(m);
 	if (!full) {
@@ -69,11 +69,11 @@ static struct plan_job job(const char *model)
 	return j;
 }
 
-static struct plan plan_for(const struct plan_job *j, const char *gpu, int count)
+static struct run_plan plan_for(const struct plan_job *j, const char *gpu, int count)
 {
 	struct plan_machine m;
 	struct err e = ERR_INIT;
-	struct plan p;
+	struct run_plan p;
 
 	assert_int_equal(plan_machine_find(&m, gpu, count), 0);
 	m.price = 2;
@@ -95,12 +95,12 @@ static void test_models(void **state)
 	struct err e = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(config_parameters(&j.c), 7615616512);      /* as published */
+	assert_int_equal(model_config_parameters(&j.c), 7615616512);      /* as published */
 	assert_int_equal(adapter_parameters(&j.c, &j.lora), 40370176);
 	assert_int_equal(plan_model_find(&c, "qwen2.5-coder-0.5b", &e), 0);
-	assert_int_equal(config_parameters(&c), 494032768);
+	assert_int_equal(model_config_parameters(&c), 494032768);
 	assert_int_equal(plan_model_find(&c, "qwen2.5-coder-32b", &e), 0);
-	assert_int_equal(config_parameters(&c), 32763876352);
+	assert_int_equal(model_config_parameters(&c), 32763876352);
 	assert_int_equal(plan_model_find(&c, "models/base/config.json", &e), 0);
 	assert_int_equal(plan_model_find(&c, "nowhere", &e), -1);
 	assert_contains(e.text, "'nowhere'");
@@ -109,7 +109,7 @@ static void test_models(void **state)
 static void test_choice(void **state)
 {
 	struct plan_job j = job("qwen2.5-coder-7b"), large = job("qwen2.5-coder-32b"), full = j;
-	struct plan p = plan_for(&j, "A10G", 1);
+	struct run_plan p = plan_for(&j, "A10G", 1);
 
 	(void)state;
 	assert_true(p.choice.fits && p.choice.store == STORE_I8 && p.choice.recompute);
@@ -136,7 +136,7 @@ static void test_choice(void **state)
 static void test_time(void **state)
 {
 	struct plan_job j = job("qwen2.5-coder-7b"), twice = j;
-	struct plan one = plan_for(&j, "H200", 1), eight = plan_for(&j, "H200", 8), a100 = plan_for(&j, "A100", 1), p;
+	struct run_plan one = plan_for(&j, "H200", 1), eight = plan_for(&j, "H200", 8), a100 = plan_for(&j, "A100", 1), p;
 
 	(void)state;
 	assert_true(eight.hours < one.hours / 3 && eight.gpu_hours > one.gpu_hours * 0.99);

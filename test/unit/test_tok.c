@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/uni.h"
-#include "tok/impl.h"
+#include "tok/tok_impl.h"
 
 static char folder[] = "/tmp/test_tok_XXXXXX";
 static const char *const specials[] = { "<|end|>", "<|start|>", NULL };

@@ -2,7 +2,7 @@
  * see each other. */
 #include "check.h"
 
-#include "verify/mutate.h"
+#include "verify/mutant.h"
 #include "verify/task.h"
 
 #define HEAD "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "tile/build.h"
+#include "tile/execute.h"
 #include "tile/parse_text.h"
-#include "tile/run.h"
 
 enum { RIG_ARGS = 24 };
 

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
 
 enum { GRAIN = 16384, PART = 65536, COLUMNS = 64 };

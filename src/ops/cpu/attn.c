@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 
 /* A tile of query rows and its running softmax. */
 struct tile {

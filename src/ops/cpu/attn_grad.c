@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "ops/cpu/attn.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 
 struct work {
 	struct attn_format f;

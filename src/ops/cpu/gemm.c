@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/gemm_job.h"
 #include "ops/cpu/row.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
 
 static void xent_row(const struct xent *x, const struct row_kernels *k, size_t i)

@@ -6,7 +6,7 @@
  *
  * Sums over rows are cut by columns, so that each is one thread's, in row order. */
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
 
 const struct row_kernels *row_cpu(void)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ops/cpu/cpu.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/gemm.h"
 
 static size_t elements(const struct weight *w)

@@ -1,0 +1,99 @@
+/* What commands share: parsing, help in its three forms, errors. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "run/sections.h"
+
+int cmd_fail(const char *name, const struct err *e)
+{
+	fprintf(stderr, "tritonrl %s: %s\n", name, e->text);
+	return CMD_FAILED;
+}
+
+/* Breaks a paragraph at 80 columns. */
+static void print_paragraph(const char *text)
+{
+	size_t column = 0;
+
+	for (const char *p = text; *p;) {
+		size_t n = strcspn(p, " \n");
+
+		if (column && column + 1 + n > 80)
+			column = 0, putchar('\n');
+		else if (column)
+			column++, putchar(' ');
+		fwrite(p, 1, n, stdout);
+		column += n;
+		p += n;
+		if (*p == '\n')
+			column = 0, putchar('\n');
+		p += *p != 0;
+	}
+	putchar('\n');
+}
+
+static void print_help(const struct cmd_usage *u, const char *name)
+{
+	struct buf b = BUF_INIT;
+
+	printf("usage: tritonrl %s [options]%s%s\n\n", name, *u->args ? " " : "", u->args);
+	print_paragraph(u->about);
+	opt_help(u->opts, &b);
+	printf("\n%s", buf_cstr(&b));
+	buf_release(&b);
+}
+
+/* Forms that `tritonrl help --man` and `--completion` collect from each command. */
+static void print_man(const struct cmd_usage *u, const char *name)
+{
+	struct buf b = BUF_INIT;
+
+	opt_man(u->opts, &b);
+	printf(".SS %s\n.B tritonrl %s\n[options] %s\n.PP\n%s\n%s", name, name, u->args, u->about, buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void print_words(const struct cmd_usage *u, const char *name)
+{
+	struct buf b = BUF_INIT;
+
+	(void)name;
+	opt_words(u->opts, &b);
+	fputs(buf_cstr(&b), stdout);
+	buf_release(&b);
+}
+
+static const struct {
+	const char *word;
+	void (*print)(const struct cmd_usage *u, const char *name);
+} forms[] = { { "--help", print_help }, { "--help=man", print_man }, { "--help=words", print_words } };
+
+int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p)
+{
+	struct opt_scope scope = { .own = u->sections, .select = u->select, .all = run_sections };
+	struct err e = ERR_INIT;
+
+	for (size_t i = 0; argc == 2 && i < COUNT_OF(forms); i++)
+		if (!strcmp(argv[1], forms[i].word)) {
+			forms[i].print(u, argv[0]);
+			return CMD_OK;
+		}
+	if (opt_parse_in(u->opts, u->sections ? &scope : NULL, into, argc - 1, argv + 1, p, &e)) {
+		cmd_fail(argv[0], &e);
+		fprintf(stderr, "see 'tritonrl help %s'\n", argv[0]);
+		return CMD_FAILED;
+	}
+	if (p->quiet) {
+		progress_set_mode(PROGRESS_QUIET);
+		log_set_level(LOG_WARN);
+	}
+	if (!p->help)
+		return -1;
+	print_help(u, argv[0]);
+	opt_release(p);
+	return CMD_OK;
+}

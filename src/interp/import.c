@@ -1,0 +1,275 @@
+/* Modules: import statements, and members of modules made at first use from binding rows,
+ * built-in types and prelude definitions. */
+#include <stdio.h>
+
+#include "interp/interp.h"
+
+static const char *const forbidden[] = {
+#define IMPORT_FORBIDDEN(name) #name,
+#include "interp/import.def"
+#undef IMPORT_FORBIDDEN
+};
+
+static int unknown_module(struct host *h, struct str name)
+{
+	struct str rest = name, top = str_cut(&rest, '.');
+	for (size_t i = 0; i < COUNT_OF(forbidden); i++)
+		if (str_is(top, forbidden[i]))
+			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here", STR_ARG(name));
+	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
+}
+
+/* Modules that are another module under a second name. */
+static const struct { const char *prefix, *is; } aliases[] = {
+	{ "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
+	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
+	{ "torch._inductor.runtime.triton_helpers", "torch._inductor.triton_helpers" },
+	{ "torch._inductor.select_algorithm", "torch._inductor" }, { "torch._inductor.runtime", "torch._inductor" },
+	{ "torch._inductor.utils", "torch._inductor" }, { "torch._inductor.codegen", "torch._inductor" },
+	{ "torch._inductor.wrapper_benchmark", "torch._inductor" }, { "torch._inductor.hooks", "torch._inductor" },
+	{ "torch._inductor.async_compile", "torch._inductor" }, { "torch._inductor.triton_heuristics", "torch._inductor" },
+	{ "torch._inductor.ir", "torch._inductor" }, { "torch._C._dynamo.guards", "torch._inductor" }, { "torch._C._dynamo", "torch._inductor" },
+	{ "triton.runtime.jit", "triton" }, { "triton.runtime.autotuner", "triton" }, { "triton.runtime", "triton" },
+	{ "triton.compiler.compiler", "torch._inductor" }, { "triton.compiler.errors", "triton" }, { "triton.compiler", "triton" },
+	{ "triton.language.core", "triton.language" }, { "numpy.typing", "typing" }, { "einops.einops", "einops" }, { "torch.autograd.grad_mode", "torch" },
+};
+
+static struct str canonical(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
+		size_t n = strlen(aliases[i].prefix);
+		if (str_starts(name, aliases[i].prefix) && (name.n == n || name.p[n] == '.'))
+			return str_of(aliases[i].is);
+	}
+	return name;
+}
+
+static int is_module(struct host *h, struct str name)
+{
+	static const char *const language[] = {
+		"triton.language.math", "triton.language.libdevice", "triton.language.extra", "triton.language.extra.libdevice",
+		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
+		"triton.language.random", "triton.language.semantic",
+	};
+	for (size_t i = 0; i < COUNT_OF(language); i++)
+		if (str_is(name, language[i]))
+			return 1;
+	return map_get(&h->lib->modules, name) != NULL;
+}
+
+/* The module of a dotted name, made if it is known: 1, 0, -1. */
+static int get_module(struct host *h, struct str name, struct val *out)
+{
+	name = canonical(name);
+	struct str_obj *key = host_intern(h, name);
+	struct val *old = key ? attrs_get(h->modules, key) : NULL;
+	struct module_obj *m;
+	if (!key)
+		return -1;
+	if (old) {
+		*out = *old;
+		return 1;
+	}
+	if (!is_module(h, name))
+		return 0;
+	if (host_module(h, name, &m))
+		return -1;
+	m->trusted = 1;
+	m->lazy = h->lib;
+	*out = val_obj(&m->h);
+	return attrs_set(h, h->modules, key, *out) ? -1 : 1;
+}
+
+int import_module(struct host *h, struct str name, struct val *out)
+{
+	int found = get_module(h, name, out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	/* import torch.backends.cudnn: a member that stands for a module */
+	ptrdiff_t dot = -1;
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] == '.')
+			dot = (ptrdiff_t)i;
+	struct val parent;
+	if (dot > 0 && get_module(h, (struct str){ .p = name.p, .n = (size_t)dot }, &parent) > 0) {
+		struct str_obj *s = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - (size_t)dot - 1 });
+		found = s ? module_attr(h, parent.u.mod, s, out) : -1;
+		if (found)
+			return found < 0 ? -1 : 0;
+	}
+	return unknown_module(h, name);
+}
+
+/* Evaluates the top-level statement of a prelude file that defines `name`. */
+static int run_definition(struct host *h, struct module_obj *m, struct unit *u, struct str_obj *name, struct val *out)
+{
+	struct map_entry *e = map_get(&u->defs, (struct str){ .p = name->p, .n = name->n });
+	if (!e)
+		return 0;
+	struct py_node *stmt = e->val.ptr;
+	struct py_list one = { .v = &stmt, .n = 1 };
+	struct host_frame f = { .up = h->frame, .unit = u, .mod = m, .names = m->h.attrs };
+	if (host_enter(h))
+		return -1;
+	h->frame = &f;
+	enum flow w = exec_block(h, &f, &one);
+	h->frame = f.up;
+	host_leave(h);
+	if (w == FLOW_FAIL)
+		return -1;
+	struct val *v = attrs_get(m->h.attrs, name);
+	if (!v)
+		return 0;
+	*out = host_hold(h, *v);
+	return 1;
+}
+
+static int make_tl(struct host *h, struct str dotted, struct val *out)
+{
+	struct str_obj *o = host_obj(h, V_TL, sizeof *o + dotted.n + 1, NULL);
+	if (!o)
+		return -1;
+	o->n = dotted.n;
+	memcpy(o->p, dotted.p, dotted.n);
+	*out = val_obj(&o->h);
+	return 1;
+}
+
+static int make_member(struct host *h, struct module_obj *m, struct str_obj *name, struct str dotted, struct val *out)
+{
+	int top = m == h->builtins;
+	struct str bare = { .p = name->p, .n = name->n };
+	struct str_obj *key = host_intern(h, top ? bare : dotted);
+	struct val *native = key ? attrs_get(h->natives, key) : NULL;
+	if (!key)
+		return -1;
+	if (native) {
+		*out = *native;
+		return 1;
+	}
+	int found = builtin_lookup(h, dotted, out);
+	if (found)
+		return found;
+	struct unit *u = lib_unit(h, dotted);
+	if (h->fatal)
+		return -1;
+	if (u)
+		return run_definition(h, m, u, name, out);
+	found = top ? 0 : get_module(h, dotted, out);
+	if (found)
+		return found;
+	if (m->trusted && !top && h->frame && h->frame->mod == m)      /* a prelude names another module, or a builtin */
+		return get_module(h, bare, out);
+	if (str_starts(dotted, "triton.language."))
+		return make_tl(h, dotted, out);
+	return 0;
+}
+
+int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+{
+	struct val *v = attrs_get(m->h.attrs, name);
+	char dotted[200];
+	if (v) {
+		*out = host_hold(h, *v);
+		return 1;
+	}
+	if (!m->lazy)
+		return 0;
+	int n = snprintf(dotted, sizeof dotted, "%s.%s", m->name->p, name->p);
+	if (n < 0 || (size_t)n >= sizeof dotted)
+		return 0;
+	int found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
+	if (found > 0 && attrs_set(h, m->h.attrs, name, *out))
+		return -1;
+	return found;
+}
+
+/* --- import statements ------------------------------------------------------------------------------ */
+
+static int import_alias(struct host *h, struct host_frame *f, const struct py_alias *a)
+{
+	struct val m, top;
+	if (import_module(h, a->name, &m))
+		return -1;
+	if (a->asname.p)
+		return name_store(h, f, a->asname, m);
+	struct str rest = a->name, first = str_cut(&rest, '.');
+	if (import_module(h, first, &top))
+		return -1;
+	if (first.n == a->name.n)
+		return name_store(h, f, a->name, top);
+	/* The identifier "a" of "a.b": the one the scope knows, else by its text. */
+	struct str_obj *s = host_intern(h, first);
+	if (!s)
+		return -1;
+	if (f->scope && f->scope->kind == SCOPE_FUNCTION)
+		for (size_t i = 0; i <= f->scope->mask; i++) {
+			const struct var *v = &f->scope->vars[i];
+			if (v->id && !strncmp(v->id, first.p, first.n) && ptr_map_get(&h->idents, v->id) == s)
+				return name_store(h, f, (struct str){ .p = v->id, .n = first.n }, top);
+		}
+	return attrs_set(h, f->names ? f->names : f->mod->h.attrs, s, top);
+}
+
+static int import_star(struct host *h, struct host_frame *f, struct module_obj *m)
+{
+	const struct map *maps[2] = { &h->lib->rows, &h->lib->prelude };
+	struct val v;
+	if (!f->names)
+		return host_raise(h, EXC_SyntaxError, "import * only allowed at module level");
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < maps[k]->n; i++) {
+			struct str key = maps[k]->e[i].key;
+			if (!str_starts(key, m->name->p) || key.n <= m->name->n + 1 || key.p[m->name->n] != '.')
+				continue;
+			struct str member = { .p = key.p + m->name->n + 1, .n = key.n - m->name->n - 1 };
+			if (memchr(member.p, '.', member.n) || member.p[0] == '_')
+				continue;
+			struct str_obj *s = host_intern(h, member);
+			int found = s ? module_attr(h, m, s, &v) : -1;
+			if (found < 0 || (found && attrs_set(h, f->names, s, v)))
+				return -1;
+		}
+	return 0;
+}
+
+static int import_from(struct host *h, struct host_frame *f, const struct py_node *n)
+{
+	const struct py_ImportFrom *im = &n->u.ImportFrom;
+	struct val m, v;
+	if (im->level)
+		return host_raise(h, EXC_ImportError, "attempted relative import with no known parent package");
+	if (str_is(im->module, "__future__"))
+		return 0;
+	if (import_module(h, im->module, &m))
+		return -1;
+	if (m.kind != V_MODULE)
+		return host_raise(h, EXC_ImportError, "cannot import from '%.*s'", STR_ARG(im->module));
+	for (size_t i = 0; i < im->names.n; i++) {
+		const struct py_alias *a = &im->names.v[i]->u.alias;
+		if (str_is(a->name, "*"))
+			return import_star(h, f, m.u.mod);
+		struct str_obj *name = host_ident(h, a->name);
+		int found = name ? module_attr(h, m.u.mod, name, &v) : -1;
+		if (found < 0)
+			return -1;
+		if (!found && attr_load(h, m, name, &v) && h->fatal)
+			return -1;
+		host_exc_clear(h);
+		if (!found)
+			return host_raise(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'", STR_ARG(a->name), STR_ARG(im->module));
+		if (name_store(h, f, a->asname.p ? a->asname : a->name, v))
+			return -1;
+	}
+	return 0;
+}
+
+int exec_import(struct host *h, struct host_frame *f, const struct py_node *n)
+{
+	if (n->kind == PY_ImportFrom)
+		return import_from(h, f, n);
+	for (size_t i = 0; i < n->u.Import.names.n; i++)
+		if (import_alias(h, f, &n->u.Import.names.v[i]->u.alias))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,121 @@
+/* What the files of src/model share: the inside of models and adapters, and one layer's
+ * forward and backward. */
+#ifndef MODEL_MODEL_IMPL_H
+#define MODEL_MODEL_IMPL_H
+
+#include "model/model.h"
+#include "ops/ops.h"
+#include "tensor/safetensors.h"
+
+/* --- weights ------------------------------------------------------------------------ */
+
+enum layer_tensor {
+#define TENSOR(id, name, rows, cols, present) LT_##id,
+#include "model/tensor.def"
+#undef TENSOR
+	LAYER_TENSORS
+};
+
+enum model_tensor { MT_EMBED, MT_NORM, MT_HEAD, MODEL_TENSORS };
+
+/* Where a tensor of the checkpoint is: in the parameter slab or in the mapped file. */
+struct raw {
+	const void *data;          /* NULL: the model has no such tensor */
+	enum dtype dt;
+	int rows, cols;            /* cols 0: a vector */
+	int param;                 /* index in params, -1: frozen */
+	char name[SLAB_NAME];
+};
+
+struct layer {
+	struct raw raw[LAYER_TENSORS];
+	struct weight qkv, o, gu, down;      /* q, k, v stacked; gate and up stacked */
+	const float *norm1, *norm2, *qn, *kn;                     /* in vectors; NULL: none */
+	const float *qkv_bias, *o_bias, *gu_bias, *down_bias;
+};
+
+struct model {
+	struct dev *dev;
+	const struct ops *ops;
+	struct model_config c;
+	struct model_opts o;
+	int fast;                  /* products of bf16 operands */
+	struct st_file *file;      /* NULL when all weights are in params */
+	struct slab params;        /* empty unless trainable or new */
+	struct slab vectors;       /* norms and stacked biases in fp32 */
+	struct layer *layer;       /* [L] */
+	struct raw raw[MODEL_TENSORS];
+	struct weight head;
+	const float *norm;
+};
+
+/* --- adapters ------------------------------------------------------------------------- */
+
+enum { LORA_TARGETS = 7 };
+
+struct lora {
+	struct weight a, b;        /* [r, in], [out, r]; n == 0: not a target */
+	int pa, pb;                /* indices in the slab */
+};
+
+struct adapter {
+	const struct model *m;
+	struct adapter_opts o;
+	struct slab params;
+	struct lora (*layer)[LORA_TARGETS];  /* [L] */
+};
+
+struct target_info {
+	const char *name, *module;
+	enum layer_tensor weight;
+};
+extern const struct target_info lora_target_info[LORA_TARGETS];
+
+/* --- one layer ------------------------------------------------------------------------- */
+
+/* Buffers of a layer's pass. Forward writes them; backward reads what forward left. */
+struct layer_buf {
+	float *x;                  /* [T, C] input */
+	float *mid;                /* [T, C] after attention */
+	float *rstd1, *rstd2;      /* [T] */
+	float *qkv;                /* [T, (H + 2 HKV) D] rotated */
+	float *qk_raw, *qk_rstd;   /* Qwen3: before the norm of heads */
+	float *att;                /* [T, H D] */
+	float *lse;                /* [T, H] */
+	float *gu;                 /* [T, 2F] */
+	float *u[LORA_TARGETS];    /* [T, r] scaled x A^T */
+};
+
+/* One pass of T rows through the layers. */
+struct model_pass {
+	const struct model *m;
+	const struct adapter *a;
+	int T;
+	const int32_t *pos;        /* [T] */
+	const float *cos, *sin;
+	/* which attention */
+	const struct attention_cached *cached;      /* NULL: over the pack */
+	int sequences;
+	const int32_t *start;
+	/* working rows */
+	float *xn, *h, *drop;      /* [T, C], [T, F], [T, widest] */
+	/* dropout of adapters; p 0: none */
+	float dropout;
+	uint64_t seed;
+	/* gradients; NULL slab: none wanted */
+	struct slab *grads;
+	float *dx, *dxn, *dwide, *datt, *du;        /* [T, C], [T, C], [T, max(2F, (H+2HKV)D, F)], [T, H D], [T, r] */
+	float *dh;                                  /* [T, F] */
+};
+
+/* out[T, C] from b->x. */
+void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float *out);
+/* p->dx: gradient of the output in, of the input out (left alone when !want_dx). Destroys b->gu. */
+void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int want_dx);
+
+/* cos and sin [positions, D / 2]. */
+void model_rope_table(const struct model_config *c, float *cos, float *sin, int positions);
+int model_reserve(const struct model *m, int rows, int longest, struct err *e);
+int model_head_rows(const struct model *m);       /* rows of logits computed at a time */
+
+#endif

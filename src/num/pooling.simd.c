@@ -1,0 +1,135 @@
+/* Kernels of pooling: each output row is built tap by tap, so that the loop over the row is
+ * the inner one and vectorises. See pooling.h. */
+#ifndef __clang__
+#pragma GCC optimize("no-trapping-math")
+#endif
+#include <math.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "num/pooling.h"
+
+enum { ROW = 1024 };
+
+static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo, int64_t *hi)
+{
+	*lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+	*hi = size > shift ? (size - shift + stride - 1) / stride : 0;
+	*lo = MIN(*lo, n);
+	*hi = MAX(*lo, MIN(*hi, n));
+}
+
+/* Places of the window of output o along one dimension, clipped to the input and to the
+ * padded input: for the divisor of an average. */
+static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int padded)
+{
+	int64_t a = o * g->stride[d] - g->pad[d], b = MIN(a + g->k[d], g->in[d] + g->pad[d]);
+
+	return padded ? b - a : MIN(b, g->in[d]) - MAX(a, 0);
+}
+
+#define TAPS(body)                                                                                            \
+	for (int64_t kd = 0; kd < g->k[0]; kd++) {                                                            \
+		int64_t id = od * g->stride[0] + kd * g->dil[0] - g->pad[0];                                  \
+		if (id < 0 || id >= g->in[0])                                                                 \
+			continue;                                                                             \
+		for (int64_t kh = 0; kh < g->k[1]; kh++) {                                                    \
+			int64_t ih = oh * g->stride[1] + kh * g->dil[1] - g->pad[1];                          \
+			if (ih < 0 || ih >= g->in[1])                                                         \
+				continue;                                                                     \
+			for (int64_t kw = 0; kw < g->k[2]; kw++) {                                            \
+				int64_t row = (id * g->in[1] + ih) * g->in[2], s = g->stride[2], lo, hi;      \
+				int64_t shift = kw * g->dil[2] - g->pad[2] + w0 * s;                          \
+				valid(n, s, shift, g->in[2], &lo, &hi);                                       \
+				body                                                                          \
+			}                                                                                     \
+		}                                                                                             \
+	}
+
+#define POOL(T, LOWEST)                                                                                       \
+	static inline void max_row_##T(T *restrict y, const T *restrict x, int64_t s, int64_t lo, int64_t hi)  \
+	{                                                                                                     \
+		if (s == 1)                                                                                   \
+			for (int64_t i = lo; i < hi; i++)                                                     \
+				y[i] = ((x[i] > y[i]) | (x[i] != x[i])) ? x[i] : y[i];                          \
+		else if (s == 2)                                                                              \
+			for (int64_t i = lo; i < hi; i++)                                                     \
+				y[i] = ((x[i * 2] > y[i]) | (x[i * 2] != x[i * 2])) ? x[i * 2] : y[i];          \
+		else                                                                                          \
+			for (int64_t i = lo; i < hi; i++)                                                     \
+				y[i] = ((x[i * s] > y[i]) | (x[i * s] != x[i * s])) ? x[i * s] : y[i];          \
+	}                                                                                                     \
+	static void max_piece_##T(T *y, int64_t *at, const T *x, const struct pool_geom *g, int64_t od, int64_t oh, \
+				  int64_t w0, int64_t n)                                                      \
+	{                                                                                                     \
+		for (int64_t i = 0; i < n; i++)                                                               \
+			y[i] = (T)(LOWEST);                                                                   \
+		if (!at) {                                                                                    \
+			TAPS(max_row_##T(y, x + row + shift, s, lo, hi);)                                     \
+			return;                                                                               \
+		}                                                                                             \
+		for (int64_t i = 0; i < n; i++)                                                               \
+			at[i] = -1;                                                                           \
+		TAPS(for (int64_t i = lo; i < hi; i++) {                                                      \
+			T v = x[row + shift + i * s];                                                         \
+			if (at[i] < 0 || v > y[i] || v != v) {                                                \
+				y[i] = v;                                                                     \
+				at[i] = row + shift + i * s;                                                  \
+			}                                                                                     \
+		})                                                                                            \
+	}                                                                                                     \
+	static void max_##T(void *yp, int64_t *index, const void *xp, const struct pool_geom *g)              \
+	{                                                                                                     \
+		for (int64_t r = 0; r < g->out[0] * g->out[1]; r++)                                           \
+			for (int64_t w0 = 0; w0 < g->out[2]; w0 += ROW) {                                     \
+				int64_t at = r * g->out[2] + w0;                                              \
+				max_piece_##T((T *)yp + at, index ? index + at : NULL, xp, g, r / g->out[1],  \
+					      r % g->out[1], w0, MIN(g->out[2] - w0, (int64_t)ROW));          \
+			}                                                                                     \
+	}
+
+#define AVG(T)                                                                                                \
+	static inline void add_row_##T(double *restrict y, const T *restrict x, int64_t s, int64_t lo, int64_t hi) \
+	{                                                                                                     \
+		if (s == 1)                                                                                   \
+			for (int64_t i = lo; i < hi; i++)                                                     \
+				y[i] += (double)x[i];                                                         \
+		else                                                                                          \
+			for (int64_t i = lo; i < hi; i++)                                                     \
+				y[i] += (double)x[i * s];                                                     \
+	}                                                                                                     \
+	static void avg_piece_##T(T *y, const T *x, const struct pool_geom *g, int64_t od, int64_t oh, int64_t w0, \
+				  int64_t n)                                                                  \
+	{                                                                                                     \
+		double sum[ROW];                                                                              \
+		for (int64_t i = 0; i < n; i++)                                                               \
+			sum[i] = 0;                                                                           \
+		int64_t outer = window(g, 0, od, g->include_pad) * window(g, 1, oh, g->include_pad);          \
+		TAPS(add_row_##T(sum, x + row + shift, s, lo, hi);)                                           \
+		for (int64_t i = 0; i < n; i++) {                                                             \
+			int64_t by = g->divisor ? g->divisor : outer * window(g, 2, w0 + i, g->include_pad);  \
+			y[i] = (T)(sum[i] / (double)by);                                                      \
+		}                                                                                             \
+	}                                                                                                     \
+	static void avg_##T(void *yp, const void *xp, const struct pool_geom *g)                              \
+	{                                                                                                     \
+		for (int64_t r = 0; r < g->out[0] * g->out[1]; r++)                                           \
+			for (int64_t w0 = 0; w0 < g->out[2]; w0 += ROW)                                       \
+				avg_piece_##T((T *)yp + r * g->out[2] + w0, xp, g, r / g->out[1], r % g->out[1], w0, \
+					      MIN(g->out[2] - w0, (int64_t)ROW));                             \
+	}
+
+POOL(float, -__builtin_inff())
+POOL(double, -__builtin_inf())
+POOL(int64_t, INT64_MIN)
+AVG(float)
+AVG(double)
+
+const struct pool_kernels *SIMD_FN(num_pool_kernels)(enum dtype carrier)
+{
+	static const struct pool_kernels f32 = { max_float, avg_float };
+	static const struct pool_kernels f64 = { max_double, avg_double };
+	static const struct pool_kernels i64 = { max_int64_t, NULL };
+
+	return carrier == DT_F32 ? &f32 : carrier == DT_F64 ? &f64 : &i64;
+}

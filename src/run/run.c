@@ -1,0 +1,152 @@
+/* Training stages and the run folder: see run.h. */
+#include "run/run.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "train/checkpoint.h"
+#include "web/report.h"
+
+/* A record lock: judging processes, which outlive nobody but may outlive us for a moment, do not
+ * inherit it. */
+static int lock_folder(struct run_env *v, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int rc = 0;
+
+	path_join(&path, v->out, "lock");
+	v->lock = open(buf_cstr(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (v->lock < 0)
+		rc = err_errno(e, "cannot open '%s'", buf_cstr(&path));
+	else if (fcntl(v->lock, F_SETLK, &l))
+		rc = err_set(e, ERR_STATE, "'%s' is in use by another process", v->out);
+	buf_release(&path);
+	return rc;
+}
+
+int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc;
+
+	*v = (struct run_env){ .out = out, .seed = seed, .lock = -1 };
+	rc = file_mkdirs(out, e) || lock_folder(v, e) ? -1 : 0;
+	path_join(&path, out, "run.db");
+	if (!rc)
+		rc = store_open(&v->store, buf_cstr(&path), e);
+	if (!rc && !(v->dev = dev_open("auto", threads, e)))
+		rc = -1;
+	buf_release(&path);
+	if (rc)
+		run_close(v);
+	return rc;
+}
+
+void run_close(struct run_env *v)
+{
+	dev_close(v->dev);
+	store_close(v->store);
+	if (v->lock >= 0)
+		close(v->lock);
+	*v = (struct run_env)RUN_ENV_INIT;
+}
+
+int run_final(const char *out, const char *name, struct buf *path)
+{
+	buf_clear(path);
+	buf_addf(path, "%s/checkpoints/%s", out, name);
+	return file_exists(buf_cstr(path)) && !checkpoint_verify(buf_cstr(path), NULL, NULL);
+}
+
+int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_args *s, int *done, struct err *e)
+{
+	struct sft_opts o = { .data = s->data.v, .n_data = s->data.n, .out = v->out, .epochs = s->epochs, .steps = s->steps,
+			      .batch = (int)s->batch, .accumulate = (int)s->accumulate, .max_length = (int)s->max_length,
+			      .shuffle = s->shuffle, .save_every = s->save_every, .seed = v->seed };
+	struct sft_result r;
+
+	if (!s->data.n)
+		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl");
+	if (policy_args_options(p, o.seed, &o.policy, e))
+		return -1;
+	o.policy.trainer.apart = !s->pack;
+	if (!o.policy.trainer.tape.max_tokens)
+		o.policy.trainer.tape.max_tokens = o.max_length * (s->pack ? 2 : 1);
+	if (sft_run(v->dev, v->store, &o, &r, e))
+		return -1;
+	*done = r.done;
+	if (r.done)
+		printf("sft: %lld steps, loss %.4f, %s/checkpoints/sft_final\n", (long long)r.steps, r.loss, v->out);
+	else
+		printf("sft: stopped at step %lld; the same command continues\n", (long long)r.steps);
+	return 0;
+}
+
+static void start_from(struct rl_opts *o, const struct policy_args *p, const char *sft_final)
+{
+	if (p->full)
+		o->policy.model = sft_final;
+	else
+		o->policy.adapter = sft_final;
+	o->policy.init = NULL;
+}
+
+static void print_rl(const struct run_env *v, const struct rl_result *r)
+{
+	if (r->done)
+		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, log p of sampling and training "
+		       "within %.1e, %s/checkpoints/rl_final\n", (long long)r->steps, r->reward, 100.0 * r->correct, (long long)r->skipped_groups,
+		       (long long)r->groups, r->mismatch, v->out);
+	else
+		printf("rl: stopped at step %lld; the same command continues\n", (long long)r->steps);
+}
+
+int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e)
+{
+	struct buf from = BUF_INIT;
+	struct rl_opts o;
+	struct rl_result r;
+	int rc;
+
+	if (rl_args_options(a->rl, a->sample, a->judge, v->seed, &o, e) || policy_args_options(a->policy, v->seed, &o.policy, e))
+		return -1;
+	o.out = v->out;
+	o.policy.trainer.optim.lr = a->rl->lr;
+	o.max_length = (int)a->sft->max_length;
+	o.save_every = a->sft->save_every;
+	if (!o.policy.trainer.tape.max_tokens)
+		o.policy.trainer.tape.max_tokens = o.max_length;
+	if (a->sft_run && !run_final(a->sft_run, "sft_final", &from)) {
+		rc = err_set(e, ERR_STATE, "'%s' is not there or not complete: stage sft comes first", buf_cstr(&from));
+	} else {
+		if (a->sft_run)
+			start_from(&o, a->policy, buf_cstr(&from));
+		rc = rl_run(v->dev, v->store, &o, &r, e);
+	}
+	if (!rc) {
+		*done = r.done;
+		print_rl(v, &r);
+	}
+	buf_release(&from);
+	return rc;
+}
+
+int run_report(const char *run, struct store *s, const struct report_args *a, const char *file, struct buf *path, struct err *e)
+{
+	struct report_opts o = { .title = a->title ? a->title : run, .candidates = (size_t)a->candidates };
+	struct buf page = BUF_INIT;
+	int rc;
+
+	if (file) {
+		buf_clear(path);
+		buf_adds(path, file);
+	} else {
+		path_join(path, run, "report.html");
+	}
+	rc = report_write(s, &o, &page, e) || buf_check(path, e) || file_replace(path->p, buf_str(&page), e) ? -1 : 0;
+	buf_release(&page);
+	return rc;
+}

@@ -1,0 +1,71 @@
+/* The stages of a run as commands start them: options in, one call of the library, one line of
+ * result out. train, eval, report, run and ablate all go through here. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "run/stage_args.h"
+#include "store/store.h"
+
+/* An open run folder: its store, its lock, the device. One process at a time may have it. */
+struct run_env {
+	const char *out;
+	uint64_t seed;
+	struct store *store;
+	struct dev *dev;
+	int lock;                      /* descriptor; closing it unlocks */
+};
+#define RUN_ENV_INIT { .lock = -1 }
+
+int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, struct err *e);
+void run_close(struct run_env *v);
+
+/* Each sets *done to 0 if it was stopped on request: the same call continues. */
+int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_args *s, int *done, struct err *e);
+
+struct run_rl_args {
+	const struct policy_args *policy;
+	const struct sft_args *sft;    /* max_length and save_every hold for both stages */
+	const struct rl_args *rl;
+	const struct sample_args *sample;
+	const struct judge_args *judge;
+	const char *sft_run;           /* start from what stage sft of this run folder made; NULL: from the model */
+};
+int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e);
+
+/* A finished checkpoint of the run, complete: 1 and its path in `path`. */
+int run_final(const char *out, const char *name, struct buf *path);
+
+/* --- evaluation ---------------------------------------------------------------------------------- */
+
+struct eval_bench;
+
+struct eval_bench_args {
+	const struct eval_args *eval;
+	const struct sample_args *sample;
+	const struct judge_args *judge;
+	const char *weights;           /* how they are kept */
+	uint64_t seed;
+};
+
+/* Tasks, judge and options of several evaluations. `store` (may be NULL) keeps verdicts, and the
+ * samples of an evaluation that was stopped. */
+struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store, struct err *e);
+void eval_bench_close(struct eval_bench *b);
+const struct eval_opts *eval_bench_opts(const struct eval_bench *b);
+const struct taskset *eval_bench_tasks(const struct eval_bench *b);
+
+/* Evaluates a model, or an adapter on it (NULL: none), under the name `name`. */
+int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e);
+/* An evaluation that the store holds already: 1 and *ev without its samples, 0: none. */
+int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e);
+/* The finished evaluation as JSON. */
+void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct buf *out);
+/* Into the run folder: outputs/eval_NAME.json, the store's row and its samples. */
+int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s, const char *name, struct err *e);
+
+/* --- report ------------------------------------------------------------------------------------------ */
+
+/* Writes the page about run folder `run` to `file` (NULL: RUN/report.html, whose path goes to `path`). */
+int run_report(const char *run, struct store *s, const struct report_args *a, const char *file, struct buf *path, struct err *e);
+
+#endif

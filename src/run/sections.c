@@ -1,0 +1,15 @@
+/* The sections of a configuration: see sections.h. */
+#include "run/sections.h"
+
+#include <stddef.h>
+
+#include "run/plan_args.h"
+#include "run/prepare_args.h"
+#include "run/stage_args.h"
+
+const struct opt_section run_sections[] = {
+#define SECTION(id, opts) { .name = #id, .table = opts },
+#include "run/sections.def"
+#undef SECTION
+	{ .name = NULL }
+};

@@ -1,0 +1,147 @@
+/* The inside of a tokenizer, shared by the files of this folder and by no one else. */
+#ifndef TOK_TOK_IMPL_H
+#define TOK_TOK_IMPL_H
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "tok/tok.h"
+
+/* --- the byte alphabet: each byte as one printable character (GPT-2's) ------------------ */
+
+struct tok_alphabet {
+	uint16_t cp[256];            /* byte to code point, below 324 */
+	int16_t byte[324];           /* code point to byte, -1: none */
+};
+void alphabet_init(struct tok_alphabet *a);
+/* Appends the bytes that `text` stands for; nonzero if a character is not of the alphabet
+ * (then `out` is as before). */
+int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *out);
+
+/* --- merges ----------------------------------------------------------------------------- */
+
+enum { BPE_NONE = -1 };
+
+struct bpe {
+	uint64_t *key;               /* left << 32 | right; BPE_EMPTY: free slot */
+	uint64_t *value;             /* rank << 32 | id of the joined token */
+	size_t mask;
+	int shift;
+	int32_t first[256][2];       /* symbols a byte starts as; BPE_NONE fills up */
+	int32_t unk;                 /* or BPE_NONE: dropped */
+	unsigned char is_unk[256];
+	int fuse_unk, ignore_merges;
+	struct map whole;            /* token bytes to id, for ignore_merges */
+};
+int bpe_init(struct bpe *b, size_t merges, struct err *e);
+void bpe_release(struct bpe *b);
+void bpe_add(struct bpe *b, int32_t left, int32_t right, uint32_t rank, int32_t id);
+uint64_t bpe_pair(const struct bpe *b, int32_t left, int32_t right);   /* BPE_NO_MERGE: none */
+#define BPE_NO_MERGE UINT64_MAX
+
+/* Scratch of bpe_word, kept between words. */
+struct bpe_work {
+	int32_t *sym, *prev, *next;
+	uint64_t *pair;
+	size_t cap;
+	struct { uint64_t *v; size_t n, cap; } heap;
+};
+void bpe_work_release(struct bpe_work *w);
+/* Appends the ids of one word: symbols joined in order of rank, leftmost first. */
+int bpe_word(const struct bpe *b, struct bpe_work *w, const unsigned char *p, size_t n, struct tok_ids *out);
+
+/* --- cutting text into words -------------------------------------------------------------- */
+
+enum pre_kind { PRE_LLM, PRE_REGEX };
+enum pre_behavior { PRE_ISOLATED, PRE_REMOVED, PRE_MERGED_PREV, PRE_MERGED_NEXT, PRE_CONTIGUOUS };
+
+struct pre_stage {
+	enum pre_kind kind;
+	int digits;                  /* PRE_LLM: longest run of digits */
+	enum pre_behavior behavior;
+	int invert;
+	pcre2_code *re;
+};
+
+enum { PRE_STAGES = 8 };
+
+struct pre {
+	struct pre_stage stage[PRE_STAGES];
+	int n;
+	int prefix_space;            /* of ByteLevel, which always comes last */
+	int byte_level;              /* seen */
+};
+
+/* Patterns: NULL where memory ended or (with PCRE2's code) the pattern is wrong. */
+pcre2_code *re_compile(struct str pattern, int *code);
+pcre2_match_data *re_match_data(void);
+
+struct json;
+int pre_parse(struct pre *p, const struct json *j, struct err *e);
+void pre_release(struct pre *p);
+/* End of the word that starts at `at`: the pattern of Qwen2 and Llama 3. */
+size_t pre_llm_next(const unsigned char *p, size_t n, size_t at, int digits);
+extern const char pre_llm_pattern[];         /* with %s where the digits' repeat stands */
+
+struct pre_piece { size_t a, b; };
+struct pre_pieces { struct pre_piece *v; size_t n, cap; };
+/* Cuts `text` by all stages into out->v. */
+int pre_cut(const struct pre *p, struct str text, struct pre_pieces *out, struct pre_pieces *work,
+	    pcre2_match_data *md, struct err *e);
+
+/* --- tokens found before anything else ---------------------------------------------------- */
+
+struct added {
+	int32_t id;
+	struct str content;
+	unsigned char single_word, lstrip, rstrip, normalized, special;
+};
+
+/* Trie over token texts; leftmost, then longest. */
+struct added_node { int32_t child, next, id; unsigned char byte; };   /* id: index in tokens, -1 */
+struct added_set {
+	struct { struct added_node *v; size_t n, cap; } nodes;
+	int32_t root[256];                       /* first node by byte, -1 */
+	unsigned char starts[4];
+	int nstarts;                             /* over 4: not listed in starts */
+	const struct added *tokens;
+};
+void added_set_init(struct added_set *s, const struct added *tokens);
+int added_set_add(struct added_set *s, struct str text, int32_t index);
+void added_set_release(struct added_set *s);
+struct added_match { size_t a, b; int32_t token; };   /* token: index in tokens */
+/* The next match at or after `from`; a..b include the white space a token swallows, never
+ * before `from`. 0: none, -1: memory ended. With `plain`, special tokens are passed over. */
+int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
+	       struct added_match *m);
+
+/* --- the whole ---------------------------------------------------------------------------- */
+
+enum { TOKF_EXISTS = 1, TOKF_ADDED = 2, TOKF_SPECIAL = 4 };
+
+struct tok_names { int32_t bos, eos, pad; struct tok_ids stops; };
+
+struct tok {
+	struct arena arena;
+	struct tok_alphabet alphabet;
+	int32_t count;
+	struct str *bytes;                       /* by id */
+	unsigned char *flags;                    /* by id, TOKF_* */
+	struct map by_text;                      /* text as in the file to id */
+	struct { struct added *v; size_t n, cap; } added;
+	struct added_set raw, normalized;        /* before and after the normaliser */
+	int nfc;
+	struct pre pre;
+	struct bpe bpe;
+	struct tok_ids before, after;            /* what the post-processor adds */
+	struct tok_names names;
+	char *chat_template;                     /* or NULL */
+	char *bos_text, *eos_text;
+};
+
+/* tokenizer_config.json and its neighbours, if they are there. */
+int tok_load_config(struct tok *t, const char *dir, struct err *e);
+
+#endif

@@ -1,0 +1,172 @@
+/* Kernel launches during a run: compile, then execute on the tile machine. Remembers whether
+ * a run ended because a kernel was refused or because it faulted. */
+#include "base/mem.h"
+#include "tile/resource.h"
+#include "verify/trial.h"
+
+void launcher_open(struct launcher *c, struct judge *j)
+{
+	*c = (struct launcher){ .engine = judge_engine(j), .gpu = resource_gpu(str_of(judge_options(j)->gpu)) };
+	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
+}
+
+void launcher_close(struct launcher *c)
+{
+	tile_engine_clear(c->engine);
+	c->engine = NULL;
+}
+
+/* --- what a launch may touch ---------------------------------------------------------------- */
+
+struct tensors {
+	const struct tensor **v;
+	size_t n, cap;
+};
+
+/* The tensors of an argument: itself, or the members of a tuple. */
+static int add_tensors(struct tensors *out, const struct tile_val *a)
+{
+	int rc = 0;
+
+	if (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC)
+		return vec_push(out, &a->t);
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n && !rc; i++)
+		rc = add_tensors(out, &a->items[i]);
+	return rc;
+}
+
+/* Those of the arguments whose bit is set. */
+static int find_tensors(struct tensors *out, const struct tile_launch *l, const uint64_t bit[2], struct err *e)
+{
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
+		if (bit[i / 64] >> (i % 64) & 1 && add_tensors(out, &l->args[i]))
+			return err_nomem(e);
+	return 0;
+}
+
+/* Memory that outlives the call and may be written, as it is, to be compared after the run. */
+struct old {
+	const struct tensor *t;
+	void *bytes;
+};
+
+struct kept {
+	struct old *v;
+	size_t n, cap;
+};
+
+static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
+{
+	void *bytes = mem_alloc(t->st->bytes);
+
+	if (!bytes || vec_push(k, ((struct old){ .t = t, .bytes = bytes }))) {
+		mem_free(bytes);
+		return err_nomem(e);
+	}
+	memcpy(bytes, t->st->data, t->st->bytes);
+	return 0;
+}
+
+static int any_old(const struct launcher *c, const struct tile_val *a)
+{
+	int old = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->id <= c->sealed;
+
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n; i++)
+		old |= any_old(c, &a->items[i]);
+	return old;
+}
+
+static int keep_old(const struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct kept *k, struct err *e)
+{
+	struct tensors w = { .n = 0 };
+	struct touched t;
+	int old = 0, rc = 0;
+
+	for (size_t i = 0; i < l->n_args && !c->may_keep; i++)
+		old |= any_old(c, &l->args[i]);
+	if (old)
+		rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ? -1 : 0;
+	for (size_t i = 0; i < w.n && !rc; i++)
+		if (w.v[i]->st->id <= c->sealed)
+			rc = keep_tensor(k, w.v[i], e);
+	vec_free(&w);
+	return rc;
+}
+
+/* 1 and *d if any of them changed. Gives the copies back. */
+static int compare_old(struct kept *k, const struct tile_launch *l, struct diag *d)
+{
+	int changed = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		changed |= memcmp(k->v[i].bytes, k->v[i].t->st->data, k->v[i].t->st->bytes) != 0;
+		mem_free(k->v[i].bytes);
+	}
+	vec_free(k);
+	if (changed)
+		diag_set(d, REASON_state_kept, l->line, l->col, "kernel '%.*s' changes memory that outlives the call", STR_ARG(l->fn->name));
+	return changed;
+}
+
+/* Does it read, through any argument, memory that it writes? Only then can programs disturb each
+ * other without giving another result in another order. */
+static int reads_own(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
+{
+	struct tensors w = { .n = 0 }, r = { .n = 0 };
+	struct touched t;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+
+	*out = 0;
+	for (size_t i = 0; i < w.n; i++)
+		for (size_t k = 0; k < r.n; k++)
+			*out |= w.v[i]->st == r.v[k]->st;
+	vec_free(&w);
+	vec_free(&r);
+	return rc;
+}
+
+/* --- launching --------------------------------------------------------------------------------- */
+
+static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct tile_run_options run = c->run;
+	struct kept k = { .n = 0 };
+	int own = 0, rc = keep_old(c, code, l, &k, e);
+
+	run.fuel = c->fuel_left;
+	if (!rc && c->watch)
+		rc = reads_own(code, l, &own, e);
+	if (own)
+		run.mode = TILE_CHECKED;
+	if (!rc) {
+		int64_t unique = c->cost.bytes_unique;
+
+		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
+		/* Counted for some launches only, it would make the others' memory cost nothing. */
+		c->cost.bytes_unique = own ? unique : c->cost.bytes_unique;
+	}
+	return compare_old(&k, l, d) && !rc ? 1 : rc;
+}
+
+int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct launcher *c = ctx;
+	const struct tile_code *code;
+	int rc = tile_compile(c->engine, l, &code, d, e);
+
+	if (!rc && c->gpu)
+		rc = resource_check(code, l, c->gpu, d);
+	if (rc) {
+		c->refused = rc > 0 && !(l->compile_only && resource_left_out(d));
+		c->diag = *d;
+		return rc;
+	}
+	if (c->idle || l->compile_only)
+		return 0;
+	rc = run_kernel(c, code, l, d, e);
+	if (rc) {
+		c->faulted = rc > 0;
+		c->diag = *d;
+	}
+	return rc;
+}

@@ -1,0 +1,332 @@
+/* One run of a program for a trial: the host, the model, the weights, the inputs. */
+#include "base/mem.h"
+#include "verify/trial.h"
+
+/* --- what a trial does to its inputs -------------------------------------------------------- */
+
+struct change {
+	enum trial_change what;
+	int first;             /* of all inputs only the first */
+	int seen;
+	int64_t batch;         /* of the first input */
+	struct err *e;
+};
+
+static double changed(enum trial_change what, double x, int64_t i)
+{
+	switch (what) {
+	case CHANGE_SCALE: return 2.0 * x;
+	case CHANGE_NEGATE: return -x;
+	case CHANGE_SHIFT: return x + 1.0;
+	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
+	case CHANGE_SIGNED: return i % 2 ? -2.0 * x - 0.25 : 2.0 * x + 0.25;
+	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
+	case CHANGE_SMALL: return 0x1p-10 * x;
+	default: return x;
+	}
+}
+
+static void change_values(const struct tensor *t, enum trial_change what)
+{
+	int64_t n = tensor_numel(t);
+	char *p = tensor_data(t);
+	size_t size = (size_t)dtype_size(t->dt);
+
+	for (int64_t i = 0; i < n; i++, p += size)
+		dtype_store(t->dt, p, changed(what, dtype_load(t->dt, p), i));
+}
+
+static int reverse_batch(const struct tensor *t, struct err *e)
+{
+	struct tensor copy, from, to;
+	int rc = tensor_contiguous(&copy, t, e);
+
+	if (rc)
+		return -1;
+	if (copy.st == t->st) {
+		tensor_release(&copy);
+		if (tensor_to(&copy, t, t->dt, e))
+			return -1;
+	}
+	for (int64_t i = 0; i < t->shape[0] && !rc; i++) {
+		if (tensor_select(&from, &copy, 0, i, e)) {
+			rc = -1;
+			break;
+		}
+		rc = tensor_select(&to, t, 0, t->shape[0] - 1 - i, e);
+		if (!rc) {
+			rc = tensor_copy(&to, &from, e);
+			tensor_release(&to);
+		}
+		tensor_release(&from);
+	}
+	tensor_release(&copy);
+	return rc;
+}
+
+/* A copy, so that what lies behind the row is out of bounds. */
+static int take_row(struct tensor *t, struct err *e)
+{
+	struct tensor row, dense;
+	int rc = tensor_slice(&row, t, 0, 0, 1, 1, e);
+
+	if (rc)
+		return -1;
+	rc = tensor_to(&dense, &row, t->dt, e);
+	tensor_release(&row);
+	if (rc)
+		return -1;
+	tensor_release(t);
+	*t = dense;
+	return 0;
+}
+
+static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct change *c = ctx;
+
+	(void)name;
+	if (obj->t.ndim == 0 || tensor_numel(&obj->t) == 0 || (c->seen++ && c->first))
+		return 0;
+	if (c->seen == 1)
+		c->batch = obj->t.shape[0];
+	if (c->what == CHANGE_REVERSE_BATCH || c->what == CHANGE_FIRST_ROW) {
+		if (obj->t.shape[0] != c->batch)
+			return 0;
+		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
+	}
+	if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t))
+		change_values(&obj->t, c->what);
+	return 0;
+}
+
+struct sum {
+	struct tensor more[RESULTS_MOST];
+	int n, at;
+};
+
+static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+
+	(void)name;
+	if (s->n < RESULTS_MOST)
+		s->more[s->n++] = obj->t;
+	return 0;
+}
+
+static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+	const struct tensor *m = s->at < s->n ? &s->more[s->at++] : NULL;
+	size_t size = (size_t)dtype_size(obj->t.dt);
+
+	(void)name;
+	if (!m || m->dt != obj->t.dt || !dtype_is_float(m->dt) || !tensor_same_shape(m, &obj->t) || !tensor_is_contiguous(m) ||
+	    !tensor_is_contiguous(&obj->t))
+		return 0;
+	for (int64_t i = 0, n = tensor_numel(m); i < n; i++) {
+		char *p = (char *)tensor_data(&obj->t) + (size_t)i * size;
+
+		dtype_store(m->dt, p, dtype_load(m->dt, p) + dtype_load(m->dt, (char *)tensor_data(m) + (size_t)i * size));
+	}
+	return 0;
+}
+
+/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
+static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	enum dtype dt = *(enum dtype *)ctx;
+	double *v = tensor_data(&obj->t);
+	int64_t n = tensor_numel(&obj->t);
+	uint64_t cell;
+
+	(void)name;
+	for (int64_t i = 0; obj->t.dt == DT_F64 && tensor_is_contiguous(&obj->t) && i < n; i++) {
+		dtype_store(dt, &cell, v[i]);
+		v[i] = dtype_load(dt, &cell);
+	}
+	return 0;
+}
+
+/* The inputs of the next seed are added to these. */
+static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs, struct err *e)
+{
+	struct sum s = { .n = 0 };
+	struct val more;
+	int rc = host_inputs(w->h, ns, seed + 1, &more, e);
+
+	if (!rc && t->dt != DT_F32 && !w->opts.oracle)
+		rc = host_to_dtype(w->h, more, t->dt, e);
+	if (rc)
+		return rc;
+	rc = host_tensors(w->h, more, collect_more, &s) || host_tensors(w->h, inputs, add_more, &s) ? -1 : 0;
+	val_drop(w->h, more);
+	return rc;
+}
+
+static int change_inputs(struct world *w, const struct trial *t, struct val inputs, struct err *e)
+{
+	struct change c = { .what = t->change, .first = t->first, .e = e };
+
+	return t->change == CHANGE_NONE || t->change == CHANGE_ADD ? 0 : host_tensors(w->h, inputs, change_input, &c);
+}
+
+static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+{
+	enum dtype dt = t->dt;
+	int rc = host_inputs(w->h, ns, seed, inputs, e);
+
+	if (!rc)
+		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
+	if (!rc && t->dt != DT_F32)
+		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h, *inputs, dt, e);
+	if (!rc && t->change == CHANGE_ADD)
+		rc = add_inputs(w, ns, t, seed, *inputs, e);
+	if (!rc)
+		rc = change_inputs(w, t, *inputs, e);
+	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
+}
+
+int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+{
+	struct val ns = w->task_ns;
+	int rc = t->n_ov ? host_load(w->h, w->p->task, t->ov, t->n_ov, &ns, e) : 0;
+
+	if (rc)
+		return rc;
+	rc = draw_inputs(w, ns, t, seed, inputs, e);
+	if (t->n_ov)
+		val_drop(w->h, ns);
+	return rc;
+}
+
+int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e)
+{
+	struct val from = others ? t->others : t->inputs;
+
+	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) : host_import(w->h, from, inputs, e);
+}
+
+void world_drop(struct world *w, struct val v)
+{
+	val_drop(w->h, v);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static int build(struct world *w, struct val ns, struct err *e)
+{
+	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
+
+	if (!rc)
+		rc = host_to_device(w->h, w->model, HOST_CUDA, e);
+	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
+}
+
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch, struct err *e)
+{
+	const struct judge_options *o = judge_options(j);
+	struct val ns;
+	int rc;
+
+	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle };
+	if (launch) {
+		w->opts.launch = launcher_kernel;
+		w->opts.launch_ctx = launch;
+		/* What is empty while the model is built is a parameter to be filled: poison is enough there. */
+		w->opts.poison = launch->run.poison;
+	}
+	w->h = host_new(&w->opts, e);
+	if (!w->h)
+		return -1;
+	rc = host_load(w->h, p->task, p->ov, p->n_ov, &w->task_ns, e);
+	ns = w->task_ns;
+	if (!rc && p->source != p->task)
+		rc = host_load(w->h, p->source, NULL, 0, &ns, e);
+	if (!rc)
+		rc = build(w, ns, e);
+	if (!rc && launch) {
+		host_seal(w->h);
+		launch->sealed = host_sealed_storage(w->h);
+	}
+	return rc;
+}
+
+void world_close(struct world *w)
+{
+	host_free(w->h);
+	w->h = NULL;
+}
+
+static int reopen(struct world *w, struct err *e)
+{
+	struct world old = *w;
+
+	world_close(w);
+	return world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
+}
+
+int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
+{
+	int rc = host_is_lost(w->h) ? reopen(w, e) : 0;
+
+	if (rc)
+		return rc;
+	w->opts.nominal = t->dt;
+	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
+	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
+	w->opts.poison = w->launch ? w->launch->run.poison : 0;
+	w->opts.config = w->launch ? w->launch->config : 0;
+	w->opts.tune = w->launch ? w->launch->tune : 0;
+	host_renew(w->h, &w->opts);
+	if (w->dt == t->dt)
+		return 0;
+	w->dt = t->dt;
+	w->set = WEIGHT_SETS;
+	return w->opts.oracle ? 0 : host_to_dtype(w->h, w->model, t->dt, e);
+}
+
+int world_round_state(struct world *w)
+{
+	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
+}
+
+/* --- other contents in the same tensors --------------------------------------------------------- */
+
+struct refill {
+	struct tensor from[RESULTS_MOST];
+	int n, at;
+	struct err *e;
+};
+
+static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct refill *f = ctx;
+
+	(void)name;
+	if (f->n < RESULTS_MOST)
+		f->from[f->n++] = obj->t;
+	return 0;
+}
+
+static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct refill *f = ctx;
+
+	(void)name;
+	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
+}
+
+int world_refill(struct world *w, struct val inputs, struct val with, struct err *e)
+{
+	struct refill f = { .e = e };
+
+	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
+}
+
+void trial_release(struct trial *t)
+{
+	results_release(&t->expected);
+}
