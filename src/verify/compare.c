@@ -11,7 +11,7 @@ struct take {
 	struct err *e;
 };
 
-static int overlaps(const struct tensor *t)
+int result_overlaps(const struct tensor *t)
 {
 	for (int i = 0; i < t->ndim; i++)
 		if (t->shape[i] > 1 && t->stride[i] == 0)
@@ -34,11 +34,22 @@ static double rms_of(const double *v, const unsigned char *out, int64_t n)
 	return left ? sqrt(sum / (double)left) : 0.0;
 }
 
+int result_fill(struct result *r, const void *dense, struct err *e)
+{
+	r->v = mem_array((size_t)r->n, sizeof *r->v);
+	if (!r->v)
+		return err_nomem(e);
+	dtype_convert(DT_F64, r->v, r->dt, dense, (size_t)r->n);
+	r->rms = rms_of(r->v, NULL, r->n);
+	return 0;
+}
+
 static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct take *k = ctx;
 	struct result *r;
 	struct tensor dense;
+	int rc;
 
 	if (k->out->n == RESULTS_MOST) {
 		k->out->too_many = 1;
@@ -47,20 +58,14 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	if (tensor_contiguous(&dense, &obj->t, k->e))
 		return -1;
 	r = &k->out->r[k->out->n];
-	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = overlaps(&obj->t),
+	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = result_overlaps(&obj->t),
 			       .undefined = tensor_any_undef(&obj->t) };
 	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
 	memcpy(r->shape, obj->t.shape, sizeof r->shape);
-	r->v = mem_array((size_t)r->n, sizeof *r->v);
-	if (!r->v) {
-		tensor_release(&dense);
-		return err_nomem(k->e);
-	}
-	k->out->n++;
-	dtype_convert(DT_F64, r->v, dense.dt, tensor_data(&dense), (size_t)r->n);
-	r->rms = rms_of(r->v, NULL, r->n);
+	rc = result_fill(r, tensor_data(&dense), k->e);
+	k->out->n += !rc;
 	tensor_release(&dense);
-	return 0;
+	return rc;
 }
 
 int results_take(struct results *out, struct host *h, struct val v, struct err *e)
@@ -184,6 +189,8 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 	if (e->dt != g->dt)
 		return differ(c, REASON_wrong_dtype, i, "result %s is torch.%s, expected torch.%s", e->name,
 			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
+	if (!g->v)
+		return differ(c, REASON_out_of_memory, i, "result %s has no values", e->name);
 	if (g->overlapping && !e->overlapping)
 		return differ(c, REASON_wrong_layout, i, "result %s is an expanded view", e->name);
 	if (g->undefined)

@@ -20,7 +20,7 @@ struct result {
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
-	double *v;                /* fp64 copies of the elements, dense */
+	double *v;                /* fp64 copies of the elements, dense; NULL: there was no room for them */
 	unsigned char *over;      /* expected: elements that the dtype does not hold, so that the reference itself is
 				   * infinite or NaN there; NULL: none. A candidate may be that, too */
 	double rms;
@@ -39,6 +39,9 @@ struct results {
 /* Copies every tensor of a returned value. */
 int results_take(struct results *out, struct host *h, struct val v, struct err *e);
 void results_release(struct results *r);
+/* The values of one whose form is known, from dense memory of its dtype. */
+int result_fill(struct result *r, const void *dense, struct err *e);
+int result_overlaps(const struct tensor *t);
 
 /* Notes which elements are not finite in a run of the reference, although they are. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);

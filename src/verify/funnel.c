@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 
 /* Tile operations that the kernels of one run may take. */
 enum { TINY_FUEL = 4000000, FULL_FUEL = 400000000 };
@@ -13,11 +14,10 @@ enum { CONFIGS_MOST = 64 };
 /* Which configuration it was, where there was a choice. */
 static void name_config(const struct funnel *f, struct diag *d)
 {
-	struct str chosen = f->w.h ? host_tuned(f->w.h).chosen : (struct str){ .n = 0 };
 	size_t n = strlen(d->text);
 
-	if (chosen.n)
-		snprintf(d->text + n, sizeof d->text - n, " (autotuned: %.*s)", STR_ARG(chosen));
+	if (f->report.chosen[0])
+		snprintf(d->text + n, sizeof d->text - n, " (autotuned: %s)", f->report.chosen);
 }
 
 int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d)
@@ -45,28 +45,16 @@ int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const ch
 
 /* --- ast ---------------------------------------------------------------------------------- */
 
-static int name_flags(void *ctx, const char *dotted)
+/* What the runner's front end said, which no code of the candidate ran before. */
+static int take_ast(struct funnel *f)
 {
-	return host_lib_flags(ctx, dotted);
-}
+	struct start_report start;
+	struct verdict_stage *s = &f->v->stages[STAGE_ast];
 
-static int stage_ast(struct funnel *f, struct str source)
-{
-	struct err pe = ERR_INIT;
-	struct diag d = { .reason = REASON_ok };
-	struct rules_options ro = { .track = f->o->track, .off = f->o->rules_off, .identity = f->o->identity,
-				    .class_name = f->p.class_name, .flags = name_flags, .ctx = judge_lib(f->j) };
-
-	if (!str_trim(source).n)
-		return funnel_failf(f, STAGE_ast, REASON_no_code, "there is no code");
-	if (py_parse(&f->module, source, "candidate", 64u << 20, &pe)) {
-		if (pe.code == ERR_NOMEM)
-			return funnel_failf(f, STAGE_ast, REASON_out_of_memory, "parsing took too much memory");
-		diag_set(&d, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
-		return funnel_fail(f, STAGE_ast, &d);
-	}
-	f->p.source = &f->module;
-	return rules_check(&f->module, &f->t->module, &ro, &d) ? funnel_fail(f, STAGE_ast, &d) : 0;
+	if (area_start(f->lane->area, &start))
+		return funnel_failf(f, STAGE_ast, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+	*s = (struct verdict_stage){ .ran = 1, .passed = !start.failed, .ms = start.ms };
+	return start.failed ? funnel_fail(f, STAGE_ast, &start.diag) : 0;
 }
 
 /* --- tiny -------------------------------------------------------------------------------------- */
@@ -79,50 +67,44 @@ static int check_launched(struct funnel *f, enum judge_stage s, const struct out
 	return funnel_failf(f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
 
-/* With kernels that do nothing the result must be wrong, or the kernels are a decoy. */
-static int check_ablation(struct funnel *f, const struct trial *tr)
-{
-	struct outcome o;
-	struct comparison c;
-	int rc;
-
-	if (f->o->identity || !ext_on(f, EXT_ablate_kernels))
-		return 0;
-	f->launch.idle = 1;
-	rc = attempt_run(f, tr, &o);
-	f->launch.idle = 0;
-	if (rc) {
-		/* It fails without its kernels: they matter. */
-		f->v->diag = (struct diag){ .reason = REASON_ok };
-		f->v->stages[STAGE_tiny] = (struct verdict_stage){ .ran = 1 };
-		f->v->stages[STAGE_compile].passed = 1;
-		return rc < 0 ? -1 : 0;
-	}
-	results_compare(&tr->expected, &o.got, &c);
-	results_release(&o.got);
-	return c.reason != REASON_ok ? 0 :
-		funnel_failf(f, STAGE_tiny, REASON_decoy_kernel, "the result is the same when the kernels do nothing");
-}
-
-/* One run at the smallest size. *covers: the host ran every operator of the reference. */
-static int run_tiny(struct funnel *f, const struct tile_run_options *run, int *covers)
+/* One run at the smallest size, the i-th of the batch. *covers: the host ran every operator of
+ * the reference. */
+static int judge_tiny(struct funnel *f, int i, int *covers)
 {
 	const struct trial *tr = &f->t->trial[0];
-	struct outcome o;
-	int rc;
+	struct attempt a;
+	int rc = attempt_take(f, i, &a);
 
-	f->launch.run = *run;
-	rc = attempt_run(f, tr, &o);
 	if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
 		return -1;
 	if (rc)
 		return rc;
-	rc = check_launched(f, STAGE_tiny, &o);
+	rc = check_launched(f, STAGE_tiny, &a.cost);
 	if (!rc)
-		rc = attempt_judge(f, tr, &o.got);
-	*covers = o.covers;
-	results_release(&o.got);
+		rc = attempt_judge(f, tr, &a.got);
+	*covers = a.cost.covers;
+	results_release(&a.got);
 	return rc;
+}
+
+/* With kernels that do nothing the result must be wrong, or the kernels are a decoy. The i-th run
+ * of the batch was so. */
+static int judge_ablation(struct funnel *f, int i)
+{
+	struct verdict before = *f->v;
+	struct attempt a;
+	struct comparison c;
+	int rc = attempt_take(f, i, &a);
+
+	if (rc) {
+		/* It fails without its kernels: they matter. */
+		*f->v = before;
+		return rc < 0 ? -1 : 0;
+	}
+	results_compare(&f->t->trial[0].expected, &a.got, &c);
+	results_release(&a.got);
+	return c.reason != REASON_ok ? 0 :
+		funnel_failf(f, STAGE_tiny, REASON_decoy_kernel, "the result is the same when the kernels do nothing");
 }
 
 /* What an autotuner may choose must be right, whatever it chooses: every other configuration
@@ -132,38 +114,62 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 	int rc = 0, covers;
 
 	f->v->configs_run = f->v->configs > 0;
-	f->launch.tune = 1;
 	while (!rc && f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST)) {
-		f->launch.config = f->v->configs_run++;
-		rc = run_tiny(f, run, &covers);
-		f->v->n_inputs -= !rc;          /* the same input set, once more */
+		int first = f->v->configs_run;
+
+		f->orders.n = 0;
+		while (f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST) && f->orders.n < AREA_ORDERS) {
+			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1, .config = f->v->configs_run, .after = f->orders.n > 0 });
+			f->v->configs_run++;
+		}
+		rc = attempt_ask(f);
+		for (int i = 0; i < f->orders.n && !rc; i++) {
+			rc = judge_tiny(f, i, &covers);
+			f->v->n_inputs -= !rc;          /* the same input set, once more */
+			if (rc)
+				f->v->configs_run = first + i + 1;
+		}
 	}
-	f->launch.config = f->launch.tune = 0;
 	return rc;
+}
+
+/* What races, or reads what was never written, shows in the first; that nothing but luck was
+ * right in it, in the second. */
+static const struct tile_run_options tiny_passes[] = {
+	{ .mode = TILE_CHECKED, .poison = 0xff, .fuel = TINY_FUEL },
+	{ .mode = TILE_FAST, .poison = 0x7b, .order_seed = 0x9e37, .fuel = TINY_FUEL },
+};
+
+/* Those passes, and one with idle kernels. */
+static int ask_tiny(struct funnel *f, size_t first, int *ablation)
+{
+	f->orders.n = 0;
+	for (size_t i = first; i < COUNT_OF(tiny_passes); i++)
+		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .after = i > first });
+	*ablation = -1;
+	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
+		*ablation = f->orders.n;
+		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_passes[1], .idle = 1, .after = 1 });
+	}
+	return attempt_ask(f);
 }
 
 static int stage_tiny(struct funnel *f)
 {
-	/* What races, or reads what was never written, shows in the first; that nothing but luck
-	 * was right in it, in the second. */
-	static const struct tile_run_options passes[] = {
-		{ .mode = TILE_CHECKED, .poison = 0xff },
-		{ .mode = TILE_FAST, .poison = 0x7b, .order_seed = 0x9e37 },
-	};
 	size_t first = ext_on(f, EXT_sanitize) ? 0 : 1;
-	int rc = 0, covers = 0;
+	int covers = 0, ablation, rc = ask_tiny(f, first, &ablation), passes = (int)(COUNT_OF(tiny_passes) - first);
 
-	f->launch.fuel_left = TINY_FUEL;
-	for (size_t i = first; i < COUNT_OF(passes) && !rc; i++) {
-		f->launch.tune = i == first;
-		rc = run_tiny(f, &passes[i], &covers);
-		if (f->launch.tune && f->w.h)
-			f->v->configs = host_tuned(f->w.h).most;
+	if (!rc)
+		rc = take_ast(f);
+	for (int i = 0; i < passes && !rc; i++) {
+		rc = judge_tiny(f, i, &covers);
+		if (!i)
+			f->v->configs = f->report.configs;
 	}
+	if (!rc && ablation >= 0)
+		rc = judge_ablation(f, ablation);
 	if (!rc)
-		rc = run_configs(f, &passes[first]);
-	if (!rc)
-		rc = check_ablation(f, &f->t->trial[0]);
+		rc = run_configs(f, &tiny_passes[first]);
 	if (!rc && covers && !f->o->identity)
 		rc = funnel_failf(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference");
 	return rc;
@@ -173,7 +179,7 @@ static int stage_tiny(struct funnel *f)
 
 static int wanted(const struct funnel *f, const struct trial *tr)
 {
-	if (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight))
+	if (tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight)))
 		return 0;
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
@@ -186,62 +192,80 @@ static int only_fp32(struct funnel *f)
 {
 	enum reason r = f->v->diag.reason;
 
-	if (!f->launch.refused && r != REASON_assertion_failed && r != REASON_raised && r != REASON_value_error && r != REASON_type_error)
+	if (!f->report.refused && r != REASON_assertion_failed && r != REASON_raised && r != REASON_value_error && r != REASON_type_error)
 		return 0;
 	f->v->diag = (struct diag){ .reason = REASON_ok };
 	f->v->stages[STAGE_compile].passed = 1;
 	return 1;
 }
 
-/* The smallest size may be a single program: whether several disturb each other shows here.
- * Whose programs only write gets by on another order of them. */
-static void set_run(struct funnel *f, const struct trial *tr, int number)
+static int is_original(const struct trial *tr)
 {
-	int original = !strcmp(tr->kind, "original");
+	return !strcmp(tr->kind, "original");
+}
 
-	f->launch.watch = ext_on(f, EXT_sanitize) && (original || !strcmp(tr->kind, "shape"));
-	f->launch.run.order_seed = original ? 0 : (uint64_t)number;
-	f->launch.run.poison = number % 2 ? 0xff : 0x7b;
-	/* Each has another configuration, beginning with the first for the original. */
-	f->launch.config = (number - 1) % MAX(f->v->configs_run, 1);
+/* How the number-th trial is run. The smallest size may be a single program: whether several
+ * disturb each other shows here. A kernel that only writes is run with its programs in another
+ * order. Each trial has another configuration, beginning with the first for the original. */
+static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number)
+{
+	return (struct run_order) {
+		.run = { .mode = TILE_FAST, .fuel = FULL_FUEL, .order_seed = is_original(tr) ? 0 : (uint64_t)number, .poison = number % 2 ? 0xff : 0x7b },
+		.watch = ext_on(f, EXT_sanitize) && (is_original(tr) || !strcmp(tr->kind, "shape")),
+		.config = (number - 1) % MAX(f->v->configs_run, 1),
+	};
+}
+
+static int ask_full(struct funnel *f)
+{
+	f->orders.n = 0;
+	for (int i = 1; i < f->t->n_trials; i++) {
+		struct run_order how = full_order(f, &f->t->trial[i], i);
+
+		if (wanted(f, &f->t->trial[i]))
+			attempt_order(f, &f->t->trial[i], &how);
+	}
+	return attempt_ask(f);
+}
+
+/* The i-th run of the batch against what its trial expects. */
+static int judge_full(struct funnel *f, int i)
+{
+	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	struct attempt a;
+	int rc = attempt_take(f, i, &a);
+
+	if (rc > 0 && tr->dt != DT_F32 && only_fp32(f)) {
+		attempt_skip(f, tr, "the candidate takes fp32 only");
+		return 0;
+	}
+	if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
+		return -1;
+	if (rc)
+		return rc;
+	if (is_original(tr)) {
+		f->v->cost = a.cost.cost;
+		f->v->seconds = tile_cost_seconds(&a.cost.cost, f->o->gpu) + a.cost.host_seconds;
+	}
+	rc = check_launched(f, STAGE_full, &a.cost);
+	if (!rc)
+		rc = attempt_judge(f, tr, &a.got);
+	results_release(&a.got);
+	return rc;
 }
 
 static int stage_full(struct funnel *f)
 {
-	int passed = 0, total = 0, rc = 0;
+	int passed = 0, rc = ask_full(f);
 
-	f->launch.fuel_left = FULL_FUEL;
-	f->launch.run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
-	for (int i = 1; i < f->t->n_trials && !rc; i++) {
-		const struct trial *tr = &f->t->trial[i];
-		struct outcome o;
-
-		if (tr->stage != STAGE_full || !wanted(f, tr))
-			continue;
-		total++;
-		set_run(f, tr, i);
-		rc = attempt_run(f, tr, &o);
-		if (rc > 0 && tr->dt != DT_F32 && only_fp32(f)) {
-			attempt_skip(f, tr, "the candidate takes fp32 only");
-			rc = 0;
-			continue;
-		}
-		if (rc > 0 && judge_seen(f->j, f->t, tr, NULL, f->e))
-			rc = -1;
-		if (rc)
-			break;
-		if (!strcmp(tr->kind, "original")) {
-			f->v->cost = o.cost;
-			f->v->seconds = tile_cost_seconds(&o.cost, f->o->gpu) + o.host_seconds;
-		}
-		rc = check_launched(f, STAGE_full, &o);
-		if (!rc)
-			rc = attempt_judge(f, tr, &o.got);
-		results_release(&o.got);
+	if (!rc && !f->v->stages[STAGE_ast].ran)
+		rc = take_ast(f);
+	while (!rc && passed < f->orders.n) {
+		rc = judge_full(f, passed);
 		passed += !rc;
 	}
 	if (rc > 0 && f->v->stage == STAGE_full)
-		f->v->stages[STAGE_full].share = total ? (double)passed / (double)(total + 1) : 0.0;
+		f->v->stages[STAGE_full].share = (double)passed / (double)(f->orders.n + 1);
 	return rc;
 }
 
@@ -273,44 +297,74 @@ static int timed_stage(struct funnel *f, enum judge_stage s, int (*run)(struct f
 	return rc;
 }
 
-static int run_stages(struct funnel *f, struct str source)
+static int run_stages(struct funnel *f)
 {
-	int64_t start = clock_ns();
-	int rc = stage_ast(f, source);
+	int rc = 0;
 
-	f->v->stages[STAGE_ast] = (struct verdict_stage){ .ran = 1, .passed = !rc, .ms = (double)(clock_ns() - start) / 1e6 };
-	if (rc || f->o->last == STAGE_ast)
-		return rc;
+	if (f->o->last == STAGE_ast) {
+		f->orders.n = 0;
+		rc = attempt_ask(f);
+		return rc ? rc : take_ast(f);
+	}
 	f->v->stages[STAGE_compile].ran = 1;
 	if (ext_on(f, EXT_funnel) || f->o->last <= STAGE_tiny)
 		rc = timed_stage(f, STAGE_tiny, stage_tiny);
 	if (!rc && f->o->last > STAGE_tiny)
 		rc = timed_stage(f, STAGE_full, stage_full);
-	if (rc && f->v->stage == STAGE_compile)
+	if (rc && f->v->stage <= STAGE_compile)
 		f->v->stages[STAGE_tiny].ran = f->v->stages[STAGE_full].ran = 0;
+	if (rc && f->v->stage == STAGE_ast)
+		f->v->stages[STAGE_compile].ran = 0;
 	if (rc || f->o->last <= STAGE_tiny)
 		return rc;
 	f->v->correct = 1;
 	return f->o->last == STAGE_full ? 0 : timed_stage(f, STAGE_timing, stage_timing);
 }
 
-int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
+/* A runner that was lost is tried again: what a candidate does to it it does again, what the
+ * machine did once it does not. One that was killed says least about its candidate. */
+static int try_again(enum lost how, int tries[])
 {
-	struct funnel f = { .j = j, .t = t, .o = judge_options(j), .v = v, .e = e };
+	static const int most[] = { [LOST_NOT] = 0, [LOST_CRASHED] = 2, [LOST_LATE] = 2, [LOST_KILLED] = 8 };
+
+	return how != LOST_NOT && ++tries[how] < most[how];
+}
+
+static int judge_once(struct funnel *f, struct str source)
+{
+	const struct task *t = f->t;
+	struct verdict *v = f->v;
 	int rc;
 
-	*v = (struct verdict){ .track = f.o->track, .eval_mode = t->reference.eval_mode, .task = t->check };
+	*v = (struct verdict){ .track = f->o->track, .eval_mode = t->reference.eval_mode, .task = t->check };
+	f->lost = LOST_NOT;
+	f->report.chosen[0] = 0;
+	area_set_text(f->lane->area, source);
+	rc = f->lane->start(f->lane, t, f->e);
+	if (!rc)
+		rc = run_stages(f);
+	f->lane->end(f->lane);
+	if (!rc)
+		v->stage = f->o->last;
+	v->reward = v->correct || ext_on(f, EXT_funnel) ? reward_of(v, f->o->reward) : 0.0;
+	return rc < 0 ? -1 : 0;
+}
+
+int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
+{
+	struct funnel *f;
+	int tries[LOST_KILLED + 1] = { 0 }, rc;
+
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
-	f.p = (struct program){ .task = &t->module, .class_name = f.o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode, .ov = t->reference.ov, .n_ov = t->reference.n_ov };
-	launcher_open(&f.launch, j);
-	rc = run_stages(&f, source);
-	if (!rc)
-		v->stage = f.o->last;
-	v->reward = v->correct || ext_on(&f, EXT_funnel) ? reward_of(v, f.o->reward) : 0.0;
-	world_close(&f.w);
-	launcher_close(&f.launch);
-	if (f.p.source)
-		py_release(&f.module);
-	return rc < 0 ? -1 : 0;
+	f = mem_zalloc(sizeof *f);
+	if (!f)
+		return err_nomem(e);
+	*f = (struct funnel){ .j = j, .t = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .e = e };
+	rc = f->lane ? 0 : -1;
+	do
+		rc = rc ? rc : judge_once(f, source);
+	while (!rc && try_again(f->lost, tries));
+	mem_free(f);
+	return rc;
 }

@@ -1,7 +1,8 @@
-/* Inside the funnel: a candidate on its way, and what it takes to run it on a trial. */
+/* Inside the funnel: a candidate on its way, and how its runs are asked for and judged. */
 #ifndef VERIFY_FUNNEL_H
 #define VERIFY_FUNNEL_H
 
+#include "verify/lane.h"
 #include "verify/task.h"
 
 struct funnel {
@@ -9,10 +10,10 @@ struct funnel {
 	const struct task *t;
 	const struct judge_options *o;
 	struct verdict *v;
-	struct program p;
-	struct world w;                     /* the candidate, once it was built */
-	struct py_module module;
-	struct launcher launch;
+	struct lane *lane;
+	struct orders orders;               /* of the batch that was asked for last */
+	struct run_report report;           /* the one that was taken last */
+	enum lost lost;                     /* the runner was, in the end */
 	struct err *e;
 };
 
@@ -26,17 +27,19 @@ int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);
 int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* What a run of the candidate gave. */
-struct outcome {
+struct attempt {
 	struct results got;
-	struct tile_cost cost;
-	double host_seconds;
-	int launches;
-	int covers;               /* the host ran every operator of the reference */
+	struct outcome cost;
 };
 
-/* Builds the candidate if it is not, gives it the trial's weights and inputs, calls it.
- * 0: *out; 1: it failed, the verdict says why; -1. */
-int attempt_run(struct funnel *f, const struct trial *tr, struct outcome *out);
+/* Adds a run to the batch: f->orders.n is 0 at its beginning. */
+void attempt_order(struct funnel *f, const struct trial *tr, const struct run_order *how);
+/* Has the batch run. 0, 1: the runner was lost, the verdict says how; -1. */
+int attempt_ask(struct funnel *f);
+/* What the i-th run of the batch gave. 0: *out. 1: it failed, the verdict says why. -1: we failed. */
+int attempt_take(struct funnel *f, int i, struct attempt *out);
+/* A batch of one. */
+int attempt_run(struct funnel *f, const struct trial *tr, const struct run_order *how, struct attempt *out);
 /* Compares. 0: as expected. 1: not, the verdict says why. -1: we failed. */
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got);
 /* The verdict says that the trial was not held against the candidate, and why. */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "num/num.h"
-#include "verify/trial.h"
+#include "verify/lane.h"
 
 struct judge {
 	struct judge_options o;
@@ -11,6 +11,8 @@ struct judge {
 	struct tile_engine *engine;
 	judge_seen_fn *seen;
 	void *seen_ctx;
+	struct lane_here here;        /* where candidates run unless told otherwise */
+	struct lane *lane;
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
@@ -37,6 +39,7 @@ void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
+	lane_here_release(&j->here);
 	tile_engine_free(j->engine);
 	host_lib_free(j->lib);
 	mem_free(j);
@@ -55,6 +58,18 @@ struct host_lib *judge_lib(struct judge *j)
 struct tile_engine *judge_engine(struct judge *j)
 {
 	return j->engine;
+}
+
+void judge_set_lane(struct judge *j, struct lane *l)
+{
+	j->lane = l;
+}
+
+struct lane *judge_lane(struct judge *j, struct err *e)
+{
+	if (!j->lane && !lane_here_init(&j->here, j, e))
+		j->lane = &j->here.lane;
+	return j->lane;
 }
 
 void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx)

@@ -133,7 +133,6 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 	struct kept k = { .n = 0 };
 	int own = 0, rc = keep_old(c, code, l, &k, e);
 
-	run.fuel = c->fuel_left;
 	if (!rc && c->watch)
 		rc = reads_own(code, l, &own, e);
 	if (own)

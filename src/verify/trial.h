@@ -133,7 +133,6 @@ struct launcher {
 	int refused, faulted;          /* what ended the last run */
 	struct tile_cost cost;
 	struct diag diag;
-	int64_t fuel_left;
 };
 
 struct host_lib *judge_lib(struct judge *j);

@@ -1,0 +1,216 @@
+/* The shared memory of decider and runner: see area.h. */
+#include "verify/area.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "verify/task.h"
+
+/* Results begin on their own cache line. */
+enum { ALIGN = 64 };
+
+struct area *area_new(struct err *e)
+{
+	void *p = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED) {
+		err_errno(e, "cannot map %d bytes for results", AREA_BYTES);
+		return NULL;
+	}
+	return p;
+}
+
+void area_free(struct area *a)
+{
+	if (a)
+		munmap(a, AREA_BYTES);
+}
+
+/* --- the decider's side ---------------------------------------------------------------------- */
+
+void area_set_text(struct area *a, struct str candidate)
+{
+	a->text_n = MIN(candidate.n, (size_t)AREA_TEXT_MOST);
+	memcpy((char *)a + AREA_TEXT, candidate.p, a->text_n);
+}
+
+/* Eight bytes an element: a result of another dtype than the expected one is compared, too. */
+static uint64_t room_of(const struct results *expected)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < expected->n; i++)
+		n += ((uint64_t)expected->r[i].n * 8 + ALIGN - 1) / ALIGN * ALIGN;
+	return n;
+}
+
+int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e)
+{
+	uint64_t at = AREA_DATA;
+
+	for (int i = 0; i < o->n; i++) {
+		o->v[i].at = at;
+		o->v[i].room = room_of(&t->trial[o->v[i].trial].expected);
+		at += o->v[i].room;
+		if (at > AREA_BYTES)
+			return err_set(e, ERR_RANGE, "the results of %d runs are too large to be compared at once", o->n);
+		a->report[i].state = RUN_SKIPPED;
+	}
+	memcpy(a->order, o->v, sizeof a->order);
+	a->n_orders = o->n;
+	return 0;
+}
+
+static int is_text(const char *s, size_t n)
+{
+	return memchr(s, 0, n) != NULL;
+}
+
+static int sane_diag(const struct diag *d)
+{
+	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
+	       is_text(d->kernel, sizeof d->kernel);
+}
+
+int area_start(const struct area *a, struct start_report *out)
+{
+	*out = a->start;
+	return sane_diag(&out->diag) && isfinite(out->ms) && (!out->failed || out->diag.reason != REASON_ok) ? 0 : 1;
+}
+
+/* A cost is counted, so it is not negative. */
+static int sane_outcome(const struct outcome *o)
+{
+	const int64_t *v = (const int64_t *)&o->cost;
+
+	_Static_assert(sizeof o->cost % sizeof *v == 0, "a cost is made of counts");
+	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
+		if (v[i] < 0)
+			return 0;
+	return isfinite(o->host_seconds) && o->host_seconds >= 0.0 && o->launches >= 0;
+}
+
+static int sane_form(const struct run_form *f, const struct run_order *o)
+{
+	int64_t n = 1;
+	size_t bytes;
+
+	if (!is_text(f->name, sizeof f->name) || (unsigned)f->dt >= DTYPES || f->ndim < 0 || f->ndim > TENSOR_DIMS)
+		return 0;
+	for (int i = 0; i < f->ndim; i++)
+		if (f->shape[i] < 0 || ck_mul64(n, f->shape[i], &n))
+			return 0;
+	if (n != f->n || !f->has_values)
+		return n == f->n;
+	if (ck_mul((size_t)n, (size_t)dtype_size((enum dtype)f->dt), &bytes))
+		return 0;
+	return f->at >= o->at && f->at - o->at <= o->room && bytes <= o->room - (f->at - o->at);
+}
+
+static int sane_report(const struct run_report *r, const struct run_order *o)
+{
+	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) || !is_text(r->err.text, sizeof r->err.text) ||
+	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0)
+		return 0;
+	if (r->state == RUN_FAILED)
+		return r->diag.reason != REASON_ok;
+	if (r->state != RUN_GAVE)
+		return 1;
+	if (r->n < 0 || r->n > RESULTS_MOST || !sane_outcome(&r->out))
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (!sane_form(&r->form[i], o))
+			return 0;
+	return 1;
+}
+
+static int take_result(const struct area *a, const struct run_form *f, struct result *out, struct err *e)
+{
+	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0, .undefined = f->undefined != 0 };
+	memcpy(out->name, f->name, sizeof out->name);
+	memcpy(out->shape, f->shape, sizeof out->shape);
+	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
+}
+
+int area_report(const struct area *a, const struct orders *o, int i, struct run_report *out, struct results *got, struct err *e)
+{
+	memcpy(out, &a->report[i], sizeof *out);
+	*got = (struct results){ .n = 0 };
+	if (!sane_report(out, &o->v[i]))
+		return 1;
+	if (out->state != RUN_GAVE)
+		return 0;
+	got->too_many = out->too_many != 0;
+	for (; got->n < out->n; got->n++)
+		if (take_result(a, &out->form[got->n], &got->r[got->n], e)) {
+			results_release(got);
+			return -1;
+		}
+	return 0;
+}
+
+/* --- the runner's side ----------------------------------------------------------------------- */
+
+struct str area_text(const struct area *a)
+{
+	return (struct str){ .p = (const char *)a + AREA_TEXT, .n = MIN(a->text_n, (size_t)AREA_TEXT_MOST) };
+}
+
+struct giver {
+	struct area *a;
+	struct run_report *r;
+	uint64_t at, end;
+	struct err *e;
+};
+
+static int give_values(struct giver *g, struct run_form *f, const struct tensor *t)
+{
+	uint64_t bytes = (uint64_t)f->n * (uint64_t)dtype_size(t->dt);
+	struct tensor dense;
+
+	if (bytes > g->end - g->at)
+		return 0;
+	if (tensor_contiguous(&dense, t, g->e))
+		return -1;
+	memcpy((char *)g->a + g->at, tensor_data(&dense), bytes);
+	tensor_release(&dense);
+	f->at = g->at;
+	f->has_values = 1;
+	g->at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+	g->at = MIN(g->at, g->end);
+	return 0;
+}
+
+static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct giver *g = ctx;
+	struct run_form *f;
+	int64_t n = 1;
+
+	if (g->r->n == RESULTS_MOST) {
+		g->r->too_many = 1;
+		return 0;
+	}
+	f = &g->r->form[g->r->n++];
+	*f = (struct run_form){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .overlapping = result_overlaps(&obj->t) };
+	snprintf(f->name, sizeof f->name, "%.*s", STR_ARG(name));
+	memcpy(f->shape, obj->t.shape, sizeof f->shape);
+	for (int i = 0; i < f->ndim; i++)
+		n = f->shape[i] && n > INT64_MAX / f->shape[i] ? INT64_MAX : n * f->shape[i];
+	f->n = n;
+	if (n > (int64_t)((g->end - g->at) / (uint64_t)dtype_size(obj->t.dt)))
+		return 0;
+	f->undefined = tensor_any_undef(&obj->t);
+	return give_values(g, f, &obj->t);
+}
+
+int area_give(struct area *a, int i, struct host *h, struct val result, struct err *e)
+{
+	const struct run_order *o = &a->order[i];
+	struct giver g = { .a = a, .r = &a->report[i], .at = o->at, .end = o->at + o->room, .e = e };
+
+	g.r->n = g.r->too_many = 0;
+	return host_tensors(h, result, give_one, &g) ? -1 : 0;
+}

@@ -1,0 +1,109 @@
+/* The memory that the process which decides shares with the one that runs a candidate, and all
+ * that passes through it: orders one way, reports the other.
+ *
+ * The decider writes the candidate's text and orders, the runner writes reports and the bytes of
+ * results. The runner interprets hostile code, so its side is hostile: area_report copies what it
+ * says before it is looked at, checks every number, and believes none about memory. What a report
+ * claims about cost is only that, a claim about cost; whether a result is right is found by
+ * comparing its bytes with what the decider alone holds. */
+#ifndef VERIFY_AREA_H
+#define VERIFY_AREA_H
+
+#include "verify/trial.h"
+
+enum {
+	AREA_ORDERS = 64,             /* runs that can be asked for at once */
+	AREA_TEXT = 1 << 20,          /* where the candidate's text begins */
+	AREA_TEXT_MOST = 4 << 20,
+	AREA_DATA = 8 << 20,          /* where results begin */
+	AREA_BYTES = 1 << 29
+};
+
+/* One run of the candidate on a trial. */
+struct run_order {
+	int trial;
+	int after;                    /* only if the order before it gave a result */
+	int fresh;                    /* on a model that was built for it */
+	int earlier;                  /* calls on other contents before the one that counts */
+	struct tile_run_options run;  /* its fuel is for all kernels of this run */
+	int watch, idle, config, tune;    /* as in launch_ctx */
+	uint64_t at, room;            /* where the results' bytes may go */
+};
+
+/* What a run of the candidate cost. */
+struct outcome {
+	struct tile_cost cost;
+	double host_seconds;
+	int launches;
+	int covers;                   /* the host ran every operator of the reference */
+};
+
+struct run_form {
+	char name[48];
+	int dt, ndim;
+	int overlapping, undefined;
+	int64_t shape[TENSOR_DIMS];
+	int64_t n;                    /* elements; their bytes are dense and lie at `at`, if there was room */
+	uint64_t at;
+	int has_values;
+};
+
+enum run_state { RUN_SKIPPED, RUN_GAVE, RUN_FAILED, RUN_BROKE, RUN_STATES };
+
+struct run_report {
+	int state;
+	struct diag diag;             /* RUN_FAILED: why */
+	int stage;                    /* and where: compile, or the trial's */
+	int refused;                  /* by the compiler */
+	struct err err;               /* RUN_BROKE: what went wrong that is not the candidate's fault */
+	struct outcome out;           /* RUN_GAVE */
+	int n, too_many;
+	struct run_form form[RESULTS_MOST];
+	int configs;                  /* programs that autotuned kernels chose from */
+	char chosen[200];             /* and which they chose */
+	char weights[16];             /* how they were matched */
+};
+
+/* Of the stage before any run. */
+struct start_report {
+	int failed;
+	struct diag diag;
+	double ms;
+};
+
+struct area {
+	size_t text_n;
+	int n_orders;
+	struct run_order order[AREA_ORDERS];
+	struct start_report start;
+	struct run_report report[AREA_ORDERS];
+};
+
+_Static_assert(sizeof (struct area) <= AREA_TEXT, "the candidate's text lies behind it");
+
+/* Memory of this process alone, for judging without processes. NULL: *e. */
+struct area *area_new(struct err *e);
+void area_free(struct area *a);
+
+/* --- the decider's side ---------------------------------------------------------------------- */
+
+/* Orders as the decider knows them: the area's own copy may be changed under its eyes. */
+struct orders {
+	struct run_order v[AREA_ORDERS];
+	int n;
+};
+
+void area_set_text(struct area *a, struct str candidate);
+/* Writes the orders, each with room for what its trial is expected to give. */
+int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e);
+int area_start(const struct area *a, struct start_report *out);
+/* Copies the i-th report and, where the run gave results, these. 0, 1: it is nonsense, -1. */
+int area_report(const struct area *a, const struct orders *o, int i, struct run_report *out, struct results *got, struct err *e);
+
+/* --- the runner's side ----------------------------------------------------------------------- */
+
+struct str area_text(const struct area *a);
+/* Writes a result's form and, as far as there is room, its bytes. */
+int area_give(struct area *a, int i, struct host *h, struct val result, struct err *e);
+
+#endif

@@ -1,0 +1,414 @@
+/* Running a candidate: see runner.h. */
+#include "verify/runner.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "interp/bind.h"
+#include "verify/task.h"
+
+/* Bytes of parameters above which they are copied when other ones are due, not before each run. */
+enum { LARGE_WEIGHTS = 32 << 20 };
+
+struct runner {
+	struct judge *j;
+	const struct judge_options *o;
+	const struct task *t;
+	struct area *a;
+	struct program p;
+	struct py_module module;
+	struct world w;               /* the candidate, once it was built */
+	struct launcher launch;
+	char weights[16];             /* how they were matched */
+	int compiled;                 /* a run came to its end: names and calls are right */
+	int failed;                   /* syntax or rules: nothing runs */
+	struct err e;
+};
+
+/* --- before any run -------------------------------------------------------------------------- */
+
+static int name_flags(void *ctx, const char *dotted)
+{
+	return host_lib_flags(ctx, dotted);
+}
+
+/* Syntax and rules: 0, 1 and *d. */
+static int check_source(struct runner *r, struct str source, struct diag *d)
+{
+	struct err pe = ERR_INIT;
+	struct rules_options ro = { .track = r->o->track, .off = r->o->rules_off, .identity = r->o->identity,
+				    .class_name = r->p.class_name, .flags = name_flags, .ctx = judge_lib(r->j) };
+
+	if (!str_trim(source).n) {
+		diag_set(d, REASON_no_code, 0, 0, "there is no code");
+		return 1;
+	}
+	if (py_parse(&r->module, source, "candidate", 64u << 20, &pe)) {
+		if (pe.code == ERR_NOMEM)
+			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
+		else
+			diag_set(d, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
+		return 1;
+	}
+	r->p.source = &r->module;
+	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
+}
+
+struct runner *runner_new(struct judge *j, const struct task *t, struct area *a, struct err *e)
+{
+	struct runner *r = mem_zalloc(sizeof *r);
+	int64_t start = clock_ns();
+
+	if (!r) {
+		err_nomem(e);
+		return NULL;
+	}
+	r->j = j;
+	r->o = judge_options(j);
+	r->t = t;
+	r->a = a;
+	r->p = (struct program){ .task = &t->module, .class_name = r->o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode,
+				 .ov = t->reference.ov, .n_ov = t->reference.n_ov };
+	launcher_open(&r->launch, j);
+	a->start = (struct start_report){ .failed = 0 };
+	r->failed = a->start.failed = check_source(r, area_text(a), &a->start.diag);
+	a->start.ms = (double)(clock_ns() - start) / 1e6;
+	return r;
+}
+
+void runner_free(struct runner *r)
+{
+	if (!r)
+		return;
+	world_close(&r->w);
+	launcher_close(&r->launch);
+	if (r->p.source)
+		py_release(&r->module);
+	mem_free(r);
+}
+
+/* --- what ended a run -------------------------------------------------------------------------- */
+
+/* Failures of the host code that are decided before any number is: the wrong name, the wrong
+ * call. They count as not compiling. */
+static int is_front_end(enum reason r)
+{
+	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported || r == REASON_import_error ||
+	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
+}
+
+static int failed_at(struct run_report *out, enum judge_stage s, const struct diag *d)
+{
+	out->stage = (int)s;
+	out->diag = *d;
+	return 1;
+}
+
+static int run_failed(struct runner *r, enum judge_stage s, struct run_report *out)
+{
+	const struct diag *d = r->launch.refused || r->launch.faulted ? &r->launch.diag : host_diag(r->w.h);
+	int front = r->launch.refused || (!r->launch.faulted && !r->compiled && is_front_end(d->reason));
+
+	out->refused = r->launch.refused;
+	return failed_at(out, front ? STAGE_compile : s, d);
+}
+
+/* --- watching ---------------------------------------------------------------------------------- */
+
+static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
+{
+	(void)ctx;
+	diag_set(d, REASON_torch_compute, line, 0, "%s computes on the host", name);
+	return 1;
+}
+
+/* torch.flip, Tensor.flip and Tensor.flip_ are one operator. */
+static int same_op(const char *a, const char *b)
+{
+	const char *da = strrchr(a, '.'), *db = strrchr(b, '.');
+	size_t na, nb;
+
+	a = da ? da + 1 : a;
+	b = db ? db + 1 : b;
+	na = strlen(a);
+	nb = strlen(b);
+	na -= na && a[na - 1] == '_' && a[0] != '_';
+	nb -= nb && b[nb - 1] == '_' && b[0] != '_';
+	return na == nb && !memcmp(a, b, na);
+}
+
+/* Does the host do everything the reference does, and launch a kernel on the side? */
+static int covers_reference(const struct task *t, struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+	int covered = t->n_ops > 0;
+
+	for (int i = 0; i < t->n_ops && covered; i++) {
+		int64_t n = 0;
+
+		for (size_t k = 0; k < ops.n; k++)
+			n += same_op(ops.v[k].name, t->op[i].name) ? ops.v[k].count : 0;
+		covered = n >= t->op[i].count;
+	}
+	return covered;
+}
+
+/* The inputs as they were before a call. */
+struct pristine {
+	struct tensor *v;
+	size_t n, cap, at;
+	int changed;
+	struct err *e;
+};
+
+static int copy_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+
+	(void)name;
+	if (vec_grow(k, 1))
+		return err_nomem(k->e);
+	return tensor_to(&k->v[k->n], &obj->t, obj->t.dt, k->e) ? -1 : (k->n++, 0);
+}
+
+static int compare_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+	const struct tensor *was = k->at < k->n ? &k->v[k->at++] : NULL;
+	struct tensor now;
+
+	(void)name;
+	if (!was || was->dt != obj->t.dt || !tensor_same_shape(was, &obj->t)) {
+		k->changed = 1;
+		return 0;
+	}
+	if (tensor_contiguous(&now, &obj->t, k->e))
+		return -1;
+	if (memcmp(tensor_data(&now), tensor_data(was), (size_t)tensor_numel(&now) * (size_t)dtype_size(now.dt)))
+		k->changed = 1;
+	tensor_release(&now);
+	return 0;
+}
+
+static void drop_pristine(struct pristine *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		tensor_release(&k->v[i]);
+	vec_free(k);
+}
+
+static int is_strict(const struct runner *r)
+{
+	return r->o->track == TRACK_STRICT && !r->o->identity && !(r->o->rules_off >> RULE_compute & 1);
+}
+
+/* What forward leaves behind may only be what the reference's does. */
+static int is_stateless(const struct runner *r)
+{
+	return !r->o->identity && !r->t->keeps_state && !(r->o->rules_off >> RULE_state & 1);
+}
+
+/* --- calling ------------------------------------------------------------------------------------ */
+
+/* Only forward is watched: the task's own get_inputs may compute what it likes. */
+static int call_forward(struct runner *r, struct val inputs, struct val *result)
+{
+	int rc;
+
+	r->launch.cost = (struct tile_cost){ .launches = 0 };
+	host_launches_clear(r->w.h);
+	host_tuned_clear(r->w.h);
+	host_ops_clear(r->w.h);
+	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
+	r->launch.may_keep = !is_stateless(r);
+	host_guard(r->w.h, is_stateless(r));
+	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
+	host_guard(r->w.h, 0);
+	host_set_compute(r->w.h, NULL, NULL);
+	return rc;
+}
+
+static void note_outcome(struct runner *r, struct outcome *out)
+{
+	out->cost = r->launch.cost;
+	out->host_seconds = ops_seconds(host_ops(r->w.h), r->o->gpu);
+	out->launches = (int)host_launches(r->w.h).n;
+	out->covers = covers_reference(r->t, r->w.h);
+}
+
+/* Calls forward on inputs that are watched: a candidate that writes to them fails. With `give` its
+ * results are the i-th report's. 0, 1: it failed, -1: we did. */
+static int call_watched(struct runner *r, int i, struct val inputs, const struct trial *tr, int give)
+{
+	struct run_report *out = &r->a->report[i];
+	struct pristine k = { .e = &r->e };
+	struct host *h = r->w.h;
+	struct val result;
+	int rc = host_tensors(h, inputs, copy_input, &k) ? -1 : call_forward(r, inputs, &result);
+
+	if (rc > 0)
+		run_failed(r, tr->stage, out);
+	if (!rc) {
+		note_outcome(r, &out->out);
+		rc = give ? area_give(r->a, i, h, result, &r->e) : 0;
+		world_drop(&r->w, result);
+	}
+	if (!rc)
+		rc = host_tensors(h, inputs, compare_input, &k);
+	if (!rc && k.changed) {
+		struct diag d = { .reason = REASON_ok };
+
+		diag_set(&d, REASON_input_modified, 0, 0, "forward changed one of its inputs");
+		rc = failed_at(out, tr->stage, &d);
+	}
+	drop_pristine(&k);
+	return rc;
+}
+
+/* First on other contents, then the trial's own in the same tensors: what was kept shows. */
+static int call_repeated(struct runner *r, int i, const struct trial *tr)
+{
+	struct val inputs, own;
+	int rc = world_inputs(&r->w, tr, 1, &inputs, &r->e);
+
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
+	rc = call_watched(r, i, inputs, tr, 0);
+	if (!rc)
+		rc = world_inputs(&r->w, tr, 0, &own, &r->e);
+	if (!rc) {
+		rc = world_refill(&r->w, inputs, own, &r->e);
+		world_drop(&r->w, own);
+	}
+	if (!rc)
+		rc = call_watched(r, i, inputs, tr, 1);
+	world_drop(&r->w, inputs);
+	return rc;
+}
+
+static int call_once(struct runner *r, int i, const struct trial *tr)
+{
+	struct val inputs;
+	int rc = world_inputs(&r->w, tr, 0, &inputs, &r->e);
+
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
+	rc = call_watched(r, i, inputs, tr, 1);
+	world_drop(&r->w, inputs);
+	return rc;
+}
+
+/* --- one order ----------------------------------------------------------------------------------- */
+
+/* The candidate built and given the trial's weights. One that does not take the reference's
+ * weights is built again for every trial: what it starts with is all that is known of it. */
+static int make_ready(struct runner *r, const struct run_order *o, const struct trial *tr)
+{
+	int rc;
+
+	if (r->w.h && (o->fresh || !strcmp(r->weights, "seed")))
+		world_close(&r->w);
+	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
+	if (!rc)
+		rc = world_renew(&r->w, tr, RUN_OWN, &r->e);
+	if (rc)
+		return rc;
+	if (r->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
+		return weights_restore(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
+	r->w.set = tr->set;
+	return weights_put(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
+}
+
+/* What the reference learns but starts as a constant must be somewhere in the candidate. */
+static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
+{
+	const struct task_weight *w = strcmp(r->weights, "seed") ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
+	struct diag d = { .reason = REASON_ok };
+
+	if (!w)
+		return 0;
+	diag_set(&d, REASON_weights_ignored, 0, 0, "the model has no parameter or buffer '%s' of the reference's shape, nor all of "
+		 "the reference's in order", w->name);
+	return failed_at(out, tr->stage, &d);
+}
+
+static int run_order(struct runner *r, int i)
+{
+	const struct run_order *o = &r->a->order[i];
+	const struct trial *tr = &r->t->trial[o->trial];
+	struct run_report *out = &r->a->report[i];
+	int rc;
+
+	r->launch.run = o->run;
+	r->launch.watch = o->watch;
+	r->launch.idle = o->idle;
+	r->launch.config = o->config;
+	r->launch.tune = o->tune;
+	r->launch.refused = r->launch.faulted = 0;
+	rc = make_ready(r, o, tr);
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
+	if (lacks_weights(r, tr, out))
+		return 1;
+	return tr->repeat ? call_repeated(r, i, tr) : call_once(r, i, tr);
+}
+
+/* Memory that ended is the candidate's limit: this process runs nothing else. */
+static int broke(struct runner *r, const struct trial *tr, struct run_report *out)
+{
+	struct diag d = { .reason = REASON_ok };
+
+	if (r->e.code != ERR_NOMEM) {
+		out->err = r->e;
+		return RUN_BROKE;
+	}
+	diag_set(&d, REASON_out_of_memory, 0, 0, "%s", reason_text(REASON_out_of_memory));
+	failed_at(out, tr->stage, &d);
+	return RUN_FAILED;
+}
+
+static void note_tuning(struct runner *r, struct run_report *out)
+{
+	struct host_tuned tuned = r->w.h ? host_tuned(r->w.h) : (struct host_tuned){ .most = 0 };
+
+	out->configs = tuned.most;
+	snprintf(out->chosen, sizeof out->chosen, "%.*s", STR_ARG(tuned.chosen));
+	snprintf(out->weights, sizeof out->weights, "%s", r->weights);
+}
+
+/* A model that failed in the middle of a call is not used again. */
+static int serve_one(struct runner *r, int i)
+{
+	struct run_report *out = &r->a->report[i];
+	int rc;
+
+	*out = (struct run_report){ .state = RUN_SKIPPED };
+	r->e = (struct err)ERR_INIT;
+	rc = run_order(r, i);
+	out->state = rc > 0 ? RUN_FAILED : rc ? broke(r, &r->t->trial[r->a->order[i].trial], out) : RUN_GAVE;
+	note_tuning(r, out);
+	r->compiled |= !rc;
+	if (rc)
+		world_close(&r->w);
+	return rc;
+}
+
+/* A limit that was reached would be reached again. */
+static int is_limit(const struct run_report *out)
+{
+	return out->state == RUN_BROKE || (out->state == RUN_FAILED && !strcmp(reason_class(out->diag.reason), "limit"));
+}
+
+void runner_serve(struct runner *r)
+{
+	int last = 0;
+
+	for (int i = 0; i < r->a->n_orders && !r->failed; i++) {
+		if (r->a->order[i].after && last)
+			break;
+		last = serve_one(r, i);
+		if (is_limit(&r->a->report[i]))
+			break;
+	}
+}
