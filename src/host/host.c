@@ -2,7 +2,15 @@
 #include <sys/resource.h>
 
 #include "host/entry.h"
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/ptrmap.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 #include "num/num.h"
 #include "torch/prelude.h"
 
@@ -50,10 +58,10 @@ static struct dict_obj *kept_dict(struct host *h)
 static int host_init(struct host *h)
 {
 	struct module_obj *b;
-	h->interned = kept_dict(h);
+	h->heap.interned = kept_dict(h);
 	h->modules = kept_dict(h);
-	h->natives = kept_dict(h);
-	if (!h->interned || !h->modules || !h->natives || intern_names(h) || host_make_natives(h) ||
+	h->type.natives = kept_dict(h);
+	if (!h->heap.interned || !h->modules || !h->type.natives || intern_names(h) || host_make_natives(h) ||
 	    host_module(h, STR("builtins"), &b))
 		return -1;
 	b->trusted = 1;
@@ -94,18 +102,18 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	}
 	h->o = *o;
 	set_defaults(&h->o);
-	h->fuel = h->fuel_start = h->o.fuel;
-	h->stack_limit = stack_room();
-	h->grad_enabled = 1;
-	h->default_dtype = DT_F32;
-	h->noise = h->o.noise_seed;
+	h->lim.fuel = h->lim.fuel_start = h->o.fuel;
+	h->lim.stack_limit = stack_room();
+	h->torch.grad_enabled = 1;
+	h->torch.default_dtype = DT_F32;
+	h->torch.noise = h->o.noise_seed;
 	h->lib = o->lib;
 	h->own_lib = !o->lib;
 	if (h->own_lib)
 		h->lib = host_lib_new(e);
 	char here;
-	h->stack_top = &here;
-	h->stack_floor = h->stack_top - h->stack_limit - h->stack_limit / 8;
+	h->lim.stack_top = &here;
+	h->lim.stack_floor = h->lim.stack_top - h->lim.stack_limit - h->lim.stack_limit / 8;
 	if (!h->lib || host_init(h)) {
 		host_free(h);
 		err_nomem(e);
@@ -120,16 +128,16 @@ void host_renew(struct host *h, const struct host_options *o)
 	h->o.launch_ctx = o->launch_ctx;
 	h->o.compute = o->compute;
 	h->o.compute_ctx = o->compute_ctx;
-	h->o.noise_seed = h->noise = o->noise_seed;
+	h->o.noise_seed = h->torch.noise = o->noise_seed;
 	h->o.nominal = o->nominal ? o->nominal : DT_F32;
 	h->o.track_undef = o->track_undef;
 	h->o.poison = o->poison;
 	h->o.config = o->config;
 	h->o.tune = o->tune;
-	h->fuel = h->fuel_start;
+	h->lim.fuel = h->lim.fuel_start;
 }
 
-int host_is_lost(const struct host *h) { return h->fatal; }
+int host_is_lost(const struct host *h) { return h->fail.fatal; }
 
 static void free_unit(struct unit *u)
 {
@@ -143,75 +151,75 @@ void host_free(struct host *h)
 {
 	if (!h)
 		return;
-	if (h->ext.release)
-		h->ext.release(h->ext.p);
+	if (h->torch.ext.release)
+		h->torch.ext.release(h->torch.ext.p);
 	host_launches_clear(h);
-	vec_free(&h->launches);
-	buf_release(&h->tuned);
-	buf_release(&h->trying);
-	vec_free(&h->ops);
+	vec_free(&h->did.launches);
+	buf_release(&h->did.tuned);
+	buf_release(&h->did.trying);
+	vec_free(&h->did.ops);
 	host_free_objects(h);
 	while (h->units) {
 		struct unit *next = h->units->next;
 		free_unit(h->units);
 		h->units = next;
 	}
-	ptr_map_release(&h->idents);
-	ptr_map_release(&h->jits);
-	arena_release(&h->jit_arena);
-	arena_release(&h->launch_arena);
-	buf_release(&h->printed);
+	ptr_map_release(&h->heap.idents);
+	ptr_map_release(&h->torch.jits);
+	arena_release(&h->torch.jit_arena);
+	arena_release(&h->torch.launch_arena);
+	buf_release(&h->did.printed);
 	if (h->own_lib)
 		host_lib_free(h->lib);
 	mem_free(h);
 }
 
-const struct diag *host_diag(const struct host *h) { return &h->diag; }
-struct str host_printed(const struct host *h) { return buf_str(&h->printed); }
-struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->ops.v, .n = h->ops.n }; }
-void host_ops_clear(struct host *h) { h->ops.n = 0; }
-struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->launches.v, .n = h->launches.n }; }
+const struct diag *host_diag(const struct host *h) { return &h->fail.diag; }
+struct str host_printed(const struct host *h) { return buf_str(&h->did.printed); }
+struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
+void host_ops_clear(struct host *h) { h->did.ops.n = 0; }
+struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n }; }
 
-void host_launches_clear(struct host *h) { h->launches.n = 0; }
+void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
 
 struct host_usage host_usage(const struct host *h)
 {
-	return (struct host_usage){ .bytes = h->bytes + h->tensor_bytes, .peak = h->peak, .steps = h->fuel_start - h->fuel };
+	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .steps = h->lim.fuel_start - h->lim.fuel };
 }
 
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx)
 {
 	h->o.compute = fn;
 	h->o.compute_ctx = ctx;
-	h->reads = 0;
+	h->did.reads = 0;
 }
 
 void host_seal(struct host *h)
 {
-	h->sealed = 1;
-	h->sealed_storage = storage_newest();
+	h->heap.sealed = 1;
+	h->heap.sealed_storage = storage_newest();
 }
 
 uint64_t host_sealed_storage(const struct host *h)
 {
-	return h->sealed_storage;
+	return h->heap.sealed_storage;
 }
 
 void host_guard(struct host *h, int on)
 {
-	h->guarded = on && h->sealed;
+	h->heap.guarded = on && h->heap.sealed;
 }
 
 struct host_tuned host_tuned(const struct host *h)
 {
-	return (struct host_tuned){ .most = h->tuned_most, .chosen = buf_str(h->trying.n ? &h->trying : &h->tuned) };
+	return (struct host_tuned){ .most = h->did.tuned_most, .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
 }
 
 void host_tuned_clear(struct host *h)
 {
-	h->tuned_most = 0;
-	buf_clear(&h->tuned);
-	buf_clear(&h->trying);
+	h->did.tuned_most = 0;
+	buf_clear(&h->did.tuned);
+	buf_clear(&h->did.trying);
 }
 
 /* --- entry points: every run of program code from outside goes through these two ------------------- */
@@ -219,10 +227,10 @@ void host_tuned_clear(struct host *h)
 /* Remembers where the stack is: the next call may come from another thread. */
 void host_begin(struct host *h, struct host_entry *en)
 {
-	*en = (struct host_entry){ .mark = temps_mark(h), .depth = h->depth, .frame = h->frame };
-	h->diag = h->fatal ? h->diag : (struct diag){ .reason = REASON_ok };
-	h->stack_top = (const char *)en;
-	h->stack_floor = h->stack_top - h->stack_limit - h->stack_limit / 8;
+	*en = (struct host_entry){ .mark = temps_mark(h), .depth = h->lim.depth, .frame = h->frame };
+	h->fail.diag = h->fail.fatal ? h->fail.diag : (struct diag){ .reason = REASON_ok };
+	h->lim.stack_top = (const char *)en;
+	h->lim.stack_floor = h->lim.stack_top - h->lim.stack_limit - h->lim.stack_limit / 8;
 }
 
 /* The result of a run: kept for the caller, or reported. */
@@ -232,13 +240,13 @@ int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, str
 		val_keep(*out);
 	temps_drain(h, en->mark);
 	h->frame = en->frame;
-	h->depth = en->depth;
+	h->lim.depth = en->depth;
 	if (!rc)
 		return 0;
-	if (h->failed) {
-		h->failed = 0;
+	if (h->fail.failed) {
+		h->fail.failed = 0;
 		if (e && e->code == ERR_NONE)
-			*e = h->err;
+			*e = h->fail.err;
 		return -1;
 	}
 	return host_report(h);
@@ -288,6 +296,6 @@ int host_call(struct host *h, struct val fn, const struct val *args, size_t n, s
 	struct host_entry en;
 	struct call_args a = { .a = args, .n = n };
 	host_begin(h, &en);
-	int rc = h->fatal ? -1 : host_callv(h, fn, &a, out);
+	int rc = h->fail.fatal ? -1 : host_callv(h, fn, &a, out);
 	return host_end(h, &en, rc, out, e);
 }

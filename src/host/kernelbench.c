@@ -3,7 +3,13 @@
 #include <stdio.h>
 
 #include "host/entry.h"
-#include "interp/interp.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/iter.h"
+#include "interp/state.h"
 
 /* The named global called with arguments: Python's own errors if it is not there. */
 static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n, struct val *out)
@@ -67,7 +73,7 @@ int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls
 {
 	struct host_entry en;
 	host_begin(h, &en);
-	return host_end(h, &en, h->fatal ? -1 : build(h, ns, cls_ns, cls, seed, model), model, e);
+	return host_end(h, &en, h->fail.fatal ? -1 : build(h, ns, cls_ns, cls, seed, model), model, e);
 }
 
 static int make_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs)
@@ -82,7 +88,7 @@ int host_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs
 {
 	struct host_entry en;
 	host_begin(h, &en);
-	return host_end(h, &en, h->fatal ? -1 : make_inputs(h, ns, seed, inputs), inputs, e);
+	return host_end(h, &en, h->fail.fatal ? -1 : make_inputs(h, ns, seed, inputs), inputs, e);
 }
 
 int host_forward(struct host *h, struct val model, struct val inputs, struct val *out, struct err *e)
@@ -90,7 +96,7 @@ int host_forward(struct host *h, struct val model, struct val inputs, struct val
 	struct host_entry en;
 	struct call_args a = { .a = inputs.u.seq->v, .n = inputs.u.seq->n };
 	host_begin(h, &en);
-	return host_end(h, &en, h->fatal ? -1 : host_callv(h, model, &a, out), out, e);
+	return host_end(h, &en, h->fail.fatal ? -1 : host_callv(h, model, &a, out), out, e);
 }
 
 int host_eval_mode(struct host *h, struct val model, struct err *e)
@@ -220,10 +226,10 @@ static int set_dtype(void *ctx, struct str name, struct tensor_obj *t)
 	if (tensor_to(&to, &t->t, host_dtype(c->h, c->dt), c->e))
 		return -1;
 	if (t->t.st->refs == 1)
-		c->h->tensor_bytes -= MIN(t->t.st->bytes, c->h->tensor_bytes);
+		c->h->lim.tensor_bytes -= MIN(t->t.st->bytes, c->h->lim.tensor_bytes);
 	tensor_release(&t->t);
 	t->t = to;
-	c->h->tensor_bytes += to.st->bytes;
+	c->h->lim.tensor_bytes += to.st->bytes;
 	return 0;
 }
 

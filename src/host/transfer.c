@@ -1,6 +1,10 @@
 /* Values copied within a host, and from one host into another. */
 #include "host/entry.h"
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/ptrmap.h"
+#include "interp/state.h"
 
 int host_copy(struct host *h, struct val v, struct val *out, struct err *e)
 {
@@ -50,7 +54,7 @@ static int import_tensor(struct importer *m, const struct tensor_obj *from, stru
 	out->u.t->requires_grad = from->requires_grad;
 	out->u.t->is_param = from->is_param;
 	if (from->is_param)
-		out->u.o->cls = m->h->param_class;
+		out->u.o->cls = m->h->type.param_class;
 	return 0;
 }
 

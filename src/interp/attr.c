@@ -1,7 +1,14 @@
 /* Attributes: of instances, classes, modules, functions and built-in values. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 /* Doors into the interpreter itself: none of them exists here. */
 static const char *const forbidden[] = {
@@ -96,7 +103,7 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		return 1;
 	}
 	if (name == h->nm[NM___class__]) {
-		*out = val_obj(&h->type_class->h);
+		*out = val_obj(&h->type.type_class->h);
 		return 1;
 	}
 	if ((m = class_lookup(h, c, name, NULL))) {
@@ -106,15 +113,15 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		*out = host_hold(h, *m);
 		return 1;
 	}
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (name == h->nm[NM___doc__] || name == h->nm[NM___module__]) {
 		*out = name == h->nm[NM___doc__] ? val_none() : val_of_str(host_intern(h, STR("builtins")));
 		return 1;
 	}
-	if ((m = class_lookup(h, h->type_class, name, NULL)) && h->type_class->native)
+	if ((m = class_lookup(h, h->type.type_class, name, NULL)) && h->type.type_class->native)
 		return val_pair(h, V_METHOD, self, *m, out) ? -1 : 1;
-	return h->fatal ? -1 : 0;
+	return h->fail.fatal ? -1 : 0;
 }
 
 static int function_attr(struct host *h, struct val v, struct str_obj *name, struct val *out)
@@ -183,7 +190,7 @@ static int super_attr(struct host *h, struct method_obj *s, struct str_obj *name
 		}
 		return bind_member(h, self, of, *m, out) ? -1 : 1;
 	}
-	return h->fatal ? -1 : 0;
+	return h->fail.fatal ? -1 : 0;
 }
 
 /* --- reading --------------------------------------------------------------------------------------- */
@@ -205,7 +212,7 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 	default: break;
 	}
 	m = class_lookup(h, c, name, NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (m && (m->kind == V_PROPERTY || (m->kind == V_BUILTIN && m->u.b->row->flags & BIND_PROPERTY)))
 		return bind_member(h, v, c, host_hold(h, *m), out) ? -1 : 1;
@@ -227,7 +234,7 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
 		return -1;
 	struct val *hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook)
 		return found;
@@ -307,7 +314,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 {
 	struct val r;
 	struct val *m = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v), name, NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (m && m->kind == V_PROPERTY) {
 		if (m->u.m->fn.kind == V_UNSET || m->u.m->fn.kind == V_NONE)
@@ -322,7 +329,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 			return -1;
 		struct str_obj *key = host_intern(h, val_text(set));
 		struct val *s = key ? class_lookup(h, val_class(h, v), key, NULL) : NULL;
-		if (h->fatal)
+		if (h->fail.fatal)
 			return -1;
 		if (!s)
 			return host_raise(h, EXC_AttributeError, "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
@@ -351,9 +358,9 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 {
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___setattr__], &where) : NULL;
-	if (h->fatal || h->failed || host_may_set(h, v))
+	if (h->fail.fatal || h->fail.failed || host_may_set(h, v))
 		return -1;
-	if (!hook || where == h->object_class)
+	if (!hook || where == h->type.object_class)
 		return attr_set_generic(h, v, name, x);
 	struct val a[3] = { v, val_of_str(name), x };
 	struct call_args args = { .a = a, .n = 3 };
@@ -378,9 +385,9 @@ int attr_del(struct host *h, struct val v, struct str_obj *name)
 {
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___delattr__], &where) : NULL;
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
-	if (!hook || where == h->object_class)
+	if (!hook || where == h->type.object_class)
 		return attr_del_generic(h, v, name);
 	struct val a[2] = { v, val_of_str(name) };
 	struct call_args args = { .a = a, .n = 2 };
@@ -398,7 +405,7 @@ int has_special(struct host *h, struct val v, enum name_id name)
 int call_special(struct host *h, struct val v, enum name_id name, const struct val *a, size_t n, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, v), h->nm[name], NULL), all[5];
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m || m->kind == V_NONE)
 		return 0;

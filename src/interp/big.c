@@ -3,7 +3,10 @@
  * digits ends the program with out_of_memory, because nothing honest needs it. */
 #include <math.h>
 
-#include "interp/interp.h"
+#include "interp/big.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/operator.h"
 
 enum { BIG_DIGITS = 1 << 16 };
 

@@ -2,8 +2,15 @@
  * the device and gradient flags of its tensor arguments noted for its results. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/ptrmap.h"
 #include "interp/sig.h"
+#include "interp/state.h"
+#include "interp/work.h"
 
 static struct sig *sig_of(struct host *h, const struct bind_row *row)
 {
@@ -187,14 +194,14 @@ static int check_tensors(struct host *h, const struct bind_row *row, const struc
 {
 	struct tensor_flags f = { .device = HOST_CPU };
 	note_args(&f, a, s->n, 0);
-	h->call_device = f.device;
-	h->call_grad = f.grad && h->grad_enabled;
+	h->torch.call_device = f.device;
+	h->torch.call_grad = f.grad && h->torch.grad_enabled;
 	if (s->device >= 0 && a[s->device].kind == V_DEVICE)
-		h->call_device = (enum host_device)a[s->device].aux;
+		h->torch.call_device = (enum host_device)a[s->device].aux;
 	if (f.mixed && row->flags & BIND_COMPUTE && !(row->flags & BIND_ANY_DEVICE))
 		return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
 				  device_name(f.device == HOST_CUDA ? f.device : f.other), device_name(f.device == HOST_CUDA ? f.other : f.device));
-	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param && h->grad_enabled && row->flags & BIND_COMPUTE)
+	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param && h->torch.grad_enabled && row->flags & BIND_COMPUTE)
 		return host_raise(h, EXC_RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
 	return row->flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }
@@ -203,19 +210,19 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row)
 {
 	int line, col;
 	host_position(h, &line, &col);
-	for (size_t i = h->ops.n; i-- > 0 && i + 16 > h->ops.n;)
-		if (h->ops.v[i].name == row->name && h->ops.v[i].line == line) {
-			h->ops.v[i].count++;
-			return &h->ops.v[i];
+	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
+		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line) {
+			h->did.ops.v[i].count++;
+			return &h->did.ops.v[i];
 		}
-	if (h->ops.n >= 100000)
+	if (h->did.ops.n >= 100000)
 		return NULL;
 	struct host_op op = { .name = row->name, .line = line, .flags = row->flags, .count = 1 };
-	if (vec_push(&h->ops, op)) {
+	if (vec_push(&h->did.ops, op)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
 	}
-	return &h->ops.v[h->ops.n - 1];
+	return &h->did.ops.v[h->did.ops.n - 1];
 }
 
 /* --- the call ---------------------------------------------------------------------------------------- */
@@ -227,7 +234,7 @@ static int burn_work(struct host *h, const struct bind_row *row, const struct va
 {
 	struct host_op *op = host_record_op(h, row);
 	if (!op)
-		return h->fatal ? -1 : 0;
+		return h->fail.fatal ? -1 : 0;
 	int64_t flops = op->flops, bytes = op->bytes;
 	host_count_work(op, a, n, out);
 	return host_burn(h, CALL_STEPS + (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
@@ -248,28 +255,28 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	if (host_enter(h))
 		return -1;
 	struct bind b = { .h = h, .row = row, .a = a, .n = s->n, .out = val_none(), .e = ERR_INIT };
-	const struct bind *outer = h->call;
-	enum host_device device = h->call_device;
-	int grad = h->call_grad;
+	const struct bind *outer = h->torch.call;
+	enum host_device device = h->torch.call_device;
+	int grad = h->torch.call_grad;
 	const unsigned tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
 	int rc = fill_slots(h, row, s, args, a);
 	if (!rc && row->flags & tensors)
 		rc = check_tensors(h, row, s, a);
-	if (!rc && h->guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
+	if (!rc && h->heap.guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
 		rc = host_may_change(h, a[0]);
-	h->call = &b;
+	h->torch.call = &b;
 	if (!rc)
 		rc = row->fn(&b);
 	if (!rc && row->flags & tensors)
 		rc = burn_work(h, row, a, s->n, b.out);
-	h->call = outer;
-	h->call_device = device;
-	h->call_grad = grad;
+	h->torch.call = outer;
+	h->torch.call_device = device;
+	h->torch.call_grad = grad;
 	host_leave(h);
 	if (rc)
-		return h->fatal || h->exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal, "%s failed without saying why", row->name);
+		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal, "%s failed without saying why", row->name);
 	if (s->is_new)
 		adopt_class(a[0], &b.out);
 	*out = b.out;
-	return h->fatal ? -1 : 0;
+	return h->fail.fatal ? -1 : 0;
 }

@@ -1,8 +1,14 @@
 /* Arguments of bound functions as C values; wrong types get torch's wording. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/ptrmap.h"
 #include "interp/sig.h"
+#include "interp/state.h"
 
 int bind_raise(struct bind *b, enum host_exc x, const char *fmt, ...)
 {
@@ -34,7 +40,7 @@ int bind_unsupported(struct bind *b, const char *fmt, ...)
 
 int bind_fail(struct bind *b)
 {
-	if (b->h->fatal || b->h->exc.kind != V_UNSET)
+	if (b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET)
 		return -1;
 	return host_raise_err(b->h, &b->e);
 }
@@ -93,7 +99,7 @@ int bind_int(struct bind *b, size_t i, int64_t *v)
 {
 	if (!int_of(b->h, b->a[i], v))
 		return 0;
-	return b->h->fatal || b->h->exc.kind != V_UNSET ? -1 : wrong_type(b, i, "int");
+	return b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET ? -1 : wrong_type(b, i, "int");
 }
 
 int bind_float(struct bind *b, size_t i, double *v)
@@ -111,7 +117,7 @@ int bind_float(struct bind *b, size_t i, double *v)
 		*v = r.u.f;
 		return 0;
 	}
-	return b->h->fatal || b->h->exc.kind != V_UNSET ? -1 : wrong_type(b, i, "float");
+	return b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET ? -1 : wrong_type(b, i, "float");
 }
 
 int bind_unwrap(struct bind *b, struct val *v)
@@ -171,7 +177,7 @@ int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 int bind_device(struct bind *b, size_t i, enum host_device *v)
 {
 	struct val x = b->a[i];
-	*v = b->h->call_device;
+	*v = b->h->torch.call_device;
 	if (!bind_given(b, i))
 		return 0;
 	if (x.kind == V_DEVICE) {
@@ -221,7 +227,7 @@ static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, stru
 	out->n = (int)n;
 	for (size_t k = 0; k < n; k++)
 		if (int_of(b->h, v[k], &out->v[k])) {
-			if (b->h->fatal || b->h->exc.kind != V_UNSET)
+			if (b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET)
 				return -1;
 			return wrong_type(b, i, "tuple of ints");
 		}
@@ -302,7 +308,7 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 	if (x.kind == V_TUPLE && x.u.seq->n == 1 && (x.u.seq->v[0].kind == V_LIST || x.u.seq->v[0].kind == V_TUPLE))
 		x = x.u.seq->v[0];
 	if (x.kind == V_TENSOR || host_to_list(b->h, x, &list)) {
-		if (b->h->fatal)
+		if (b->h->fail.fatal)
 			return -1;
 		host_exc_clear(b->h);
 		return wrong_type(b, i, "tuple of Tensors");

@@ -2,7 +2,12 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 /* One step in the last place up or down, by chance; zero, infinities and NaN stay, and no step
  * makes one. `inf` is the exponent's bits, the float's sign is above them. */
@@ -63,7 +68,7 @@ static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 	struct rng r;
 	struct tensor dense;
 	struct err e = ERR_INIT;
-	rng_init(&r, h->noise++, "noise");
+	rng_init(&r, h->torch.noise++, "noise");
 	if (!by_type[t->dt] || tensor_contiguous(&dense, t, &e))
 		return;
 	by_type[t->dt](&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
@@ -98,9 +103,9 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
 		jitter(h, t, b->row);
 	int is_float = dtype_is_float(t->dt);
-	if (val_tensor(h, t, h->call_device, v))
+	if (val_tensor(h, t, h->torch.call_device, v))
 		return -1;
-	v->u.t->requires_grad = h->call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
+	v->u.t->requires_grad = h->torch.call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
 	v->u.t->computed = (flags & BIND_COMPUTE) != 0;
 	return 0;
 }
@@ -143,10 +148,10 @@ static struct class_obj *named_class(struct host *h, const char *name, const cha
 	if (val_strf(h, &full, "torch.return_types.%s", name))
 		return NULL;
 	struct str_obj *key = host_intern(h, val_text(full));
-	struct val *old = key ? attrs_get(h->natives, key) : NULL;
+	struct val *old = key ? attrs_get(h->type.natives, key) : NULL;
 	if (old || !key)
 		return old ? old->u.c : NULL;
-	struct class_obj *base = h->kind_class[V_TUPLE], *c;
+	struct class_obj *base = h->type.kind_class[V_TUPLE], *c;
 	if (class_new(h, host_intern(h, str_of(name)), &base, 1, &c) || val_tuple(h, NULL, 0, &list))
 		return NULL;
 	c->kind = V_TUPLE;
@@ -155,7 +160,7 @@ static struct class_obj *named_class(struct host *h, const char *name, const cha
 		if (val_str(h, str_of(fields[i]), &s) || list_append(h, list, s))
 			return NULL;
 	f = list;
-	if (attrs_set(h, c->h.attrs, h->nm[NM__fields], f) || attrs_set(h, h->natives, key, val_obj(&c->h)))
+	if (attrs_set(h, c->h.attrs, h->nm[NM__fields], f) || attrs_set(h, h->type.natives, key, val_obj(&c->h)))
 		return NULL;
 	return c;
 }
@@ -198,7 +203,7 @@ int bind_self(struct bind *b)
 	tensor_mark_defined(&b->a[0].u.t->t);
 	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
 		jitter(h, &b->a[0].u.t->t, b->row);
-	if (h->call_grad && dtype_is_float(b->a[0].u.t->t.dt))
+	if (h->torch.call_grad && dtype_is_float(b->a[0].u.t->t.dt))
 		b->a[0].u.t->requires_grad = 1;
 	b->out = b->a[0];
 	return 0;
@@ -216,8 +221,8 @@ enum dtype host_nominal(struct host *h, enum dtype dt)
 	return h->o.oracle && dt == DT_F64 ? h->o.nominal : dt;
 }
 
-enum dtype host_default_dtype(struct host *h) { return h->default_dtype; }
-void host_set_default_dtype(struct host *h, enum dtype dt) { h->default_dtype = dt; }
-int host_grad_enabled(struct host *h) { return h->grad_enabled; }
+enum dtype host_default_dtype(struct host *h) { return h->torch.default_dtype; }
+void host_set_default_dtype(struct host *h, enum dtype dt) { h->torch.default_dtype = dt; }
+int host_grad_enabled(struct host *h) { return h->torch.grad_enabled; }
 struct pool *host_pool(struct host *h) { return h->o.pool; }
-struct host_ext *host_ext(struct host *h) { return &h->ext; }
+struct host_ext *host_ext(struct host *h) { return &h->torch.ext; }

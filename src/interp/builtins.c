@@ -2,7 +2,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/scope.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 enum { PRINT_LIMIT = 1 << 20 };
 
@@ -20,8 +32,8 @@ static int b_print(struct bind *b)
 		rc = val_to_str(h, b->a[0].u.seq->v[i], &line);
 	}
 	buf_addstr(&line, end.kind == V_STR ? val_text(end) : STR("\n"));
-	if (!rc && h->printed.n < PRINT_LIMIT)
-		buf_add(&h->printed, line.p, MIN(line.n, PRINT_LIMIT - h->printed.n));
+	if (!rc && h->did.printed.n < PRINT_LIMIT)
+		buf_add(&h->did.printed, line.p, MIN(line.n, PRINT_LIMIT - h->did.printed.n));
 	buf_release(&line);
 	return rc;
 }
@@ -103,7 +115,7 @@ static int int_text(struct bind *b, int base, const char *prefix)
 	int neg = d.n && d.p[0] == '-';
 	buf_addf(&t, "%s%s%s", neg ? "-" : "", prefix, buf_cstr(&d) + neg);
 	buf_release(&d);
-	return text_result(b, &t, b->h->fatal ? -1 : 0);
+	return text_result(b, &t, b->h->fail.fatal ? -1 : 0);
 }
 
 static int b_bin(struct bind *b) { return int_text(b, 2, "0b"); }
@@ -335,7 +347,7 @@ static int b_list(struct bind *b)
 static int b_tuple(struct bind *b)
 {
 	struct val v = b->a[1], cls = b->a[0];
-	int exact = cls.kind == V_CLASS && cls.u.c == b->h->kind_class[V_TUPLE];
+	int exact = cls.kind == V_CLASS && cls.u.c == b->h->type.kind_class[V_TUPLE];
 	if (exact && v.kind == V_TUPLE && v.u.o->cls == cls.u.c) {
 		b->out = v;
 		return 0;
@@ -359,7 +371,7 @@ static int b_size(struct bind *b)
 		return -1;
 	if (b->a[1].kind != V_UNSET && val_tuple(b->h, b->out.u.seq->v, b->out.u.seq->n, &b->out))
 		return -1;
-	b->out.u.o->cls = b->h->size_class;
+	b->out.u.o->cls = b->h->type.size_class;
 	return 0;
 }
 
@@ -803,7 +815,7 @@ static int b_object(struct bind *b)
 static int o_init(struct bind *b)
 {
 	struct val t;
-	if (b->a[0].kind == V_OBJECT && class_is_sub(b->a[0].u.o->cls, b->h->exc_class[EXC_BaseException])) {
+	if (b->a[0].kind == V_OBJECT && class_is_sub(b->a[0].u.o->cls, b->h->type.exc_class[EXC_BaseException])) {
 		if (val_tuple(b->h, b->a[1].u.seq->v, b->a[1].u.seq->n, &t))
 			return -1;
 		return attrs_set(b->h, b->a[0].u.o->attrs, b->h->nm[NM_args], t);

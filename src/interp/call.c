@@ -1,6 +1,16 @@
 /* Calls: making functions, evaluating arguments, binding them to parameters, running bodies.
  * The messages are Python's. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 /* --- making functions ------------------------------------------------------------------------ */
 
@@ -281,7 +291,7 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 	default: {
 		struct val *call = V_IS_HEAP(fn) ? class_lookup(h, val_class(h, fn), h->nm[NM___call__], NULL) : NULL;
 		struct val bound;
-		if (h->fatal || h->failed)
+		if (h->fail.fatal || h->fail.failed)
 			return -1;
 		if (!call)
 			return host_raise(h, EXC_TypeError, "'%s' object is not callable", val_type_name(h, fn));

@@ -1,5 +1,14 @@
 /* Classes: the built-in types, class statements, method resolution order, instances. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 static const struct native { const char *dotted, *name; enum val_kind kind; const char *base; } natives[] = {
 #define NATIVE(dotted, name, kind, base) { dotted, name, kind, base },
@@ -83,7 +92,7 @@ static int class_order(struct host *h, struct class_obj *c)
 
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out)
 {
-	struct class_obj *c = host_obj(h, V_CLASS, sizeof *c, h->type_class);
+	struct class_obj *c = host_obj(h, V_CLASS, sizeof *c, h->type.type_class);
 	struct dict_obj *d = c ? dict_obj_new(h, V_DICT) : NULL;
 	if (!d || !(c->bases = host_alloc(h, (n_bases + 1) * sizeof *c->bases)))
 		return -1;
@@ -116,7 +125,7 @@ int class_is_sub(const struct class_obj *c, const struct class_obj *of)
 struct class_obj *host_native_class(struct host *h, const char *dotted)
 {
 	struct str_obj *key = host_intern(h, str_of(dotted));
-	struct val *found = key ? attrs_get(h->natives, key) : NULL;
+	struct val *found = key ? attrs_get(h->type.natives, key) : NULL;
 	return found ? found->u.c : NULL;
 }
 
@@ -128,9 +137,9 @@ static int add_native(struct host *h, const char *dotted, const char *name, enum
 		return -1;
 	(*out)->native = key->p;
 	(*out)->kind = kind;
-	if (!h->kind_class[kind])
-		h->kind_class[kind] = *out;
-	return attrs_set(h, h->natives, key, val_obj(&(*out)->h));
+	if (!h->type.kind_class[kind])
+		h->type.kind_class[kind] = *out;
+	return attrs_set(h, h->type.natives, key, val_obj(&(*out)->h));
 }
 
 int host_make_natives(struct host *h)
@@ -142,21 +151,21 @@ int host_make_natives(struct host *h)
 		if (add_native(h, n->dotted, n->name, n->kind, base, &c))
 			return -1;
 	}
-	h->object_class = host_native_class(h, "object");
-	h->type_class = host_native_class(h, "type");
-	h->size_class = host_native_class(h, "torch.Size");
-	h->param_class = host_native_class(h, "torch.nn.Parameter");
-	h->kind_class[V_BIG] = h->kind_class[V_INT];
-	h->kind_class[V_UNSET] = h->kind_class[V_NONE];
+	h->type.object_class = host_native_class(h, "object");
+	h->type.type_class = host_native_class(h, "type");
+	h->type.size_class = host_native_class(h, "torch.Size");
+	h->type.param_class = host_native_class(h, "torch.nn.Parameter");
+	h->type.kind_class[V_BIG] = h->type.kind_class[V_INT];
+	h->type.kind_class[V_UNSET] = h->type.kind_class[V_NONE];
 	for (int i = 0; i < EXCS; i++) {
-		struct class_obj *base = i ? h->exc_class[excs[i].base] : h->object_class;
-		if (add_native(h, excs[i].name, excs[i].name, V_OBJECT, base, &h->exc_class[i]))
+		struct class_obj *base = i ? h->type.exc_class[excs[i].base] : h->type.object_class;
+		if (add_native(h, excs[i].name, excs[i].name, V_OBJECT, base, &h->type.exc_class[i]))
 			return -1;
-		h->exc_class[i]->is_exc = i + 1;
+		h->type.exc_class[i]->is_exc = i + 1;
 	}
-	for (struct obj *o = h->objects; o; o = o->next)      /* made before its class was */
+	for (struct obj *o = h->heap.objects; o; o = o->next)      /* made before its class was */
 		if (!o->cls)
-			o->cls = h->kind_class[o->kind];
+			o->cls = h->type.kind_class[o->kind];
 	return 0;
 }
 
@@ -165,8 +174,8 @@ struct class_obj *val_class(struct host *h, struct val v)
 	if (V_IS_HEAP(v))
 		return v.u.o->cls;
 	if (v.aux && (v.kind == V_INT || v.kind == V_FLOAT))
-		return h->scalar_class[v.kind == V_FLOAT];
-	return h->kind_class[v.kind];
+		return h->type.scalar_class[v.kind == V_FLOAT];
+	return h->type.kind_class[v.kind];
 }
 
 const char *val_type_name(struct host *h, struct val v)
@@ -178,7 +187,7 @@ const char *val_type_name(struct host *h, struct val v)
 static struct val *native_member(struct host *h, struct class_obj *c, const struct str_obj *name)
 {
 	struct val v;
-	if (c == h->object_class && name->p[0] != '_')
+	if (c == h->type.object_class && name->p[0] != '_')
 		return NULL;
 	int found = host_native_get(h, c, (struct str_obj *)name, &v);
 	if (found < 0)
@@ -225,10 +234,10 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 			return host_raise(h, EXC_TypeError, "bases must be types");
 	}
 	for (size_t i = 0; i < *count; i++)
-		if (bases[i] == h->kind_class[V_BOOL] || bases[i]->kind == V_DTYPE || bases[i]->kind == V_FUNC)
+		if (bases[i] == h->type.kind_class[V_BOOL] || bases[i]->kind == V_DTYPE || bases[i]->kind == V_FUNC)
 			return host_raise(h, EXC_TypeError, "type '%s' is not an acceptable base type", bases[i]->name->p);
 	if (!*count)
-		bases[(*count)++] = h->object_class;
+		bases[(*count)++] = h->type.object_class;
 	return 0;
 }
 
@@ -326,7 +335,7 @@ static int new_object(struct host *h, struct class_obj *c, struct val *out)
 
 static int is_exc_class(struct host *h, const struct class_obj *c)
 {
-	return class_is_sub(c, h->exc_class[EXC_BaseException]);
+	return class_is_sub(c, h->type.exc_class[EXC_BaseException]);
 }
 
 /* The new object before __init__: by a __new__ of the program or of a built-in type. */
@@ -334,9 +343,9 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 {
 	struct class_obj *where = NULL;
 	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where), a[33], t;
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
-	if (!maker || where == h->object_class) {
+	if (!maker || where == h->type.object_class) {
 		if (c->kind != V_OBJECT)
 			return host_raise(h, EXC_TypeError, "cannot create '%s' instances", c->name->p);
 		if (new_object(h, c, out))
@@ -382,7 +391,7 @@ static int init_instance(struct host *h, struct class_obj *c, struct val self, s
 
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out)
 {
-	if (c == h->type_class) {
+	if (c == h->type.type_class) {
 		if (args->n != 1 || args->n_kw)
 			return host_fatal(h, REASON_unsupported, "type() with other than one argument");
 		*out = val_obj(&val_class(h, args->a[0])->h);
@@ -390,7 +399,7 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 	}
 	struct class_obj *where = NULL;
 	struct val *init = class_lookup(h, c, h->nm[NM___init__], &where);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	int own_init = init && !where->native;
 	struct val start = init ? host_hold(h, *init) : val_none();      /* __new__ may change the class */
@@ -399,7 +408,7 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 	if (own_init && class_is_sub(val_class(h, *out), c))
 		return init_instance(h, c, *out, start, args);
 	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where);
-	if (!own_init && (!maker || where == h->object_class) && !is_exc_class(h, c) && (args->n || args->n_kw))
+	if (!own_init && (!maker || where == h->type.object_class) && !is_exc_class(h, c) && (args->n || args->n_kw))
 		return host_raise(h, EXC_TypeError, "%s() takes no arguments", c->name->p);
 	return 0;
 }
@@ -421,7 +430,7 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 		return yes;
 	}
 	if (of.kind == V_NONE)                   /* in a union: int | None */
-		return c.kind == V_CLASS && c.u.c == h->kind_class[V_NONE];
+		return c.kind == V_CLASS && c.u.c == h->type.kind_class[V_NONE];
 	if (of.kind == V_OBJECT) {               /* the abstract types of collections.abc and typing */
 		struct str_obj *name = host_intern(h, STR("__subclasscheck__"));
 		int found = name ? attr_get(h, of, name, &r) : -1;

@@ -1,6 +1,12 @@
 /* Comprehensions: each runs in a frame of its own, with its own variables. A generator
  * expression is evaluated at once into a list and then iterated. */
-#include "interp/interp.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 struct comp {
 	struct host_frame f;

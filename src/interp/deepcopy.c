@@ -1,5 +1,8 @@
 /* Deep copies: what was shared stays shared, in lists and objects as in tensors' storages. */
-#include "interp/interp.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/ptrmap.h"
 
 struct copier {
 	struct host *h;

@@ -3,7 +3,13 @@
  * code (__eq__), which may change the table: find starts again when it did. */
 #include <math.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 static uint64_t mix(uint64_t x)
 {
@@ -54,7 +60,7 @@ static int hash_object(struct host *h, struct val v, uint64_t *out)
 	struct class_obj *where;
 	struct val *eq = class_lookup(h, v.u.o->cls, h->nm[NM___eq__], &where);
 	struct val *own = class_lookup(h, v.u.o->cls, h->nm[NM___hash__], NULL);
-	if (h->failed || h->fatal)
+	if (h->fail.failed || h->fail.fatal)
 		return -1;
 	if (own && own->kind != V_NONE) {
 		struct val r;
@@ -64,7 +70,7 @@ static int hash_object(struct host *h, struct val v, uint64_t *out)
 		*out = mix((uint64_t)r.u.i);
 		return 0;
 	}
-	if (eq && !own && where != h->object_class)
+	if (eq && !own && where != h->type.object_class)
 		return host_raise(h, EXC_TypeError, "unhashable type: '%s'", val_type_name(h, v));
 	*out = mix((uint64_t)(uintptr_t)v.u.o);
 	return 0;

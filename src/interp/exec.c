@@ -1,5 +1,15 @@
 /* Statements. Each drops the temporaries it made; `return` hands its value over in f->ret. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 typedef enum flow exec_fn(struct host *h, struct host_frame *f, const struct py_node *n);
 
@@ -299,7 +309,7 @@ static enum flow exec_assert(struct host *h, struct host_frame *f, const struct 
 	int yes = test_of(h, f, n->u.Assert.test);
 	if (yes)
 		return yes < 0 ? FLOW_FAIL : FLOW_NEXT;
-	struct val cls = val_obj(&h->exc_class[EXC_AssertionError]->h), msg, e;
+	struct val cls = val_obj(&h->type.exc_class[EXC_AssertionError]->h), msg, e;
 	struct call_args args = { .a = &msg };
 	if (n->u.Assert.msg) {
 		if (eval_expr(h, f, n->u.Assert.msg, &msg))
@@ -316,9 +326,9 @@ static int raise_value(struct host *h, struct val v)
 {
 	struct val e = v;
 	struct call_args none = { .n = 0 };
-	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->exc_class[EXC_BaseException]) && host_callv(h, v, &none, &e))
+	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->type.exc_class[EXC_BaseException]) && host_callv(h, v, &none, &e))
 		return -1;
-	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->exc_class[EXC_BaseException]))
+	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->type.exc_class[EXC_BaseException]))
 		return host_raise(h, EXC_TypeError, "exceptions must derive from BaseException");
 	return host_raise_val(h, e);
 }
@@ -336,8 +346,8 @@ static enum flow exec_raise(struct host *h, struct host_frame *f, const struct p
 	for (struct host_frame *g = f; g; g = g->up)
 		if (g->handled.kind != V_UNSET) {
 			host_raise_val(h, g->handled);
-			h->exc_line = g->handled_line;
-			h->exc_col = g->handled_col;
+			h->fail.exc_line = g->handled_line;
+			h->fail.exc_col = g->handled_col;
 			return FLOW_FAIL;
 		}
 	f->node = n;
@@ -378,7 +388,7 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 	f->handled_line = outer_line;
 	f->handled_col = outer_col;
 	val_drop(h, exc);
-	if (c->u.ExceptHandler.name.p && !h->fatal && w != FLOW_FAIL) {
+	if (c->u.ExceptHandler.name.p && !h->fail.fatal && w != FLOW_FAIL) {
 		if (name_store(h, f, c->u.ExceptHandler.name, val_none()) || name_delete(h, f, c->u.ExceptHandler.name))
 			return FLOW_FAIL;
 	}
@@ -389,7 +399,7 @@ static enum flow exec_handlers(struct host *h, struct host_frame *f, const struc
 {
 	struct val exc;
 	int line, col;
-	enum reason r = h->exc_reason;
+	enum reason r = h->fail.exc_reason;
 	if (host_catch(h, &exc, &line, &col))
 		return FLOW_FAIL;
 	for (size_t i = 0; i < n->u.Try.handlers.n; i++) {
@@ -401,9 +411,9 @@ static enum flow exec_handlers(struct host *h, struct host_frame *f, const struc
 			return run_handler(h, f, c, exc, line, col);
 	}
 	host_raise_val(h, exc);
-	h->exc_line = line;
-	h->exc_col = col;
-	h->exc_reason = r;
+	h->fail.exc_line = line;
+	h->fail.exc_col = col;
+	h->fail.exc_reason = r;
 	return FLOW_FAIL;
 }
 
@@ -412,8 +422,8 @@ static enum flow exec_finally(struct host *h, struct host_frame *f, const struct
 {
 	struct val exc = { .kind = V_UNSET }, ret = f->ret;
 	int line = 0, col = 0;
-	enum reason r = h->exc_reason;
-	if (!body->n || h->fatal)
+	enum reason r = h->fail.exc_reason;
+	if (!body->n || h->fail.fatal)
 		return w;
 	if (w == FLOW_FAIL && host_catch(h, &exc, &line, &col))
 		return FLOW_FAIL;
@@ -427,9 +437,9 @@ static enum flow exec_finally(struct host *h, struct host_frame *f, const struct
 	f->ret = ret;
 	if (w == FLOW_FAIL) {
 		host_raise_val(h, exc);
-		h->exc_line = line;
-		h->exc_col = col;
-		h->exc_reason = r;
+		h->fail.exc_line = line;
+		h->fail.exc_col = col;
+		h->fail.exc_reason = r;
 	}
 	return w;
 }
@@ -438,7 +448,7 @@ static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_
 {
 	size_t mark = temps_mark(h);
 	enum flow w = exec_block(h, f, &n->u.Try.body);
-	if (w == FLOW_FAIL && !h->fatal)
+	if (w == FLOW_FAIL && !h->fail.fatal)
 		w = exec_handlers(h, f, n);
 	else if (w == FLOW_NEXT)
 		w = exec_block(h, f, &n->u.Try.orelse);
@@ -459,8 +469,8 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 {
 	struct val exc = { .kind = V_UNSET }, r, a[3] = { val_none(), val_none(), val_none() };
 	int line = 0, col = 0;
-	enum reason reason = h->exc_reason;
-	if (h->fatal)
+	enum reason reason = h->fail.exc_reason;
+	if (h->fail.fatal)
 		return FLOW_FAIL;
 	if (w == FLOW_FAIL) {
 		if (host_catch(h, &exc, &line, &col))
@@ -476,9 +486,9 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	if (swallow)
 		return swallow < 0 ? FLOW_FAIL : FLOW_NEXT;
 	host_raise_val(h, exc);
-	h->exc_line = line;
-	h->exc_col = col;
-	h->exc_reason = reason;
+	h->fail.exc_line = line;
+	h->fail.exc_col = col;
+	h->fail.exc_reason = reason;
 	return FLOW_FAIL;
 }
 
@@ -492,7 +502,7 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 		return FLOW_FAIL;
 	f->node = item->context_expr;
 	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
-		if (!h->fatal)
+		if (!h->fail.fatal)
 			host_raise(h, EXC_TypeError, "'%s' object does not support the context manager protocol", val_type_name(h, manager));
 		return FLOW_FAIL;
 	}

@@ -1,7 +1,16 @@
 /* Expressions. Operands are evaluated left to right as Python does; each result is immediate
  * or held as a temporary. f->node is set just before an operation that can fail, so that its
  * message points at it. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 
@@ -270,7 +279,7 @@ int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, str
 	char here;
 	if (host_step(h))
 		return -1;
-	if (&here < h->stack_floor)
+	if (&here < h->lim.stack_floor)
 		return host_fatal(h, REASON_recursion_limit, "an expression is nested too deeply");
 	eval_fn *fn = table[n->kind];
 	if (!fn)

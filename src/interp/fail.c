@@ -4,7 +4,13 @@
  * of the prelude: a message about nn.Linear points at the line that called it. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 static const enum reason exc_reason[EXCS] = {
 #define EXC(name, base, reason) REASON_##reason,
@@ -25,7 +31,7 @@ void host_position(struct host *h, int *line, int *col)
 
 int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 {
-	if (h->fatal)
+	if (h->fail.fatal)
 		return -1;
 	char text[600];
 	int line, col;
@@ -34,18 +40,18 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	host_position(h, &line, &col);
-	h->diag = (struct diag){ .reason = REASON_ok };
-	h->fatal = 1;
-	return diag_set(&h->diag, r, line, col, "%s", text);
+	h->fail.diag = (struct diag){ .reason = REASON_ok };
+	h->fail.fatal = 1;
+	return diag_set(&h->fail.diag, r, line, col, "%s", text);
 }
 
 int host_may_change(struct host *h, struct val v)
 {
 	int old;
 
-	if (!h->guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
+	if (!h->heap.guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
 		return 0;
-	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->sealed_storage : !v.u.o->young;
+	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->heap.sealed_storage : !v.u.o->young;
 	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed", val_type_name(h, v)) : 0;
 }
 
@@ -55,9 +61,9 @@ int host_may_set(struct host *h, struct val v)
 {
 	int module;
 
-	if (!h->guarded || !V_IS_HEAP(v) || v.u.o->young)
+	if (!h->heap.guarded || !V_IS_HEAP(v) || v.u.o->young)
 		return 0;
-	module = v.kind == V_OBJECT && h->nn_module && class_is_sub(v.u.o->cls, h->nn_module);
+	module = v.kind == V_OBJECT && h->type.nn_module && class_is_sub(v.u.o->cls, h->type.nn_module);
 	if (!module && h->frame && h->frame->mod->trusted)
 		return 0;
 	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set", val_type_name(h, v));
@@ -65,11 +71,11 @@ int host_may_set(struct host *h, struct val v)
 
 int host_raise_val(struct host *h, struct val exc)
 {
-	if (h->fatal)
+	if (h->fail.fatal)
 		return -1;
-	val_assign(h, &h->exc, exc);
-	h->exc_reason = REASON_ok;
-	host_position(h, &h->exc_line, &h->exc_col);
+	val_assign(h, &h->fail.exc, exc);
+	h->fail.exc_reason = REASON_ok;
+	host_position(h, &h->fail.exc_line, &h->fail.exc_col);
 	return -1;
 }
 
@@ -77,10 +83,10 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 {
 	char text[1200];
 	struct val s, arg;
-	if (h->fatal)
+	if (h->fail.fatal)
 		return -1;
 	vsnprintf(text, sizeof text, fmt, ap);
-	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, h->exc_class[x]);
+	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, h->type.exc_class[x]);
 	struct dict_obj *d = o ? dict_obj_new(h, V_DICT) : NULL;
 	if (!d || val_str(h, str_of(text), &s) || val_tuple(h, &s, 1, &arg))
 		return -1;
@@ -89,7 +95,7 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 	if (attrs_set(h, d, h->nm[NM_args], arg))
 		return -1;
 	host_raise_val(h, val_obj(o));
-	h->exc_reason = r;
+	h->fail.exc_reason = r;
 	return -1;
 }
 
@@ -132,22 +138,22 @@ int host_raise_err(struct host *h, const struct err *e)
 
 int host_exc_is(struct host *h, enum host_exc x)
 {
-	return !h->fatal && h->exc.kind == V_OBJECT && class_is_sub(h->exc.u.o->cls, h->exc_class[x]);
+	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT && class_is_sub(h->fail.exc.u.o->cls, h->type.exc_class[x]);
 }
 
 void host_exc_clear(struct host *h)
 {
-	val_assign(h, &h->exc, (struct val){ .kind = V_UNSET });
-	h->exc_reason = REASON_ok;
+	val_assign(h, &h->fail.exc, (struct val){ .kind = V_UNSET });
+	h->fail.exc_reason = REASON_ok;
 }
 
 int host_catch(struct host *h, struct val *exc, int *line, int *col)
 {
-	if (h->fatal || h->exc.kind == V_UNSET)
+	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
 		return -1;
-	*exc = host_hold(h, h->exc);
-	*line = h->exc_line;
-	*col = h->exc_col;
+	*exc = host_hold(h, h->fail.exc);
+	*line = h->fail.exc_line;
+	*col = h->fail.exc_col;
 	host_exc_clear(h);
 	return 0;
 }
@@ -163,22 +169,22 @@ static enum reason class_reason(struct host *h, const struct class_obj *c)
 
 int host_report(struct host *h)
 {
-	if (h->fatal || h->exc.kind == V_UNSET)
+	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
 		return 1;
-	struct val exc = host_hold(h, h->exc);
-	enum reason r = h->exc_reason ? h->exc_reason : class_reason(h, exc.u.o->cls);
-	int line = h->exc_line, col = h->exc_col;
+	struct val exc = host_hold(h, h->fail.exc);
+	enum reason r = h->fail.exc_reason ? h->fail.exc_reason : class_reason(h, exc.u.o->cls);
+	int line = h->fail.exc_line, col = h->fail.exc_col;
 	struct buf b = BUF_INIT;
 	host_exc_clear(h);
 	buf_adds(&b, val_type_name(h, exc));
 	buf_adds(&b, ": ");
 	size_t at = b.n;
-	if (val_to_str(h, exc, &b) && !h->fatal)
+	if (val_to_str(h, exc, &b) && !h->fail.fatal)
 		host_exc_clear(h);
 	if (b.n == at && b.n > 2)
 		b.n -= 2;
-	h->diag = (struct diag){ .reason = REASON_ok };
-	diag_set(&h->diag, r, line, col, "%.*s", (int)b.n, b.p ? b.p : "");
+	h->fail.diag = (struct diag){ .reason = REASON_ok };
+	diag_set(&h->fail.diag, r, line, col, "%.*s", (int)b.n, b.p ? b.p : "");
 	buf_release(&b);
 	return 1;
 }
@@ -186,25 +192,25 @@ int host_report(struct host *h)
 int host_enter(struct host *h)
 {
 	char here;
-	size_t used = h->stack_top > &here ? (size_t)(h->stack_top - &here) : 0;
-	if (h->depth < h->o.recursion && used < h->stack_limit) {
-		h->depth++;
+	size_t used = h->lim.stack_top > &here ? (size_t)(h->lim.stack_top - &here) : 0;
+	if (h->lim.depth < h->o.recursion && used < h->lim.stack_limit) {
+		h->lim.depth++;
 		return 0;
 	}
 	/* Room for the handler: exceptions raised at the limit need a few calls themselves. */
-	if (h->depth > h->o.recursion + 50 || used > h->stack_limit + h->stack_limit / 8)
+	if (h->lim.depth > h->o.recursion + 50 || used > h->lim.stack_limit + h->lim.stack_limit / 8)
 		return host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded");
 	return host_raise(h, EXC_RecursionError, "maximum recursion depth exceeded");
 }
 
 int host_out_of_fuel(struct host *h)
 {
-	h->fuel = -1;
-	return host_fatal(h, REASON_out_of_fuel, "the program took more than %lld steps", (long long)h->fuel_start);
+	h->lim.fuel = -1;
+	return host_fatal(h, REASON_out_of_fuel, "the program took more than %lld steps", (long long)h->lim.fuel_start);
 }
 
 int host_burn(struct host *h, int64_t steps)
 {
-	h->fuel -= steps;
-	return h->fuel < 0 ? host_out_of_fuel(h) : 0;
+	h->lim.fuel -= steps;
+	return h->lim.fuel < 0 ? host_out_of_fuel(h) : 0;
 }

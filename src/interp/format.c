@@ -3,7 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/operator.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 /* [[fill]align][sign][#][0][width][grouping][.precision][type] */
 struct spec {
@@ -173,7 +181,7 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 		digits.p++, digits.n--;
 	emit_number(o, neg, prefix, digits, every, out);
 	buf_release(&d);
-	return h->fatal ? -1 : 0;
+	return h->fail.fatal ? -1 : 0;
 }
 
 /* "1.5e+02": mantissa without trailing zeros. */

@@ -3,22 +3,26 @@
  * Invariant: refs counts every holder (containers, variables, the temporaries); at 0 an object goes
  * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep
  * stack. Classes and modules live as long as the host. All objects are on one list: host_free_objects frees what cycles kept alive. */
-#include "interp/interp.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 int host_charge(struct host *h, size_t bytes)
 {
-	size_t total = h->bytes + bytes;
-	if (total < bytes || total + h->tensor_bytes > h->o.memory)
+	size_t total = h->lim.bytes + bytes;
+	if (total < bytes || total + h->lim.tensor_bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory, "the program holds more than %zu MB", h->o.memory >> 20);
-	h->bytes = total;
-	if (total + h->tensor_bytes > h->peak)
-		h->peak = total + h->tensor_bytes;
+	h->lim.bytes = total;
+	if (total + h->lim.tensor_bytes > h->lim.peak)
+		h->lim.peak = total + h->lim.tensor_bytes;
 	return 0;
 }
 
 void host_uncharge(struct host *h, size_t bytes)
 {
-	h->bytes -= MIN(bytes, h->bytes);
+	h->lim.bytes -= MIN(bytes, h->lim.bytes);
 }
 
 void *host_alloc(struct host *h, size_t bytes)
@@ -64,7 +68,7 @@ static size_t obj_size(const struct obj *o)
 
 static int pool_push(struct host *h, struct obj *o)
 {
-	if (vec_push(&h->temps, o))
+	if (vec_push(&h->heap.temps, o))
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	return 0;
 }
@@ -76,12 +80,12 @@ void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj
 		return NULL;
 	o->kind = kind;
 	o->refs = 1;
-	o->young = h->sealed;
-	o->cls = cls ? cls : h->kind_class[kind];
-	o->next = h->objects;
-	if (h->objects)
-		h->objects->prev = o;
-	h->objects = o;
+	o->young = h->heap.sealed;
+	o->cls = cls ? cls : h->type.kind_class[kind];
+	o->next = h->heap.objects;
+	if (h->heap.objects)
+		h->heap.objects->prev = o;
+	h->heap.objects = o;
 	return pool_push(h, o) ? NULL : o;
 }
 
@@ -126,7 +130,7 @@ static void free_tensor(struct host *h, struct tensor_obj *t)
 {
 	val_drop(h, t->grad);
 	if (t->t.st && t->t.st->refs == 1)
-		h->tensor_bytes -= MIN(t->t.st->bytes, h->tensor_bytes);
+		h->lim.tensor_bytes -= MIN(t->t.st->bytes, h->lim.tensor_bytes);
 	if (t->t.st)
 		tensor_release(&t->t);
 }
@@ -163,7 +167,7 @@ static void unlink_obj(struct host *h, struct obj *o)
 	if (o->prev)
 		o->prev->next = o->next;
 	else
-		h->objects = o->next;
+		h->heap.objects = o->next;
 	if (o->next)
 		o->next->prev = o->prev;
 	host_release(h, o, obj_size(o));
@@ -171,15 +175,15 @@ static void unlink_obj(struct host *h, struct obj *o)
 
 static void bury(struct host *h)
 {
-	if (h->freeing)
+	if (h->heap.freeing)
 		return;
-	h->freeing = 1;
-	while (h->dead.n) {
-		struct obj *o = h->dead.v[--h->dead.n];
+	h->heap.freeing = 1;
+	while (h->heap.dead.n) {
+		struct obj *o = h->heap.dead.v[--h->heap.dead.n];
 		free_fields(h, o);
 		unlink_obj(h, o);
 	}
-	h->freeing = 0;
+	h->heap.freeing = 0;
 }
 
 void val_drop(struct host *h, struct val v)
@@ -187,9 +191,9 @@ void val_drop(struct host *h, struct val v)
 	if (!V_IS_HEAP(v) || !v.u.o)
 		return;
 	struct obj *o = v.u.o;
-	if (--o->refs > 0 || h->freeing > 1)
+	if (--o->refs > 0 || h->heap.freeing > 1)
 		return;
-	if (vec_push(&h->dead, o)) {
+	if (vec_push(&h->heap.dead, o)) {
 		o->refs = 1;            /* no memory to free it now: host_free will */
 		return;
 	}
@@ -206,13 +210,13 @@ void val_assign(struct host *h, struct val *slot, struct val v)
 
 size_t temps_mark(const struct host *h)
 {
-	return h->temps.n;
+	return h->heap.temps.n;
 }
 
 void temps_drain(struct host *h, size_t mark)
 {
-	while (h->temps.n > mark)
-		val_drop(h, val_obj(h->temps.v[--h->temps.n]));
+	while (h->heap.temps.n > mark)
+		val_drop(h, val_obj(h->heap.temps.v[--h->heap.temps.n]));
 }
 
 struct val temps_drain_to(struct host *h, size_t mark, struct val keep)
@@ -226,8 +230,8 @@ struct val temps_drain_to(struct host *h, size_t mark, struct val keep)
 
 void host_free_objects(struct host *h)
 {
-	h->freeing = 2;                 /* from here val_drop frees nothing: everything goes */
-	for (struct obj *o = h->objects; o; o = o->next) {
+	h->heap.freeing = 2;                 /* from here val_drop frees nothing: everything goes */
+	for (struct obj *o = h->heap.objects; o; o = o->next) {
 		struct val v = val_obj(o);
 		if (o->kind == V_TUPLE || o->kind == V_LIST)
 			mem_free(v.u.seq->v);
@@ -240,11 +244,11 @@ void host_free_objects(struct host *h)
 		else if (o->kind == V_TENSOR && v.u.t->t.st)
 			tensor_release(&v.u.t->t);
 	}
-	for (struct obj *o = h->objects, *next; o; o = next) {
+	for (struct obj *o = h->heap.objects, *next; o; o = next) {
 		next = o->next;
 		mem_free(o);
 	}
-	h->objects = NULL;
-	vec_free(&h->temps);
-	vec_free(&h->dead);
+	h->heap.objects = NULL;
+	vec_free(&h->heap.temps);
+	vec_free(&h->heap.dead);
 }

@@ -2,7 +2,16 @@
  * built-in types and prelude definitions. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/ptrmap.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 static const char *const forbidden[] = {
 #define IMPORT_FORBIDDEN(name) #name,
@@ -140,7 +149,7 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	int top = m == h->builtins;
 	struct str bare = { .p = name->p, .n = name->n };
 	struct str_obj *key = host_intern(h, top ? bare : dotted);
-	struct val *native = key ? attrs_get(h->natives, key) : NULL;
+	struct val *native = key ? attrs_get(h->type.natives, key) : NULL;
 	if (!key)
 		return -1;
 	if (native) {
@@ -151,7 +160,7 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	if (found)
 		return found;
 	struct unit *u = lib_unit(h, dotted);
-	if (h->fatal)
+	if (h->fail.fatal)
 		return -1;
 	if (u)
 		return run_definition(h, m, u, name, out);
@@ -205,7 +214,7 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 	if (f->scope && f->scope->kind == SCOPE_FUNCTION)
 		for (size_t i = 0; i <= f->scope->mask; i++) {
 			const struct var *v = &f->scope->vars[i];
-			if (v->id && !strncmp(v->id, first.p, first.n) && ptr_map_get(&h->idents, v->id) == s)
+			if (v->id && !strncmp(v->id, first.p, first.n) && ptr_map_get(&h->heap.idents, v->id) == s)
 				return name_store(h, f, (struct str){ .p = v->id, .n = first.n }, top);
 		}
 	return attrs_set(h, f->names ? f->names : f->mod->h.attrs, s, top);
@@ -253,7 +262,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 		int found = name ? module_attr(h, m.u.mod, name, &v) : -1;
 		if (found < 0)
 			return -1;
-		if (!found && attr_load(h, m, name, &v) && h->fatal)
+		if (!found && attr_load(h, m, name, &v) && h->fail.fatal)
 			return -1;
 		host_exc_clear(h);
 		if (!found)

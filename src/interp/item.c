@@ -1,5 +1,12 @@
 /* Subscripts: reading, writing and deleting items and slices; len. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {
@@ -51,7 +58,7 @@ int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t 
 static int seq_index(struct host *h, struct val v, struct val index, int64_t n, const char *what, int64_t *i)
 {
 	if (index.kind != V_INT && index.kind != V_BOOL && !(V_IS_HEAP(index) && has_special(h, index, NM___index__)))
-		return h->fatal ? -1 : host_raise(h, EXC_TypeError, "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
+		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
 	if (val_as_int(h, index, i))
 		return -1;
 	if (*i < 0)
@@ -77,8 +84,8 @@ static int seq_get(struct host *h, struct val v, struct val index, struct val *o
 	for (int64_t k = 0; k < count; k++)
 		if (list_append(h, *out, v.u.seq->v[i + k * step]))
 			return -1;
-	if (v.u.o->cls == h->size_class)
-		out->u.o->cls = h->size_class;
+	if (v.u.o->cls == h->type.size_class)
+		out->u.o->cls = h->type.size_class;
 	return host_burn(h, count / 8);
 }
 
@@ -152,7 +159,7 @@ static int dict_item(struct host *h, struct val v, struct val key, struct val *o
 		return found < 0 ? -1 : 0;
 	struct call_args args = { .a = &key, .n = 1 };
 	struct val e;
-	if (!host_callv(h, val_obj(&h->exc_class[EXC_KeyError]->h), &args, &e))
+	if (!host_callv(h, val_obj(&h->type.exc_class[EXC_KeyError]->h), &args, &e))
 		host_raise_val(h, e);
 	return -1;
 }
@@ -161,7 +168,7 @@ static int dict_item(struct host *h, struct val v, struct val key, struct val *o
 static int class_item(struct host *h, struct val v, struct val index, struct val *out)
 {
 	struct val *m = class_lookup(h, v.u.c, h->nm[NM___class_getitem__], NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (m) {
 		struct val a[2] = { v, index };

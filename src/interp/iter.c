@@ -1,5 +1,13 @@
 /* Iteration: one iterator object, a `next` function per kind of source. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {
@@ -94,7 +102,7 @@ static int iter_object(struct host *h, struct val v, struct val *out)
 		return val_iter(h, v, next_item, out);
 	if (v.kind == V_TENSOR)
 		return -1;
-	return h->fatal ? -1 : host_raise(h, EXC_TypeError, "'%s' object is not iterable", val_type_name(h, v));
+	return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "'%s' object is not iterable", val_type_name(h, v));
 }
 
 int host_iter(struct host *h, struct val v, struct val *out)

@@ -1,7 +1,10 @@
 /* What hosts share: the index of binding rows and of prelude definitions, parsed preludes. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/fail.h"
+#include "interp/ptrmap.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 static const char *const native_names[] = {
 #define NATIVE(dotted, name, kind, base) dotted,
@@ -164,7 +167,7 @@ static int index_defs(struct unit *u)
 	return 0;
 }
 
-/* The unit that defines "module.name", parsed; NULL: none (or failed: h->fatal). */
+/* The unit that defines "module.name", parsed; NULL: none (or failed: h->fail.fatal). */
 struct unit *lib_unit(struct host *h, struct str dotted)
 {
 	struct map_entry *e = map_get(&h->lib->prelude, dotted);

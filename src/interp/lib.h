@@ -6,8 +6,11 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "interp/ptrmap.h"
 
 struct bind_row;
+struct host;
+struct unit;
 
 /* A Python source: the names it defines at its left margin belong to `module`. */
 struct lib_file { const char *module, *file, *text, *end; };
@@ -20,11 +23,23 @@ struct lib_source {
 	const char *known, *known_end;           /* dotted names of the real libraries, a line each */
 };
 
+/* The index of a source, shared by the hosts of a thread. */
+struct host_lib {
+	const struct lib_source *source;
+	struct map rows;               /* dotted name -> struct bind_row */
+	struct map modules;            /* names that are modules because something is in them */
+	struct map prelude;            /* "module.name" -> struct unit that defines it */
+	struct ptr_map sigs;           /* row -> struct sig */
+	struct unit *units;            /* parsed prelude, by index in source->files */
+	struct arena arena;
+};
+
 struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* the source outlives it */
 void lib_free(struct host_lib *lib);
 /* Flags of a binding by its dotted name; -1: no such name. */
 int lib_flags(const struct host_lib *lib, const char *dotted);
 /* Does the real torch, triton or standard library have this dotted name? */
 int lib_knows(const struct host_lib *lib, struct str dotted);
+struct unit *lib_unit(struct host *h, struct str dotted);   /* that defines it, parsed; NULL: none */
 
 #endif

@@ -1,5 +1,11 @@
 /* match statements: patterns against a value, names bound as they match. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/state.h"
 
 static int pattern(struct host *h, struct host_frame *f, const struct py_node *p, struct val v);
 
@@ -49,7 +55,7 @@ static int match_mapping(struct host *h, struct host_frame *f, const struct py_n
 {
 	struct val rest;
 	if (v.kind != V_DICT || val_dict(h, &rest) || dict_update(h, rest, v))
-		return h->fatal ? -1 : 0;
+		return h->fail.fatal ? -1 : 0;
 	for (size_t i = 0; i < p->u.MatchMapping.keys.n; i++) {
 		struct val key, item;
 		if (eval_expr(h, f, p->u.MatchMapping.keys.v[i], &key))

@@ -1,7 +1,11 @@
 /* The math module. */
 #include <math.h>
 
-#include "interp/interp.h"
+#include "interp/big.h"
+#include "interp/fail.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 static int domain(struct bind *b)
 {
@@ -127,21 +131,21 @@ static int m_isnan(struct bind *b)
 {
 	double x;
 	b->out = val_bool(!bind_float(b, 0, &x) && isnan(x));
-	return b->h->exc.kind == V_UNSET ? 0 : -1;
+	return b->h->fail.exc.kind == V_UNSET ? 0 : -1;
 }
 
 static int m_isinf(struct bind *b)
 {
 	double x;
 	b->out = val_bool(!bind_float(b, 0, &x) && isinf(x));
-	return b->h->exc.kind == V_UNSET ? 0 : -1;
+	return b->h->fail.exc.kind == V_UNSET ? 0 : -1;
 }
 
 static int m_isfinite(struct bind *b)
 {
 	double x;
 	b->out = val_bool(!bind_float(b, 0, &x) && isfinite(x));
-	return b->h->exc.kind == V_UNSET ? 0 : -1;
+	return b->h->fail.exc.kind == V_UNSET ? 0 : -1;
 }
 
 static int m_isclose(struct bind *b)
@@ -328,9 +332,9 @@ static int m_scalar(struct bind *b)
 	int is_float = x.kind == V_FLOAT;
 	if (cls.kind != V_CLASS || (x.kind != V_INT && !is_float))
 		return bind_raise(b, EXC_TypeError, "a class and a number");
-	if (!h->scalar_class[is_float]) {
+	if (!h->type.scalar_class[is_float]) {
 		val_keep(cls);
-		h->scalar_class[is_float] = cls.u.c;
+		h->type.scalar_class[is_float] = cls.u.c;
 	}
 	x.aux = 1;
 	b->out = x;

@@ -1,5 +1,13 @@
 /* Names: loading, storing and deleting variables in the frame at hand. */
-#include "interp/interp.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/frame.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 
 /* Names of Python that exist elsewhere and are refused here, once. */
 static const struct { const char *name; enum reason reason; } refused[] = {

@@ -1,6 +1,16 @@
 /* Binary, in-place and unary operators: numbers directly, built-in containers here, all else
  * by the operands' special methods in Python's order. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 /* --- containers ------------------------------------------------------------------------------- */
 
@@ -57,8 +67,8 @@ static int seq_concat(struct host *h, struct val a, struct val b, struct val *ou
 	for (size_t i = 0; i < y->n; i++)
 		if (list_append(h, *out, y->v[i]))
 			return -1;
-	if (a.kind == V_TUPLE && a.u.o->cls == h->size_class && b.u.o->cls == h->size_class)
-		out->u.o->cls = h->size_class;
+	if (a.kind == V_TUPLE && a.u.o->cls == h->type.size_class && b.u.o->cls == h->type.size_class)
+		out->u.o->cls = h->type.size_class;
 	return 0;
 }
 
@@ -139,7 +149,7 @@ static int container_binary(struct host *h, enum py_op op, struct val a, struct 
 static int try_method(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, self), name, NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m)
 		return 0;
@@ -273,7 +283,7 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 		return 0;
 	}
 	struct val *m = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m)
 		return host_raise(h, EXC_TypeError, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(h, a));

@@ -1,5 +1,11 @@
 /* Comparison, membership, truth. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 static int is_same(struct val a, struct val b)
 {
@@ -154,9 +160,9 @@ static int try_compare(struct host *h, struct val self, struct str_obj *name, st
 {
 	struct class_obj *where = NULL;
 	struct val *m = class_lookup(h, val_class(h, self), name, &where);
-	if (h->fatal || h->failed)
+	if (h->fail.fatal || h->fail.failed)
 		return -1;
-	if (!m || m->kind == V_NONE || where == h->object_class)
+	if (!m || m->kind == V_NONE || where == h->type.object_class)
 		return 0;
 	struct val a[2] = { self, other };
 	struct call_args args = { .a = a, .n = 2 };
@@ -206,8 +212,8 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 	rc = user ? 0 : direct_compare(h, op, a, b, out);
 	if (!rc && user) {
 		struct class_obj *w = NULL;
-		int own = (class_lookup(h, val_class(h, a), h->op_name[op][0], &w) && w != h->object_class) ||
-			  (class_lookup(h, val_class(h, b), h->op_name[op][1], &w) && w != h->object_class);
+		int own = (class_lookup(h, val_class(h, a), h->op_name[op][0], &w) && w != h->type.object_class) ||
+			  (class_lookup(h, val_class(h, b), h->op_name[op][1], &w) && w != h->type.object_class);
 		rc = own ? 0 : direct_compare(h, op, a, b, out);
 	}
 	if (rc)

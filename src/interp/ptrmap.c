@@ -1,5 +1,5 @@
 /* A hash map from pointers to pointers, and nothing else. */
-#include "interp/interp.h"
+#include "interp/ptrmap.h"
 
 static size_t ptr_slot(const void *key, size_t slots)
 {

@@ -2,7 +2,11 @@
  * modulo with the divisor's sign, true division. */
 #include <math.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/fail.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 int val_is_number(struct val v)
 {

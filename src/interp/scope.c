@@ -5,7 +5,8 @@
  * function. Class bodies and modules keep their names in a dictionary; a use in a class body
  * that an enclosing function binds is free, as anywhere else. Out of memory jumps to the
  * trap of scope_of. */
-#include "interp/interp.h"
+#include "interp/ptrmap.h"
+#include "interp/scope.h"
 
 enum { SYM_BOUND = 1, SYM_GLOBAL = 2, SYM_NONLOCAL = 4, SYM_USED = 8, SYM_CELL = 16, SYM_FREE = 32, SYM_PARAM = 64 };
 

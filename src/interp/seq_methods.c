@@ -1,5 +1,12 @@
 /* Methods of list, tuple, dict, set, and the sort they share. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 /* --- sorting: a stable merge sort over (key, value) pairs ------------------------------------------- */
 
@@ -345,7 +352,7 @@ static int d_getitem(struct bind *b)
 	if (found)
 		return found < 0 ? -1 : 0;
 	struct val e;
-	if (!host_call1(b->h, val_obj(&b->h->exc_class[EXC_KeyError]->h), b->a[1], &e))
+	if (!host_call1(b->h, val_obj(&b->h->type.exc_class[EXC_KeyError]->h), b->a[1], &e))
 		host_raise_val(b->h, e);
 	return -1;
 }
@@ -416,7 +423,7 @@ static int to_set(struct host *h, struct val v, struct val *out)
 		*out = v;
 		return 0;
 	}
-	return host_call1(h, val_obj(&h->kind_class[V_SET]->h), v, out);
+	return host_call1(h, val_obj(&h->type.kind_class[V_SET]->h), v, out);
 }
 
 static int s_combine(struct bind *b, enum py_op op)

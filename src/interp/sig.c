@@ -1,8 +1,8 @@
 /* Parsing of binding signatures. */
 #include <stdlib.h>
 
-#include "interp/interp.h"
 #include "interp/sig.h"
+#include "interp/state.h"
 
 static void parse_default(struct sig_param *p, struct str t, const char *name)
 {

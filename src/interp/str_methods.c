@@ -4,7 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "interp/interp.h"
+#include "interp/big.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/iter.h"
+#include "interp/operator.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 static int give(struct bind *b, struct buf *t)
 {

@@ -3,7 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/big.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/state.h"
+#include "interp/text.h"
 
 size_t utf8_count(struct str s)
 {
@@ -92,7 +99,7 @@ static void bytes_repr(struct str s, struct buf *out)
 
 static int seq_repr(struct host *h, struct val v, struct buf *out)
 {
-	int tuple = v.kind == V_TUPLE, size = v.u.o->cls == h->size_class;
+	int tuple = v.kind == V_TUPLE, size = v.u.o->cls == h->type.size_class;
 	buf_adds(out, size ? "torch.Size([" : tuple ? "(" : "[");
 	for (size_t i = 0; i < v.u.seq->n; i++) {
 		if (i)
@@ -107,13 +114,13 @@ static int seq_repr(struct host *h, struct val v, struct buf *out)
 static int dict_repr(struct host *h, struct val v, struct buf *out)
 {
 	size_t at = 0, n = 0;
-	int set = v.kind == V_SET, frozen = set && v.u.o->cls != h->kind_class[V_SET];
+	int set = v.kind == V_SET, frozen = set && v.u.o->cls != h->type.kind_class[V_SET];
 	struct dict_entry *e;
 	if (set && !v.u.d->live) {
 		buf_addf(out, "%s()", val_type_name(h, v));
 		return 0;
 	}
-	if (frozen || (!set && v.u.o->cls != h->kind_class[V_DICT]))
+	if (frozen || (!set && v.u.o->cls != h->type.kind_class[V_DICT]))
 		buf_addf(out, "%s(", val_type_name(h, v));
 	buf_addc(out, '{');
 	while ((e = dict_next(v.u.d, &at))) {
@@ -129,7 +136,7 @@ static int dict_repr(struct host *h, struct val v, struct buf *out)
 			return -1;
 	}
 	buf_addc(out, '}');
-	if (frozen || (!set && v.u.o->cls != h->kind_class[V_DICT]))
+	if (frozen || (!set && v.u.o->cls != h->type.kind_class[V_DICT]))
 		buf_addc(out, ')');
 	return 0;
 }
@@ -155,7 +162,7 @@ static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 		return 0;
 	if (n > 1)
 		return val_repr(h, a, out);
-	int key = class_is_sub(v.u.o->cls, h->exc_class[EXC_KeyError]);
+	int key = class_is_sub(v.u.o->cls, h->type.exc_class[EXC_KeyError]);
 	return key ? val_repr(h, a.u.seq->v[0], out) : val_to_str(h, a.u.seq->v[0], out);
 }
 
@@ -212,7 +219,7 @@ static int object_repr(struct host *h, struct val v, struct buf *out)
 	int found = special_text(h, v, NM___repr__, out);
 	if (found)
 		return found < 0 ? -1 : 0;
-	if (class_is_sub(val_class(h, v), h->exc_class[EXC_BaseException]))
+	if (class_is_sub(val_class(h, v), h->type.exc_class[EXC_BaseException]))
 		return exc_text(h, v, 1, out);
 	struct class_obj *c = val_class(h, v);
 	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
@@ -261,7 +268,7 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 	case V_NOTIMPL: buf_adds(out, "NotImplemented"); return 0;
 	case V_BOOL: buf_adds(out, v.u.i ? "True" : "False"); return 0;
 	case V_INT: buf_addf(out, "%lld", (long long)v.u.i); return 0;
-	case V_BIG: big_format(h, v, 10, out); return h->fatal ? -1 : 0;
+	case V_BIG: big_format(h, v, 10, out); return h->fail.fatal ? -1 : 0;
 	case V_FLOAT: float_repr(v.u.f, out); return 0;
 	case V_STR: str_repr(val_text(v), out); return 0;
 	case V_BYTES: bytes_repr(val_text(v), out); return 0;
@@ -328,7 +335,7 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
 		if (found)
 			return found < 0 ? -1 : 0;
-		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__))
+		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->type.exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__))
 			return exc_text(h, v, 0, out);
 	}
 	return val_repr(h, v, out);

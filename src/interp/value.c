@@ -2,7 +2,11 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "interp/interp.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/ptrmap.h"
+#include "interp/state.h"
 
 static int text_obj(struct host *h, enum val_kind kind, struct str s, struct val *out)
 {
@@ -103,7 +107,7 @@ int val_size(struct host *h, const int64_t *v, int n, struct val *out)
 		items[i] = val_int(v[i]);
 	if (val_tuple(h, items, (size_t)n, out))
 		return -1;
-	out->u.o->cls = h->size_class;
+	out->u.o->cls = h->type.size_class;
 	return 0;
 }
 
@@ -118,9 +122,9 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 	o->device = dev;
 	o->grad = val_none();
 	if (t->st->refs == 1) {
-		h->tensor_bytes += t->st->bytes;
-		if (h->bytes + h->tensor_bytes > h->peak)
-			h->peak = h->bytes + h->tensor_bytes;
+		h->lim.tensor_bytes += t->st->bytes;
+		if (h->lim.bytes + h->lim.tensor_bytes > h->lim.peak)
+			h->lim.peak = h->lim.bytes + h->lim.tensor_bytes;
 	}
 	t->st = NULL;
 	*out = val_obj(&o->h);
@@ -129,9 +133,9 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 
 int host_room(struct host *h, int64_t bytes)
 {
-	if (bytes < 0 || h->bytes + h->tensor_bytes + (size_t)bytes > h->o.memory)
+	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory, "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
-				  (long long)(bytes >> 20), (h->bytes + h->tensor_bytes) >> 20, h->o.memory >> 20);
+				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);
 	return 0;
 }
 
@@ -190,20 +194,20 @@ struct str_obj *host_intern(struct host *h, struct str s)
 	struct val v;
 	if (val_str(h, s, &v))
 		return NULL;
-	struct val *old = attrs_get(h->interned, v.u.s);
+	struct val *old = attrs_get(h->heap.interned, v.u.s);
 	if (old)
 		return old->u.s;
 	v.u.s->interned = 1;
-	return attrs_set(h, h->interned, v.u.s, v) ? NULL : v.u.s;
+	return attrs_set(h, h->heap.interned, v.u.s, v) ? NULL : v.u.s;
 }
 
 struct str_obj *host_ident(struct host *h, struct str id)
 {
-	struct str_obj *s = ptr_map_get(&h->idents, id.p);
+	struct str_obj *s = ptr_map_get(&h->heap.idents, id.p);
 	if (s && s->n == id.n)
 		return s;
 	s = host_intern(h, id);
-	if (s && ptr_map_put(&h->idents, id.p, s)) {
+	if (s && ptr_map_put(&h->heap.idents, id.p, s)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
 	}

@@ -2,7 +2,9 @@
  * the multiply-adds of products. For the roofline model, not for accounting of memory. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/fail.h"
+#include "interp/state.h"
+#include "interp/work.h"
 
 static int64_t bytes_of(struct val v)
 {
@@ -63,7 +65,7 @@ int host_may_compute(struct host *h, const char *name)
 	if (!h->o.compute(h->o.compute_ctx, name, line, &d))
 		return 0;
 	host_fatal(h, d.reason ? d.reason : REASON_unsupported, "%s", d.text);
-	snprintf(h->diag.hint, sizeof h->diag.hint, "%s", d.hint);
+	snprintf(h->fail.diag.hint, sizeof h->fail.diag.hint, "%s", d.hint);
 	return -1;
 }
 
@@ -73,8 +75,8 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	enum { FLOATS_MOST = 8, INTS_MOST = 128 };
 
-	if (!h->o.compute || h->fatal)
+	if (!h->o.compute || h->fail.fatal)
 		return 0;
-	h->reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);
-	return h->reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
+	h->did.reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);
+	return h->did.reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
 }

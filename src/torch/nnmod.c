@@ -1,16 +1,22 @@
 /* nn.Module's attribute rules and nn.Parameter. The class itself is in prelude/nn_module.py;
  * its __setattr__, __getattr__ and __delattr__ are here because every access runs them. */
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/state.h"
 
 static struct class_obj *module_class(struct host *h)
 {
 	struct val nn, c;
-	if (h->nn_module)
-		return h->nn_module;
+	if (h->type.nn_module)
+		return h->type.nn_module;
 	struct str_obj *name = host_intern(h, STR("Module"));
 	if (!name || import_module(h, STR("torch.nn"), &nn) || module_attr(h, nn.u.mod, name, &c) <= 0 || c.kind != V_CLASS)
 		return NULL;
-	return h->nn_module = c.u.c;
+	return h->type.nn_module = c.u.c;
 }
 
 static struct dict_obj *table(struct host *h, struct val self, enum name_id name)
@@ -116,7 +122,7 @@ static int new_param(struct bind *b, int grad, int is_param)
 	struct err e = ERR_INIT;
 	if (!bind_given(b, 1)) {
 		int64_t zero = 0;
-		if (tensor_new(&t, host_dtype(b->h, b->h->default_dtype), 1, &zero, &e))
+		if (tensor_new(&t, host_dtype(b->h, b->h->torch.default_dtype), 1, &zero, &e))
 			return host_raise_err(b->h, &e);
 	} else {
 		if (bind_tensor(b, 1, &from))
@@ -135,7 +141,7 @@ static int new_param(struct bind *b, int grad, int is_param)
 	b->out.u.t->requires_grad = (unsigned char)grad;
 	b->out.u.t->made_empty = bind_given(b, 1) && b->a[1].u.t->made_empty;
 	b->out.u.t->computed = bind_given(b, 1) && b->a[1].u.t->computed;
-	b->out.u.o->cls = is_param ? b->h->param_class : host_native_class(b->h, "torch.nn.Buffer");
+	b->out.u.o->cls = is_param ? b->h->type.param_class : host_native_class(b->h, "torch.nn.Buffer");
 	return 0;
 }
 

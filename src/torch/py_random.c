@@ -2,7 +2,8 @@
  * methods draw from it. Unseeded it starts from 0: programs here are reproducible. */
 #include <math.h>
 
-#include "interp/interp.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 #include "torch/torch.h"
 
 enum { MT_N = 624, MT_M = 397 };
@@ -88,13 +89,13 @@ static int r_seed(struct bind *b)
 	int64_t s = 0;
 	if (bind_given(b, 0) && bind_int(b, 0, &s))
 		return -1;
-	seed_with(&b->h->random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
+	seed_with(&b->h->torch.random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
 	return 0;
 }
 
 static int r_random(struct bind *b)
 {
-	b->out = val_float(next_double(&b->h->random));
+	b->out = val_float(next_double(&b->h->torch.random));
 	return 0;
 }
 
@@ -103,7 +104,7 @@ static int r_uniform(struct bind *b)
 	double lo, hi;
 	if (bind_float(b, 0, &lo) || bind_float(b, 1, &hi))
 		return -1;
-	b->out = val_float(lo + (hi - lo) * next_double(&b->h->random));
+	b->out = val_float(lo + (hi - lo) * next_double(&b->h->torch.random));
 	return 0;
 }
 
@@ -115,7 +116,7 @@ static int r_randint(struct bind *b)
 	if (hi < lo)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1), (long long)(hi - lo + 1));
 	uint64_t span = (uint64_t)hi - (uint64_t)lo + 1;
-	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->random, span) : bits(&b->h->random, 64))));
+	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) : bits(&b->h->torch.random, 64))));
 	return 0;
 }
 
@@ -127,7 +128,7 @@ static int r_randrange(struct bind *b)
 	int64_t n = step > 0 && hi > lo ? (hi - lo + step - 1) / step : step < 0 && hi < lo ? (hi - lo + step + 1) / step : 0;
 	if (n <= 0)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
-	b->out = val_int(lo + step * (int64_t)below(&b->h->random, (uint64_t)n));
+	b->out = val_int(lo + step * (int64_t)below(&b->h->torch.random, (uint64_t)n));
 	return 0;
 }
 
@@ -138,7 +139,7 @@ static int r_choice(struct bind *b)
 		return -1;
 	if (!n)
 		return bind_raise(b, EXC_IndexError, "Cannot choose from an empty sequence");
-	return item_get(b->h, b->a[0], val_int((int64_t)below(&b->h->random, (uint64_t)n)), &b->out);
+	return item_get(b->h, b->a[0], val_int((int64_t)below(&b->h->torch.random, (uint64_t)n)), &b->out);
 }
 
 static int r_shuffle(struct bind *b)
@@ -147,7 +148,7 @@ static int r_shuffle(struct bind *b)
 		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(b->h, b->a[0]));
 	struct seq_obj *s = b->a[0].u.seq;
 	for (size_t i = s->n; i-- > 1;) {
-		size_t j = (size_t)below(&b->h->random, i + 1);
+		size_t j = (size_t)below(&b->h->torch.random, i + 1);
 		struct val t = s->v[i];
 		s->v[i] = s->v[j];
 		s->v[j] = t;
@@ -158,7 +159,7 @@ static int r_shuffle(struct bind *b)
 /* Box-Muller as CPython's gauss: two values a pair of draws. */
 static int r_gauss(struct bind *b)
 {
-	struct host_random *r = &b->h->random;
+	struct host_random *r = &b->h->torch.random;
 	double mu, sigma, z;
 	if (bind_float(b, 0, &mu) || bind_float(b, 1, &sigma))
 		return -1;
@@ -183,18 +184,18 @@ static int n_seed(struct bind *b)
 		return -1;
 	if (s < 0 || s > UINT32_MAX)
 		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
-	mt_init(&b->h->numpy_random, (uint32_t)s);
-	b->h->numpy_random.ready = 1;
+	mt_init(&b->h->torch.numpy_random, (uint32_t)s);
+	b->h->torch.numpy_random.ready = 1;
 	return 0;
 }
 
 static struct host_random *numpy_state(struct host *h)
 {
-	if (!h->numpy_random.ready) {
-		mt_init(&h->numpy_random, 0);
-		h->numpy_random.ready = 1;
+	if (!h->torch.numpy_random.ready) {
+		mt_init(&h->torch.numpy_random, 0);
+		h->torch.numpy_random.ready = 1;
 	}
-	return &h->numpy_random;
+	return &h->torch.numpy_random;
 }
 
 /* n doubles in [0, 1) */

@@ -1,6 +1,7 @@
 /* Attributes of tensors that belong to the engine rather than to numbers: device, gradient
  * flags, .data, identity. */
-#include "interp/interp.h"
+#include "interp/heap.h"
+#include "interp/state.h"
 
 static int a_device(struct bind *b)
 {
@@ -88,7 +89,7 @@ static int set_data(struct bind *b)
 	self->made_empty = other->made_empty;
 	self->computed = other->computed;
 	if (old.st->refs == 1 && old.st != t.st)
-		b->h->tensor_bytes -= MIN(old.st->bytes, b->h->tensor_bytes);
+		b->h->lim.tensor_bytes -= MIN(old.st->bytes, b->h->lim.tensor_bytes);
 	tensor_release(&old);
 	return 0;
 }

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "interp/interp.h"
+#include "interp/eval.h"
+#include "interp/heap.h"
+#include "interp/import.h"
 #include "torch/torch.h"
 
 static struct tensor_obj *self(struct bind *b)

@@ -2,7 +2,8 @@
  * settings that programs read. "cuda" is accepted and means here. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/fail.h"
+#include "interp/state.h"
 
 /* --- dtypes ------------------------------------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ static int d_false(struct bind *b)
 
 static int get_default_dtype(struct bind *b)
 {
-	b->out = val_dtype(b->h->default_dtype);
+	b->out = val_dtype(b->h->torch.default_dtype);
 	return 0;
 }
 
@@ -62,9 +63,9 @@ static int set_default_dtype(struct bind *b)
 		return -1;
 	if (!dtype_is_float(dt))
 		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
-	if (b->h->guarded && dt != b->h->default_dtype)
+	if (b->h->heap.guarded && dt != b->h->torch.default_dtype)
 		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
-	b->h->default_dtype = dt;
+	b->h->torch.default_dtype = dt;
 	return 0;
 }
 
@@ -121,7 +122,7 @@ static int no_exit(struct bind *b)
 
 static int grad_get(struct bind *b)
 {
-	b->out = val_bool(b->h->grad_enabled);
+	b->out = val_bool(b->h->torch.grad_enabled);
 	return 0;
 }
 
@@ -130,8 +131,8 @@ static int grad_set(struct bind *b)
 	int on;
 	if (bind_bool(b, 0, &on))
 		return -1;
-	b->out = val_bool(b->h->grad_enabled);
-	b->h->grad_enabled = on;
+	b->out = val_bool(b->h->torch.grad_enabled);
+	b->h->torch.grad_enabled = on;
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* What else triton has on the host: the arithmetic of grids, and how an autotuner of the prelude
  * learns what to choose and tells what it chose. Programs cannot ask: which run this is, is not
  * for them to know. */
-#include "interp/interp.h"
+#include "interp/frame.h"
+#include "interp/operator.h"
+#include "interp/state.h"
 
 /* Called by the autotuner's own code, and not by ours on behalf of someone's (a decorator that
  * calls what it was given). */
@@ -42,9 +44,9 @@ static int t_tuned(struct bind *b)
 		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_tuned'");
 	if (bind_int(b, 0, &n) || bind_string(b, 1, &text))
 		return -1;
-	h->tuned_most = (int)MAX(h->tuned_most, n);
-	if (n > 1 && h->o.config < n && h->tuned.n < 1000 && !has_text(&h->tuned, text))
-		buf_addf(&h->tuned, "%s%.*s", h->tuned.n ? "; " : "", STR_ARG(text));
+	h->did.tuned_most = (int)MAX(h->did.tuned_most, n);
+	if (n > 1 && h->o.config < n && h->did.tuned.n < 1000 && !has_text(&h->did.tuned, text))
+		buf_addf(&h->did.tuned, "%s%.*s", h->did.tuned.n ? "; " : "", STR_ARG(text));
 	return 0;
 }
 
@@ -56,8 +58,8 @@ static int t_trying(struct bind *b)
 		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_trying'");
 	if (bind_string(b, 0, &text))
 		return -1;
-	buf_clear(&b->h->trying);
-	buf_add(&b->h->trying, text.p, text.n);
+	buf_clear(&b->h->did.trying);
+	buf_add(&b->h->did.trying, text.p, text.n);
 	return 0;
 }
 

@@ -3,7 +3,17 @@
  * remains of the keywords must be a launch option. */
 #include <stdio.h>
 
-#include "interp/interp.h"
+#include "interp/attr.h"
+#include "interp/dict.h"
+#include "interp/eval.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/import.h"
+#include "interp/object.h"
+#include "interp/operator.h"
+#include "interp/ptrmap.h"
+#include "interp/scope.h"
+#include "interp/state.h"
 #include "tile/resource.h"
 
 /* A jit function as the tile engine sees it; lives as long as the host. */
@@ -57,7 +67,7 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 
 static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
 {
-	struct tile_val *items = arena_array(&h->launch_arena, s->n + 1, sizeof *items);
+	struct tile_val *items = arena_array(&h->torch.launch_arena, s->n + 1, sizeof *items);
 	if (!items)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	for (size_t i = 0; i < s->n; i++)
@@ -75,7 +85,7 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 	struct val inner;
 	if (val_isinstance(h, v, "triton.language.constexpr")) {
 		if (host_getattr(h, v, "value", &inner) <= 0 || to_tile(h, inner, out, depth + 1))
-			return h->fatal ? -1 : 0;
+			return h->fail.fatal ? -1 : 0;
 		out->is_constexpr = 1;
 		return 0;
 	}
@@ -91,7 +101,7 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 		struct val base, block;
 		if (host_getattr(h, v, "base", &base) <= 0 || host_getattr(h, v, "block_shape", &block) <= 0 || base.kind != V_TENSOR ||
 		    (block.kind != V_LIST && block.kind != V_TUPLE))
-			return h->fatal ? -1 : host_raise(h, EXC_TypeError, "malformed TensorDescriptor");
+			return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "malformed TensorDescriptor");
 		if (tuple_to_tile(h, block.u.seq, out, depth))
 			return -1;
 		out->kind = TILE_V_DESC;
@@ -154,7 +164,7 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		struct str_obj *member = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - dot - 1 });
 		if (!member || import_module(h, (struct str){ .p = name.p, .n = dot }, &m) || m.kind != V_MODULE ||
 		    module_attr(h, m.u.mod, member, &v) <= 0) {
-			if (!h->fatal)
+			if (!h->fail.fatal)
 				host_exc_clear(h);
 			return 0;
 		}
@@ -179,9 +189,9 @@ static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 {
 	struct val list;
 	if (host_getattr(h, obj, "do_not_specialize", &list) <= 0 || (list.kind != V_LIST && list.kind != V_TUPLE))
-		return h->fatal ? -1 : 0;
+		return h->fail.fatal ? -1 : 0;
 	const struct py_arguments *a = &j->f->node->u.FunctionDef.args->u.arguments;
-	j->no_specialize = arena_array(&h->jit_arena, list.u.seq->n + 1, sizeof *j->no_specialize);
+	j->no_specialize = arena_array(&h->torch.jit_arena, list.u.seq->n + 1, sizeof *j->no_specialize);
 	if (!j->no_specialize)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	for (size_t i = 0; i < list.u.seq->n; i++) {
@@ -205,15 +215,15 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 		fn = inner;
 	}
 	if (fn.kind != V_FUNC || fn.u.fn->node->kind != PY_FunctionDef) {
-		if (!h->fatal)
+		if (!h->fail.fatal)
 			host_raise(h, EXC_TypeError, "@triton.jit needs a function");
 		return NULL;
 	}
-	struct jit *j = ptr_map_get(&h->jits, fn.u.o);
+	struct jit *j = ptr_map_get(&h->torch.jits, fn.u.o);
 	if (j)
 		return j;
-	j = arena_zalloc(&h->jit_arena, sizeof *j);
-	if (!j || ptr_map_put(&h->jits, fn.u.o, j)) {
+	j = arena_zalloc(&h->torch.jit_arena, sizeof *j);
+	if (!j || ptr_map_put(&h->torch.jits, fn.u.o, j)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
 	}
@@ -381,9 +391,9 @@ static int record(struct triton_call *x)
 	for (size_t i = 0; i < x->n && r.n_storages < (int)COUNT_OF(r.storages); i++)
 		if (x->vals[i].kind == V_TENSOR)
 			r.storages[r.n_storages++] = x->vals[i].u.t->t.st->id;
-	if (x->h->launches.n >= 1000000)
+	if (x->h->did.launches.n >= 1000000)
 		return host_fatal(x->h, REASON_out_of_fuel, "more than a million kernel launches");
-	return vec_push(&x->h->launches, r) ? host_fatal(x->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+	return vec_push(&x->h->did.launches, r) ? host_fatal(x->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
 /* 0: ran. 1: an autotuner may leave it out. */
@@ -399,12 +409,12 @@ static int execute(struct triton_call *x)
 		return 0;
 	if (rc > 0 && x->l.compile_only && resource_left_out(&d))
 		return 1;
-	h->fatal = 1;
+	h->fail.fatal = 1;
 	if (rc < 0) {
-		h->failed = 1;
-		h->err = e;
+		h->fail.failed = 1;
+		h->fail.err = e;
 	} else {
-		h->diag = d;
+		h->fail.diag = d;
 	}
 	return -1;
 }
@@ -421,7 +431,7 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 	for (int i = 0; i < 3; i++)
 		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
 			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
-	arena_clear(&b->h->launch_arena);
+	arena_clear(&b->h->torch.launch_arena);
 	for (size_t i = 0; i < x->n; i++)
 		if (to_tile(b->h, x->vals[i], &args[i], 0))
 			return -1;

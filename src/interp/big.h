@@ -1,0 +1,16 @@
+/* Integers beyond 64 bits. */
+#ifndef INTERP_BIG_H
+#define INTERP_BIG_H
+
+#include "interp/state.h"
+
+int big_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out);
+int big_parse(struct host *h, struct str digits, int base, struct val *out);
+int big_compare(struct val a, struct val b);
+double big_to_double(struct val v);
+int big_from_double(struct host *h, double f, struct val *out);
+void big_format(struct host *h, struct val v, int base, struct buf *out);
+int big_neg(struct host *h, struct val v, struct val *out);
+int64_t big_bit_length(struct val v);
+
+#endif

@@ -1,0 +1,26 @@
+/* Failing: exceptions, fatal ends, limits; and what may not be changed. */
+#ifndef INTERP_FAIL_H
+#define INTERP_FAIL_H
+
+#include "interp/state.h"
+
+int host_fatal(struct host *h, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap);
+int host_raise_val(struct host *h, struct val exc);
+int host_raise_err(struct host *h, const struct err *e);
+int host_catch(struct host *h, struct val *exc, int *line, int *col);   /* 0: took the pending exception */
+int host_exc_is(struct host *h, enum host_exc x);                      /* is the pending one of that class? */
+void host_exc_clear(struct host *h);
+void host_position(struct host *h, int *line, int *col);
+int host_report(struct host *h);                         /* pending exception to h->fail.diag */
+int host_enter(struct host *h);                          /* stack and recursion: -1 too deep */
+static inline void host_leave(struct host *h) { h->lim.depth--; }
+int host_out_of_fuel(struct host *h);
+static inline int host_step(struct host *h) { return --h->lim.fuel < 0 ? host_out_of_fuel(h) : 0; }
+int host_burn(struct host *h, int64_t steps);
+
+/* Before program code changes an object: 0, or -1 where it is sealed. */
+int host_may_change(struct host *h, struct val v);
+int host_may_set(struct host *h, struct val v);          /* the same for its attributes */
+
+#endif

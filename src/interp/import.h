@@ -1,0 +1,16 @@
+/* Modules and the bound names in them. */
+#ifndef INTERP_IMPORT_H
+#define INTERP_IMPORT_H
+
+#include "interp/frame.h"
+#include "interp/state.h"
+
+int import_module(struct host *h, struct str name, struct val *out);
+int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
+int builtin_lookup(struct host *h, struct str dotted, struct val *out);                      /* 1, 0, -1 */
+int builtin_call(struct host *h, struct builtin_obj *b, const struct call_args *args, struct val *out);
+int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out);
+int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
+int exec_import(struct host *h, struct host_frame *f, const struct py_node *n);
+
+#endif

@@ -1,0 +1,14 @@
+/* Iteration, and lists made by it. */
+#ifndef INTERP_ITER_H
+#define INTERP_ITER_H
+
+#include "interp/state.h"
+
+int host_iter(struct host *h, struct val v, struct val *it);
+int host_next(struct host *h, struct val it, struct val *out);            /* 1, 0, -1 */
+int list_extend(struct host *h, struct val list, struct val from);        /* by any iterable */
+int list_sort(struct host *h, struct val list, struct val key, int reverse);
+int dict_fill(struct host *h, struct val dict, struct val from);          /* a mapping or pairs */
+int host_to_list(struct host *h, struct val v, struct val *out);          /* a fresh list */
+
+#endif

@@ -1,0 +1,12 @@
+/* A hash map from pointers to pointers. */
+#ifndef INTERP_PTRMAP_H
+#define INTERP_PTRMAP_H
+
+#include "base/mem.h"
+
+struct ptr_map { const void **key; void **val; size_t n, slots; };
+void *ptr_map_get(const struct ptr_map *m, const void *key);
+int ptr_map_put(struct ptr_map *m, const void *key, void *val);
+void ptr_map_release(struct ptr_map *m);
+
+#endif

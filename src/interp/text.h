@@ -1,0 +1,16 @@
+/* Text of values: repr, format specifications, the % operator. */
+#ifndef INTERP_TEXT_H
+#define INTERP_TEXT_H
+
+#include "interp/state.h"
+
+void float_repr(double f, struct buf *out);
+int host_format(struct host *h, struct val v, struct str spec, struct buf *out);
+int host_percent(struct host *h, struct str fmt, struct val args, struct val *out);
+int host_str_format(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, struct val *out);
+int text_room(struct host *h, const struct buf *b);     /* -1: more than memory holds */
+void str_repr(struct str s, struct buf *out);
+size_t utf8_count(struct str s);
+size_t utf8_offset(struct str s, size_t chars);
+
+#endif

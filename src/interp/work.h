@@ -1,0 +1,11 @@
+/* What operations of torch would cost on a device: records for the roofline model. */
+#ifndef INTERP_WORK_H
+#define INTERP_WORK_H
+
+#include "interp/state.h"
+
+struct host_op *host_record_op(struct host *h, const struct bind_row *row);      /* NULL: not recorded */
+/* Adds the bytes and flops of one call to its record (work.c). */
+void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
+
+#endif
