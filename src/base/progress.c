@@ -202,7 +202,7 @@ static void on_stop(int signal_number)
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 
 	(void)signal_number;
-	atomic_store(&stop_flag, 1);
+	stop_request(STOP_SIGNAL);
 	sigaction(SIGINT, &usual, NULL);
 	sigaction(SIGTERM, &usual, NULL);
 }
@@ -211,12 +211,24 @@ void stop_install(void)
 {
 	struct sigaction act = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
 
-	atomic_store(&stop_flag, 0);
+	atomic_store(&stop_flag, STOP_NOT);
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 }
 
 int stop_requested(void)
+{
+	return atomic_load(&stop_flag);
+}
+
+void stop_request(enum stop_reason why)
+{
+	int not_yet = STOP_NOT;
+
+	atomic_compare_exchange_strong(&stop_flag, &not_yet, why);
+}
+
+enum stop_reason stop_reason(void)
 {
 	return atomic_load(&stop_flag);
 }

@@ -31,4 +31,9 @@ void progress_end(struct progress *p);
 void stop_install(void);
 int stop_requested(void);
 
+/* Who asked. What is not a signal comes from a thread of this program that watches the machine. */
+enum stop_reason { STOP_NOT, STOP_SIGNAL, STOP_MACHINE, STOP_BUDGET };
+void stop_request(enum stop_reason why);       /* the first one counts */
+enum stop_reason stop_reason(void);
+
 #endif

@@ -14,6 +14,15 @@ int cmd_fail(const char *name, const struct err *e)
 	return CMD_FAILED;
 }
 
+int cmd_stopped(void)
+{
+	switch (stop_reason()) {
+	case STOP_MACHINE: return CMD_MACHINE;
+	case STOP_BUDGET: return CMD_BUDGET;
+	default: return CMD_SIGNAL;
+	}
+}
+
 /* Breaks a paragraph at 80 columns. */
 static void print_paragraph(const char *text)
 {

@@ -6,7 +6,8 @@
 #include "base/err.h"
 #include "base/opt.h"
 
-enum cmd_exit { CMD_OK = 0, CMD_NO = 1, CMD_FAILED = 2 };
+/* MACHINE: the machine is taken away; BUDGET: it is spent; SIGNAL: Ctrl-C or SIGTERM. */
+enum cmd_exit { CMD_OK = 0, CMD_NO = 1, CMD_FAILED = 2, CMD_MACHINE = 3, CMD_BUDGET = 4, CMD_SIGNAL = 130 };
 
 #define COMMAND(name, suffix, summary) int cmd_##suffix(int argc, char **argv);
 #include "cmd/commands.def"
@@ -42,5 +43,7 @@ struct cmd_usage {
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
 /* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
 int cmd_fail(const char *name, const struct err *e);
+/* The exit code of work that was stopped before its end, by who stopped it. */
+int cmd_stopped(void);
 
 #endif

@@ -5,12 +5,13 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/pipeline.h"
+#include "run/go.h"
 
 struct args {
 	const char *out;
 	struct opt_list set, stages;
 	int dry_run;
+	struct keep_args keep;
 };
 
 static const struct opt opts[] = {
@@ -18,15 +19,19 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
 	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
+	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
 	.about = "Prepare data, fine-tune, train against the judge, evaluate and report. CONFIG is YAML with a section for each stage; "
-		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, eval, report). Killed at any "
-		 "moment, the same command continues and ends with the same bits.",
+		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, eval, report); section `keep` "
+		 "takes the options of bucket, notices and budget below. Killed at any moment, the same command continues and ends with the "
+		 "same bits; with --bucket also on another machine. Exit codes beside 0 and 2: 130 stopped by a signal, 3 because the machine "
+		 "is taken away, 4 because the budget is spent.",
 	.opts = opts,
+	.sections = "keep",
 };
 
 /* runs/NAME for configs/NAME.yaml. */
@@ -41,13 +46,6 @@ static void default_out(const char *config, struct buf *out)
 	buf_addf(out, "runs/%.*s", STR_ARG(name));
 }
 
-/* A dry run starts afresh: it is over in seconds, and what it made is of no use. */
-static int go_dry(struct pipeline *p, struct err *e)
-{
-	pipeline_shrink(p);
-	return file_remove_tree(p->out, e);
-}
-
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
 	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ? " " : "", config ? config : "", out);
@@ -56,30 +54,50 @@ static void how_to_continue(const struct args *a, const char *config, const char
 	fputc('\n', stderr);
 }
 
-static int run(const struct args *a, const struct opt_parsed *parsed, int *done, struct err *e)
+static int run(const struct args *a, const char *config, int *done, struct err *e)
 {
 	struct buf out = BUF_INIT;
-	struct pipeline_source src = { .config = parsed->n ? parsed->args[0] : NULL, .set = &a->set, .stages = &a->stages };
-	struct pipeline p;
+	struct go g = { .source = { .config = config, .set = &a->set, .stages = &a->stages }, .keep = &a->keep, .dry = a->dry_run };
 	int rc;
 
-	if (parsed->n > 1)
-		return err_set(e, ERR_USAGE, "name at most one configuration");
 	if (a->out)
 		buf_adds(&out, a->out);
 	else
-		default_out(src.config, &out);
+		default_out(config, &out);
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
-	src.out = buf_cstr(&out);
-	rc = buf_check(&out, e) || pipeline_open(&p, &src, e) ? -1 : 0;
-	if (!rc) {
-		rc = (a->dry_run && go_dry(&p, e)) || pipeline_run(&p, done, e) ? -1 : 0;
-		if (!rc && !*done)
-			how_to_continue(a, src.config, src.out);
-		pipeline_close(&p);
-	}
+	g.source.out = buf_cstr(&out);
+	rc = buf_check(&out, e) ? -1 : go_run(&g, done, e);
+	if (!rc && !*done)
+		how_to_continue(a, config, g.source.out);
 	buf_release(&out);
+	return rc;
+}
+
+/* The command line, and under it the section of the configuration that it names. */
+static int parse(struct args *a, int argc, char **argv, struct opt_parsed *p, const char **config)
+{
+	char **words;
+	int rc = cmd_parse(&usage, a, argc, argv, p);
+
+	*config = NULL;
+	if (rc >= 0 || !p->n)
+		return rc;
+	*config = p->args[0];
+	if (p->n > 1) {
+		opt_release(p);
+		return cmd_fail("run", &(struct err){ .text = "name at most one configuration" });
+	}
+	words = mem_array((size_t)argc + 2, sizeof *words);
+	if (!words)
+		return CMD_FAILED;
+	words[0] = argv[0];
+	words[1] = (char[]){ "--config" };
+	words[2] = (char *)*config;
+	memcpy(words + 3, argv + 1, (size_t)(argc - 1) * sizeof *words);
+	opt_release(p);
+	rc = cmd_parse(&usage, a, argc + 2, words, p);
+	mem_free(words);
 	return rc;
 }
 
@@ -88,12 +106,13 @@ int cmd_run(int argc, char **argv)
 	struct opt_parsed p;
 	struct args a;
 	struct err e = ERR_INIT;
-	int done = 0, rc = cmd_parse(&usage, &a, argc, argv, &p);
+	const char *config;
+	int done = 0, rc = parse(&a, argc, argv, &p, &config);
 
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = run(&a, &p, &done, &e);
+	rc = run(&a, config, &done, &e);
 	opt_release(&p);
-	return rc ? cmd_fail("run", &e) : done ? CMD_OK : CMD_NO;
+	return rc ? cmd_fail("run", &e) : done ? CMD_OK : cmd_stopped();
 }

@@ -57,5 +57,5 @@ int cmd_train(int argc, char **argv)
 	stop_install();
 	rc = run(&a, &p, &e);
 	opt_release(&p);
-	return rc ? cmd_fail("train", &e) : CMD_OK;
+	return rc ? cmd_fail("train", &e) : stop_requested() ? cmd_stopped() : CMD_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "run/keep.h"
 #include "run/plan_args.h"
 #include "run/prepare_args.h"
 #include "run/stage_args.h"

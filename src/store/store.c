@@ -322,6 +322,29 @@ int store_sync(struct store *s, struct err *e)
 	return run_sql(s, "PRAGMA wal_checkpoint(PASSIVE)", e);
 }
 
+int store_copy(const char *path, const char *to, struct err *e)
+{
+	sqlite3 *from = NULL, *into = NULL;
+	sqlite3_backup *b = NULL;
+	int rc = sqlite3_open_v2(path, &from, SQLITE_OPEN_READONLY, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_open_v2(to, &into, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_busy_timeout(from, 10000);
+		b = sqlite3_backup_init(into, "main", from, "main");
+		rc = b ? sqlite3_backup_step(b, -1) : sqlite3_errcode(into);
+		if (b)
+			sqlite3_backup_finish(b);
+		rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
+	}
+	if (rc != SQLITE_OK)
+		err_set(e, ERR_IO, "cannot copy run store '%s': %s", path, sqlite3_errstr(rc));
+	sqlite3_close(from);
+	sqlite3_close(into);
+	return rc == SQLITE_OK ? 0 : -1;
+}
+
 int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_get_cache, e);

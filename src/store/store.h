@@ -67,6 +67,9 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 /* What was committed is on disk when this returns, whatever happens to the machine. */
 int store_sync(struct store *s, struct err *e);
 
+/* A copy of a store as it is now, in a file of its own, whoever else has it open. */
+int store_copy(const char *path, const char *to, struct err *e);
+
 /* Verdict cache. get: 1 and the bytes appended to `out`, 0 absent. */
 int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e);
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e);

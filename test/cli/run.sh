@@ -45,7 +45,7 @@ expect 2 run "$dir/c.yaml" --out "$dir/r"; has "in use by another process"
 kill -INT $pid
 rc=0
 wait $pid || rc=$?
-[ $rc = 1 ] || fail "Ctrl-C ended with $rc: $(cat "$dir/out")"
+[ $rc = 130 ] || fail "Ctrl-C ended with $rc: $(cat "$dir/out")"
 grep -q "To continue: tritonrl run $dir/c.yaml --out $dir/r" "$dir/out" || fail "no word on how to continue: $(cat "$dir/out")"
 expect 2 run "$dir/c.yaml" --out "$dir/r" --set sft.lr=1; has "was begun with"
 

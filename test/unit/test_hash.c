@@ -74,10 +74,30 @@ static void test_sha256_pieces(void **state)
 	assert_string_equal(got, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+/* RFC 4231, cases 2 and 6 (a key longer than a block), and a digest in base64. */
+static void test_hmac(void **state)
+{
+	static const char long_text[] = "Test Using Larger Than Block-Size Key - Hash Key First";
+	unsigned char key[131], mac[32] = "Jefe";
+	char got[65];
+
+	(void)state;
+	hash_hmac(mac, 4, "what do ya want for nothing?", 28, mac);
+	hash_hex(mac, sizeof mac, got);
+	assert_string_equal(got, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	memset(key, 0xaa, sizeof key);
+	hash_hmac(key, sizeof key, long_text, sizeof long_text - 1, mac);
+	hash_hex(mac, sizeof mac, got);
+	assert_string_equal(got, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+	hash_base64((const unsigned char *)"ab", 2, got);
+	assert_string_equal(got, "YWI=");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_xxh64), cmocka_unit_test(test_sha256), cmocka_unit_test(test_sha256_pieces),
+		cmocka_unit_test(test_hmac),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

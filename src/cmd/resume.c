@@ -1,0 +1,46 @@
+/* tritonrl resume: continue a run from its folder, or from its bucket. */
+#include <stdio.h>
+
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "run/go.h"
+
+struct args {
+	struct keep_args keep;
+};
+
+static const struct opt opts[] = {
+	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "RUN",
+	.about = "Continue the run in a folder with the options it was begun with. With --bucket, an empty or missing folder is first filled "
+		 "with the newest whole state of the bucket, so that a run goes on where its machine vanished. Exit codes as of run.",
+	.opts = opts,
+};
+
+int cmd_resume(int argc, char **argv)
+{
+	struct opt_list none = { .n = 0 };
+	struct opt_parsed p;
+	struct args a;
+	struct err e = ERR_INIT;
+	int done = 0, rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	stop_install();
+	if (p.n != 1) {
+		rc = err_set(&e, ERR_USAGE, "name one run folder");
+	} else {
+		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] }, .keep = &a.keep, .again = 1 };
+
+		rc = go_run(&g, &done, &e);
+	}
+	if (!rc && !done)
+		fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl resume %s\n", p.args[0]);
+	opt_release(&p);
+	return rc ? cmd_fail("resume", &e) : done ? CMD_OK : cmd_stopped();
+}

@@ -1,0 +1,65 @@
+/* tritonrl sync: a run folder to a bucket, or back. */
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "run/mirror.h"
+
+struct args {
+	struct mirror_args mirror;
+	int pull;
+};
+
+static const struct opt opts[] = {
+	OPT_FLAG(struct args, pull, "pull", 0, "bring the newest whole state of the bucket into RUN instead"),
+	OPT_INCLUDE(struct args, mirror, mirror_args_table, "The bucket"),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "RUN",
+	.about = "Put the state of a run folder into a bucket, or bring it back. Objects are named by their content, so only what is new "
+		 "travels; a state becomes visible when all of it is there. From then on an older writer of the same run is refused. "
+		 "`run --bucket` does this by itself while it works.",
+	.opts = opts,
+};
+
+static int push(const struct args *a, const char *run, struct err *e)
+{
+	struct depot_pushed p;
+	int rc = mirror_push(&a->mirror, run, &p, e);
+
+	if (!rc)
+		printf("%s: %lld files, %lld bytes; sent %lld files, %lld bytes\n", a->mirror.bucket, (long long)p.files, (long long)p.bytes,
+		       (long long)p.files_sent, (long long)p.bytes_sent);
+	return rc;
+}
+
+static int pull(const struct args *a, const char *run, struct err *e)
+{
+	struct depot_pulled p;
+	int rc = mirror_pull(&a->mirror, run, &p, e);
+
+	if (rc == S3_ABSENT)
+		return err_set(e, ERR_NOT_FOUND, "'%s' holds no run", a->mirror.bucket);
+	if (!rc)
+		printf("%s: state %s, %lld files, %lld bytes; fetched %lld files, %lld bytes\n", run, p.state, (long long)p.files, (long long)p.bytes,
+		       (long long)p.files_fetched, (long long)p.bytes_fetched);
+	return rc;
+}
+
+int cmd_sync(int argc, char **argv)
+{
+	struct opt_parsed p;
+	struct args a;
+	struct err e = ERR_INIT;
+	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	if (p.n != 1)
+		rc = err_set(&e, ERR_USAGE, "name one run folder");
+	else
+		rc = a.pull ? pull(&a, p.args[0], &e) : push(&a, p.args[0], &e);
+	opt_release(&p);
+	return rc ? cmd_fail("sync", &e) : CMD_OK;
+}

@@ -1,0 +1,54 @@
+/* Who we are to Amazon's services and those that speak like them: credentials, signatures.
+ *
+ * Credentials are looked for where every such program looks: AWS_ACCESS_KEY_ID and its fellows
+ * in the environment, the shared files (~/.aws/credentials and ~/.aws/config, a profile each),
+ * then the role of the instance by its metadata service. Those of a role expire and are asked
+ * for again.
+ *
+ * Signatures are version 4. libcurl signs, too, but Debian's 7.88 takes the query as it stands
+ * instead of sorting it and leaves `x-amz-content-sha256` out, so multipart calls do not verify. */
+#ifndef NET_AWS_H
+#define NET_AWS_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "net/http.h"
+
+struct aws_cred {
+	char key[128], secret[128];
+	char token[4096];             /* of temporary ones; "" */
+	time_t expires;               /* 0: never */
+};
+
+struct aws_options {
+	const char *profile;          /* NULL: AWS_PROFILE, else "default" */
+	const char *metadata;         /* base address of the metadata service; NULL: AWS_EC2_METADATA_SERVICE_ENDPOINT, else Amazon's */
+};
+
+/* What stays the same between calls: thread-safe. */
+struct aws;
+struct aws *aws_open(const struct aws_options *o, struct err *e);
+void aws_close(struct aws *a);
+/* Credentials good for the next minutes. ERR_NOT_FOUND: there are none anywhere, and the text says where it looked. */
+int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e);
+/* Those in hand were refused: the next call looks again. */
+void aws_forget(struct aws *a);
+/* The region of the environment or the profile; "" none. */
+void aws_region(const struct aws *a, char *out, size_t n);
+
+/* A request to sign. `query` is sorted by name and encoded already: "a=1&b=", "" for none. */
+struct aws_request {
+	const char *method, *host;
+	const char *path;             /* encoded, from the first '/' on */
+	const char *query;
+	const char *region, *service;
+	const char *body_sha256;      /* 64 hex digits, or "UNSIGNED-PAYLOAD" */
+	time_t now;
+};
+
+/* Adds x-amz-date, x-amz-content-sha256, x-amz-security-token and Authorization; signs those, the
+ * host and every header already there. */
+int aws_sign(const struct aws_request *q, const struct aws_cred *c, struct http_headers *headers, struct err *e);
+
+#endif

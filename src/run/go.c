@@ -1,0 +1,48 @@
+/* A whole run: see go.h. */
+#include "run/go.h"
+
+#include "base/file.h"
+#include "base/progress.h"
+
+/* The configuration that a folder was begun with. */
+static int own_config(const char *out, struct buf *path, struct err *e)
+{
+	if (!path_join(path, out, "config.yaml"))
+		return err_nomem(e);
+	return file_exists(path->p) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' holds no run: it has no config.yaml", out);
+}
+
+static int go_stages(const struct go *g, int *done, struct err *e)
+{
+	struct pipeline_source src = g->source;
+	struct buf config = BUF_INIT;
+	struct pipeline p;
+	int rc = 0;
+
+	if (g->again && !src.config) {
+		rc = own_config(src.out, &config, e);
+		src.config = buf_cstr(&config);
+	}
+	rc = rc || pipeline_open(&p, &src, e) ? -1 : 0;
+	if (!rc) {
+		if (g->dry)
+			pipeline_shrink(&p);
+		rc = (g->dry && file_remove_tree(p.out, e)) || pipeline_run(&p, done, e) ? -1 : 0;
+		pipeline_close(&p);
+	}
+	buf_release(&config);
+	return rc;
+}
+
+int go_run(const struct go *g, int *done, struct err *e)
+{
+	struct keep k = KEEP_INIT;
+	int rc = !g->dry && keep_open(&k, g->keep, g->source.out, e) ? -1 : 0;
+
+	*done = 0;
+	/* A budget that was spent before this began stops it here. */
+	if (!rc && !stop_requested())
+		rc = go_stages(g, done, e);
+	keep_close(&k);
+	return rc;
+}
