@@ -61,6 +61,8 @@ class Tests:
 
     def main(self):
         failed = 0
+        if sys.argv[1:]:
+            self.tests = [t for t in self.tests if t[0] in sys.argv[1:]]
         for name, fn in self.tests:
             with tempfile.TemporaryDirectory() as d:
                 start = time.time()
