@@ -1,6 +1,6 @@
 /* What this CPU can do, and code that exists once per instruction set.
  *
- * A file `x.simd.c` is compiled once for each level (baseline, AVX2, AVX-512 on x86-64;
+ * A file NAME.simd.c is compiled once for each level (baseline, AVX2, AVX-512 on x86-64;
  * baseline alone elsewhere). In it, a function is named with SIMD_FN(name); a caller in an
  * ordinary file declares all versions with SIMD_DECLARE and picks one with SIMD_PICK:
  *

@@ -1,4 +1,4 @@
-/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify_stream.h does the rest. */
+/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify/stream.h does the rest. */
 #include <stdio.h>
 
 #include "base/file.h"

@@ -9,12 +9,7 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-enum dtype {
-#define DTYPE(id, torch, triton, st, bytes, class) DT_##id,
-#include "tensor/dtype.def"
-#undef DTYPE
-	DTYPES
-};
+#include "tensor/dtype.h"
 #define CUDA_EXPORT extern "C" __attribute__((visibility("default")))
 #else
 #include "tensor/tensor.h"

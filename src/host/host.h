@@ -45,7 +45,6 @@ int host_call(struct host *h, struct val fn, const struct val *args, size_t n, s
 
 /* --- tasks in KernelBench's form ----------------------------------------------------------- */
 
-void host_seed(struct host *h, uint64_t seed);                   /* torch.manual_seed */
 /* cls(*get_init_inputs()) under a seed; `ns` gives get_init_inputs, `cls_ns` the class. */
 int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed,
 	       struct val *model, struct err *e);

@@ -4,7 +4,7 @@
 
 #include "host/entry.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/import.h"
@@ -28,13 +28,6 @@ static int seed_now(struct host *h, uint64_t seed)
 	if (found <= 0)
 		return found < 0 ? -1 : host_fatal(h, REASON_unsupported, "torch.manual_seed");
 	return host_call1(h, fn, val_int((int64_t)seed), &r);
-}
-
-void host_seed(struct host *h, uint64_t seed)
-{
-	struct host_entry en;
-	host_begin(h, &en);
-	host_end(h, &en, seed_now(h, seed), NULL, NULL);
 }
 
 static int build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed, struct val *model)

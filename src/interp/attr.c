@@ -3,7 +3,7 @@
 
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/import.h"
@@ -365,12 +365,6 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 	struct val a[3] = { v, val_of_str(name), x };
 	struct call_args args = { .a = a, .n = 3 };
 	return host_callv(h, host_hold(h, *hook), &args, &r);
-}
-
-int host_setattr(struct host *h, struct val v, const char *name, struct val x)
-{
-	struct str_obj *s = host_intern(h, str_of(name));
-	return s ? attr_set(h, v, s, x) : -1;
 }
 
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name)

@@ -201,7 +201,8 @@ static int check_tensors(struct host *h, const struct bind_row *row, const struc
 	if (f.mixed && row->flags & BIND_COMPUTE && !(row->flags & BIND_ANY_DEVICE))
 		return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
 				  device_name(f.device == HOST_CUDA ? f.device : f.other), device_name(f.device == HOST_CUDA ? f.other : f.device));
-	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param && h->torch.grad_enabled && row->flags & BIND_COMPUTE)
+	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param &&
+	    h->torch.grad_enabled && row->flags & BIND_COMPUTE)
 		return host_raise(h, EXC_RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
 	return row->flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }

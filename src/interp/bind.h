@@ -128,7 +128,6 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v);
 /* torch.return_types.NAME(fields...): a tuple with named members. Takes over the references. */
 int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n);
 int bind_tuple(struct bind *b, struct tensor *t, size_t n);
-int bind_tensor_list(struct bind *b, struct tensor *t, size_t n);
 /* Slot 0 was changed in place: noise, record, and it is the result. */
 int bind_self(struct bind *b);
 
@@ -142,8 +141,6 @@ enum dtype host_nominal(struct host *h, enum dtype dt);
 /* The tensor's contents count as never written, where the host was told to remember that. */
 void host_forget(struct host *h, const struct tensor *t);
 enum dtype host_default_dtype(struct host *h);
-void host_set_default_dtype(struct host *h, enum dtype dt);
-int host_grad_enabled(struct host *h);
 struct pool *host_pool(struct host *h);
 /* Room for `bytes` more tensor bytes? 0, or -1 with out_of_memory pending: ask before a
  * large allocation whose size a program chose. */
@@ -161,7 +158,6 @@ struct call_args {
 };
 int host_callv(struct host *h, struct val fn, const struct call_args *args, struct val *out);
 int host_getattr(struct host *h, struct val v, const char *name, struct val *out);   /* 1 found, 0 absent, -1 */
-int host_setattr(struct host *h, struct val v, const char *name, struct val x);
 /* Iterates anything: fn is called for each element; nonzero stops with that result. */
 int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx);
 int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);

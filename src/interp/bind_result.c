@@ -135,12 +135,6 @@ int bind_tuple(struct bind *b, struct tensor *t, size_t n)
 	return val_tuple(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
 }
 
-int bind_tensor_list(struct bind *b, struct tensor *t, size_t n)
-{
-	struct val v;
-	return val_list(b->h, NULL, 0, &v) ? -1 : wrap_all(b, t, n, v);
-}
-
 /* The class torch.return_types.NAME, made at first use: a tuple whose _fields name its items. */
 static struct class_obj *named_class(struct host *h, const char *name, const char *const *fields, size_t n)
 {
@@ -222,7 +216,5 @@ enum dtype host_nominal(struct host *h, enum dtype dt)
 }
 
 enum dtype host_default_dtype(struct host *h) { return h->torch.default_dtype; }
-void host_set_default_dtype(struct host *h, enum dtype dt) { h->torch.default_dtype = dt; }
-int host_grad_enabled(struct host *h) { return h->torch.grad_enabled; }
 struct pool *host_pool(struct host *h) { return h->o.pool; }
 struct host_ext *host_ext(struct host *h) { return &h->torch.ext; }

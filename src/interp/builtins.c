@@ -5,7 +5,7 @@
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"
@@ -14,7 +14,7 @@
 #include "interp/operator.h"
 #include "interp/scope.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 enum { PRINT_LIMIT = 1 << 20 };
 

@@ -1,7 +1,7 @@
 /* Classes: the built-in types, class statements, method resolution order, instances. */
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

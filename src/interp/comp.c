@@ -1,6 +1,6 @@
 /* Comprehensions: each runs in a frame of its own, with its own variables. A generator
  * expression is evaluated at once into a list and then iterated. */
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

@@ -1,7 +1,7 @@
 /* Statements. Each drops the temporaries it made; `return` hands its value over in f->ret. */
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

@@ -4,7 +4,7 @@
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

@@ -5,13 +5,13 @@
 
 #include "interp/attr.h"
 #include "interp/big.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"
 #include "interp/operator.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 /* [[fill]align][sign][#][0][width][grouping][.precision][type] */
 struct spec {

@@ -6,7 +6,7 @@
 #include "interp/object.h"
 #include "interp/operator.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {

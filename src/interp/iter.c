@@ -7,7 +7,7 @@
 #include "interp/object.h"
 #include "interp/operator.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {

@@ -1,7 +1,7 @@
 /* match statements: patterns against a value, names bound as they match. */
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

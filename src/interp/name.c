@@ -1,6 +1,6 @@
 /* Names: loading, storing and deleting variables in the frame at hand. */
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
 #include "interp/heap.h"

@@ -3,14 +3,14 @@
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/iter.h"
 #include "interp/object.h"
 #include "interp/operator.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 /* --- containers ------------------------------------------------------------------------------- */
 

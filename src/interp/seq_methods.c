@@ -1,7 +1,7 @@
 /* Methods of list, tuple, dict, set, and the sort they share. */
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/iter.h"

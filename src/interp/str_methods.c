@@ -10,7 +10,7 @@
 #include "interp/iter.h"
 #include "interp/operator.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 static int give(struct bind *b, struct buf *t)
 {

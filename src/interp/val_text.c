@@ -10,7 +10,7 @@
 #include "interp/heap.h"
 #include "interp/object.h"
 #include "interp/state.h"
-#include "interp/text.h"
+#include "interp/val_text.h"
 
 size_t utf8_count(struct str s)
 {

@@ -110,7 +110,6 @@ struct jv jv_new_dict(struct jinja *j);
 struct jv jv_from_json(struct jinja *j, const struct json *json);
 void jv_put(struct jinja *j, struct jv_dict *d, struct jv key, struct jv value);
 const struct jv *jv_get(const struct jv_dict *d, struct jv key);       /* NULL: absent */
-const struct jv *jv_gets(const struct jv_dict *d, const char *key);
 int jv_truth(struct jv v);
 int jv_equal(struct jinja *j, struct jv a, struct jv b);
 int jv_compare(struct jinja *j, struct jv a, struct jv b);     /* <0, 0, >0; fails on mixed kinds */

@@ -83,11 +83,6 @@ const struct jv *jv_get(const struct jv_dict *d, struct jv key)
 	return NULL;
 }
 
-const struct jv *jv_gets(const struct jv_dict *d, const char *key)
-{
-	return jv_get(d, JV(JV_STR, s, str_of(key)));
-}
-
 static struct jv from_object(struct jinja *j, const struct json *json)
 {
 	struct jv v = jv_new_dict(j);

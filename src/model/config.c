@@ -17,11 +17,6 @@ static const struct {
 #undef ARCH
 };
 
-const char *arch_type(enum model_arch a)
-{
-	return arches[a].type;
-}
-
 static int find_arch(struct model_config *c, const struct json *j, struct err *e)
 {
 	struct str type;

@@ -42,6 +42,5 @@ void model_config_write(const struct model_config *c, const char *dtype, struct 
 int64_t model_config_parameters(const struct model_config *c);
 /* D/2 inverse frequencies with the scaling applied. */
 void model_config_rope(const struct model_config *c, float *inv_freq);
-const char *arch_type(enum model_arch a);          /* "qwen2" */
 
 #endif

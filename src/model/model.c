@@ -336,7 +336,6 @@ void model_free(struct model *m)
 
 const struct model_config *model_config(const struct model *m) { return &m->c; }
 struct dev *model_dev(const struct model *m) { return m->dev; }
-struct slab *model_params(struct model *m) { return m->o.trainable ? &m->params : NULL; }
 
 void model_table(const struct model *m, struct buf *out)
 {

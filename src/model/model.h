@@ -53,9 +53,7 @@ struct model *model_new(struct dev *d, const struct model_config *c, const struc
 void model_free(struct model *m);
 const struct model_config *model_config(const struct model *m);
 struct dev *model_dev(const struct model *m);
-/* The master weights of a trainable model, else NULL. Names are those of the checkpoint. */
-struct slab *model_params(struct model *m);
-void model_updated(struct model *m);          /* after model_params were written */
+void model_updated(struct model *m);          /* after its master weights were written */
 /* Writes a folder that transformers loads: config.json and model.safetensors, with `a`
  * (may be NULL) merged into the weights. `dt` is DT_F32 or DT_BF16. */
 int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e);

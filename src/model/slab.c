@@ -74,14 +74,6 @@ void slab_release(struct slab *s)
 	*s = (struct slab){ .what = s->what };
 }
 
-int slab_find(const struct slab *s, struct str name)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (str_is(name, s->v[i].name))
-			return (int)i;
-	return -1;
-}
-
 uint64_t slab_hash(const struct slab *s)
 {
 	uint64_t h = 0;

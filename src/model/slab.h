@@ -44,7 +44,6 @@ int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *
 void slab_release(struct slab *s);
 static inline void *slab_at(const struct slab *s, int i) { return s->data + s->v[i].offset; }
 static inline float *slab_f32(const struct slab *s, int i) { return (float *)(void *)slab_at(s, i); }
-int slab_find(const struct slab *s, struct str name);        /* -1: absent */
 void slab_zero(struct slab *s);
 /* A safetensors file of the entries, each name behind `prefix`; and back, every entry
  * required with its shape, converted to its dtype. */

@@ -28,14 +28,6 @@ const struct num_op_info *num_op_info(enum num_op op)
 	return &info[op];
 }
 
-int num_op_by_name(const char *name)
-{
-	for (int i = 0; i < NUM_OPS; i++)
-		if (!strcmp(info[i].name, name))
-			return i;
-	return -1;
-}
-
 /* --- the loop --------------------------------------------------------------------------- */
 
 struct job {
@@ -93,14 +85,14 @@ static void run_block(const struct job *j, struct operand *in, char *dst, int64_
 	tensor_scatter(j->dt[0], to, j->inner[0], j->made, made, n);
 }
 
-struct run_state {
+struct ew_state {
 	const struct job *j;
 	struct operand in[4];
 };
 
 static void run_inner(void *ctx, const int64_t *off, int64_t n)
 {
-	struct run_state *s = ctx;
+	struct ew_state *s = ctx;
 	const struct job *j = s->j;
 	int64_t begin = j->to ? j->from : 0, end = j->to ? j->to : n;
 
@@ -115,7 +107,7 @@ static void run_inner(void *ctx, const int64_t *off, int64_t n)
 
 static void run_range(const struct job *j, int64_t begin, int64_t end)
 {
-	struct run_state s;
+	struct ew_state s;
 
 	s.j = j;
 	for (int k = 1; k < 4; k++) {

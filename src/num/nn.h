@@ -46,7 +46,7 @@ int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, cons
 int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
 		       const struct tensor *b, const struct num_conv *p, struct err *e);
 
-/* --- pools (pooling.c, adaptive.c) ------------------------------------------------------------ */
+/* --- pools (pooling.c) ------------------------------------------------------------ */
 
 struct num_pool {
 	int nd;

@@ -91,11 +91,6 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 	return 0;
 }
 
-int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
-{
-	return num_as(c, out, t, t->dt, e);
-}
-
 int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e)
 {
 	int64_t value;

@@ -37,7 +37,6 @@ int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim
 int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e);
 /* Dense copies; num_contiguous shares where it can, and num_as too if the dtype is right. */
 int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
-int num_contiguous(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
 int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
 int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);   /* keeps strides */
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
@@ -82,7 +81,6 @@ enum num_op {
 
 struct num_op_info { const char *name; int arity; enum { NUM_SAME, NUM_BOOL_OUT, NUM_FLOAT_OUT } result; };
 const struct num_op_info *num_op_info(enum num_op op);
-int num_op_by_name(const char *name);              /* enum num_op or -1 */
 
 /* `p`: parameters of the operation (up to 3), or NULL where it has none. */
 int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,

@@ -1,6 +1,6 @@
 /* What CPython's compiler refuses in the patterns of a match statement: names bound twice or in
  * one alternative only, patterns that leave nothing for the next case, repeated keys. */
-#include "py/check.h"
+#include "py/tree_check.h"
 
 #include <stdio.h>
 

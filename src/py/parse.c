@@ -1,7 +1,7 @@
 /* The parser's entry point and what its grammar files share: errors, nodes, lists, the depth
  * of the tree. Invariant: whatever py_parse accepts has a tree at most PY_MAX_TREE deep, so
  * that a recursive walk over it is safe. */
-#include "py/check.h"
+#include "py/tree_check.h"
 
 #include <limits.h>
 #include <stdarg.h>

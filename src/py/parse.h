@@ -104,7 +104,7 @@ void py_source_load(struct parser *p, struct str bytes);
 void py_lex(struct parser *p);                        /* the next token into p->tok */
 void py_names_init(struct parser *p);
 struct name_slot *py_intern(struct parser *p, const char *s, size_t n);
-/* lex_number.c, lex_string.c: scan one literal that begins at p->tok.p. */
+/* lex_literal.c: scan one literal that begins at p->tok.p. */
 const char *py_lex_number(struct parser *p, const char *s);
 const char *py_lex_string(struct parser *p, const char *quote);
 

@@ -17,7 +17,7 @@ struct py_printer {
 	struct buf *out;
 	int indent;
 	int depth;               /* of f-strings around */
-	unsigned banned;         /* bit per delimiter, see py_print_string.c */
+	unsigned banned;         /* bit per delimiter, see print_string.c */
 	int failed;              /* a string had no spelling inside its f-string */
 };
 

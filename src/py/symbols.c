@@ -1,10 +1,10 @@
 /* What CPython's symbol table refuses: names that a scope may not bind as it does.
  *
  * One walk over the finished tree enters every name into the table of its scope, in the order
- * of CPython's symtable.c, because the first fault found is the one reported. A second look at
+ * of CPython's Python/symtable.c, because the first fault found is the one reported. A second look at
  * the nonlocal statements, when all scopes are complete, asks for the binding each one needs.
  * The tree is not changed. Private names are taken as written: __x of two classes is one name. */
-#include "py/check.h"
+#include "py/tree_check.h"
 
 enum scope_type { SYM_MODULE, SYM_CLASS, SYM_FUNCTION, SYM_ANNOTATION };
 
@@ -16,8 +16,8 @@ enum use {
 
 struct symbol { const char *id; unsigned use; };
 
-struct scope {
-	struct scope *up;
+struct sym_scope {
+	struct sym_scope *up;
 	enum scope_type type;
 	const char *comprehension;       /* "list comprehension" and the like, or NULL */
 	int in_target, in_iterable;      /* of a comprehension's for, while it is walked */
@@ -25,11 +25,11 @@ struct scope {
 	size_t n, slots;
 };
 
-struct directive { struct directive *next; struct scope *in; struct str id; struct pos at; };
+struct directive { struct directive *next; struct sym_scope *in; struct str id; struct pos at; };
 
 struct table {
 	struct parser *p;
-	struct scope *now, *module;
+	struct sym_scope *now, *module;
 	int future_annotations;
 	struct directive *first, **last; /* nonlocal names, in order */
 };
@@ -50,7 +50,7 @@ static struct symbol *slot_of(struct symbol *v, size_t slots, const char *id)
 	return &v[i];
 }
 
-static void grow(struct table *t, struct scope *s)
+static void grow(struct table *t, struct sym_scope *s)
 {
 	size_t slots = s->slots ? 2 * s->slots : 16;
 	struct symbol *v = arena_zalloc(t->p->arena, slots * sizeof *v);
@@ -62,12 +62,12 @@ static void grow(struct table *t, struct scope *s)
 	s->slots = slots;
 }
 
-static unsigned use_of(const struct scope *s, struct str id)
+static unsigned use_of(const struct sym_scope *s, struct str id)
 {
 	return s->slots ? slot_of(s->v, s->slots, id.p)->use : 0;
 }
 
-static void add(struct table *t, struct scope *s, struct str id, unsigned use, struct pos at)
+static void add(struct table *t, struct sym_scope *s, struct str id, unsigned use, struct pos at)
 {
 	struct symbol *sym;
 
@@ -88,11 +88,11 @@ static void add(struct table *t, struct scope *s, struct str id, unsigned use, s
 		add(t, t->module, id, use, at);
 }
 
-static struct scope *enter(struct table *t, enum scope_type type)
+static struct sym_scope *enter(struct table *t, enum scope_type type)
 {
-	struct scope *s = arena_zalloc(t->p->arena, sizeof *s);
+	struct sym_scope *s = arena_zalloc(t->p->arena, sizeof *s);
 
-	*s = (struct scope){ .up = t->now, .type = type, .in_iterable = t->now ? t->now->in_iterable : 0 };
+	*s = (struct sym_scope){ .up = t->now, .type = type, .in_iterable = t->now ? t->now->in_iterable : 0 };
 	return t->now = s;
 }
 
@@ -247,7 +247,7 @@ static void bind_outside(struct table *t, const struct py_node *target)
 	struct str id = target->u.Name.id;
 	struct pos at = pos_of(target);
 
-	for (struct scope *s = t->now; s; s = s->up) {
+	for (struct sym_scope *s = t->now; s; s = s->up) {
 		unsigned use = use_of(s, id);
 
 		if (s->comprehension) {
@@ -426,9 +426,9 @@ static void visit(void *ctx, struct py_node *n)
 /* --- nonlocal --------------------------------------------------------------------------------- */
 
 /* Does a function around `in` bind the name? A class around it binds nothing but __class__. */
-static int bound_around(const struct scope *in, struct str id)
+static int bound_around(const struct sym_scope *in, struct str id)
 {
-	for (const struct scope *s = in->up; s; s = s->up) {
+	for (const struct sym_scope *s = in->up; s; s = s->up) {
 		unsigned use = use_of(s, id);
 
 		if (s->type == SYM_CLASS && str_is(id, "__class__"))

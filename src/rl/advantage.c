@@ -9,11 +9,6 @@ static const char *const method_names[] = {
 #undef M
 };
 
-const char *rl_method_name(enum rl_method m)
-{
-	return method_names[m];
-}
-
 int rl_method_by_name(struct str name)
 {
 	for (int i = 0; i < RL_METHOD_COUNT; i++)

@@ -29,7 +29,6 @@ enum rl_method {
 	RL_METHOD_COUNT
 };
 
-const char *rl_method_name(enum rl_method m);
 int rl_method_by_name(struct str name);      /* or -1 */
 
 struct rl_scored {

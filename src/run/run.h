@@ -52,7 +52,6 @@ struct eval_bench_args {
 struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store, struct err *e);
 void eval_bench_close(struct eval_bench *b);
 const struct eval_opts *eval_bench_opts(const struct eval_bench *b);
-const struct taskset *eval_bench_tasks(const struct eval_bench *b);
 
 /* Evaluates a model, or an adapter on it (NULL: none), under the name `name`. */
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e);

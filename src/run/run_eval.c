@@ -74,11 +74,6 @@ const struct eval_opts *eval_bench_opts(const struct eval_bench *b)
 	return &b->o;
 }
 
-const struct taskset *eval_bench_tasks(const struct eval_bench *b)
-{
-	return &b->tasks;
-}
-
 static void tick(void *ctx, size_t sampled, size_t judged)
 {
 	struct eval_bench *b = ctx;

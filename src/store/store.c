@@ -19,7 +19,6 @@ extern const char store_schema[];
 	S(put_meta, "INSERT OR REPLACE INTO meta VALUES (?, ?)") \
 	S(get_meta, "SELECT value FROM meta WHERE key = ?") \
 	S(put_task, "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?)") \
-	S(get_task, "SELECT source FROM task WHERE id = ?") \
 	S(put_step, "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?, ?)") \
 	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, " \
 		      "reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
@@ -195,11 +194,6 @@ int store_put_task(struct store *s, const struct store_task *t, struct err *e)
 	bind_str(st, 4, t->ops);
 	bind_str(st, 5, t->source);
 	return execute(s, st, e);
-}
-
-int store_get_task(struct store *s, struct str id, struct buf *source, struct err *e)
-{
-	return get_text(s, ST_get_task, id, source, e);
 }
 
 int store_put_step(struct store *s, const struct store_step *t, struct err *e)

@@ -144,12 +144,6 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 	return t->st ? 0 : -1;
 }
 
-int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
-		       struct err *e)
-{
-	return tensor_new_strided_in(NULL, t, dt, ndim, shape, stride, e);
-}
-
 int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		  struct err *e)
 {

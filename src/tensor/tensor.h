@@ -12,13 +12,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-
-enum dtype {
-#define DTYPE(id, torch, triton, st, bytes, class) DT_##id,
-#include "tensor/dtype.def"
-#undef DTYPE
-	DTYPES
-};
+#include "tensor/dtype.h"
 
 enum dtype_class { DTC_BOOL, DTC_SINT, DTC_UINT, DTC_FLOAT };
 
@@ -97,9 +91,6 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 			  const int64_t *shape, const int64_t *stride, struct err *e);
 int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
-/* With given strides, e.g. torch.empty_strided; storage covers the highest element. */
-int tensor_new_strided(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		       const int64_t *stride, struct err *e);
 uint64_t storage_newest(void);                               /* id of the storage made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
 int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */

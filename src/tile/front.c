@@ -90,13 +90,6 @@ const char *front_str(struct front *f, const struct lang_val *v)
 	return taken(f, &b);
 }
 
-const char *front_repr(struct front *f, const struct lang_val *v)
-{
-	struct buf b = BUF_INIT;
-	lang_repr_to(v, &b);
-	return taken(f, &b);
-}
-
 const char *front_ty(struct front *f, const struct ty *t)
 {
 	struct buf b = BUF_INIT;

@@ -93,7 +93,6 @@ void front_unsupported(struct front *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void front_late(struct front *f, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* Text in the arena, for messages: str() of a value, repr() of a type, and so on. */
 const char *front_str(struct front *f, const struct lang_val *v);
-const char *front_repr(struct front *f, const struct lang_val *v);
 const char *front_ty(struct front *f, const struct ty *t);
 const char *front_ty_repr(struct front *f, const struct ty *t);
 const char *front_shape(struct front *f, const struct ty *t);       /* "['16', '32']" */
@@ -115,7 +114,6 @@ struct lang_val front_name(struct front *f, struct str id);
 struct lang_val front_attr(struct front *f, struct lang_val self, struct str attr);
 int front_has_attr(struct front *f, struct lang_val self, struct str attr);
 struct lang_val front_module_attr(struct front *f, struct str module, struct str attr);
-int front_module_has(struct front *f, struct str module, struct str attr);
 struct lang_val front_from_host(struct front *f, const struct tile_val *v);
 int front_slot(struct front_frame *fr, const char *id);                    /* -1: none */
 static inline size_t front_name_length(const struct front_frame *fr, size_t slot) { return fr->lengths[slot]; }

@@ -149,11 +149,6 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = dotted };
 }
 
-int front_module_has(struct front *f, struct str module, struct str attr)
-{
-	return module_attr(f, module, attr).kind != LANG_UNBOUND;
-}
-
 struct lang_val front_module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct lang_val v = module_attr(f, module, attr);

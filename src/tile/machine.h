@@ -115,8 +115,6 @@ int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...
 /* --- poison, checked mode only (check_poison.c) --------------------------------------- */
 int poison_map(struct machine *m, struct mval *v);       /* v->pmap valid, holding all lanes; -1: memory */
 unsigned char *poison_room(struct machine *m, struct mval *v);   /* v->pmap with room, contents undefined */
-/* dst gets the union of its sources lane by lane (same number of lanes). */
-int poison_elementwise(struct machine *m, const struct tile_insn *in);
 /* Every result lane gets the union of all source lanes. */
 int poison_all(struct machine *m, const struct tile_insn *in);
 static inline int poisoned(const struct mval *v) { return v->poison; }

@@ -85,7 +85,7 @@ struct tv sem_unsplat(struct front *f, struct tv x);
 struct tv sem_arange(struct front *f, int64_t start, int64_t end);
 int sem_wrap_axis(struct front *f, int64_t axis, int rank);
 
-/* --- memory (sem_memory.c, sem_block.c, sem_atomic.c) --------------------------------------- */
+/* --- memory (sem_memory.c, sem_block.c) --------------------------------------- */
 
 struct sem_access {
 	struct lang_val mask, other;         /* NONE: absent; else tensors */

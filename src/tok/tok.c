@@ -303,9 +303,7 @@ void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_spec
 /* --- what a tokenizer knows ------------------------------------------------------------------- */
 
 int32_t tok_count(const struct tok *t) { return t->count; }
-int32_t tok_bos(const struct tok *t) { return t->names.bos; }
 int32_t tok_eos(const struct tok *t) { return t->names.eos; }
-int32_t tok_pad(const struct tok *t) { return t->names.pad; }
 
 int32_t tok_find(const struct tok *t, struct str token)
 {

@@ -40,9 +40,7 @@ int32_t tok_find(const struct tok *t, struct str token);   /* a token's text to 
 struct str tok_bytes(const struct tok *t, int32_t id);
 int tok_is_special(const struct tok *t, int32_t id);
 /* From tokenizer_config.json; -1: none. */
-int32_t tok_bos(const struct tok *t);
 int32_t tok_eos(const struct tok *t);
-int32_t tok_pad(const struct tok *t);
 /* Every id that ends an answer: eos, generation_config.json's list, and end-of-turn tokens that
  * the chat template's families use. Borrowed. */
 size_t tok_stops(const struct tok *t, const int32_t **ids);

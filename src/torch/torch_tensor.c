@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/heap.h"
 #include "interp/import.h"
 #include "torch/torch.h"

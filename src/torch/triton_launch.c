@@ -5,7 +5,7 @@
 
 #include "interp/attr.h"
 #include "interp/dict.h"
-#include "interp/eval.h"
+#include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/import.h"

@@ -214,17 +214,6 @@ int dataset_load(struct dataset *d, const struct tok *t, const char *path, int m
 	return rc;
 }
 
-int dataset_add_pair(struct dataset *d, const struct tok *t, struct tok_enc *x, struct str prompt, struct str completion, int max_length, struct err *e)
-{
-	struct build b;
-	int rc;
-
-	begin(&b, d, t, x, max_length, e);
-	rc = add_pair(&b, prompt, completion);
-	mem_free(b.ids.v);
-	return rc;
-}
-
 void dataset_release(struct dataset *d)
 {
 	vec_free(&d->tokens);

@@ -24,9 +24,6 @@ struct dataset {
 
 /* Appends the rows of a file. */
 int dataset_load(struct dataset *d, const struct tok *t, const char *path, int max_length, struct err *e);
-/* One row, from its parts. */
-int dataset_add_pair(struct dataset *d, const struct tok *t, struct tok_enc *x, struct str prompt, struct str completion,
-		     int max_length, struct err *e);
 void dataset_release(struct dataset *d);
 
 /* The text of a conversation so far, ready for the model to answer. */

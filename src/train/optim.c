@@ -123,7 +123,6 @@ void optim_step(struct optim *o, struct optim_report *r)
 	tape_zero_grads(o->t);
 }
 
-int64_t optim_steps(const struct optim *o) { return o->counter[0]; }
 int64_t *optim_counters(struct optim *o) { return o->counter + 1; }
 const struct slab *optim_slab(const struct optim *o) { return &o->state; }
 

@@ -47,7 +47,6 @@ struct optim *optim_new(struct tape *t, const struct optim_opts *o, struct err *
 void optim_free(struct optim *o);
 /* One step with the tape's gradients, which are then zeroed. */
 void optim_step(struct optim *o, struct optim_report *r);
-int64_t optim_steps(const struct optim *o);
 /* Four counters of the caller's that are saved with the state (micro-steps, data position). */
 int64_t *optim_counters(struct optim *o);
 int optim_save(const struct optim *o, const char *path, struct err *e);

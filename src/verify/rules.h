@@ -22,7 +22,7 @@ struct rules_options {
 	unsigned off;                   /* bits of rules that are switched off, for tests */
 	int identity;                   /* the reference as its own candidate: no kernel wanted */
 	const char *class_name;         /* ModelNew, or Model for identity */
-	/* Flags of a torch name ("torch.matmul"), see host/bind.h; -1: no such name. */
+	/* Flags of a torch name ("torch.matmul"), see interp/bind.h; -1: no such name. */
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };

@@ -7,17 +7,7 @@ static const char *const stage_names[] = {
 #undef STAGE
 };
 
-static const struct {
-	const char *option, *text;
-} exts[] = {
-#define EXT(id, opt, text) { opt, text },
-#include "verify/ext.def"
-#undef EXT
-};
-
 const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
-const char *ext_option(enum ext x) { return exts[x].option; }
-const char *ext_text(enum ext x) { return exts[x].text; }
 const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
 
 const char *verdict_name(const struct verdict *v)

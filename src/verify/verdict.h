@@ -24,8 +24,6 @@ enum ext {
 enum track { TRACK_STRICT, TRACK_HYBRID };
 
 const char *judge_stage_name(enum judge_stage s);
-const char *ext_option(enum ext x);
-const char *ext_text(enum ext x);
 const char *track_name(enum track t);
 
 struct verdict_stage {

@@ -1,5 +1,5 @@
 /* Row kernels: the vectorised inner loops of everything that is not a matrix product.
- * Formulas are with the ops that call them (norm.c, act.c, loss.c, adamw.c). */
+ * Formulas are with the ops that call them (norm.c, act.c, loss.c). */
 #ifndef OPS_CPU_ROW_H
 #define OPS_CPU_ROW_H
 

@@ -3,7 +3,7 @@
  *
  * The walk keeps the kind of the scope it is in and the blocks around it in that scope. It
  * follows the order of CPython's compile.c where that decides which fault comes first. */
-#include "py/check.h"
+#include "py/tree_check.h"
 
 enum code_kind { CODE_MODULE, CODE_CLASS, CODE_FUNCTION, CODE_ASYNC, CODE_LAMBDA, CODE_COMPREHENSION };
 enum block_kind { BLOCK_LOOP, BLOCK_OTHER, BLOCK_EXCEPT_STAR };

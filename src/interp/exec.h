@@ -1,6 +1,6 @@
 /* Running code: expressions, statements, names, functions and calls. */
-#ifndef INTERP_EVAL_H
-#define INTERP_EVAL_H
+#ifndef INTERP_EXEC_H
+#define INTERP_EXEC_H
 
 #include "interp/frame.h"
 #include "interp/state.h"
@@ -9,7 +9,6 @@ int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, str
 int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 int eval_call(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
-int eval_subscript_index(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list *body);
 int exec_assign(struct host *h, struct host_frame *f, const struct py_node *target, struct val v);
 int exec_match(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_node **body);

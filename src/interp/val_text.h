@@ -1,6 +1,6 @@
 /* Text of values: repr, format specifications, the % operator. */
-#ifndef INTERP_TEXT_H
-#define INTERP_TEXT_H
+#ifndef INTERP_VAL_TEXT_H
+#define INTERP_VAL_TEXT_H
 
 #include "interp/state.h"
 
