@@ -17,6 +17,7 @@ struct host_options {
 	int oracle;                 /* every float tensor is kept in fp64 */
 	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
 	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
+	unsigned tf32;              /* enum num_products: products computed as tensor cores do */
 	int track_undef;            /* torch.empty and the like: remember which bytes were written */
 	unsigned char poison;       /* and this is what their bytes hold */
 	/* Autotuned kernels choose the config-th of their configurations, counting those that are
@@ -39,8 +40,9 @@ struct host_options {
  * members are replaced. */
 struct host_override { struct str name; int64_t value; };
 
-/* One row per binding and line; bytes of tensors read and written, flops of products. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops; };
+/* One row per binding and line; bytes of tensors read and written, flops of products and the
+ * terms of their longest sum. */
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, sum; };
 /* One launch of a kernel. */
 struct host_launch {
 	struct str kernel;

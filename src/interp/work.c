@@ -51,6 +51,7 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 		int64_t k = sum_length(op->name, a, n), elements = tensor_numel(&out.u.t->t);
 
 		op->flops += k ? 2 * k * elements : elements;
+		op->sum = MAX(op->sum, k);
 	}
 }
 

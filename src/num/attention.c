@@ -118,7 +118,7 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	shape[nl + 1] = t->shape[t->ndim - 1];
 	if (tensor_expand(&full, t, nl + 2, shape, e))
 		return -1;
-	rc = num_as(c, &dense, &full, carrier, e);
+	rc = c->tf32 & NUM_TF32_MATMUL && t->dt == DT_F32 ? num_cut_tf32(c, &dense, &full, e) : num_as(c, &dense, &full, carrier, e);
 	tensor_release(&full);
 	if (rc)
 		return -1;

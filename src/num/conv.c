@@ -159,6 +159,11 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	return 0;
 }
 
+static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype carrier, struct err *e)
+{
+	return c->tf32 & NUM_TF32_CONV && t->dt == DT_F32 ? num_cut_tf32(c, out, t, e) : num_as(c, out, t, carrier, e);
+}
+
 int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
 		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
 {
@@ -173,7 +178,7 @@ int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor 
 	j->carrier = dtype_carrier(x->dt);
 	j->size = dtype_size(j->carrier);
 	j->k = SIMD_PICK(num_conv_kernels)(j->carrier);
-	if (num_as(c, &j->x, x, j->carrier, e) || num_as(c, &j->w, w, j->carrier, e) ||
+	if (operand(c, &j->x, x, j->carrier, e) || operand(c, &j->w, w, j->carrier, e) ||
 	    (b && num_as(c, &j->b, b, j->carrier, e)))
 		return -1;
 	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1], g->out[2] }, e);

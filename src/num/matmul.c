@@ -224,6 +224,8 @@ out:
 	return rc;
 }
 
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e);
+
 /* a [B, M, K] or [M, K], b likewise; shapes were checked. */
 static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
@@ -231,6 +233,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	int64_t batch = a->ndim == 3 ? a->shape[0] : 1;
 	int rc;
 
+	if (c->tf32 & NUM_TF32_MATMUL && a->dt == DT_F32 && b->dt == DT_F32)
+		return cut_product(c, out, a, b, e);
 	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) || num_charge(c, (uint64_t)(batch * m * n) * (uint64_t)MAX(k, 1), e))
 		return -1;
 	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } : (int64_t[]){ m, n }, e))
@@ -241,6 +245,25 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 		return -1;
 	}
 	return num_settle(c, out, a->dt, e);
+}
+
+/* The product of the operands as tf32 has them. */
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+{
+	struct num_ctx plain = *c;
+	struct tensor x, y;
+	int rc;
+
+	plain.tf32 &= ~(unsigned)NUM_TF32_MATMUL;
+	if (num_cut_tf32(c, &x, a, e))
+		return -1;
+	rc = num_cut_tf32(c, &y, b, e);
+	if (!rc) {
+		rc = product(&plain, out, &x, &y, e);
+		tensor_release(&y);
+	}
+	tensor_release(&x);
+	return rc;
 }
 
 int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)

@@ -91,6 +91,19 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 	return 0;
 }
 
+int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
+{
+	enum { LOST = 0x1fff };
+	uint32_t *v;
+
+	if (num_to(c, out, t, DT_F32, e))
+		return -1;
+	v = tensor_data(out);
+	for (int64_t i = 0, n = tensor_numel(out); i < n; i++)
+		v[i] &= ~(uint32_t)LOST;
+	return 0;
+}
+
 int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e)
 {
 	int64_t value;

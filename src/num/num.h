@@ -12,10 +12,13 @@
 #include "base/thread.h"
 #include "tensor/tensor.h"
 
+enum num_products { NUM_TF32_CONV = 1, NUM_TF32_MATMUL = 2 };
+
 struct num_ctx {
 	struct pool *pool;                /* or NULL: one thread */
 	struct tensor_budget *budget;     /* of all tensors made here, or NULL */
 	enum dtype default_float;         /* F32; F64 in the oracle */
+	unsigned tf32;                    /* products of fp32 that lose the bits tf32 lacks: enum num_products */
 	/* Asked before each result of `bytes` is made; nonzero refuses it. May be NULL. */
 	int (*room)(void *arg, int64_t bytes);
 	void *room_arg;
@@ -39,6 +42,8 @@ int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struc
 int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
 int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
 int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);   /* keeps strides */
+/* A dense copy without the mantissa bits that tf32 lacks: cut off, as tensor cores do. */
+int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
 
 /* --- operands and promotion ---------------------------------------------------------------- */

@@ -1,9 +1,16 @@
 /* Options of the judge: see judge_args.h. */
 #include "run/judge_args.h"
 
+#include "base/log.h"
+
 const struct opt judge_args_table[] = {
 	OPT_CHOICE(struct judge_args, track, "track", "strict|hybrid", "strict",
 		   "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
+	OPT_CHOICE(struct judge_args, contract, "contract", "task|general", "task",
+		   "task: right at the task's own sizes, for any seed, other signs, twice the scale and any weights; general: at other shapes, "
+		   "with outliers and in other dtypes as well. Both are reported"),
+	OPT_CHOICE(struct judge_args, precision, "precision", "torch|tf32|ieee", "torch",
+		   "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
 	OPT_CHOICE(struct judge_args, stage_limit, "stage-limit", "ast|compile|tiny|full|timing", "timing", "go no further than this stage"),
 	OPT_CHOICE(struct judge_args, reward, "reward", "funnel|reinforce|rank|correct|speed", "funnel", "form of the reward"),
 	OPT_CHOICE(struct judge_args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU of the roofline model"),
@@ -12,7 +19,7 @@ const struct opt judge_args_table[] = {
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
 	OPT_INT(struct judge_args, elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
 	OPT_INT(struct judge_args, seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),
-	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "products of fp32 may be computed in tf32"),
+	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "another name of --precision tf32"),
 	OPT_FLAG(struct judge_args, no_sandbox, "unsafe-no-sandbox", 0, "judge even where the sandbox cannot be set up"),
 	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL, "switch one static rule off, to see what it is worth"),
 #define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
@@ -39,6 +46,15 @@ static enum reward_form reward_by_name(const char *name)
 	return f;
 }
 
+static enum precision precision_by_name(const char *name)
+{
+	enum precision p = PRECISION_TORCH;
+
+	while (p < PRECISION_IEEE && strcmp(name, precision_name(p)))
+		p++;
+	return p;
+}
+
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
 	*o = (struct judge_options)JUDGE_DEFAULTS;
@@ -50,7 +66,12 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	o->seed = (uint64_t)a->seed;
 	o->elements = a->elements;
 	o->memory = (size_t)a->memory_mb << 20;
-	o->allow_tf32 = a->allow_tf32;
+	o->contract = strcmp(a->contract, "general") ? CONTRACT_TASK : CONTRACT_GENERAL;
+	o->precision = precision_by_name(a->precision);
+	if (a->allow_tf32) {
+		o->precision = PRECISION_TF32;
+		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by what tf32 rounds away");
+	}
 	for (int i = 0; i < EXTS; i++)
 		o->ext_off |= a->ext[i] ? 0u : 1u << i;
 	if (a->without_rule) {

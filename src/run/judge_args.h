@@ -6,7 +6,7 @@
 #include "verify/pool.h"
 
 struct judge_args {
-	const char *track, *stage_limit, *gpu, *reward, *without_rule;
+	const char *track, *contract, *precision, *stage_limit, *gpu, *reward, *without_rule;
 	int64_t workers, seed, elements, memory_mb;
 	double timeout;
 	int ext[EXTS];

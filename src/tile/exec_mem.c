@@ -92,7 +92,7 @@ static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *
 	d->u.i = 0;
 	if (in->attr[0] == TILE_PAD_NAN && dtype_is_float((enum dtype)d->dt))
 		dtype_store((enum dtype)d->dt, &d->u, NAN);
-	if (in->attr[0] != TILE_PAD_NONE)
+	if (in->attr[0] != TILE_PAD_NONE || m->zero_off)
 		return 0;
 	memset(&d->u, m->poison_byte, sizeof d->u);
 	return 1;

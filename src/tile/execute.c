@@ -152,6 +152,7 @@ static struct machine *machine_new(struct grid_run *w)
 	m->allocs = w->allocs;
 	memcpy(m->grid, w->l->grid, sizeof m->grid);
 	m->poison_byte = w->o->poison;
+	m->zero_off = w->o->zero_off;
 	m->check = w->check;
 	m->prints = w->prints;
 	m->fuel_pool = w->o->fuel ? &w->fuel : NULL;

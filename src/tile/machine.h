@@ -72,6 +72,7 @@ struct machine {
 	int ready;                          /* the prologue was done */
 	int64_t pid[3], grid[3], linear;
 	unsigned char poison_byte;
+	int zero_off;                       /* as tile_run_options has it */
 	struct checker *check;              /* NULL: fast mode */
 	struct tile_cost cost;
 	struct diag *fault;

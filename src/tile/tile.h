@@ -95,6 +95,7 @@ struct tile_run_options {
 	enum tile_mode mode;
 	int64_t fuel;               /* tile operations over all programs; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
+	int zero_off;               /* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
 };
 

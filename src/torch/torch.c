@@ -11,7 +11,7 @@ static int ask_room(void *arg, int64_t bytes)
 struct num_ctx torch_ctx(struct bind *b)
 {
 	return (struct num_ctx){ .pool = host_pool(b->h), .default_float = host_dtype(b->h, host_default_dtype(b->h)),
-				 .room = ask_room, .room_arg = b->h };
+				 .room = ask_room, .room_arg = b->h, .tf32 = host_tf32(b->h) };
 }
 
 /* --- the generator -------------------------------------------------------------------------- */

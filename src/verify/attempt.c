@@ -66,8 +66,8 @@ static struct verdict_input *note_input(struct funnel *f, const struct trial *tr
 	if (f->v->n_inputs == VERDICT_INPUTS)
 		return NULL;
 	in = &f->v->inputs[f->v->n_inputs++];
-	snprintf(in->kind, sizeof in->kind, "%s", tr->kind);
-	snprintf(in->shape, sizeof in->shape, "%s", tr->shape);
+	snprintf(in->kind, sizeof in->kind, "%s", trial_name(tr->kind));
+	trial_shape_text(tr, in->shape, sizeof in->shape);
 	in->passed = c->reason == REASON_ok;
 	in->max_error = c->max_error;
 	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? tr->expected.r[0].rel : c->allowed;
@@ -102,9 +102,12 @@ static int stayed_wide(const struct trial *tr, const struct results *got)
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct comparison c;
+	char shape[96];
 
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return -1;
+	if (tr->torch.n)
+		f->v->kernelbench = results_allclose(&tr->torch, got);
 	results_compare(&tr->expected, got, &c);
 	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
 		attempt_skip(f, tr, "the result stays in fp32");
@@ -113,7 +116,8 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	note_input(f, tr, &c);
 	if (c.reason == REASON_ok)
 		return 0;
-	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", tr->kind, tr->shape, c.text);
+	trial_shape_text(tr, shape, sizeof shape);
+	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c.text);
 	f->v->n_elements = c.n_shown;
 	memcpy(f->v->elements, c.shown, (size_t)c.n_shown * sizeof *c.shown);
 	funnel_failf(f, tr->stage, c.reason, "%s", c.text);

@@ -34,7 +34,7 @@ _Static_assert(sizeof (struct judge_options) == 72, "verdict_key must know every
 
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])
 {
-	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward, o->allow_tf32, o->identity,
+	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward, o->contract, o->precision, o->identity,
 			    o->fuel, (int64_t)o->memory, o->elements, (int64_t)task.n, (int64_t)candidate.n };
 	struct sha256 h;
 	unsigned char digest[32];
@@ -48,6 +48,15 @@ void verdict_key(const struct judge_options *o, struct str task, struct str cand
 	sha256_add(&h, candidate.p, candidate.n);
 	sha256_end(&h, digest);
 	hash_hex(digest, sizeof digest, hex);
+}
+
+void verdict_fingerprint(const struct judge_options *o, char out[17])
+{
+	char hex[65];
+
+	verdict_key(o, STR(""), STR(""), hex);
+	memcpy(out, hex, 16);
+	out[16] = 0;
 }
 
 void verdict_forget_times(struct verdict *v)

@@ -10,6 +10,8 @@
 
 /* sha256 of candidate, task, the program's build and every option that a verdict depends on. */
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65]);
+/* The part of it that is the same for all candidates: build and options. */
+void verdict_fingerprint(const struct judge_options *o, char out[17]);
 
 /* 1 and *v, 0: absent, -1. */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e);

@@ -144,12 +144,45 @@ void results_allow_zero(struct results *r, const struct results *other)
 				r->r[i].abs = MAX(r->r[i].abs, 8.0 * fabs(other->r[i].v[k]));
 }
 
-void results_set_tolerance(struct results *r, double error, double eps, int64_t sum)
+static double unit_of(enum dtype dt)
 {
-	double floor = 4.0 * eps + 0.5 * MIN(eps, 0x1p-23) * sqrt((double)sum);
+	return dt == DT_F16 ? 0x1p-10 : dt == DT_BF16 ? 0x1p-7 : dt == DT_F64 ? 0x1p-52 : 0x1p-23;
+}
 
+/* Rounding of single operations moves a result this way or that: another order of them may have
+ * its errors add up where the reference's cancel, so there is room for several times as much, and
+ * for what a sum in another order is off by. Products in tf32 lose the same bits of the same
+ * operands whoever computes them. */
+double rounding_tolerance(const struct rounding *r)
+{
+	double eps = unit_of(r->dt), floor = 4.0 * eps + 0.5 * MIN(eps, 0x1p-23) * sqrt((double)r->sum);
+
+	return MAX(8.0 * MAX(r->plain, floor), 4.0 * r->products);
+}
+
+void results_set_tolerance(struct results *r, const struct rounding *by)
+{
 	for (int i = 0; i < r->n; i++)
-		r->r[i].rel = 8.0 * MAX(error, floor);
+		r->r[i].rel = rounding_tolerance(by);
+}
+
+static int close_to(const struct result *e, const struct result *g)
+{
+	double tolerance = e->dt == DT_F16 || e->dt == DT_BF16 ? 1e-2 : 1e-4;
+
+	for (int64_t k = 0; k < e->n; k++)
+		if (g->v[k] != e->v[k] && !(fabs(g->v[k] - e->v[k]) <= tolerance + tolerance * fabs(e->v[k])))
+			return 0;
+	return 1;
+}
+
+int results_allclose(const struct results *expected, const struct results *got)
+{
+	int close = expected->n == got->n;
+
+	for (int i = 0; i < expected->n && close; i++)
+		close = same_form(&expected->r[i], &got->r[i]) && close_to(&expected->r[i], &got->r[i]);
+	return close;
 }
 
 /* --- the comparison --------------------------------------------------------------------- */

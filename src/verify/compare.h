@@ -1,8 +1,7 @@
 /* Results and their comparison.
  *
  * The reference's results are kept in fp64 (from the oracle run) with a relative tolerance
- * that comes from its own rounding: how far its own-dtype run and a run with every operation
- * off by one ulp are from fp64, and how long its sums are. A candidate's results must agree
+ * that comes from its own rounding (struct rounding). A candidate's results must agree
  * in number, shape, dtype and layout before a value is looked at; then every element must
  * satisfy  |got - expected| <= rel * (|expected| + rms) + abs  and the whole  rms(error) <= rel * rms + abs.
  * Comparisons are written so that NaN fails. */
@@ -50,9 +49,20 @@ int results_note_overflow(struct results *expected, const struct results *run, s
 double results_distance(const struct results *a, const struct results *b);
 /* A result that is zero everywhere may be off by what the other run is, eight times over. */
 void results_allow_zero(struct results *r, const struct results *other);
-/* Sets every tolerance: `error` is such a distance, `eps` the dtype's unit, `sum` the longest
- * reduction, which even half-precision programs form in fp32. */
-void results_set_tolerance(struct results *r, double error, double eps, int64_t sum);
+
+/* What rounding does to a reference: such distances of its runs from fp64, and how long its sums are. */
+struct rounding {
+	enum dtype dt;
+	double plain;             /* in its own dtype, as it is and with an ulp of noise: the larger */
+	double products;          /* with the products that may be so in tf32; 0: there are none */
+	int64_t sum;              /* terms of the longest sum, which even half-precision programs form in fp32 */
+};
+
+/* The relative error that a candidate may have. */
+double rounding_tolerance(const struct rounding *r);
+void results_set_tolerance(struct results *r, const struct rounding *by);
+/* KernelBench's rule: torch.allclose with 1e-4 (1e-2 for 16-bit results), every result. */
+int results_allclose(const struct results *expected, const struct results *got);
 
 struct comparison {
 	enum reason reason;       /* REASON_ok: equal within tolerance */

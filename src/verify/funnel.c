@@ -136,8 +136,8 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 /* What races, or reads what was never written, shows in the first; that nothing but luck was
  * right in it, in the second. */
 static const struct tile_run_options tiny_passes[] = {
-	{ .mode = TILE_CHECKED, .poison = 0xff, .fuel = TINY_FUEL },
-	{ .mode = TILE_FAST, .poison = 0x7b, .order_seed = 0x9e37, .fuel = TINY_FUEL },
+	{ .mode = TILE_CHECKED, .poison = 0xff, .zero_off = 1, .fuel = TINY_FUEL },
+	{ .mode = TILE_FAST, .poison = 0x7b, .zero_off = 1, .order_seed = 0x9e37, .fuel = TINY_FUEL },
 };
 
 /* Those passes, and one with idle kernels. */
@@ -177,9 +177,9 @@ static int stage_tiny(struct funnel *f)
 
 /* --- full --------------------------------------------------------------------------------------- */
 
-static int wanted(const struct funnel *f, const struct trial *tr)
+static int wanted(const struct funnel *f, const struct trial *tr, enum contract c)
 {
-	if (tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight)))
+	if (trial_contract(tr->kind) != c || tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight)))
 		return 0;
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
@@ -199,33 +199,28 @@ static int only_fp32(struct funnel *f)
 	return 1;
 }
 
-static int is_original(const struct trial *tr)
-{
-	return !strcmp(tr->kind, "original");
-}
-
 /* How the number-th trial is run. The smallest size may be a single program: whether several
  * disturb each other shows here. A kernel that only writes is run with its programs in another
  * order. Each trial has another configuration, beginning with the first for the original. */
 static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number)
 {
 	return (struct run_order) {
-		.run = { .mode = TILE_FAST, .fuel = FULL_FUEL, .order_seed = is_original(tr) ? 0 : (uint64_t)number, .poison = number % 2 ? 0xff : 0x7b },
-		.watch = ext_on(f, EXT_sanitize) && (is_original(tr) || !strcmp(tr->kind, "shape")),
+		.run = { .mode = TILE_FAST, .fuel = FULL_FUEL, .order_seed = tr->kind == TRIAL_original ? 0 : (uint64_t)number,
+			 .poison = number % 2 ? 0xff : 0x7b, .zero_off = 1 },
+		.watch = ext_on(f, EXT_sanitize) && (tr->kind == TRIAL_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
 	};
 }
 
-static int ask_full(struct funnel *f)
+/* The trials of a contract, behind what the batch has already. */
+static void order_full(struct funnel *f, enum contract c)
 {
-	f->orders.n = 0;
 	for (int i = 1; i < f->t->n_trials; i++) {
 		struct run_order how = full_order(f, &f->t->trial[i], i);
 
-		if (wanted(f, &f->t->trial[i]))
+		if (wanted(f, &f->t->trial[i], c))
 			attempt_order(f, &f->t->trial[i], &how);
 	}
-	return attempt_ask(f);
 }
 
 /* The i-th run of the batch against what its trial expects. */
@@ -243,7 +238,7 @@ static int judge_full(struct funnel *f, int i)
 		return -1;
 	if (rc)
 		return rc;
-	if (is_original(tr)) {
+	if (tr->kind == TRIAL_original) {
 		f->v->cost = a.cost.cost;
 		f->v->seconds = tile_cost_seconds(&a.cost.cost, f->o->gpu) + a.cost.host_seconds;
 	}
@@ -256,8 +251,11 @@ static int judge_full(struct funnel *f, int i)
 
 static int stage_full(struct funnel *f)
 {
-	int passed = 0, rc = ask_full(f);
+	int passed = 0, rc;
 
+	f->orders.n = 0;
+	order_full(f, CONTRACT_TASK);
+	rc = attempt_ask(f);
 	if (!rc && !f->v->stages[STAGE_ast].ran)
 		rc = take_ast(f);
 	while (!rc && passed < f->orders.n) {
@@ -267,6 +265,93 @@ static int stage_full(struct funnel *f)
 	if (rc > 0 && f->v->stage == STAGE_full)
 		f->v->stages[STAGE_full].share = (double)passed / (double)(f->orders.n + 1);
 	return rc;
+}
+
+/* --- the general contract ------------------------------------------------------------------------ */
+
+static void note_failed(struct verdict *v, enum trial_kind kind)
+{
+	struct verdict_general *g = &v->general;
+
+	g->correct = 0;
+	if (g->n_failed < VERDICT_GENERAL)
+		snprintf(g->failed[g->n_failed++], sizeof g->failed[0], "%s", trial_name(kind));
+}
+
+/* Takes back what a failure said of the candidate, but not which input sets were run. */
+static void forgive(struct verdict *v, const struct verdict *before)
+{
+	struct verdict now = *v;
+
+	*v = *before;
+	memcpy(v->inputs, now.inputs, sizeof v->inputs);
+	v->n_inputs = now.n_inputs;
+}
+
+/* Triton leaves lanes undefined that are masked off without a value; GPUs load zeros. The first
+ * run of the batch had them undefined: nothing of it is compared, it must only get through. */
+static int judge_undefined(struct funnel *f)
+{
+	struct attempt a;
+	int rc = attempt_take(f, 0, &a);
+
+	if (!rc)
+		results_release(&a.got);
+	return rc;
+}
+
+static int ask_general(struct funnel *f, int *strict)
+{
+	struct tile_run_options run = tiny_passes[0];
+
+	f->orders.n = 0;
+	run.zero_off = 0;
+	*strict = ext_on(f, EXT_sanitize);
+	if (*strict)
+		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
+	order_full(f, CONTRACT_GENERAL);
+	return attempt_ask(f);
+}
+
+/* Runs the sets that are beyond the task's own contract, all of them whatever they find; under the
+ * general contract the first that failed is the verdict. 0, 1: it is, -1. */
+static int run_general(struct funnel *f)
+{
+	struct verdict *v = f->v, before = *v, first = *v;
+	int strict, rc = ask_general(f, &strict);
+
+	if (rc > 0) {
+		/* Who is lost here was not within the contract of the task. */
+		first = *v;
+		forgive(v, &before);
+		f->lost = f->o->contract == CONTRACT_TASK ? LOST_NOT : f->lost;
+	}
+	v->general = (struct verdict_general){ .ran = 1, .correct = !rc };
+	for (int i = 0; i < f->orders.n && !rc; i++) {
+		int undefined = strict && !i;
+
+		before = *v;
+		rc = undefined ? judge_undefined(f) : judge_full(f, i);
+		if (rc <= 0)
+			continue;
+		if (v->general.correct)
+			first = *v;
+		forgive(v, &before);
+		note_failed(v, undefined ? TRIAL_undefined : f->t->trial[f->orders.v[i].trial].kind);
+		rc = 0;
+	}
+	if (rc < 0 || v->general.correct || f->o->contract == CONTRACT_TASK)
+		return rc < 0 ? -1 : 0;
+	first.general = v->general;
+	forgive(v, &first);
+	return 1;
+}
+
+static int stage_full_general(struct funnel *f)
+{
+	int rc = stage_full(f);
+
+	return rc ? rc : run_general(f);
 }
 
 /* --- timing --------------------------------------------------------------------------------------- */
@@ -310,7 +395,7 @@ static int run_stages(struct funnel *f)
 	if (ext_on(f, EXT_funnel) || f->o->last <= STAGE_tiny)
 		rc = timed_stage(f, STAGE_tiny, stage_tiny);
 	if (!rc && f->o->last > STAGE_tiny)
-		rc = timed_stage(f, STAGE_full, stage_full);
+		rc = timed_stage(f, STAGE_full, stage_full_general);
 	if (rc && f->v->stage <= STAGE_compile)
 		f->v->stages[STAGE_tiny].ran = f->v->stages[STAGE_full].ran = 0;
 	if (rc && f->v->stage == STAGE_ast)
@@ -336,7 +421,9 @@ static int judge_once(struct funnel *f, struct str source)
 	struct verdict *v = f->v;
 	int rc;
 
-	*v = (struct verdict){ .track = f->o->track, .eval_mode = t->reference.eval_mode, .task = t->check };
+	*v = (struct verdict){ .track = f->o->track, .contract = f->o->contract, .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
+			       .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
+	snprintf(v->judge, sizeof v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->report.chosen[0] = 0;
 	area_set_text(f->lane->area, source);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "num/num.h"
+#include "verify/cache.h"
 #include "verify/lane.h"
 
 struct judge {
@@ -13,6 +14,7 @@ struct judge {
 	void *seen_ctx;
 	struct lane_here here;        /* where candidates run unless told otherwise */
 	struct lane *lane;
+	char fingerprint[17];
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
@@ -25,6 +27,7 @@ struct judge *judge_new(const struct judge_options *o, struct err *e)
 		return NULL;
 	}
 	j->o = *o;
+	verdict_fingerprint(o, j->fingerprint);
 	num_init();
 	j->lib = host_lib_new(e);
 	j->engine = j->lib ? tile_engine_new(&to, e) : NULL;
@@ -48,6 +51,11 @@ void judge_free(struct judge *j)
 const struct judge_options *judge_options(const struct judge *j)
 {
 	return &j->o;
+}
+
+const char *judge_fingerprint(const struct judge *j)
+{
+	return j->fingerprint;
 }
 
 struct host_lib *judge_lib(struct judge *j)

@@ -21,7 +21,8 @@ struct judge_options {
 	unsigned rules_off;           /* bits of enum rule, for tests */
 	uint64_t seed;                /* secret part of every draw of inputs and weights */
 	enum reward_form reward;
-	int allow_tf32;               /* fp32 products may be tf32 */
+	enum contract contract;       /* which input sets decide */
+	enum precision precision;     /* which products of fp32 may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
 	const char *gpu;              /* of the roofline model */
 	int64_t fuel;                 /* interpreter steps a run */
@@ -36,6 +37,7 @@ struct judge;
 struct judge *judge_new(const struct judge_options *o, struct err *e);
 void judge_free(struct judge *j);
 const struct judge_options *judge_options(const struct judge *j);
+const char *judge_fingerprint(const struct judge *j);     /* of build and options */
 
 struct task;
 /* Never NULL unless memory ended (*e): a task that cannot be judged says why in task_problem. */

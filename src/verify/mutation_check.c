@@ -11,8 +11,8 @@
 #include "verify/task.h"
 
 /* Input sets that are tried on survivors, each kept if it tells one apart. */
-static const struct { const char *kind; enum trial_change change; } stronger[] = {
-	{ "signed", CHANGE_SIGNED }, { "wide", CHANGE_WIDE }, { "small", CHANGE_SMALL },
+static const struct { enum trial_kind kind; enum trial_change change; } stronger[] = {
+	{ TRIAL_wide, CHANGE_WIDE }, { TRIAL_small, CHANGE_SMALL },
 };
 
 struct subject {
@@ -109,7 +109,7 @@ static int strengthen(const struct subject *s)
 			return rc < 0 ? -1 : 0;
 		}
 		if (!rc) {
-			buf_addf(&s->t->notes, "input set '%s' added: it tells a mutant apart that the others do not\n", tr->kind);
+			buf_addf(&s->t->notes, "input set '%s' added: it tells a mutant apart that the others do not\n", trial_name(tr->kind));
 			return 1;
 		}
 		task_remove_trial(s->t, tr);

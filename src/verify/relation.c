@@ -3,7 +3,6 @@
  * of its own, on the inputs of the tiny one, whose expected result is made from the tiny one's
  * by the relation. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "verify/task.h"
@@ -64,7 +63,7 @@ static int summed(const struct related *x, int k, struct result *out)
 }
 
 struct relation {
-	const char *kind;
+	enum trial_kind kind;
 	enum trial_change change;
 	int (*form)(const struct related *x, int k, struct result *out);
 	double slack;             /* the changed inputs are rounded: so much may it be off */
@@ -72,12 +71,12 @@ struct relation {
 };
 
 static const struct relation relations[] = {
-	{ "meta.slice", CHANGE_FIRST_ROW, first_row, 1e-9, "the first row of a batch gives the first row of the result" },
-	{ "meta.permute", CHANGE_REVERSE_BATCH, reversed, 1e-9, "a permuted batch gives the permuted (or the same) result" },
-	{ "meta.negate", CHANGE_NEGATE, by_sign, 1e-9, "negated inputs give the same or the negated result" },
-	{ "meta.shift", CHANGE_SHIFT, unchanged, 1e-5, "inputs moved by a constant give the same result" },
-	{ "meta.scale", CHANGE_SCALE, by_degree, 1e-9, "doubled inputs give the result times a power of two" },
-	{ "meta.add", CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
+	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9, "the first row of a batch gives the first row of the result" },
+	{ TRIAL_permute, CHANGE_REVERSE_BATCH, reversed, 1e-9, "a permuted batch gives the permuted (or the same) result" },
+	{ TRIAL_negate, CHANGE_NEGATE, by_sign, 1e-9, "negated inputs give the same or the negated result" },
+	{ TRIAL_shift, CHANGE_SHIFT, unchanged, 1e-5, "inputs moved by a constant give the same result" },
+	{ TRIAL_double, CHANGE_SCALE, by_degree, 1e-9, "doubled inputs give the result times a power of two" },
+	{ TRIAL_add, CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
 };
 
 static int copy_results(struct results *to, const struct results *from, struct err *e)
@@ -132,7 +131,7 @@ static int find_form(const struct relation *rel, const struct results *base, con
 
 static int64_t batch_of(const struct trial *tr)
 {
-	return atoll(tr->shape);
+	return tr->ndim ? tr->shape[0] : 0;
 }
 
 /* The reference's result on the inputs that are added. */

@@ -168,13 +168,12 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 
 /* --- the list of trials ------------------------------------------------------------------------------- */
 
-static struct trial *add(struct sizes *s, const char *kind, enum judge_stage stage, const int64_t *v)
+static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage stage, const int64_t *v)
 {
 	struct task *t = s->t;
 	struct trial *tr = &t->trial[t->n_trials++];
 
-	*tr = (struct trial){ .stage = stage, .dt = DT_F32, .ext = t->n_trials <= 2 ? EXTS : EXT_multi_input };
-	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
+	*tr = (struct trial){ .kind = kind, .stage = stage, .dt = DT_F32, .ext = t->n_trials <= 2 ? EXTS : EXT_multi_input };
 	put_sizes(tr, s, v);
 	tr->seed = judge_options(t->judge)->seed * 1000003u + (uint64_t)t->n_trials;
 	return tr;
@@ -235,19 +234,20 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 {
 	struct trial *tr;
 
-	add(s, "tiny", STAGE_tiny, tiny);
-	add(s, "original", STAGE_full, original);
+	add(s, TRIAL_tiny, STAGE_tiny, tiny);
+	add(s, TRIAL_original, STAGE_full, original);
 	if (!s->t->large)
-		add(s, "scaled", STAGE_full, tiny)->change = CHANGE_SCALE;
-	add(s, "spread", STAGE_full, tiny)->change = CHANGE_SPREAD;
-	tr = add(s, "reseeded", STAGE_full, tiny);
+		add(s, TRIAL_scaled, STAGE_full, tiny)->change = CHANGE_SCALE;
+	add(s, TRIAL_signed, STAGE_full, tiny)->change = CHANGE_SIGNED;
+	tr = add(s, TRIAL_reseeded, STAGE_full, tiny);
 	tr->repeat = !s->t->large;
 	tr->set = WEIGHTS_DRAWN;
+	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
+	add(s, TRIAL_spread, STAGE_full, tiny)->change = CHANGE_SPREAD;
 	if (other)
-		add(s, "shape", STAGE_full, other)->set = WEIGHTS_MOVED;
-	else if (any_moved(&s->t->set[WEIGHTS_MOVED]))
-		add(s, "constants", STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	add(s, "dtype", STAGE_full, tiny)->dt = DT_F16;
+		add(s, TRIAL_shape, STAGE_full, other);
+	add(s, TRIAL_dtype, STAGE_full, tiny)->dt = DT_F16;
 }
 
 int task_draw_trials(struct task *t, struct err *e)
@@ -275,6 +275,9 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	if (find_original(&s, tiny, original))
 		return -1;
+	t->is_own = 1;
+	for (size_t i = 0; i < s.n; i++)
+		t->is_own &= original[i] == s.c[i].value;
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
 	none = other_shape(&s, original, other);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "host/shrink.h"
+#include "num/num.h"
 #include "interp/bind.h"
 #include "verify/reach.h"
 
@@ -101,23 +102,15 @@ int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mod
 
 /* --- inputs ---------------------------------------------------------------------------------- */
 
-struct shape_ctx {
-	char *out;
-	size_t n;
-	int done;
-};
-
-static int write_shape(void *ctx, struct str name, struct tensor_obj *obj)
+/* The shape of the first input; ends the walk. */
+static int note_shape(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct shape_ctx *c = ctx;
-	size_t at = 0;
+	struct trial *tr = ctx;
 
 	(void)name;
-	if (c->done++)
-		return 0;
-	for (int i = 0; i < obj->t.ndim && at < c->n; i++)
-		at += (size_t)snprintf(c->out + at, c->n - at, "%s%lld", i ? "x" : "", (long long)obj->t.shape[i]);
-	return 0;
+	tr->ndim = obj->t.ndim;
+	memcpy(tr->shape, obj->t.shape, sizeof tr->shape);
+	return 1;
 }
 
 /* Inputs of one seed, drawn by the task's own code and put where candidates cannot reach them. */
@@ -129,8 +122,7 @@ static int store_inputs(struct task *t, struct trial *tr, uint64_t seed, struct 
 	if (rc)
 		return rc;
 	rc = host_import(t->vault, drawn, out, e);
-	if (!tr->shape[0])
-		host_tensors(t->own.h, drawn, write_shape, &(struct shape_ctx){ .out = tr->shape, .n = sizeof tr->shape });
+	host_tensors(t->own.h, drawn, note_shape, tr);
 	world_drop(&t->own, drawn);
 	if (rc > 0)
 		*out = (struct val){ .kind = V_UNSET };
@@ -192,6 +184,9 @@ static void note_ops(struct task *t, struct host *h)
 	list_ops(t, ops, BIND_COMPUTE);
 	if (!t->n_ops)
 		list_ops(t, ops, BIND_COPY);
+	for (size_t i = 0; i < ops.n; i++)
+		if (ops.v[i].sum)
+			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;
 	t->seconds = ops_seconds(ops, judge_options(t->judge)->gpu);
 }
 
@@ -248,25 +243,21 @@ static int survey(struct task *t, struct err *e)
 
 /* --- expected results -------------------------------------------------------------------------- */
 
-static double unit_of(enum dtype dt, int tf32)
+/* Other sums than those of products are formed in blocks, however plain the program. */
+enum { SUM_BLOCK = 64 };
+
+/* The longest sum that the reference's last run formed: of products exactly, of others as many
+ * terms as the first input has elements for each of the result's first index. */
+static int64_t longest_sum(const struct task *t, const struct trial *tr, const struct results *own)
 {
-	return dt == DT_F16 ? 0x1p-10 : dt == DT_BF16 ? 0x1p-7 : tf32 ? 0x1p-10 : dt == DT_F64 ? 0x1p-52 : 0x1p-23;
-}
+	struct host_ops ops = host_ops(t->own.h);
+	int64_t most = 1, row = 1;
 
-/* The longest sum the reference may form: elements per leading index of weights and inputs. */
-static int64_t longest_sum(const struct trial *tr, const struct results *own)
-{
-	int64_t most = 1, a, b, c, d;
-
-	for (size_t i = 0; i < tr->weights->n; i++) {
-		const struct tensor *w = &tr->weights->v[i].t;
-
-		if (w->ndim > 1 && w->shape[0])
-			most = MAX(most, tensor_numel(w) / w->shape[0]);
-	}
-	a = b = c = d = 1;
-	sscanf(tr->shape, "%ldx%ldx%ldx%ld", &a, &b, &c, &d);
-	return MAX(most, b * c * d * (own->n && own->r[0].n == 1 ? a : 1));
+	for (size_t i = 0; i < ops.n; i++)
+		most = MAX(most, ops.v[i].sum);
+	for (int i = own->n && own->r[0].n == 1 ? 0 : 1; i < tr->ndim; i++)
+		row *= tr->shape[i];
+	return MAX(most, row / SUM_BLOCK);
 }
 
 /* 0: all finite, 1: infinities, 2: NaN. */
@@ -283,7 +274,7 @@ static int worst_value(const struct results *r)
 /* The sets a task cannot do without: as it makes them itself. */
 static int is_essential(const struct trial *tr)
 {
-	return !strcmp(tr->kind, "tiny") || !strcmp(tr->kind, "original");
+	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
 }
 
 /* The oracle's results under the dtypes of the own run. */
@@ -304,35 +295,59 @@ static int check_own(struct task *t, const struct trial *tr, const struct result
 
 		results_compare(&tr->expected, run[i].r, &c);
 		if (c.reason != REASON_ok)
-			return note_problem(t, "%s fails on input set '%s': %s", run[i].what, tr->kind, c.text);
+			return note_problem(t, "%s fails on input set '%s': %s", run[i].what, trial_name(tr->kind), c.text);
 	}
 	return 0;
 }
 
-static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy, struct err *e)
+/* A run with products in tf32, as the precision allows them or as PyTorch forms them. 0, 1, -1. */
+static int run_products(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+{
+	enum precision p = mode == RUN_TORCH ? PRECISION_TORCH : judge_options(t->judge)->precision;
+	unsigned may = p == PRECISION_TF32 ? t->products : p == PRECISION_TORCH ? t->products & NUM_TF32_CONV : 0;
+
+	return tr->dt == DT_F32 && may ? task_run_reference(t, tr, mode, out, e) : 0;
+}
+
+static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy, const struct results *allowed,
+			struct err *e)
 {
 	const struct judge_options *o = judge_options(t->judge);
-	double error;
+	struct rounding by = { .dt = tr->dt };
 
 	if (results_note_overflow(&tr->expected, own, e) || results_note_overflow(&tr->expected, noisy, e))
 		return -1;
 	results_allow_zero(&tr->expected, own);
 	results_allow_zero(&tr->expected, noisy);
-	error = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
-	results_set_tolerance(&tr->expected, error, unit_of(tr->dt, o->allow_tf32), longest_sum(tr, own));
+	by.plain = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
+	by.products = allowed->n ? results_distance(allowed, &tr->expected) : 0.0;
+	by.sum = longest_sum(t, tr, own);
+	results_set_tolerance(&tr->expected, &by);
 	adopt_types(&tr->expected, own);
 	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
-		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", tr->kind) : 1;
-	if (!isfinite(error))
-		return is_essential(tr) ? note_problem(t, "rounding decides whether the reference is finite on input set '%s'", tr->kind) : 1;
+		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", trial_name(tr->kind)) : 1;
+	if (!isfinite(by.plain) || !isfinite(by.products))
+		return is_essential(tr) ? note_problem(t, "rounding decides whether the reference is finite on input set '%s'", trial_name(tr->kind)) : 1;
 	if (!own->n || own->too_many)
 		return note_problem(t, "the reference returns %d tensors", own->n);
 	return o->ext_off >> EXT_controls & 1 ? 0 : check_own(t, tr, own, noisy);
 }
 
+/* What PyTorch gives on a GPU; *own is taken where that is it. */
+static int keep_torch(struct task *t, struct trial *tr, struct results *own, struct err *e)
+{
+	int rc = run_products(t, tr, RUN_TORCH, &tr->torch, e);
+
+	if (!rc && !tr->torch.n) {
+		tr->torch = *own;
+		*own = (struct results){ .n = 0 };
+	}
+	return rc;
+}
+
 int task_expect(struct task *t, struct trial *tr, struct err *e)
 {
-	struct results own = { .n = 0 }, noisy = { .n = 0 };
+	struct results own = { .n = 0 }, noisy = { .n = 0 }, allowed = { .n = 0 };
 	int rc = task_store_inputs(t, tr, e);
 
 	if (!rc)
@@ -340,15 +355,20 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 	if (!rc)
 		rc = task_run_reference(t, tr, RUN_NOISY, &noisy, e);
 	if (!rc)
+		rc = run_products(t, tr, RUN_ALLOWED, &allowed, e);
+	if (!rc)
 		rc = task_run_reference(t, tr, RUN_ORACLE, &tr->expected, e);
 	if (!rc)
-		rc = set_expected(t, tr, &own, &noisy, e);
+		rc = set_expected(t, tr, &own, &noisy, &allowed, e);
+	if (!rc && tr->kind == TRIAL_original)
+		rc = keep_torch(t, tr, &own, e);
+	results_release(&allowed);
 	results_release(&noisy);
 	results_release(&own);
 	return rc;
 }
 
-struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind, enum ext ext)
+struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext)
 {
 	int at = t->n_trials;
 	struct trial *tr;
@@ -359,9 +379,8 @@ struct trial *task_insert_trial(struct task *t, const struct trial *like, const 
 		at--;
 	memmove(&t->trial[at + 1], &t->trial[at], (size_t)(t->n_trials++ - at) * sizeof *tr);
 	tr = &t->trial[at];
-	*tr = (struct trial){ .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
+	*tr = (struct trial){ .kind = kind, .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
 	memcpy(tr->ov, like->ov, sizeof tr->ov);
-	snprintf(tr->kind, sizeof tr->kind, "%s", kind);
 	return tr;
 }
 
@@ -376,6 +395,7 @@ void task_remove_trial(struct task *t, struct trial *tr)
 
 static int expect_all(struct task *t, struct err *e)
 {
+	char shape[96];
 	int kept = 0;
 
 	for (int i = 0; i < t->n_trials; i++) {
@@ -385,11 +405,12 @@ static int expect_all(struct task *t, struct err *e)
 		if (rc < 0 || t->problem.reason != REASON_ok)
 			return rc < 0 ? -1 : 0;
 		if (rc > 0) {
-			buf_addf(&t->notes, "input set '%s' left out: the reference does not run on it\n", tr->kind);
+			buf_addf(&t->notes, "input set '%s' left out: the reference does not run on it\n", trial_name(tr->kind));
 			trial_release(tr);
 			continue;
 		}
-		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", tr->kind, tr->shape, tr->expected.r[0].rel);
+		trial_shape_text(tr, shape, sizeof shape);
+		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", trial_name(tr->kind), shape, tr->expected.r[0].rel);
 		if (kept != i) {
 			t->trial[kept] = *tr;
 			*tr = (struct trial){ .n_ov = 0 };
@@ -521,6 +542,11 @@ void task_free(struct task *t)
 	mem_free(t->source);
 	mem_free(t->name);
 	mem_free(t);
+}
+
+enum size_kind task_size(const struct task *t)
+{
+	return t->is_own && !t->check.model_shrunk ? SIZE_OWN : SIZE_SAMPLED;
 }
 
 size_t task_bytes(const struct task *t)

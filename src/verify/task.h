@@ -16,6 +16,7 @@ struct task {
 	int keeps_state;                    /* forward of the reference changes its buffers */
 	struct host_override model_ov[TRIAL_SIZES];   /* where the model is too large as it is */
 	size_t n_sizes;                     /* constants that belong to the inputs alone */
+	int is_own;                         /* the original trial has the sizes that the task gives */
 	struct task_weights set[WEIGHT_SETS];
 	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
 	struct world own, oracle;           /* the reference, while the task is made ready */
@@ -25,6 +26,7 @@ struct task {
 	/* Compute operations of the reference at the original trial, by name; if it has none, those that move elements. */
 	struct { const char *name; int64_t count; } op[TASK_OPS];
 	int n_ops;
+	unsigned products;                  /* that the reference forms: enum num_products */
 	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
 	int has_mutable;
 	struct verdict_task check;          /* what the mutation check found */
@@ -47,12 +49,15 @@ int task_expect(struct task *t, struct trial *tr, struct err *e);
 /* Adds a trial for each relation that the reference satisfies. */
 int task_find_relations(struct task *t, struct err *e);
 /* A trial like another one, at the end of those that are run before the dtype changes. */
-struct trial *task_insert_trial(struct task *t, const struct trial *like, const char *kind, enum ext ext);
+struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext);
 void task_remove_trial(struct task *t, struct trial *tr);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */
 int task_check_controls(struct task *t, struct err *e);
+
+/* The sizes that candidates are run at. */
+enum size_kind task_size(const struct task *t);
 
 /* Roofline seconds of a host's operators, each a launch of its own that reads and writes memory. */
 double ops_seconds(struct host_ops ops, const char *gpu);

@@ -1,15 +1,25 @@
 /* Trials: the runs that a candidate must survive, and how a program is run for one.
  *
  * A trial fixes sizes (overrides of module constants), the seed of the inputs, what is done
- * to them, the dtype, and whether weights are re-drawn. The reference is run for it in three
- * ways (own dtype, fp64 oracle, one ulp of noise per operation); what it must give is kept
- * here, with the weights it ran with. */
+ * to them, the dtype, and whether weights are re-drawn. The reference is run for it in the ways of
+ * enum run_mode; what it must give is kept here, with the weights it ran with. */
 #ifndef VERIFY_TRIAL_H
 #define VERIFY_TRIAL_H
 
 #include "host/host.h"
 #include "verify/compare.h"
 #include "verify/judge.h"
+
+/* trial.def: which input set it is. */
+enum trial_kind {
+#define TRIAL(id, name, contract, text) TRIAL_##id,
+#include "verify/trial.def"
+#undef TRIAL
+	TRIAL_KINDS
+};
+
+const char *trial_name(enum trial_kind k);
+enum contract trial_contract(enum trial_kind k);
 
 enum { TRIAL_SIZES = 8, TRIAL_OVERRIDES = 2 * TRIAL_SIZES, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
 
@@ -33,8 +43,8 @@ struct task_weights {
 enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHTS_MOVED, WEIGHT_SETS };
 
 struct trial {
-	char kind[24];
-	enum judge_stage stage;             /* tiny or full */
+	enum trial_kind kind;
+	enum judge_stage stage;       /* tiny or full */
 	int ext;                      /* the extension it belongs to; EXTS: none, always run */
 	struct host_override ov[TRIAL_OVERRIDES];
 	size_t n_ov;
@@ -49,10 +59,14 @@ struct trial {
 	const struct task_weights *weights;    /* of the task */
 	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
 				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */
-	char shape[96];
+	struct results torch;         /* of the original: as PyTorch computes it on a GPU, for KernelBench's rule */
+	int ndim;                     /* of the first input */
+	int64_t shape[TENSOR_DIMS];
 };
 
 void trial_release(struct trial *t);
+/* The shape of its first input: "16x64". */
+void trial_shape_text(const struct trial *t, char *out, size_t n);
 void weights_release(struct task_weights *w);
 
 /* Who watches is told of each input set that a candidate was run on, with what it gave; NULL:
@@ -62,7 +76,9 @@ void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx);
 int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
 
 /* How one run of a program is made. */
-enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY };
+/* Own dtype; fp64; own with an ulp of noise after every operation; own with the products that the
+ * precision allows, or that PyTorch computes so by default, in tf32. */
+enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY, RUN_ALLOWED, RUN_TORCH };
 
 struct launcher;
 

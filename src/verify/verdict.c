@@ -9,6 +9,21 @@ static const char *const stage_names[] = {
 
 const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
 const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
+const char *contract_name(enum contract c) { return c == CONTRACT_TASK ? "task" : "general"; }
+
+const char *precision_name(enum precision p)
+{
+	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32", [PRECISION_IEEE] = "ieee" };
+
+	return names[p];
+}
+
+const char *size_name(enum size_kind s)
+{
+	static const char *const names[] = { [SIZE_OWN] = "own", [SIZE_SHRUNK] = "shrunk", [SIZE_SAMPLED] = "sampled" };
+
+	return names[s];
+}
 
 const char *verdict_name(const struct verdict *v)
 {
@@ -117,8 +132,48 @@ static void json_elements(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+static void json_general(struct jw *w, const struct verdict_general *g)
+{
+	jw_key(w, "general");
+	if (!g->ran) {
+		jw_null(w);
+		return;
+	}
+	jw_begin(w, '{');
+	jw_key(w, "correct"), jw_bool(w, g->correct);
+	jw_key(w, "failed");
+	jw_begin(w, '[');
+	for (int i = 0; i < g->n_failed; i++)
+		jw_cstr(w, g->failed[i]);
+	jw_end(w, ']');
+	jw_end(w, '}');
+}
+
+/* What the verdict holds for: contract, sizes, rounding; and what others would say. */
+static void json_terms(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
+	json_general(w, &v->general);
+	jw_key(w, "size"), jw_cstr(w, size_name(v->size));
+	jw_key(w, "precision"), jw_cstr(w, precision_name(v->precision));
+	jw_key(w, "kernelbench");
+	if (v->kernelbench < 0)
+		jw_null(w);
+	else
+		jw_bool(w, v->kernelbench);
+	jw_key(w, "kernel_share");
+	if (v->kernel_share < 0.0)
+		jw_null(w);
+	else
+		jw_real(w, v->kernel_share);
+	jw_key(w, "prepare_ms"), jw_real(w, v->prepare_ms);
+	jw_key(w, "judge"), jw_cstr(w, v->judge);
+}
+
 static void json_outcome(struct jw *w, const struct verdict *v)
 {
+	jw_key(w, "correct");
+	jw_bool(w, v->correct);
 	jw_key(w, "verdict");
 	jw_cstr(w, verdict_name(v));
 	jw_key(w, "stage");
@@ -145,6 +200,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	jw_key(&w, "id");
 	jw_str(&w, id);
 	json_outcome(&w, v);
+	json_terms(&w, v);
 	json_stages(&w, v);
 	json_inputs(&w, v);
 	json_task(&w, &v->task);

@@ -14,6 +14,8 @@ enum judge_stage {
 	STAGES
 };
 
+enum { VERDICT_GENERAL = 16 };
+
 enum ext {
 #define EXT(id, option, text) EXT_##id,
 #include "verify/ext.def"
@@ -23,8 +25,23 @@ enum ext {
 
 enum track { TRACK_STRICT, TRACK_HYBRID };
 
+/* What a candidate is held to: the task as it is (its own sizes, any seed, other signs, twice the
+ * scale, any weights), or other shapes, outliers and dtypes as well. */
+enum contract { CONTRACT_TASK, CONTRACT_GENERAL };
+
+/* Which products of fp32 may be computed in tf32: those that PyTorch computes so on a GPU unless
+ * told otherwise (convolutions), all, none. */
+enum precision { PRECISION_TORCH, PRECISION_TF32, PRECISION_IEEE };
+
+/* The sizes that a candidate was run at: the task's own, smaller ones at which it does the same
+ * things, or smaller ones at which it may not. */
+enum size_kind { SIZE_OWN, SIZE_SHRUNK, SIZE_SAMPLED };
+
 const char *judge_stage_name(enum judge_stage s);
 const char *track_name(enum track t);
+const char *contract_name(enum contract c);
+const char *precision_name(enum precision p);
+const char *size_name(enum size_kind s);
 
 struct verdict_stage {
 	int ran, passed;
@@ -33,7 +50,7 @@ struct verdict_stage {
 };
 
 struct verdict_input {
-	char kind[24];            /* original, scaled, reseeded, shape, dtype, tiny, meta.NAME */
+	char kind[24];            /* a name of trial.def */
 	char shape[96];           /* of the first input, "16x64" */
 	int passed;
 	double max_error;         /* largest |got - expected| */
@@ -56,6 +73,14 @@ struct verdict_task {
 	char survivor[80];        /* the first of them */
 };
 
+/* What the input sets of the general contract found. */
+struct verdict_general {
+	int ran;                  /* it came so far */
+	int correct;
+	int n_failed;
+	char failed[VERDICT_GENERAL][24];
+};
+
 enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6 };
 
 struct verdict {
@@ -76,6 +101,14 @@ struct verdict {
 	char weights[16];         /* how weights were matched: name, order, seed */
 	struct verdict_task task;
 	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
+	struct verdict_general general;
+	enum contract contract;
+	enum precision precision;
+	enum size_kind size;
+	int kernelbench;          /* would its own rule pass at the sizes that were run: 1, 0, -1 not known */
+	double kernel_share;      /* of the reference's work that kernels do; < 0: not known */
+	double prepare_ms;        /* what making the task ready took, where this candidate was the first of it */
+	char judge[17];           /* fingerprint of build and options */
 	double reward;
 	char explain[600];        /* which input, which element, expected and got */
 };

@@ -94,10 +94,10 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 	int rc = dump_make(t, tr, got, &task_py, &tensors, e);
 
 	if (!rc && (task_py.n > DUMP_MOST || tensors.n > DUMP_MOST))
-		rc = err_set(e, ERR_RANGE, "the tensors of input set '%s' are too large to dump: %zu bytes", tr->kind, tensors.n);
+		rc = err_set(e, ERR_RANGE, "the tensors of input set '%s' are too large to dump: %zu bytes", trial_name(tr->kind), tensors.n);
 	if (!rc) {
 		f = (struct reply_frame){ .magic = FRAME_DUMP, .id = w->job, .task_n = (uint32_t)task_py.n, .tensors_n = (uint32_t)tensors.n };
-		memcpy(f.kind, tr->kind, sizeof f.kind);
+		snprintf(f.kind, sizeof f.kind, "%s", trial_name(tr->kind));
 		rc = file_write_all(w->fd, &f, sizeof f, e) || file_write_all(w->fd, tensors.p, tensors.n, e) ||
 		     file_write_all(w->fd, task_py.p, task_py.n, e) ? -1 : 0;
 	}

@@ -1,5 +1,8 @@
 /* One run of a program for a trial: the host, the model, the weights, the inputs. */
+#include <stdio.h>
+
 #include "base/mem.h"
+#include "num/num.h"
 #include "verify/trial.h"
 
 /* --- what a trial does to its inputs -------------------------------------------------------- */
@@ -19,7 +22,7 @@ static double changed(enum trial_change what, double x, int64_t i)
 	case CHANGE_NEGATE: return -x;
 	case CHANGE_SHIFT: return x + 1.0;
 	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
-	case CHANGE_SIGNED: return i % 2 ? -2.0 * x - 0.25 : 2.0 * x + 0.25;
+	case CHANGE_SIGNED: return (uint64_t)i * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
 	case CHANGE_SMALL: return 0x1p-10 * x;
 	default: return x;
@@ -268,6 +271,16 @@ static int reopen(struct world *w, struct err *e)
 	return world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
 }
 
+/* The products that are computed in tf32 in a mode. */
+static unsigned products_of(enum run_mode mode, enum precision p)
+{
+	if (mode == RUN_TORCH)
+		p = PRECISION_TORCH;
+	else if (mode != RUN_ALLOWED)
+		p = PRECISION_IEEE;
+	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
+}
+
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
 	int rc = host_is_lost(w->h) ? reopen(w, e) : 0;
@@ -276,6 +289,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 		return rc;
 	w->opts.nominal = t->dt;
 	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
+	w->opts.tf32 = products_of(mode, judge_options(w->judge)->precision);
 	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
 	w->opts.poison = w->launch ? w->launch->run.poison : 0;
 	w->opts.config = w->launch ? w->launch->config : 0;
@@ -326,7 +340,29 @@ int world_refill(struct world *w, struct val inputs, struct val with, struct err
 	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
 }
 
+static const struct {
+	const char *name;
+	enum contract contract;
+} kinds[] = {
+#define TRIAL(id, name, contract, text) { name, CONTRACT_##contract },
+#include "verify/trial.def"
+#undef TRIAL
+};
+
+const char *trial_name(enum trial_kind k) { return kinds[k].name; }
+enum contract trial_contract(enum trial_kind k) { return kinds[k].contract; }
+
+void trial_shape_text(const struct trial *t, char *out, size_t n)
+{
+	size_t at = 0;
+
+	out[0] = 0;
+	for (int i = 0; i < t->ndim && at < n; i++)
+		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)t->shape[i]);
+}
+
 void trial_release(struct trial *t)
 {
+	results_release(&t->torch);
 	results_release(&t->expected);
 }

@@ -1,7 +1,7 @@
 # A10: a ReLU that the task's own inputs, never negative, do not show
 # task: relu
 # track: strict
-# without: mutation
+# without: multi-input
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -1,6 +1,7 @@
 # A11: wrong for a batch of one, where Triton makes the argument a constant
 # task: scale
 # track: strict
+# contract: general
 # without: metamorphic
 # expect: compile unknown_attribute
 import torch

@@ -1,6 +1,7 @@
 # A11: right only at the benchmark shape
 # task: scale
 # track: strict
+# contract: general
 # expect: full wrong_value
 import torch
 import torch.nn as nn

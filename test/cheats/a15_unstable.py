@@ -1,6 +1,7 @@
 # A15: softmax without subtracting the maximum
 # task: softmax
 # track: strict
+# contract: general
 # without: multi-input
 # expect: full not_finite
 import torch

@@ -1,6 +1,7 @@
 # A20: a heuristic that drops the mask where the input is large
 # task: scale
 # track: strict
+# contract: general
 # expect: full out_of_bounds
 import torch
 import torch.nn as nn

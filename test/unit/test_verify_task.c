@@ -67,7 +67,7 @@ static const struct verdict_input *input(const struct verdict *v, const char *ki
 static int has_trial(const struct task *t, const char *kind)
 {
 	for (int i = 0; i < t->n_trials; i++)
-		if (!strcmp(t->trial[i].kind, kind))
+		if (!strcmp(trial_name(t->trial[i].kind), kind))
 			return 1;
 	return 0;
 }
@@ -177,20 +177,39 @@ static void test_mutants_of_a_tree(void **state)
 	py_release(&m);
 }
 
-/* A ReLU over torch.rand shows on no input set of the task's own: a stronger one is added. */
-static void test_stronger_inputs(void **state)
+/* A ReLU over torch.rand shows where signs change, which the contract of the task asks for. */
+static void test_signs_are_the_tasks(void **state)
 {
-	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_mutation);
+	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_multi_input);
 	struct task *t = open_task(j, relu, "rand"), *weak = open_task(off, relu, "rand");
-	struct verdict v = judge_value(j, t, "x * 2.0", "");
 
 	(void)state;
 	assert_true(has_trial(t, "signed"));
-	assert_false(v.correct);
-	assert_int_equal(v.task.survivors, 0);
-	assert_true(v.task.mutants > 1);
+	assert_false(judge_value(j, t, "x * 2.0", "").correct);
 	assert_true(judge_value(j, t, "tl.maximum(x, 0.0) * 2.0", "").correct);
 	assert_true(judge_value(off, weak, "x * 2.0", "").correct);
+	task_free(t);
+	task_free(weak);
+	judge_free(j);
+	judge_free(off);
+}
+
+/* A limit that no draw of the task reaches: a stronger set is added, which is general's alone. */
+static void test_stronger_inputs(void **state)
+{
+	static const char limit[] = "        x = F.hardtanh(x, -20.0, 1e6)\n        return x * 2.0\n";
+	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_mutation);
+	struct task *t = open_task(j, limit, "rand"), *weak = open_task(off, limit, "rand");
+	struct verdict v = judge_value(j, t, "x * 2.0", "");
+
+	(void)state;
+	assert_true(has_trial(t, "wide"));
+	assert_false(has_trial(weak, "wide"));
+	assert_true(v.correct && v.general.ran && !v.general.correct);
+	assert_int_equal(v.task.survivors, 0);
+	assert_true(v.task.mutants > 1);
+	v = judge_value(j, t, "tl.minimum(tl.maximum(x, -20.0), 1e6) * 2.0", "");
+	assert_true(v.correct && v.general.correct);
 	task_free(t);
 	task_free(weak);
 	judge_free(j);
@@ -351,7 +370,7 @@ static void test_overflow_hides_nothing(void **state)
 
 	(void)state;
 	assert_true(good.correct && input(&good, "dtype")->passed);
-	assert_false(bad.correct);
+	assert_true(bad.correct && !bad.general.correct);
 	assert_false(input(&bad, "dtype")->passed);
 	task_free(t);
 	judge_free(j);
@@ -377,7 +396,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
-		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
+		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
+		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
 		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_unfit_task),
 		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
