@@ -70,7 +70,7 @@ static int draw_pairs(struct pairs *p, size_t n, struct err *e)
 	while (p->n < n && !rc) {
 		struct pair one;
 
-		gen_plan_draw(&plan, 1 + (int)(p->n % 3), &r);
+		gen_plan_draw(&plan, 1 + (int)(p->n % 3), 1, &r);
 		gen_texts_clear(&t);
 		rc = gen_emit(&plan, &t, e);
 		if (rc)

@@ -88,10 +88,9 @@ static int is_new(struct maker *m, const struct gen_plan *p, const struct gen_te
 static int draw(struct maker *m, struct row *r)
 {
 	for (int tries = 0; tries < 100000; tries++) {
-		gen_plan_draw(&r->plan, m->levels.v[m->drawn % m->levels.n], &m->rng);
+		gen_plan_draw(&r->plan, m->levels.v[m->drawn % m->levels.n], !strcmp(m->a->style, "plain"), &m->rng);
 		if ((m->split >= 0 && (int)gen_plan_split(&r->plan) != m->split) || r->plan.n > m->a->max_ops)
 			continue;
-		r->plan.plain = !strcmp(m->a->style, "plain");
 		gen_texts_clear(&r->text);
 		if (gen_emit(&r->plan, &r->text, m->e))
 			return -1;

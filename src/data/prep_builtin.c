@@ -40,10 +40,9 @@ static int is_new(struct prep_source *s)
 static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_split split, struct err *e)
 {
 	for (int tries = 0; tries < 100000; tries++) {
-		gen_plan_draw(p, level, &s->rng);
+		gen_plan_draw(p, level, s->plain, &s->rng);
 		if (gen_plan_split(p) != split)
 			continue;
-		p->plain = s->plain;
 		gen_texts_clear(&s->text);
 		if (gen_emit(p, &s->text, e))
 			return -1;

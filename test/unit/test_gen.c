@@ -3,17 +3,8 @@
 #include "check.h"
 
 #include "base/mem.h"
-#include "gen/gen.h"
+#include "gen/impl.h"
 #include "py/ast.h"
-
-static struct gen_plan chain(const enum gen_op_id *ops, int n)
-{
-	struct gen_plan p = { .level = 2, .layout = GEN_2D, .batch = 4, .width = 16, .height = 16, .channels = 3, .signed_input = 1, .n = n };
-
-	for (int i = 0; i < n; i++)
-		p.step[i] = (struct gen_step){ .op = ops[i], .size = { 16 }, .c = { "0.5", "1.0" } };
-	return p;
-}
 
 static void assert_parses(struct str source)
 {
@@ -35,66 +26,74 @@ static void assert_written(const struct gen_plan *p)
 	gen_texts_release(&t);
 }
 
-/* As many inputs as a chain can have: an operand for three steps, and a target. */
-static void test_most_inputs(void **state)
-{
-	static const enum gen_op_id ops[] = { GEN_OP_residual, GEN_OP_mul_tensor, GEN_OP_sub_tensor, GEN_OP_mse_loss };
-	struct gen_plan p = chain(ops, COUNT_OF(ops));
-	struct gen_texts t = { .ops = BUF_INIT };
-	struct err e = ERR_INIT;
-
-	(void)state;
-	assert_int_equal(gen_emit(&p, &t, &e), 0);
-	assert_non_null(strstr(buf_cstr(&t.task), "def forward(self, x, "));
-	assert_non_null(strstr(buf_cstr(&t.task), ", target):"));
-	gen_texts_release(&t);
-}
-
-/* As many constants as a chain can have. */
-static void test_most_constants(void **state)
-{
-	enum gen_op_id ops[GEN_STEPS];
-	struct gen_plan p;
-
-	(void)state;
-	for (int i = 0; i < GEN_STEPS; i++)
-		ops[i] = GEN_OP_clamp;
-	p = chain(ops, GEN_STEPS);
-	for (int i = 0; i < GEN_STEPS; i++)
-		p.step[i].attr = 1;
-	assert_written(&p);
-}
-
+/* All operators occur, on both tracks, and every text parses. */
 static void test_drawn(void **state)
 {
 	struct rng r;
 	struct gen_plan p;
+	int seen[GEN_OPS] = { 0 };
 
 	(void)state;
 	rng_init(&r, 7, "test");
-	for (int i = 0; i < 3000; i++) {
-		gen_plan_draw(&p, i % 3 + 1, &r);
-		p.plain = i & 1;
+	for (int i = 0; i < 9000; i++) {
+		gen_plan_draw(&p, i % 3 + 1, i % 4 == 3, &r);
+		p.hybrid = i % 5 == 4;
 		assert_written(&p);
+		for (int s = 0; s < p.n; s++)
+			seen[p.step[s].op]++;
 	}
+	for (int i = 0; i < GEN_OPS; i++)
+		if (!seen[i])
+			fail_msg("'%s' is never drawn", gen_op(i)->name);
+}
+
+/* As many inputs and constants as a chain can have. */
+static void test_most_operands(void **state)
+{
+	static const enum gen_op_id ops[] = { GEN_OP_residual, GEN_OP_mul_tensor, GEN_OP_sub_tensor };
+	struct gen_plan p = { .level = 2, .n = GEN_STEPS, .input = { .rank = 2, .d = { 4, 16 } } };
+
+	(void)state;
+	for (int i = 0; i < GEN_STEPS; i++)
+		p.step[i] = (struct gen_step){ .op = i < 3 ? ops[i] : GEN_OP_clamp, .in = p.input, .shape = p.input, .attr = 1, .c = { "-0.5", "1.0" } };
+	assert_written(&p);
 }
 
 /* Constants, sizes and style do not move a composition into another split. */
 static void test_split(void **state)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_linear, GEN_OP_relu, GEN_OP_scale };
-	struct gen_plan a = chain(ops, COUNT_OF(ops)), b = a;
+	struct rng r;
+	struct gen_plan a, b;
 
 	(void)state;
-	b.batch = 64, b.style = 99, b.plain = 1, b.step[1].form = 1;
+	rng_init(&r, 9, "test");
+	gen_plan_draw(&a, 2, 0, &r);
+	b = a;
+	b.input.d[0] = 77, b.style = 99, b.plain = 1, b.step[1].form = 0;
 	assert_int_equal(gen_plan_split(&a), gen_plan_split(&b));
+}
+
+/* Lines with conditions, lines of several lines, values inside a line. */
+static void test_template(void **state)
+{
+	struct gen_vars v;
+	struct buf out = BUF_INIT;
+
+	(void)state;
+	gen_vars_init(&v);
+	gen_set(&v, "x", "acc");
+	gen_set(&v, "on", "yes");
+	gen_set(&v, "off", "%s", "");
+	gen_set(&v, "body", "$x = 1\nif $x:\n    pass\n");
+	gen_text(&out, "a = $x.b\n?on|    $body\n?off|no\n!off|    $off\n!off|end", &v);
+	assert_string_equal(buf_cstr(&out), "a = acc.b\n    acc = 1\n    if acc:\n        pass\nend\n");
+	buf_release(&out);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_most_inputs), cmocka_unit_test(test_most_constants), cmocka_unit_test(test_drawn),
-		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_drawn), cmocka_unit_test(test_most_operands), cmocka_unit_test(test_split), cmocka_unit_test(test_template),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

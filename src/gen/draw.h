@@ -1,0 +1,42 @@
+/* Inside the generator: the state of a draw, and the draws of each family. */
+#ifndef GEN_DRAW_H
+#define GEN_DRAW_H
+
+#include "gen/impl.h"
+
+/* What is known of the values at a point of the chain. */
+struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far; };
+
+struct gen_draw {
+	struct gen_plan *p;
+	struct rng *r;
+	struct gen_values v;
+	struct gen_shape shape;       /* after the last step */
+	int feature;                  /* axis of features or channels; -1: gone */
+	int sized;                    /* some dimension has no name in the task any more */
+	int second_inputs;
+};
+
+#define GEN_FAM(f) (1u << (f))
+
+int gen_chance(struct gen_draw *d, int percent);
+int64_t gen_pick(struct gen_draw *d, const int *choices);    /* ends with 0 */
+/* Appends a step over the current shape; the caller sets its sizes and calls gen_pushed. */
+struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id);
+void gen_pushed(struct gen_draw *d, struct gen_step *s);
+/* A fitting operator of one of the families; 0: there is none. */
+int gen_push_family(struct gen_draw *d, unsigned families);
+void gen_push_pointwise(struct gen_draw *d, int lo, int hi);
+
+void gen_push_gemm(struct gen_draw *d);
+void gen_push_conv(struct gen_draw *d, enum gen_op_id op);
+void gen_push_pool(struct gen_draw *d);
+void gen_push_norm(struct gen_draw *d);
+void gen_push_reduce(struct gen_draw *d);
+void gen_push_softmax(struct gen_draw *d);
+/* Sizes of the input of a chain: small and real ones. */
+void gen_draw_input(struct gen_draw *d);
+/* A task of one operator, with its input. */
+void gen_draw_single(struct gen_draw *d);
+
+#endif

@@ -1,0 +1,407 @@
+/* Windows over space: convolutions and their transposes as products over channels and taps, depthwise
+ * convolutions and pools directly. One to three dimensions of space; the last varies fastest. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gen/kern.h"
+
+/* Names of dimension i of nd: "z", "h", "w" (and D, H, W as sizes). */
+static char letter(int nd, int i)
+{
+	return "zhw"[3 - nd + i];
+}
+
+static char capital(int nd, int i)
+{
+	return "DHW"[3 - nd + i];
+}
+
+/* "OD * OH * OW": the product of a letter's dimensions from i on. */
+static const char *all_of(const char *prefix, int nd, int i, char *out, size_t n)
+{
+	out[0] = 0;
+	for (; i < nd; i++)
+		snprintf(out + strlen(out), n - strlen(out), "%s%s%c", *out ? " * " : "", prefix, capital(nd, i));
+	return out;
+}
+
+/* The host's expression of an output's side. */
+static void side_expr(const struct gen_step *s, int i, const char *in, char *out, size_t n)
+{
+	int reach = s->dilation[i] * (s->window[i] - 1), add, stride = s->stride[i];
+
+	if (s->op == GEN_OP_conv_transpose) {
+		add = reach + s->out_pad[i] + 1 - stride - 2 * s->pad[i];
+		snprintf(out, n, stride == 1 ? "%s" : "%s * %d", in, stride);
+		if (add)
+			snprintf(out + strlen(out), n - strlen(out), " %c %d", add < 0 ? '-' : '+', add < 0 ? -add : add);
+		return;
+	}
+	add = 2 * s->pad[i] - reach;
+	if (stride == 1 && add)
+		snprintf(out, n, "%s %c %d", in, add < 0 ? '-' : '+', add < 0 ? -add : add);
+	else if (stride == 1)
+		snprintf(out, n, "%s", in);
+	else if (add - 1)
+		snprintf(out, n, "(%s %c %d) // %d + 1", in, add - 1 < 0 ? '-' : '+', add - 1 < 0 ? 1 - add : add - 1, stride);
+	else
+		snprintf(out, n, "%s // %d + 1", in, stride);
+}
+
+/* Host lines that compute the output's sides OD, OH, OW and allocate `to`. */
+static void alloc_windows(struct gen_kern *kn, const struct gen_step *s, const char *channels)
+{
+	struct buf b = BUF_INIT;
+	char in[GEN_NAME + 16], side[GEN_ARG];
+	int first = s->in.rank - s->nd;
+
+	for (int i = 0; i < first; i++)
+		if (i == 1 && *channels)
+			buf_addf(&b, "%s, ", channels);
+		else
+			buf_addf(&b, "%s.shape[%d], ", kn->from, i);
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(in, sizeof in, "%s.shape[%d]", kn->from, first + i);
+		side_expr(s, i, in, side, sizeof side);
+		gen_host(kn->sol, "O%c = %s", capital(s->nd, i), side);
+		buf_addf(&b, "%sO%c", i ? ", " : "", capital(s->nd, i));
+	}
+	gen_host(kn->sol, "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", kn->to, buf_cstr(&b), kn->from, kn->from);
+	buf_release(&b);
+}
+
+/* Sizes of both sides, then the window's numbers; strides, paddings and dilations only where they
+ * are not the default. */
+static void window_args(struct gen_kern *kn, const struct gen_step *s)
+{
+	static const char *const kinds[] = { "K", "S", "P", "L" };
+	const int *const numbers[] = { s->window, s->stride, s->pad, s->dilation };
+	static const int defaults[] = { -1, 1, 0, 1 };
+	int first = s->in.rank - s->nd;
+	char name[8];
+
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(name, sizeof name, "%c", capital(s->nd, i));
+		gen_size(kn, name, "%s.shape[%d]", kn->from, first + i);
+	}
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(name, sizeof name, "O%c", capital(s->nd, i));
+		gen_size(kn, name, "O%c", capital(s->nd, i));
+	}
+	for (int k = 0; k < 4; k++)
+		for (int i = 0; i < s->nd; i++) {
+			snprintf(name, sizeof name, "%s%c", kinds[k], capital(s->nd, i));
+			if (numbers[k][i] != defaults[k])
+				gen_meta(kn, name, "%d", numbers[k][i]);
+		}
+}
+
+/* The input's coordinate that output coordinate `o` sees through tap `t`, and when it is inside. */
+static void coordinate(const struct gen_step *s, int i, const char *o, const char *t, struct buf *lines, struct buf *inside)
+{
+	char c = letter(s->nd, i), C = capital(s->nd, i);
+	char scaled[24] = "", pad[8] = "", dilated[24];
+
+	snprintf(dilated, sizeof dilated, s->dilation[i] == 1 ? "%s" : "%s * L%c", t, C);
+	if (s->op == GEN_OP_conv_transpose) {
+		snprintf(pad, sizeof pad, s->pad[i] ? " + P%c" : "", C);
+		buf_addf(lines, "%c%c = %s%s - %s\n", s->stride[i] > 1 ? 't' : 'i', c, o, pad, dilated);
+		if (s->stride[i] > 1) {
+			buf_addf(lines, "i%c = t%c // S%c\n", c, c, C);
+			buf_addf(inside, " & (t%c >= 0) & (t%c %% S%c == 0) & (i%c < %c)", c, c, C, c, C);
+		} else {
+			buf_addf(inside, " & (i%c >= 0) & (i%c < %c)", c, c, C);
+		}
+		return;
+	}
+	snprintf(scaled, sizeof scaled, s->stride[i] > 1 ? "%s * S%c" : "%s", o, C);
+	snprintf(pad, sizeof pad, s->pad[i] ? " - P%c" : "", C);
+	buf_addf(lines, "i%c = %s%s + %s\n", c, scaled, pad, dilated);
+	if (s->pad[i])
+		buf_addf(inside, " & (i%c >= 0) & (i%c < %c)", c, c, C);
+}
+
+/* "(((n * C + c) * H + ih) * W + iw": the offset of an element behind `plane`. */
+static void offset_of(const struct gen_step *s, const char *plane, struct buf *out)
+{
+	for (int i = 0; i < s->nd; i++)
+		buf_addc(out, '(');
+	buf_adds(out, plane);
+	for (int i = 0; i < s->nd; i++)
+		buf_addf(out, " * %c + i%c)", capital(s->nd, i), letter(s->nd, i));
+}
+
+/* Lines that take index `of` apart into coordinates with the sizes of `prefix` (O: outputs, K: taps),
+ * and what is left into `rest`. */
+static void take_apart(const struct gen_step *s, const char *of, const char *prefix, char var, const char *rest, struct buf *out)
+{
+	char below[32];
+
+	for (int i = s->nd - 1; i >= 0; i--) {
+		all_of(prefix, s->nd, i + 1, below, sizeof below);
+		if (!*below)
+			buf_addf(out, "%c%c = %s %% %s%c\n", var, letter(s->nd, i), of, prefix, capital(s->nd, i));
+		else
+			buf_addf(out, "%c%c = %s // %s%s%s %% %s%c\n", var, letter(s->nd, i), of, strchr(below, '*') ? "(" : "", below,
+				 strchr(below, '*') ? ")" : "", prefix, capital(s->nd, i));
+	}
+	all_of(prefix, s->nd, 0, below, sizeof below);
+	buf_addf(out, "%s = %s // %s%s%s\n", rest, of, strchr(below, '*') ? "(" : "", below, strchr(below, '*') ? ")" : "");
+}
+
+/* --- convolutions as products ---------------------------------------------------------------------- */
+
+static const char *const conv_body =
+	"    offs_m = tl.program_id(0)$wide * BM + tl.arange(0, BM)\n"
+	"    offs_n = tl.program_id(1) * BN + tl.arange(0, BN)\n"
+	"?grouped|    g = tl.program_id(2)\n"
+	"    $outputs\n"
+	"    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+	"    for k in range(0, K, BK):\n"
+	"        offs_k = k + tl.arange(0, BK)\n"
+	"        $taps\n"
+	"        $coordinates\n"
+	"        inside = (offs_m[:, None] < M) & (offs_k[None, :] < K)$inside\n"
+	"        a = tl.load(x_ptr + $x_at, mask=inside, other=0.0)\n"
+	"        b = tl.load(w_ptr + $w_at, mask=(offs_k[:, None] < K) & (offs_n[None, :] < $width), other=0.0)\n"
+	"        acc += tl.dot(a, b, $exact)\n"
+	"?grouped|    oc = g * OCG + offs_n\n"
+	"?bias|    acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
+	"    mask = (offs_m[:, None] < M) & (offs_n[None, :] < $width)\n"
+	"    at = (n[:, None] * OC + $oc[None, :]) * ($area) + (offs_m % ($area))[:, None]\n"
+	"    $post\n"
+	"    tl.store(out_ptr + at, acc, mask=mask)\n";
+
+static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
+{
+	struct buf outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, inside = BUF_INIT, x_at = BUF_INIT;
+	char area[32], window[32], o[16], t[16];
+
+	take_apart(s, "offs_m", "O", 'o', "n", &outputs);
+	take_apart(s, "offs_k", "K", 'k', "c", &taps);
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(o, sizeof o, "o%c[:, None]", letter(s->nd, i));
+		snprintf(t, sizeof t, "k%c[None, :]", letter(s->nd, i));
+		coordinate(s, i, o, t, &lines, &inside);
+	}
+	offset_of(s, s->groups > 1 ? "(n[:, None] * C + g * CG + c[None, :])" : "(n[:, None] * C + c[None, :])", &x_at);
+	all_of("K", s->nd, 0, window, sizeof window);
+	gen_set(&kn->v, "outputs", "%s", buf_cstr(&outputs));
+	gen_set(&kn->v, "taps", "%s", buf_cstr(&taps));
+	gen_set(&kn->v, "coordinates", "%s", buf_cstr(&lines));
+	gen_set(&kn->v, "inside", "%s", buf_cstr(&inside));
+	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
+	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
+	if (s->op == GEN_OP_conv_transpose)
+		gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (offs_k %% (%s))[:, None]", s->groups > 1 ? "(g * CG + " : "",
+			s->groups > 1 ? ")" : "", s->groups > 1 ? "OCG" : "OC", window, window);
+	else
+		gen_set(&kn->v, "w_at", s->groups > 1 ? "(g * OCG + offs_n[None, :]) * K + offs_k[:, None]" : "offs_n[None, :] * K + offs_k[:, None]");
+	buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&inside), buf_release(&x_at);
+}
+
+static int conv_side(int64_t n, int most)
+{
+	return n <= 16 ? 16 : n <= 32 ? 32 : most;
+}
+
+static void conv_args(struct gen_kern *kn, const struct gen_step *s)
+{
+	const char *m = kn->em->name[kn->k->head].module;
+	int taps = 1;
+	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank);
+
+	for (int i = 0; i < s->nd; i++)
+		taps *= s->window[i];
+	gen_ptr(kn, "x_ptr", "%s", kn->from);
+	gen_ptr(kn, "w_ptr", "self.%s.weight", m);
+	if (s->bias)
+		gen_ptr(kn, "b_ptr", "self.%s.bias", m);
+	gen_size(kn, "M", "%s.numel() // self.%s.out_channels", kn->to, m);
+	if (s->groups > 1)
+		gen_size(kn, "K", "%s.shape[1] // %d * %d", kn->from, s->groups, taps);
+	else if (taps > 1)
+		gen_size(kn, "K", "%s.shape[1] * %d", kn->from, taps);
+	else
+		gen_size(kn, "K", "%s.shape[1]", kn->from);
+	gen_size(kn, "C", "%s.shape[1]", kn->from);
+	gen_size(kn, "OC", "self.%s.out_channels", m);
+	if (s->groups > 1) {
+		gen_size(kn, "CG", "%s.shape[1] // %d", kn->from, s->groups);
+		gen_size(kn, "OCG", "self.%s.out_channels // %d", m, s->groups);
+	}
+	window_args(kn, s);
+	gen_meta(kn, "BM", "%d", pixels >= 1 << 16 && gen_solution_choice(kn->em->p, 240, 2) == 0 ? 128 : 64);
+	gen_meta(kn, "BN", "%d", conv_side(s->out / s->groups, 64));
+	gen_meta(kn, "BK", "%d", s->in.d[1] / s->groups * taps <= 16 ? 16 : 32);
+}
+
+static void write_conv_product(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
+{
+	const struct gen_step *s = &sol->em->p->step[k->head];
+	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = 1, .axis_expand = "[None, :]" };
+	struct gen_kern kn;
+	char channels[2 * GEN_NAME], grid[4 * GEN_ARG];
+	int grouped = s->groups > 1;
+
+	gen_kern_init(&kn, sol, k, from, to, "");
+	conv_args(&kn, s);
+	pl.axis_at = grouped ? "oc" : "offs_n";
+	pl.axis_mask = grouped ? "offs_n < OCG" : "offs_n < OC";
+	gen_set(&kn.v, "grouped", grouped ? "yes" : "");
+	gen_set(&kn.v, "bias", s->bias ? "yes" : "");
+	gen_set(&kn.v, "oc", grouped ? "oc" : "offs_n");
+	gen_set(&kn.v, "width", grouped ? "OCG" : "OC");
+	gen_set(&kn.v, "exact", gen_solution_choice(sol->em->p, 232, 2) ? "allow_tf32=False" : "input_precision=\"ieee\"");
+	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
+	set_conv_text(&kn, s);
+	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
+	gen_ptr(&kn, "out_ptr", "%s", to);
+	snprintf(channels, sizeof channels, "self.%s.out_channels", sol->em->name[k->head].module);
+	alloc_windows(&kn, s, channels);
+	if (grouped)
+		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s // %d, @BN), %d)", to, channels, channels, s->groups, s->groups);
+	else
+		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s, @BN))", to, channels, channels);
+	gen_kern_write(&kn, conv_body, grid);
+}
+
+/* --- one plane at a time: depthwise convolutions --------------------------------------------------------- */
+
+static const char *const depthwise_body =
+	"    plane = tl.program_id(0)$wide\n"
+	"    c = plane % C\n"
+	"    offs = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)\n"
+	"    mask = offs < $area\n"
+	"    $outputs\n"
+	"    x = tl.zeros((BLOCK,), dtype=tl.float32)\n"
+	"    $walk\n"
+	"?bias|    x += tl.load(b_ptr + c)\n"
+	"    $post\n"
+	"    tl.store(out_ptr + plane * ($area) + offs, x, mask=mask)\n";
+
+/* Nested loops over the taps with `body` lines inside. */
+static void walk_taps(const struct gen_step *s, const char *body, struct buf *out)
+{
+	for (int i = 0; i < s->nd; i++) {
+		buf_pad(out, ' ', (size_t)i * 4);
+		buf_addf(out, "for k%c in range(K%c):\n", letter(s->nd, i), capital(s->nd, i));
+	}
+	while (*body) {
+		const char *end = strchr(body, '\n');
+
+		buf_pad(out, ' ', (size_t)s->nd * 4);
+		buf_add(out, body, (size_t)(end - body) + 1);
+		body = end + 1;
+	}
+}
+
+/* The loads of a window: $lines, then `use` of the loaded p. */
+static void window_walk(struct gen_kern *kn, const struct gen_step *s, const char *plane, const char *pad, const char *use)
+{
+	struct buf lines = BUF_INIT, inside = BUF_INIT, at = BUF_INIT, walk = BUF_INIT;
+	char o[4], t[4];
+
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(o, sizeof o, "o%c", letter(s->nd, i));
+		snprintf(t, sizeof t, "k%c", letter(s->nd, i));
+		coordinate(s, i, o, t, &lines, &inside);
+	}
+	offset_of(s, plane, &at);
+	buf_addf(&lines, "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n", buf_cstr(&at), buf_cstr(&inside), pad, use);
+	walk_taps(s, buf_cstr(&lines), &walk);
+	gen_set(&kn->v, "walk", "%s", buf_cstr(&walk));
+	buf_release(&lines), buf_release(&inside), buf_release(&at), buf_release(&walk);
+}
+
+static void set_plane_outputs(struct gen_kern *kn, const struct gen_step *s)
+{
+	struct buf b = BUF_INIT;
+	char area[32];
+
+	take_apart(s, "offs", "O", 'o', "nc", &b);
+	gen_set(&kn->v, "outputs", "%s", buf_cstr(&b));
+	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
+	buf_release(&b);
+}
+
+static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
+{
+	const struct gen_step *s = &sol->em->p->step[k->head];
+	const char *m = sol->em->name[k->head].module;
+	struct gen_place pl = { .val = "x", .at = "plane * area + offs", .mask = "mask", .shape_of = to, .axis = 1, .axis_at = "c" };
+	struct gen_kern kn;
+	struct buf tap = BUF_INIT;
+	char at[64], area[32], grid[2 * GEN_ARG];
+
+	gen_kern_init(&kn, sol, k, from, to, "");
+	gen_ptr(&kn, "x_ptr", "%s", from);
+	gen_ptr(&kn, "w_ptr", "self.%s.weight", m);
+	if (s->bias)
+		gen_ptr(&kn, "b_ptr", "self.%s.bias", m);
+	gen_size(&kn, "C", "%s.shape[1]", from);
+	window_args(&kn, s);
+	gen_meta(&kn, "BLOCK", "%lld", (long long)MIN(gen_pow2(gen_product(&s->shape, 2, s->shape.rank)), 1024));
+	set_plane_outputs(&kn, s);
+	buf_adds(&tap, "c");
+	for (int i = 0; i < s->nd; i++)
+		buf_addf(&tap, " * K%c + k%c%s", capital(s->nd, i), letter(s->nd, i), i < s->nd - 1 ? ")" : "");
+	snprintf(at, sizeof at, "%.*s%.56s", s->nd - 1, "((", buf_cstr(&tap));
+	buf_clear(&tap);
+	buf_addf(&tap, "x += p * tl.load(w_ptr + %s)", at);
+	window_walk(&kn, s, "plane", "0.0", buf_cstr(&tap));
+	buf_release(&tap);
+	snprintf(at, sizeof at, "plane * (%s) + offs", all_of("O", s->nd, 0, area, sizeof area));
+	pl.at = at;
+	gen_set(&kn.v, "bias", s->bias ? "yes" : "");
+	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
+	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
+	gen_ptr(&kn, "out_ptr", "%s", to);
+	alloc_windows(&kn, s, "");
+	snprintf(grid, sizeof grid, "(%s.shape[0] * %s.shape[1], triton.cdiv(%s, @BLOCK))", from, from, area);
+	gen_kern_write(&kn, depthwise_body, grid);
+}
+
+void gen_write_conv(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
+{
+	(sol->em->p->step[k->head].op == GEN_OP_conv_depthwise ? write_depthwise : write_conv_product)(sol, k, from, to);
+}
+
+/* --- pools ----------------------------------------------------------------------------------------------------- */
+
+static const char *const pool_body =
+	"    offs = tl.program_id(0)$wide * BLOCK + tl.arange(0, BLOCK)\n"
+	"    mask = offs < n\n"
+	"    $outputs\n"
+	"?max|    x = tl.full((BLOCK,), float('-inf'), dtype=tl.float32)\n"
+	"!max|    x = tl.zeros((BLOCK,), dtype=tl.float32)\n"
+	"    $walk\n"
+	"!max|    x = x / ($taps)\n"
+	"    $post\n"
+	"    tl.store(out_ptr + offs, x, mask=mask)\n";
+
+void gen_write_pool(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
+{
+	const struct gen_step *s = &sol->em->p->step[k->head];
+	struct gen_place pl = { .val = "x", .at = "offs", .mask = "mask", .shape_of = to };
+	int max = s->op == GEN_OP_max_pool;
+	struct gen_kern kn;
+	char taps[32], grid[GEN_ARG];
+
+	gen_kern_init(&kn, sol, k, from, to, "");
+	gen_ptr(&kn, "x_ptr", "%s", from);
+	gen_size(&kn, "n", "%s.numel()", to);
+	window_args(&kn, s);
+	gen_meta(&kn, "BLOCK", "%s", gen_solution_choice(sol->em->p, 241, 2) ? "512" : "1024");
+	set_plane_outputs(&kn, s);
+	window_walk(&kn, s, "nc", max ? "float('-inf')" : "0.0", max ? "x = tl.maximum(x, p)" : "x += p");
+	gen_set(&kn.v, "max", max ? "yes" : "");
+	gen_set(&kn.v, "taps", "%s", all_of("K", s->nd, 0, taps, sizeof taps));
+	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
+	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
+	gen_ptr(&kn, "out_ptr", "%s", to);
+	alloc_windows(&kn, s, "");
+	snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel(), @BLOCK),)", to);
+	gen_kern_write(&kn, pool_body, grid);
+}

@@ -1,0 +1,566 @@
+/* Names of a task: its constants, inputs, modules and parameters, and the symbols by which it
+ * writes its shapes. Task and solution read them from here, so that they always agree. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gen/impl.h"
+
+unsigned gen_choice(const struct gen_plan *p, unsigned what, unsigned n)
+{
+	uint64_t in[2] = { p->style, what };
+
+	return (unsigned)(hash_xxh64(in, sizeof in, 0) % n);
+}
+
+unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n)
+{
+	return p->plain ? 0 : gen_choice(p, what, n);
+}
+
+/* The first word where the task is plain. */
+static const char *one_of(const struct gen_emit *em, unsigned what, const char *const *words)
+{
+	unsigned n = 0;
+
+	if (em->p->plain)
+		return words[0];
+
+	while (words[n])
+		n++;
+	return words[gen_choice(em->p, what, n)];
+}
+
+#define ONE_OF(em, what, ...) one_of(em, what, (const char *const[]){ __VA_ARGS__, 0 })
+
+static int param_index(const struct gen_emit *em, const char *name)
+{
+	for (int i = 0; i < em->params; i++)
+		if (!strcmp(em->param[i].name, name))
+			return i;
+	return -1;
+}
+
+/* A constant of the module: `stem`, or stem2, stem3 if another took it. */
+static const char *add_param(struct gen_emit *em, const char *stem, int init, const char *value)
+{
+	struct gen_param *p = &em->param[em->params];
+
+	if (em->params == GEN_PARAMS)
+		BUG("more than %d constants in a task", GEN_PARAMS);
+	snprintf(p->name, GEN_NAME, "%s", stem);
+	for (int k = 2; param_index(em, p->name) >= 0; k++)
+		snprintf(p->name, GEN_NAME, "%.30s%d", stem, k);
+	snprintf(p->value, GEN_NAME, "%s", value);
+	p->init = init;
+	em->params++;
+	return p->name;
+}
+
+static const char *add_size(struct gen_emit *em, const char *stem, int init, int64_t value)
+{
+	char text[32];
+
+	if (value % 2048 == 0 && !em->p->plain && gen_choice(em->p, 500, 6) == 0)
+		snprintf(text, sizeof text, "%lld * 2", (long long)value / 2);
+	else
+		snprintf(text, sizeof text, "%lld", (long long)value);
+	return add_param(em, stem, init, text);
+}
+
+/* The symbol, which from now on is also an argument of __init__. */
+static const char *in_init(struct gen_emit *em, const char *sym)
+{
+	int i = param_index(em, sym);
+
+	if (i >= 0)
+		em->param[i].init = 1;
+	return sym;
+}
+
+/* The name `stem`, or stem2, stem3 if an earlier step has it. */
+static void unique(const struct gen_emit *em, int upto, const char *stem, size_t member, char *out)
+{
+	int used = 0;
+
+	for (int i = 0; i < upto; i++) {
+		const char *other = (const char *)&em->name[i] + member;
+		size_t n = strlen(stem);
+
+		used += !strncmp(other, stem, n) && (!other[n] || (other[n] >= '0' && other[n] <= '9'));
+	}
+	if (used)
+		snprintf(out, GEN_NAME, "%.30s%d", stem, used + 1);
+	else
+		snprintf(out, GEN_NAME, "%s", stem);
+}
+
+/* --- inputs ----------------------------------------------------------------------------- */
+
+static struct gen_input *add_input(struct gen_emit *em, const char *name, const struct gen_shape *shape)
+{
+	struct gen_input *in = &em->input[em->inputs++];
+
+	if (em->inputs > GEN_INPUTS)
+		BUG("more than %d inputs", GEN_INPUTS);
+	*in = (struct gen_input){ .shape = *shape };
+	snprintf(in->name, GEN_NAME, "%s", name);
+	return in;
+}
+
+static void first_symbols(struct gen_emit *em)
+{
+	static const char *const space[4][3] = { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } };
+	static const char *const product[3][4] = { { "M", "K" }, { "batch_size", "m", "k" }, { "b", "i", "j", "l" } };
+	static const char *const heads[4] = { "batch_size", "num_heads", "seq_len", "head_dim" };
+	const struct gen_plan *p = em->p;
+	const struct gen_op *op = gen_op(p->step[0].op);
+	int rank = p->input.rank, swapped = p->step[0].op == GEN_OP_matmul_ta || p->step[0].op == GEN_OP_matmul_tab;
+
+	for (int i = 0; i < rank; i++) {
+		const char *stem = i ? (rank == 3 && i == 1 ? ONE_OF(em, 2, "seq_len", "dim1", "sequence_length") :
+					ONE_OF(em, 3, "dim", "in_features", "features", "input_size", "hidden_size")) :
+			ONE_OF(em, 1, "batch_size", "batch_size", "batch_size", "batch", "N");
+
+		if (op->family == GEN_ATTENTION)
+			stem = heads[i];
+		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
+			stem = product[rank - 2][swapped ? 1 - i : i];
+		else if (p->channels_first && i)
+			stem = i == 1 ? ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[rank - 2][i - 2];
+		else if (p->level == 1 && op->family == GEN_ROW_LOSS && i)
+			stem = "num_classes";
+		snprintf(em->sym[0][i], GEN_NAME, "%s", add_size(em, stem, 0, p->input.d[i]));
+	}
+}
+
+static void first_input(struct gen_emit *em)
+{
+	const struct gen_plan *p = em->p;
+	const struct gen_op *op = gen_op(p->step[0].op);
+	int products = p->level == 1 && op->family == GEN_GEMM && op->triton[0][0];
+	const char *name = op->family == GEN_ATTENTION ? ONE_OF(em, 8, "Q", "q", "query") : products ? "A" :
+		op->flags & GEN_ALONE && op->family == GEN_VECTOR ? "B" : p->step[0].op == GEN_OP_triplet_loss ? "anchor" :
+		op->family >= GEN_LOSS ? ONE_OF(em, 9, "predictions", "x", "logits") : "x";
+	struct gen_input *in;
+
+	first_symbols(em);
+	in = add_input(em, name, &p->input);
+	memcpy(in->sym, em->sym[0], sizeof in->sym);
+	if (p->step[0].op == GEN_OP_matmul_triu)
+		in->fill = GEN_FILL_TRIU;
+	else if (p->step[0].op == GEN_OP_matmul_tril)
+		in->fill = GEN_FILL_TRIL;
+	else if (p->step[0].op == GEN_OP_matmul_symmetric)
+		in->fill = GEN_FILL_SYMMETRIC;
+	else if (p->step[0].op == GEN_OP_kl_loss)
+		in->fill = GEN_FILL_ROWS_OF_ONE;
+	else if (p->step[0].op == GEN_OP_cumprod)
+		in->fill = GEN_FILL_NEAR_ONE;
+}
+
+/* An input of the shape that step i reads. */
+static struct gen_input *like_input(struct gen_emit *em, int i, const char *stem, int which)
+{
+	struct gen_input *in = add_input(em, stem, &em->p->step[i].in);
+
+	for (int k = 2, same = 1; same; k++) {
+		same = 0;
+		for (int j = 0; j < em->inputs - 1; j++)
+			same |= !strcmp(em->input[j].name, in->name);
+		if (same)
+			snprintf(in->name, GEN_NAME, "%.30s%d", stem, k);
+	}
+	memcpy(in->sym, em->sym[i], sizeof in->sym);
+	memcpy(em->name[i].input[which], in->name, GEN_NAME);
+	return in;
+}
+
+static void loss_inputs(struct gen_emit *em, int i)
+{
+	enum gen_op_id op = em->p->step[i].op;
+	struct gen_input *in;
+
+	if (op == GEN_OP_triplet_loss) {
+		like_input(em, i, "positive", 0);
+		like_input(em, i, "negative", 1);
+		return;
+	}
+	in = like_input(em, i, ONE_OF(em, 10, "targets", "target", "y"), 0);
+	if (op == GEN_OP_hinge_loss)
+		in->fill = GEN_FILL_SIGNS;
+	if (op == GEN_OP_kl_loss)
+		in->fill = GEN_FILL_ROWS_OF_ONE;
+	if (op == GEN_OP_cross_entropy) {
+		in->fill = GEN_FILL_CLASSES;
+		in->shape.rank = 1;
+		snprintf(in->bound, GEN_NAME, "%s", em->sym[i][1]);
+	}
+}
+
+/* The right factor: (K, N), (N, K), a batch of either, or a vector as a matrix of one column. */
+static void product_input(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	int rank = s->in.rank, batched = s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb, across = gen_op(s->op)->triton[1][0] == 'n';
+	int left = gen_op(s->op)->triton[0][0] == 'k', at = batched;
+	struct gen_shape shape = { .rank = 2 + batched };
+	struct gen_input *in = add_input(em, i ? "other" : "B", &shape);
+	const char *k_sym = em->sym[i][left ? 0 : rank - 1];
+	char n_sym[GEN_NAME];
+
+	if (s->op == GEN_OP_matmul_symmetric || s->op == GEN_OP_matmul_triu || s->op == GEN_OP_matmul_tril)
+		snprintf(n_sym, sizeof n_sym, "%s", em->sym[i][1]);
+	else if (s->op == GEN_OP_matvec)
+		snprintf(n_sym, sizeof n_sym, "1");
+	else
+		snprintf(n_sym, sizeof n_sym, "%s", add_size(em, rank == 2 ? "N" : rank == 3 ? "n" : "k", 0, s->out));
+	if (batched) {
+		in->shape.d[0] = s->in.d[0];
+		memcpy(in->sym[0], em->sym[i][0], GEN_NAME);
+	}
+	in->shape.d[at + across] = s->in.d[left ? 0 : rank - 1];
+	in->shape.d[at + !across] = s->out;
+	memcpy(in->sym[at + across], k_sym, GEN_NAME);
+	snprintf(in->sym[at + !across], GEN_NAME, "%s", n_sym);
+	memcpy(em->name[i].input[0], in->name, GEN_NAME);
+	memcpy(em->sym[i + 1][s->shape.rank - 1], n_sym, GEN_NAME);
+	if (left)
+		memcpy(em->sym[i + 1][0], em->sym[i][1], GEN_NAME);
+	in->fill = em->input[0].fill;
+}
+
+static void operand_input(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	struct gen_input *in;
+
+	if (gen_op(s->op)->family == GEN_TENSOR) {
+		like_input(em, i, em->p->level == 1 ? "y" : ONE_OF(em, 12, "residual", "y", "other", "add_input"), 0);
+		return;
+	}
+	in = add_input(em, "A", &(struct gen_shape){ .rank = 1, .d = { s->in.d[s->axis] } });
+	memcpy(in->sym[0], em->sym[i][s->axis], GEN_NAME);
+	snprintf(em->name[i].input[0], GEN_NAME, "A");
+}
+
+/* --- steps ------------------------------------------------------------------------------ */
+
+static const char *module_stem(const struct gen_emit *em, const struct gen_step *s)
+{
+	unsigned what = 20 + (unsigned)s->op;
+
+	switch (s->op) {
+	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : ONE_OF(em, what, "conv", "conv", "conv2d", "conv1");
+	case GEN_OP_conv_depthwise: return ONE_OF(em, what, "depthwise", "conv");
+	case GEN_OP_conv_transpose: return ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv");
+	case GEN_OP_linear: case GEN_OP_linear_nobias: return ONE_OF(em, what, "linear", "gemm", "matmul", "fc");
+	case GEN_OP_max_pool: return ONE_OF(em, what, "max_pool", "maxpool", "pool");
+	case GEN_OP_avg_pool: return ONE_OF(em, what, "avg_pool", "pool");
+	case GEN_OP_global_avg_pool: case GEN_OP_global_max_pool: return ONE_OF(em, what, "global_pool", "pool");
+	case GEN_OP_batch_norm: return ONE_OF(em, what, "bn", "batch_norm", "norm");
+	case GEN_OP_group_norm: return ONE_OF(em, what, "group_norm", "gn", "norm");
+	case GEN_OP_instance_norm: return ONE_OF(em, what, "instance_norm", "norm");
+	case GEN_OP_layer_norm: return ONE_OF(em, what, "layer_norm", "ln", "norm");
+	default: break;
+	}
+	return gen_op(s->op)->family >= GEN_LOSS ? "loss_fn" : !em->p->plain && gen_choice(em->p, what, 2) ? gen_op(s->op)->name : "act";
+}
+
+/* "3", "(3, 3)" or "(3, 5)". */
+static void tuple_text(const struct gen_emit *em, const struct gen_step *s, const int *v, char *out, size_t n)
+{
+	if (s->square && (s->nd == 1 || gen_choice(em->p, 40, 5)))
+		snprintf(out, n, "%d", v[0]);
+	else if (s->nd == 1)
+		snprintf(out, n, "(%d,)", v[0]);
+	else if (s->nd == 2)
+		snprintf(out, n, "(%d, %d)", v[0], v[1]);
+	else
+		snprintf(out, n, "(%d, %d, %d)", v[0], v[1], v[2]);
+}
+
+static int all_equal(const struct gen_step *s, const int *v, int to)
+{
+	for (int i = 0; i < s->nd; i++)
+		if (v[i] != to)
+			return 0;
+	return 1;
+}
+
+/* One argument of a window: a constant of the module, or the number itself (always in a functional
+ * call, which __init__'s arguments do not reach); none where it is the default. */
+static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v, int unless, char *out, size_t n)
+{
+	const struct gen_step *s = &em->p->step[i];
+	char text[GEN_NAME];
+	size_t used = strlen(out);
+	int module = gen_op(s->op)->torch[s->form][0] == '@';
+
+	if (all_equal(s, v, unless) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
+		return;
+	tuple_text(em, s, v, text, sizeof text);
+	snprintf(out + used, n - used, "%s%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "",
+		 module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)) ? add_param(em, stem, 1, text) : text);
+}
+
+static void conv_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	char *w = em->name[i].window;
+	size_t n = sizeof em->name[i].window;
+	const char *out = s->op == GEN_OP_conv_depthwise ? em->sym[i][1] : add_size(em, "out_channels", 1, s->out);
+
+	memcpy(em->sym[i + 1][1], out, GEN_NAME);
+	in_init(em, em->sym[i][1]);
+	snprintf(w, n, "%s, %s", em->sym[i][1], out);
+	window_arg(em, i, "", "kernel_size", s->window, -1, w, n);
+	window_arg(em, i, "stride", "stride", s->stride, 1, w, n);
+	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
+	if (s->op == GEN_OP_conv_transpose && !all_equal(s, s->out_pad, 0))
+		window_arg(em, i, "output_padding", "output_padding", s->out_pad, 0, w, n);
+	if (!all_equal(s, s->dilation, 1))
+		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
+	if (s->op == GEN_OP_conv_depthwise)
+		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", em->sym[i][1]);
+	else if (s->groups > 1)
+		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_size(em, "groups", 1, s->groups));
+	if (!s->bias)
+		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
+}
+
+static void pool_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	char *w = em->name[i].window;
+	size_t n = sizeof em->name[i].window;
+	int same = 1;
+
+	for (int k = 0; k < s->nd; k++)
+		same &= s->stride[k] == s->window[k];
+	window_arg(em, i, gen_choice(em->p, 43, 2) ? "kernel_size" : "", em->p->level == 1 ? "kernel_size" : "pool_kernel_size", s->window, -1, w, n);
+	if (!same)
+		window_arg(em, i, "stride", "stride", s->stride, -1, w, n);
+	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
+	if (s->op == GEN_OP_max_pool && !all_equal(s, s->dilation, 1))
+		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
+}
+
+static const char *vector_stem(const struct gen_emit *em, enum gen_op_id op)
+{
+	switch (op) {
+	case GEN_OP_bias: return ONE_OF(em, 50, "bias", "bias", "bias_term");
+	case GEN_OP_scale: return ONE_OF(em, 51, "scale", "multiplier", "scale_weight");
+	case GEN_OP_sub_vec: return ONE_OF(em, 52, "subtract", "shift");
+	case GEN_OP_max_vec: return "floor";
+	case GEN_OP_min_vec: return "ceiling";
+	case GEN_OP_prelu: return "slope";
+	default: return "gate";
+	}
+}
+
+static void vector_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	struct gen_names *n = &em->name[i];
+	const char *stem = vector_stem(em, s->op);
+	char shape[3 * GEN_NAME];
+	int after = s->in.rank - 1 - s->axis, ones = gen_choice(em->p, 53, 4) == 0;
+
+	unique(em, i, stem, offsetof(struct gen_names, vec), n->vec);
+	if (s->axis < 0) {
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
+		return;
+	}
+	snprintf(shape, sizeof shape, "%s%s", ones && s->axis == 1 ? "1, " : "", em->sym[i][s->axis]);
+	for (int k = 0; k < after; k++)
+		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ", 1");
+	if (gen_choice(em->p, 55, 2)) {
+		char name[GEN_NAME], value[GEN_NAME];
+
+		snprintf(name, sizeof name, "%.30s_shape", n->vec);
+		snprintf(value, sizeof value, "(%.40s%s)", shape, strchr(shape, ',') ? "" : ",");
+		snprintf(shape, sizeof shape, "%s", add_param(em, name, 1, value));
+	} else {
+		in_init(em, em->sym[i][s->axis]);
+	}
+	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s)%s)", shape, gen_choice(em->p, 56, 5) ? "" : " * 0.02");
+}
+
+static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
+{
+	const struct gen_step *s = &em->p->step[i];
+	int channel = s->op == GEN_OP_layer_norm ? s->in.rank - 1 : 1;
+
+	if (gen_op(s->op)->flags & GEN_AFFINE || s->op == GEN_OP_instance_norm)
+		gen_set(v, "c", "%s", in_init(em, em->sym[i][channel]));
+	if (s->op == GEN_OP_group_norm)
+		gen_set(v, "g", "%s", add_size(em, ONE_OF(em, 60, "num_groups", "groups"), 1, s->groups));
+	if (s->op == GEN_OP_layer_norm && s->axis_end - s->axis > 1) {
+		char shape[4 * GEN_NAME] = "(";
+
+		for (int k = s->axis; k < s->axis_end; k++)
+			snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%s", k > s->axis ? ", " : "", em->sym[i][k]);
+		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ")");
+		gen_set(v, "s", "%s", add_param(em, "normalized_shape", 1, shape));
+	} else if (s->op == GEN_OP_layer_norm) {
+		gen_set(v, "s", "%s", em->sym[i][channel]);
+	}
+}
+
+static void axis_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	char *out = em->name[i].axis;
+	unsigned style = gen_choice(em->p, 70 + (unsigned)i, 4);
+
+	if (s->axis_end - s->axis > 1) {
+		if (s->axis_end - s->axis == 2)
+			snprintf(out, GEN_NAME, style & 1 ? "(%d, %d)" : "[%d, %d]", s->axis, s->axis + 1);
+		else
+			snprintf(out, GEN_NAME, style & 1 ? "(%d, %d, %d)" : "[%d, %d, %d]", s->axis, s->axis + 1, s->axis + 2);
+		return;
+	}
+	if (em->p->level == 1 && s->attr) {
+		char text[12];
+
+		snprintf(text, sizeof text, "%d", s->axis);
+		snprintf(out, GEN_NAME, "self.%s", add_param(em, ONE_OF(em, 75, "dim", "axis", "reduce_dim"), 1, text));
+		return;
+	}
+	snprintf(out, GEN_NAME, "%d", style == 3 && s->axis == s->in.rank - 1 ? -1 : s->axis);
+}
+
+static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, int which)
+{
+	switch (op) {
+	case GEN_OP_add_const: return ONE_OF(em, 80, "add_value", "constant");
+	case GEN_OP_sub_const: case GEN_OP_rsub_const: return ONE_OF(em, 81, "subtract_value", "constant");
+	case GEN_OP_mul_const: return ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value");
+	case GEN_OP_div_const: return ONE_OF(em, 83, "divisor", "divide_value");
+	case GEN_OP_leaky_relu: return "negative_slope";
+	case GEN_OP_clamp: case GEN_OP_hardtanh_const: return which ? ONE_OF(em, 84, "max_value", "clamp_max") : ONE_OF(em, 84, "min_value", "clamp_min");
+	case GEN_OP_dropout: return "dropout_p";
+	case GEN_OP_triplet_loss: return "margin";
+	case GEN_OP_rms_norm: return "eps";
+	default: return which ? "value" : ONE_OF(em, 85, "constant_value", "factor", "threshold");
+	}
+}
+
+static void constant_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	struct gen_names *n = &em->name[i];
+	int module = gen_op(s->op)->torch[s->form][0] == '@';
+
+	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm)
+		return;
+	for (int c = 0; c < 2 && s->c[c][0]; c++) {
+		snprintf(n->konst[c], GEN_NAME, "%s", add_param(em, constant_stem(em, s->op, c), 1, s->c[c]));
+		n->konst_attr[c] = !module;
+	}
+}
+
+static void module_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	const struct gen_op *op = gen_op(s->op);
+	struct gen_names *n = &em->name[i];
+	struct gen_vars v;
+	struct buf b = BUF_INIT;
+	int nd = s->nd ? s->nd : 1;
+
+	gen_vars_init(&v);
+	gen_set(&v, "dd", "%dd", nd);
+	gen_set(&v, "1s", "%s", nd == 1 || gen_choice(em->p, 44, 2) ? "1" : nd == 2 ? "(1, 1)" : "(1, 1, 1)");
+	for (int c = 0; c < 2; c++)
+		gen_set(&v, c ? "1" : "0", "%s", n->konst[c][0] ? n->konst[c] : s->c[c]);
+	if (op->family == GEN_NORM || op->family == GEN_BATCH)
+		norm_names(em, i, &v);
+	if (op->family == GEN_GEMM) {
+		gen_set(&v, "c", "%s", in_init(em, em->sym[i][s->in.rank - 1]));
+		gen_set(&v, "o", "%s", em->sym[i + 1][s->shape.rank - 1]);
+	}
+	gen_set(&v, "w", "%s", n->window);
+	gen_set(&v, "a", "%s", !strncmp(n->axis, "self.", 5) ? n->axis + 5 : n->axis);
+	unique(em, i, module_stem(em, s), offsetof(struct gen_names, module), n->module);
+	gen_text(&b, op->torch[s->form] + 1, &v);
+	snprintf(n->ctor, sizeof n->ctor, "%.*s", (int)b.n - 1, buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void gemm_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	struct gen_names *n = &em->name[i];
+
+	if (gen_op(s->op)->triton[0][0]) {
+		product_input(em, i);
+		return;
+	}
+	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", add_size(em, ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
+	if (s->op == GEN_OP_matmul_weight) {
+		unique(em, i, "weight", offsetof(struct gen_names, vec), n->vec);
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", in_init(em, em->sym[i][s->in.rank - 1]),
+			 em->sym[i + 1][s->shape.rank - 1]);
+	}
+}
+
+/* The symbols of the dimensions behind step i, but for those its own names set. */
+static void pass_symbols(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	int removed = s->in.rank - s->shape.rank;
+
+	for (int k = 0; k < s->shape.rank; k++) {
+		int from = gen_op(s->op)->family == GEN_REDUCE && removed && k >= s->axis ? k + removed : k;
+
+		if (s->shape.d[k] == s->in.d[from])
+			memcpy(em->sym[i + 1][k], em->sym[i][from], GEN_NAME);
+		else if (s->shape.d[k] == 1)
+			snprintf(em->sym[i + 1][k], GEN_NAME, "1");
+		else
+			snprintf(em->sym[i + 1][k], GEN_NAME, "%lld", (long long)s->shape.d[k]);
+	}
+}
+
+static void name_step(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	const struct gen_op *op = gen_op(s->op);
+
+	pass_symbols(em, i);
+	if (op->family == GEN_REDUCE || op->family == GEN_NORM || op->family == GEN_SCAN)
+		axis_names(em, i);
+	if (op->family == GEN_CONV)
+		conv_names(em, i);
+	else if (op->family == GEN_POOL)
+		pool_names(em, i);
+	else if (op->family == GEN_GEMM)
+		gemm_names(em, i);
+	else if (op->family == GEN_TENSOR || (op->family == GEN_VECTOR && op->flags & GEN_ALONE))
+		operand_input(em, i);
+	else if (op->family == GEN_VECTOR)
+		vector_names(em, i);
+	else if (op->family == GEN_LOSS || op->family == GEN_ROW_LOSS)
+		loss_inputs(em, i);
+	else if (s->op == GEN_OP_cumsum_masked)
+		like_input(em, i, "mask", 0)->fill = GEN_FILL_MASK;
+	else if (op->family == GEN_ATTENTION)
+		like_input(em, i, em->input[0].name[0] == 'Q' ? "K" : "k", 0), like_input(em, i, em->input[0].name[0] == 'Q' ? "V" : "v", 1);
+	else if (op->family == GEN_KEPT)
+		snprintf(em->name[i].vec, GEN_NAME, "%s", ONE_OF(em, 90, "original_x", "residual_x", "identity", "skip"));
+	constant_names(em, i);
+	if (op->torch[s->form][0] == '@')
+		module_names(em, i);
+}
+
+void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
+{
+	memset(em, 0, sizeof *em);
+	em->p = p;
+	first_input(em);
+	for (int i = 0; i < p->n; i++)
+		name_step(em, i);
+}
