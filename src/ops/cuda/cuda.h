@@ -135,7 +135,7 @@ struct cuda_qk {
 
 struct cuda_xent {
 	int rows, V;
-	void *logits;              /* act [rows][V]: in logits, out dlogits where coef is given */
+	float *logits;             /* [rows][V]; where coef is given, dlogits take their place: act, rows 2V apart */
 	const int32_t *target;     /* [rows] */
 	const float *coef;         /* [rows] or NULL: dLoss/dlogp */
 	float *logp;               /* [rows] */
