@@ -2,29 +2,57 @@
  * zeroed by the kernel and sits on huge pages; small blocks come from the heap. */
 #include "dev/dev.h"
 
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "dev/dev_impl.h"
 
 enum { MAP_FROM = 1 << 21 };
 
+/* The number of "cuda" or "cuda:N"; -1 for any other name. */
+static int gpu_index(const char *name)
+{
+	if (!strcmp(name, "cuda"))
+		return 0;
+	if (strncmp(name, "cuda:", 5) || !isdigit((unsigned char)name[5]) || strlen(name) > 7)
+		return -1;
+	return atoi(name + 5);
+}
+
+static int open_kind(struct dev *d, const char *name, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int gpu = gpu_index(name);
+
+	if (!strcmp(name, "cpu"))
+		return 0;
+	if (gpu >= 0)
+		return dev_cuda_open(d, gpu, e);
+	if (strcmp(name, "auto"))
+		return err_set(e, ERR_USAGE, "there is no device '%s': say " DEV_CHOICES, name);
+	if (dev_cuda_driver() && dev_cuda_open(d, 0, &why))
+		log_warn("%s; the CPU is used", why.text);
+	return 0;
+}
+
 struct dev *dev_open(const char *name, int threads, struct err *e)
 {
-	struct dev *d;
+	struct dev *d = mem_zalloc(sizeof *d);
 
-	if (strcmp(name, "cpu") && strcmp(name, "auto")) {
-		err_set(e, ERR_UNSUPPORTED, "there is no device '%s': this program was built with 'cpu'", name);
-		return NULL;
-	}
-	if (!(d = mem_zalloc(sizeof *d))) {
+	if (!d) {
 		err_nomem(e);
 		return NULL;
 	}
 	d->kind = DEV_CPU;
-	if (!(d->pool = pool_new(threads, e))) {
-		mem_free(d);
+	d->act = DT_F32;
+	if (!(d->pool = pool_new(threads, e)) || open_kind(d, name, e)) {
+		dev_close(d);
 		return NULL;
 	}
 	d->threads = pool_size(d->pool);
@@ -40,12 +68,23 @@ void dev_close(struct dev *d)
 {
 	if (!d)
 		return;
-	pool_free(d->pool);
 	dev_free(d, d->scratch, scratch_bytes(d));
+	if (d->kind == DEV_CUDA)
+		dev_cuda_close(d);
+	pool_free(d->pool);
 	mem_free(d);
 }
 
-void *dev_alloc(struct dev *d, size_t n, struct err *e)
+void dev_describe(const struct dev *d, struct buf *out)
+{
+	if (d->kind == DEV_CPU)
+		buf_addf(out, "cpu, %d threads", d->threads);
+	else
+		buf_addf(out, "%s, %.0f GiB, compute %d.%d, driver %d.%d", d->info.name, (double)d->info.memory / (1 << 30), d->info.major,
+			 d->info.minor, d->info.driver / 1000, d->info.driver % 1000 / 10);
+}
+
+static void *cpu_alloc(size_t n, struct err *e)
 {
 	void *p;
 
@@ -57,11 +96,27 @@ void *dev_alloc(struct dev *d, size_t n, struct err *e)
 			madvise(p, n, MADV_HUGEPAGE);   /* an optimisation: refusal changes nothing */
 	} else if ((p = mem_alloc_aligned(n ? n : 1, 64)))
 		memset(p, 0, n);
-	if (!p) {
+	if (!p)
 		err_set(e, ERR_NOMEM, "cannot allocate %zu bytes on the device", n);
-		return NULL;
+	return p;
+}
+
+static void cpu_free(void *p, size_t n)
+{
+	if (n >= MAP_FROM)
+		sys.munmap(p, n);
+	else
+		mem_free_aligned(p);
+}
+
+void *dev_alloc(struct dev *d, size_t n, struct err *e)
+{
+	void *p = d->kind == DEV_CUDA ? dev_cuda_alloc(d, n, e) : cpu_alloc(n, e);
+
+	if (p) {
+		d->held += n;
+		d->peak = MAX(d->peak, d->held);
 	}
-	d->held += n;
 	return p;
 }
 
@@ -70,10 +125,108 @@ void dev_free(struct dev *d, void *p, size_t n)
 	if (!p)
 		return;
 	d->held -= n;
-	if (n >= MAP_FROM)
-		sys.munmap(p, n);
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_free(d->gpu, p), "freeing memory");
 	else
-		mem_free_aligned(p);
+		cpu_free(p, n);
+}
+
+size_t dev_available(struct dev *d)
+{
+	size_t left = SIZE_MAX, all;
+
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_memory(d->gpu, &left, &all), "asking for free memory");
+	return left;
+}
+
+void *dev_host_alloc(struct dev *d, size_t n, struct err *e)
+{
+	void *p = NULL;
+
+	if (d->kind != DEV_CUDA)
+		return cpu_alloc(n, e);
+	if (d->call.cuda_host_alloc(d->gpu, &p, n ? n : 1)) {
+		err_set(e, ERR_NOMEM, "cannot allocate %zu bytes of pinned memory", n);
+		return NULL;
+	}
+	memset(p, 0, n);
+	return p;
+}
+
+void dev_host_free(struct dev *d, void *p, size_t n)
+{
+	if (!p)
+		return;
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_host_free(d->gpu, p), "freeing pinned memory");
+	else
+		cpu_free(p, n);
+}
+
+void dev_copy(struct dev *d, void *to, const void *from, size_t n)
+{
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_copy(d->gpu, to, from, n), "copying %zu bytes", n);
+	else
+		memmove(to, from, n);
+}
+
+void dev_put(struct dev *d, void *to, const void *from, size_t n)
+{
+	dev_copy(d, to, from, n);
+}
+
+int dev_get(struct dev *d, void *to, const void *from, size_t n, struct err *e)
+{
+	dev_copy(d, to, from, n);
+	return dev_check(d, e);
+}
+
+void dev_zero(struct dev *d, void *p, size_t n)
+{
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_zero(d->gpu, p, n), "zeroing %zu bytes", n);
+	else
+		memset(p, 0, n);
+}
+
+int dev_check(struct dev *d, struct err *e)
+{
+	if (d->kind != DEV_CUDA)
+		return 0;
+	dev_note(d, d->call.cuda_wait(d->gpu), "at or before this point");
+	if (!d->fault.code)
+		return 0;
+	return err_set(e, d->fault.code, "%s", d->fault.text);
+}
+
+/* Marks of times would be recorded too. */
+int dev_records(const struct dev *d) { return d->kind == DEV_CUDA && !d->times; }
+
+void dev_graph_begin(struct dev *d)
+{
+	dev_note(d, d->call.cuda_graph_begin(d->gpu), "beginning to record");
+}
+
+void *dev_graph_end(struct dev *d)
+{
+	void *graph = NULL;
+
+	dev_note(d, d->call.cuda_graph_end(d->gpu, &graph), "recording");
+	return graph;
+}
+
+void dev_graph_run(struct dev *d, void *graph)
+{
+	if (graph)
+		dev_note(d, d->call.cuda_graph_run(d->gpu, graph), "running what was recorded");
+}
+
+void dev_graph_free(struct dev *d, void *graph)
+{
+	if (graph)
+		dev_note(d, d->call.cuda_graph_free(d->gpu, graph), "forgetting what was recorded");
 }
 
 int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)

@@ -2,7 +2,10 @@
  *
  * This is the only place that chooses between CPU and CUDA; everything above passes a
  * `struct dev *` along and calls the ops bound to it (ops/ops.h). A device outlives every
- * object made on it. Device memory is 64-byte aligned and, for large sizes, on huge pages. */
+ * object made on it. Device memory is 64-byte aligned and, for large sizes, on huge pages.
+ *
+ * On a GPU, ops and copies are only started: they run in order, and what went wrong is reported
+ * by the next call that waits (dev_get, dev_check). A device that failed once stays failed. */
 #ifndef DEV_DEV_H
 #define DEV_DEV_H
 
@@ -10,25 +13,82 @@
 
 #include "base/err.h"
 #include "base/thread.h"
+#include "dev/cuda.h"
+#include "tensor/tensor.h"
 
 enum dev_kind { DEV_CPU, DEV_CUDA };
 
 struct dev {
 	enum dev_kind kind;
+	enum dtype act;         /* of rows of activations: DT_F32 on the CPU, DT_BF16 on a GPU */
 	struct pool *pool;      /* the CPU's threads */
 	int threads;
 	size_t held;            /* bytes handed out by dev_alloc and not returned */
+	size_t peak;            /* the most they ever were */
 	char *scratch;          /* [threads] blocks of scratch_each, then scratch_shared */
 	size_t scratch_each, scratch_shared;
+	/* a GPU's */
+	struct cuda *gpu;
+	struct cuda_dev call;   /* functions of the shared object */
+	void *library;
+	struct cuda_info info;
+	struct err fault;       /* the first thing that went wrong */
+	void *launch;           /* functions of ops/cuda, put here by src/ops */
+	char *choices;          /* file of measured choices; NULL: none is kept */
+	void *stage;            /* pinned memory that files are read through */
+	struct dev_times *times;    /* NULL: times are not taken */
 };
 
-/* `name` is "cpu" or "auto"; `threads` 0 means one per usable core. */
+#define DEV_CHOICES "auto, cpu, cuda or cuda:N"
+
+/* `name` is "cpu", "cuda", "cuda:N" or "auto": the first GPU, or the CPU where none can be used (a
+ * reason is logged when there is a driver). `threads` 0 means one per usable core. */
 struct dev *dev_open(const char *name, int threads, struct err *e);
 void dev_close(struct dev *d);
+/* "cpu, 2 threads" or "NVIDIA H200, 139 GiB, ...". */
+void dev_describe(const struct dev *d, struct buf *out);
 
 /* Zeroed memory of the device; NULL and ERR_NOMEM when there is none. `n` goes back with it. */
 void *dev_alloc(struct dev *d, size_t n, struct err *e);
 void dev_free(struct dev *d, void *p, size_t n);
+/* Bytes that dev_alloc can still give on a GPU; SIZE_MAX on the CPU, which does not know. */
+size_t dev_available(struct dev *d);
+/* Host memory that copies to and from the device want; zeroed. */
+void *dev_host_alloc(struct dev *d, size_t n, struct err *e);
+void dev_host_free(struct dev *d, void *p, size_t n);
+
+/* Host to device. `from` may be reused at once, unless it is dev_host_alloc's: then after a wait. */
+void dev_put(struct dev *d, void *to, const void *from, size_t n);
+/* The same for much memory, read by all threads: for files mapped into memory. */
+void dev_put_file(struct dev *d, void *to, const void *from, size_t n);
+/* Device to host; waits, and reports what went wrong until here. */
+int dev_get(struct dev *d, void *to, const void *from, size_t n, struct err *e);
+void dev_copy(struct dev *d, void *to, const void *from, size_t n);
+void dev_zero(struct dev *d, void *p, size_t n);
+/* Waits for everything started; -1 when something went wrong. */
+int dev_check(struct dev *d, struct err *e);
+/* Notes that a call of a GPU returned `code` (0: nothing happens), with what was being done. */
+void dev_note(struct dev *d, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Whether the device can record ops and run them again as one: what is called between begin and end is
+ * recorded and not run; it is run as it was, with the same addresses and counts. */
+int dev_records(const struct dev *d);
+void dev_graph_begin(struct dev *d);
+void *dev_graph_end(struct dev *d);
+void dev_graph_run(struct dev *d, void *graph);
+void dev_graph_free(struct dev *d, void *graph);
+/* The table of times: between start and print every mark of an op (on a GPU) is a point in the stream,
+ * and the time until the next one is the op's. A shape of 0 is left out of the name. */
+int dev_times_start(struct dev *d, int marks, struct err *e);
+void dev_mark_shape(struct dev *d, const char *op, int n, int k);
+static inline void dev_mark(struct dev *d, const char *op)
+{
+	if (d->times)
+		dev_mark_shape(d, op, 0, 0);
+}
+/* Lines "op  calls  ms  share", the longest first; ends the taking of times. */
+int dev_times_print(struct dev *d, struct buf *out, struct err *e);
+/* A function of the shared object by name; NULL: it has none. */
+void *dev_symbol(const struct dev *d, const char *name);
 
 /* Working memory of the ops. Whoever makes something that runs ops reserves the most it will
  * need; an op that finds less is a bug. One caller runs ops on a device at a time. */

@@ -7,7 +7,7 @@
 #include "model/model_impl.h"
 
 const struct target_info lora_target_info[LORA_TARGETS] = {
-#define TARGET(id, bit, name, module) [bit] = { name, module, LT_##id },
+#define TARGET(id, bit, name, module, site) [bit] = { name, module, LT_##id, SITE_##site },
 #include "model/target.def"
 #undef TARGET
 };
@@ -27,31 +27,80 @@ static int add_params(struct adapter *a, struct err *e)
 			if (!(a->o.targets >> t & 1))
 				continue;
 			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight", l, lora_target_info[t].module)) < 0 ||
-			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0 ||
-			    weight_init(a->m->dev, &o->a, dt, a->o.r, w->cols, e) ||
-			    weight_init(a->m->dev, &o->b, dt, w->rows, a->o.r, e))
+			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0)
 				return -1;
+			weight_plan(a->m->dev, &o->a, dt, a->o.r, w->cols);
+			weight_plan(a->m->dev, &o->b, dt, w->rows, a->o.r);
 			o->a.fast = o->b.fast = fast;
 		}
 	return slab_alloc(&a->params, e);
 }
 
-/* A uniform in +-1/sqrt(in), which is kaiming_uniform with a = sqrt(5); B zero. */
-static void init_params(struct adapter *a)
+/* Gives a matrix the next place in the packed memory; before there is any, only counts. */
+static void place(struct adapter *a, struct weight *w, size_t *at)
 {
+	if (a->packed)
+		weight_place(a->m->dev, w, a->packed + *at);
+	*at += (w->bytes + 255) & ~(size_t)255;
+}
+
+/* The A of a site are neighbours, so that a device may take them as one matrix; so are its B. */
+static size_t place_all(struct adapter *a)
+{
+	size_t at = 0;
+
+	for (int l = 0; l < a->m->c.L; l++)
+		for (int s = 0; s < SITES; s++)
+			for (int b = 0; b < 2; b++)
+				for (int t = 0; t < LORA_TARGETS; t++)
+					if ((int)lora_target_info[t].site == s && a->layer[l][t].a.n)
+						place(a, b ? &a->layer[l][t].b : &a->layer[l][t].a, &at);
+	return at;
+}
+
+static int place_params(struct adapter *a, struct err *e)
+{
+	a->packed_bytes = place_all(a);
+	if (!(a->packed = dev_alloc(a->m->dev, a->packed_bytes, e)))
+		return -1;
+	place_all(a);
+	return 0;
+}
+
+int lora_site_rank(const struct adapter *a, int l, enum site s)
+{
+	int n = 0;
+
+	for (int t = 0; a && t < LORA_TARGETS; t++)
+		if (lora_target_info[t].site == s)
+			n += a->layer[l][t].a.n;
+	return n;
+}
+
+/* A uniform in +-1/sqrt(in), which is kaiming_uniform with a = sqrt(5); B zero. */
+static int init_params(struct adapter *a, struct err *e)
+{
+	size_t most = 0;
+	float *w;
+
+	for (size_t i = 0; i < a->params.n; i++)
+		most = MAX(most, a->params.v[i].numel);
+	if (!(w = mem_array(most, sizeof *w)))
+		return err_nomem(e);
 	for (int l = 0; l < a->m->c.L; l++)
 		for (int t = 0; t < LORA_TARGETS; t++) {
 			const struct lora *o = &a->layer[l][t];
 			struct rng r;
-			float *w;
 
 			if (!o->a.n)
 				continue;
 			rng_init(&r, a->o.seed, a->params.v[o->pa].name);
-			w = slab_f32(&a->params, o->pa);
 			for (size_t i = 0; i < a->params.v[o->pa].numel; i++)
 				w[i] = (2 * rng_f32(&r) - 1) / sqrtf((float)o->a.k);
+			slab_put(&a->params, o->pa, w);
 		}
+	mem_free(w);
+	return 0;
 }
 
 struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o, struct err *e)
@@ -70,11 +119,10 @@ struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o,
 	a->m = m;
 	a->o = *o;
 	slab_init(&a->params, m->dev, "adapter");
-	if (add_params(a, e)) {
+	if (add_params(a, e) || place_params(a, e) || init_params(a, e)) {
 		adapter_free(a);
 		return NULL;
 	}
-	init_params(a);
 	adapter_updated(a);
 	return a;
 }
@@ -83,11 +131,7 @@ void adapter_free(struct adapter *a)
 {
 	if (!a)
 		return;
-	for (int l = 0; l < a->m->c.L; l++)
-		for (int t = 0; t < LORA_TARGETS; t++) {
-			weight_release(a->m->dev, &a->layer[l][t].a);
-			weight_release(a->m->dev, &a->layer[l][t].b);
-		}
+	dev_free(a->m->dev, a->packed, a->packed_bytes);
 	slab_release(&a->params);
 	mem_free(a->layer);
 	mem_free(a);

@@ -6,15 +6,19 @@
 #include "base/mem.h"
 #include "ops/ops.h"
 
-void head_select(struct head *h, const int32_t *target, int T)
+void head_select(const struct model_pass *p, struct head *h, const int32_t *target, int T)
 {
+	struct dev *d = p->m->dev;
+
 	h->n = 0;
 	h->T = T;
 	for (int i = 0; i < T; i++)
 		if (target[i] >= 0) {
-			h->row[h->n] = i;
-			h->target[h->n++] = target[i];
+			h->host.row[h->n] = i;
+			h->host.target[h->n++] = target[i];
 		}
+	dev_put(d, h->dev.row, h->host.row, (size_t)h->n * sizeof *h->dev.row);
+	dev_put(d, h->dev.target, h->host.target, (size_t)h->n * sizeof *h->dev.target);
 }
 
 void head_norm(const struct model_pass *p, struct head *h, const float *last)
@@ -24,12 +28,6 @@ void head_norm(const struct model_pass *p, struct head *h, const float *last)
 	m->ops->rmsnorm(m->dev, h->normed, h->rstd, last, m->norm, p->T, m->c.C, m->c.eps);
 }
 
-static void gather(const struct head *h, int at, int n, size_t C)
-{
-	for (int i = 0; i < n; i++)
-		memcpy(h->x + (size_t)i * C, h->normed + (size_t)h->row[at + i] * C, C * sizeof(float));
-}
-
 static float *head_grad(const struct model_pass *p)
 {
 	const struct model *m = p->m;
@@ -37,57 +35,80 @@ static float *head_grad(const struct model_pass *p)
 	return p->a ? NULL : slab_f32(p->grads, m->raw[m->c.tied ? MT_EMBED : MT_HEAD].param);
 }
 
-/* dW += dlogits^T x;  dx = dlogits W into the rows of p->dxn. */
-static void chunk_grad(const struct model_pass *p, struct head *h, int at, int n)
+/* Rows [at, at + n) of those with a target; where every row has one they are in place already. */
+static act *chunk_rows(const struct model_pass *p, const struct head *h, int at, int n)
 {
 	const struct model *m = p->m;
-	size_t C = (size_t)m->c.C, V = (size_t)m->c.V;
+
+	if (h->n == h->T)
+		return act_at(m->dev, h->normed, (size_t)at * (size_t)m->c.C);
+	m->ops->gather(m->dev, h->x, h->normed, h->dev.row + at, n, m->c.C);
+	return h->x;
+}
+
+/* dW += dlogits^T x;  dx = dlogits W into the rows of p->dxn. */
+static void chunk_grad(const struct model_pass *p, struct head *h, const act *x, int at, int n)
+{
+	const struct model *m = p->m;
+	size_t C = (size_t)m->c.C, ld = act_in_logits(m->dev, (size_t)m->c.V);
+	act *dx = h->n == h->T ? act_at(m->dev, p->dxn, (size_t)at * C) : h->x;
 	float *dw = head_grad(p);
 
 	if (dw)
-		m->ops->linear_dw(m->dev, dw, m->c.V, m->c.C, h->logits, V, h->x, C, n, m->fast);
-	m->ops->linear_dx(m->dev, &m->head, &(struct linear){ .M = n, .x = h->logits, .ldx = V, .y = h->x, .ldy = C });
-	for (int i = 0; i < n; i++)
-		memcpy(p->dxn + (size_t)h->row[at + i] * C, h->x + (size_t)i * C, C * sizeof(float));
+		m->ops->linear_dw(m->dev, dw, m->c.V, m->c.C, h->logits, ld, x, C, n, m->fast);
+	m->ops->linear_dx(m->dev, &m->head, &(struct linear){ .M = n, .x = h->logits, .ldx = ld, .y = dx, .ldy = C });
+	if (h->n < h->T)
+		m->ops->scatter(m->dev, p->dxn, h->x, h->dev.row + at, n, m->c.C);
 }
 
-static void scatter(const struct head *h, float *to, const float *from)
+/* to[T] from the rows that have a value. */
+static int scatter(const struct model_pass *p, const struct head *h, float *to, const float *from, float *host, struct err *e)
 {
-	if (!to)
-		return;
+	if (dev_get(p->m->dev, host, from, (size_t)h->n * sizeof *host, e))
+		return -1;
 	memset(to, 0, (size_t)h->T * sizeof *to);
 	for (int i = 0; i < h->n; i++)
-		to[h->row[i]] = from[i];
+		to[h->host.row[i]] = host[i];
+	return 0;
 }
 
-void head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy)
+static void put_coef(const struct model_pass *p, struct head *h, const float *coef)
+{
+	for (int i = 0; i < h->n; i++)
+		h->host.coef[i] = coef[h->host.row[i]];
+	dev_put(p->m->dev, h->dev.coef, h->host.coef, (size_t)h->n * sizeof *coef);
+	if (h->n < h->T)
+		dev_zero(p->m->dev, p->dxn, (size_t)p->T * (size_t)p->m->c.C * (size_t)dtype_size(p->m->dev->act));
+}
+
+int head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy, struct err *e)
 {
 	const struct model *m = p->m;
+	const struct head_rows *r = &h->dev;
 	size_t C = (size_t)m->c.C, V = (size_t)m->c.V;
 
 	if (coef)
-		memset(p->dxn, 0, (size_t)p->T * C * sizeof(float));
-	for (int i = 0; coef && i < h->n; i++)
-		h->coef[i] = coef[h->row[i]];
+		put_coef(p, h, coef);
 	for (int at = 0; at < h->n; at += h->chunk) {
 		int n = MIN(h->chunk, h->n - at);
+		act *x = chunk_rows(p, h, at, n);
 
-		gather(h, at, n, C);
-		m->ops->linear(m->dev, &m->head, &(struct linear){ .M = n, .x = h->x, .ldx = C, .y = h->logits, .ldy = V });
-		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = h->logits, .target = h->target + at,
-				.coef = coef ? h->coef + at : NULL, .logp = h->logp + at, .entropy = entropy ? h->entropy + at : NULL });
+		m->ops->linear(m->dev, &m->head, &(struct linear){ .M = n, .x = x, .ldx = C, .y = h->logits, .ldy = V, .f32 = 1 });
+		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = h->logits, .target = r->target + at,
+				.coef = coef ? r->coef + at : NULL, .logp = r->logp + at, .entropy = entropy ? r->entropy + at : NULL });
 		if (coef)
-			chunk_grad(p, h, at, n);
+			chunk_grad(p, h, x, at, n);
 	}
-	scatter(h, logp, h->logp);
-	scatter(h, entropy, h->entropy);
+	if ((logp && scatter(p, h, logp, r->logp, h->host.logp, e)) || (entropy && scatter(p, h, entropy, r->entropy, h->host.entropy, e)))
+		return -1;
+	return logp ? 0 : dev_check(m->dev, e);   /* the host's arrays may be filled again after this */
 }
 
 void head_norm_grad(const struct model_pass *p, struct head *h, const float *last)
 {
 	const struct model *m = p->m;
 
-	memset(p->dx, 0, (size_t)p->T * (size_t)m->c.C * sizeof(float));
-	m->ops->rmsnorm_grad(m->dev, p->dx, p->a ? NULL : slab_f32(p->grads, m->raw[MT_NORM].param), p->dxn, last,
+	dev_zero(m->dev, p->dx, (size_t)p->T * (size_t)m->c.C * sizeof(float));
+	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, p->a ? NULL : slab_f32(p->grads, m->raw[MT_NORM].param), p->dxn, last,
 			     h->rstd, m->norm, p->T, m->c.C);
 }

@@ -9,19 +9,22 @@
 struct head {
 	int chunk;                 /* rows of logits at a time */
 	int n, T;                  /* rows with a target, all rows */
-	int32_t *row, *target;     /* [n] which row, its target */
-	float *coef, *logp, *entropy;   /* [n] gathered */
+	/* [n] gathered: which row, its target; in the device's memory, and the same in the host's */
+	struct head_rows {
+		int32_t *row, *target;
+		float *coef, *logp, *entropy;
+	} dev, host;
 	float *rstd;               /* [T] of the final norm */
-	float *normed;             /* [T, C] */
-	float *x;                  /* [chunk, C] gathered rows; then their gradient */
+	act *normed;               /* [T, C] */
+	act *x;                    /* [chunk, C] gathered rows; then their gradient */
 	float *logits;             /* [chunk, V] */
 };
 
-void head_select(struct head *h, const int32_t *target, int T);
+void head_select(const struct model_pass *p, struct head *h, const int32_t *target, int T);
 void head_norm(const struct model_pass *p, struct head *h, const float *last);
 /* logp, entropy [T] or NULL. With coef [T]: the head's own gradient is added and p->dxn set
  * to the gradient of the normed rows. */
-void head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy);
+int head_run(const struct model_pass *p, struct head *h, const float *coef, float *logp, float *entropy, struct err *e);
 /* p->dx from p->dxn. */
 void head_norm_grad(const struct model_pass *p, struct head *h, const float *last);
 

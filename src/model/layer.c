@@ -5,13 +5,8 @@
  *
  * with LoRA on any projection: W x + s B A drop(x). Projections that read the same rows share
  * one dropout mask. Normed rows and silu(g) u are not kept: backward computes them again. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "model/model_impl.h"
-
-/* The places where projections read: a dropout mask each. */
-enum site { SITE_ATTN, SITE_O, SITE_MLP, SITE_DOWN, SITES };
 
 /* A packed weight and the projections stacked in it. */
 struct proj {
@@ -72,7 +67,7 @@ static float lora_scale(const struct adapter *a)
 }
 
 /* The rows LoRA reads: x, or x with dropout (in p->drop). */
-static const float *dropped(const struct model_pass *p, int l, enum site s, const float *x, int k)
+static const act *dropped(const struct model_pass *p, int l, enum site s, const act *x, int k)
 {
 	struct dropout o = drop_of(p, l, s);
 
@@ -82,30 +77,43 @@ static const float *dropped(const struct model_pass *p, int l, enum site s, cons
 	return p->drop;
 }
 
-/* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. */
-static void proj_forward(const struct model_pass *p, int l, enum site s, const float *x, float *y, const float *add, struct layer_buf *b)
+/* The adapters of a projection whose output (or its gradient) is y[T, n], residual rows where `f32`. */
+static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const struct proj *j, const act *x, const void *y, int f32, act *u)
+{
+	const struct dev *d = p->m->dev;
+	struct lora_pass lp = { .M = p->T, .x = x, .ldx = (size_t)j->w->k, .ldy = (size_t)j->w->n, .f32 = f32, .scale = lora_scale(p->a), .u = u };
+	size_t at = 0;
+
+	for (int i = 0; i < j->parts; at += (size_t)j->part[i++].n) {
+		const struct lora *a = lora_of(p, l, j->part[i].lora);
+
+		if (!a)
+			continue;
+		lp.part[lp.parts++] = (struct lora_part){ .a = &a->a, .b = &a->b, .at = lp.ldu, .y = f32 ? (float *)(uintptr_t)y + at : act_at(d, y, at) };
+		lp.ldu += (size_t)a->a.n;
+	}
+	return lp;
+}
+
+/* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. With `add`, y is
+ * residual rows, else activations. */
+static void proj_forward(const struct model_pass *p, int l, enum site s, const act *x, void *y, const float *add, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	struct proj j = proj_of(m, l, s);
-	size_t n = (size_t)j.w->n, k = (size_t)j.w->k, at = 0;
-	struct lora_pass lp = { .M = p->T, .ldx = k, .ldy = n };
+	size_t n = (size_t)j.w->n, k = (size_t)j.w->k;
+	struct lora_pass lp;
 
-	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n, .bias = j.bias, .add = add, .ldadd = n });
+	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n, .f32 = add != NULL, .bias = j.bias,
+						      .add = add, .ldadd = n });
 	if (!has_lora(p, l, &j))
 		return;
-	for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n) {
-		const struct lora *a = lora_of(p, l, j.part[i].lora);
-
-		if (a)
-			lp.part[lp.parts++] = (struct lora_part){ .a = &a->a, .b = &a->b, .u = b->u[j.part[i].lora], .y = y + at };
-	}
-	lp.scale = lora_scale(p->a);
-	lp.x = dropped(p, l, s, x, j.w->k);
+	lp = lora_pass_of(p, l, &j, dropped(p, l, s, x, j.w->k), y, add != NULL, b->u[s]);
 	m->ops->lora(m->dev, &lp);
 }
 
 /* Gradients of one part of a projection trained whole. */
-static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const float *dy, size_t lddy, const float *x)
+static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const act *dy, size_t lddy, const act *x)
 {
 	const struct model *m = p->m;
 
@@ -114,45 +122,31 @@ static void part_grad(const struct model_pass *p, const struct raw *w, const str
 		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
 }
 
-/* dB += dy^T u,  du = s dy B,  dA += du^T xd,  and xd's gradient (+)= du A into `dxd`. */
-static void lora_grad(const struct model_pass *p, const struct lora *a, const float *u, const float *dy, size_t lddy,
-		      const float *xd, float *dxd, int accumulate)
-{
-	const struct model *m = p->m;
-	size_t r = (size_t)a->a.n, k = (size_t)a->a.k;
-
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pb), a->b.n, a->b.k, dy, lddy, u, r, p->T, a->b.fast);
-	m->ops->linear_dx(m->dev, &a->b, &(struct linear){ .M = p->T, .x = dy, .ldx = lddy, .y = p->du, .ldy = r });
-	m->ops->scale(m->dev, p->du, (size_t)p->T * r, lora_scale(p->a));
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, a->pa), a->a.n, a->a.k, p->du, r, xd, k, p->T, a->a.fast);
-	if (dxd)
-		m->ops->linear_dx(m->dev, &a->a, &(struct linear){ .M = p->T, .x = p->du, .ldx = r, .y = dxd, .ldy = k, .accumulate = accumulate });
-}
-
 /* The adapters of a projection; dx (NULL: not wanted) is added to. */
-static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const float *x, const float *dy, float *dx, struct layer_buf *b)
+static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const act *x, const act *dy, act *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
-	size_t n = (size_t)j->w->n, k = (size_t)j->w->k, at = 0;
-	const float *xd = dropped(p, l, j->site, x, j->w->k);
+	size_t n = (size_t)p->T * (size_t)j->w->k;
 	struct dropout o = drop_of(p, l, j->site);
-	int direct = p->dropout <= 0, first = 1;
-	float *dxd = direct ? dx : p->drop + (size_t)p->T * k;
+	int direct = p->dropout <= 0;
+	struct lora_pass lp = lora_pass_of(p, l, j, dropped(p, l, j->site, x, j->w->k), dy, 0, b->u[j->site]);
 
-	for (int i = 0; i < j->parts; at += (size_t)j->part[i++].n) {
+	for (int i = 0, k = 0; i < j->parts; i++) {
 		const struct lora *a = lora_of(p, l, j->part[i].lora);
 
-		if (!a)
-			continue;
-		lora_grad(p, a, b->u[j->part[i].lora], dy + at, n, xd, dx ? dxd : NULL, direct || !first);
-		first = 0;
+		if (a)
+			lp.part[k].da = slab_f32(p->grads, a->pa), lp.part[k++].db = slab_f32(p->grads, a->pb);
 	}
+	lp.du = p->du;
+	lp.dx = !dx || direct ? dx : act_at(m->dev, p->drop, n);
+	lp.add = direct;
+	m->ops->lora_grad(m->dev, &lp);
 	if (dx && !direct)
-		m->ops->dropout_grad(m->dev, dx, dxd, (size_t)p->T * k, &o);
+		m->ops->dropout_grad(m->dev, dx, lp.dx, n, &o);
 }
 
 /* From dy[T, n]: parameter gradients, and dx[T, k] set (NULL: not wanted). */
-static void proj_backward(const struct model_pass *p, int l, enum site s, const float *x, const float *dy, float *dx, struct layer_buf *b)
+static void proj_backward(const struct model_pass *p, int l, enum site s, const act *x, const act *dy, act *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct raw *raw = m->layer[l].raw;
@@ -163,7 +157,7 @@ static void proj_backward(const struct model_pass *p, int l, enum site s, const 
 		m->ops->linear_dx(m->dev, j.w, &(struct linear){ .M = p->T, .x = dy, .ldx = n, .y = dx, .ldy = k });
 	if (!p->a)
 		for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n)
-			part_grad(p, &raw[j.part[i].weight], &raw[j.part[i].bias], dy + at, n, x);
+			part_grad(p, &raw[j.part[i].weight], &raw[j.part[i].bias], act_at(m->dev, dy, at), n, x);
 	else if (has_lora(p, l, &j))
 		lora_backward(p, l, &j, x, dy, dx, b);
 }
@@ -194,11 +188,11 @@ static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 
 		a.qkv = b->qkv;
 		a.out = b->att;
-		a.kv += (size_t)l * kv_floats(c->HKV, c->D, m->fast);
+		a.kv += (size_t)l * kv_bytes(m->dev, c->HKV, c->D, m->fast);
 		m->ops->attention_cached(m->dev, &a);
 	} else
-		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .sequences = p->sequences,
-				.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
+		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
+				.sequences = p->sequences, .longest = p->longest, .start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
 }
 
 void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float *out)
@@ -229,11 +223,11 @@ static void mlp_backward(const struct model_pass *p, int l, struct layer_buf *b)
 	const struct layer *y = &m->layer[l];
 
 	m->ops->swiglu(m->dev, p->h, b->gu, p->T, m->c.F);
-	proj_backward(p, l, SITE_DOWN, p->h, p->dx, p->dh, b);
+	proj_backward(p, l, SITE_DOWN, p->h, p->dxa, p->dh, b);
 	m->ops->swiglu_grad(m->dev, b->gu, p->dh, b->gu, p->T, m->c.F);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
 	proj_backward(p, l, SITE_MLP, p->xn, b->gu, p->dxn, b);
-	m->ops->rmsnorm_grad(m->dev, p->dx, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);
+	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);
 }
 
 void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int want_dx)
@@ -244,12 +238,13 @@ void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int 
 	struct qk qk = qk_of(p, l, b);
 
 	mlp_backward(p, l, b);
-	proj_backward(p, l, SITE_O, b->att, p->dx, p->datt, b);
-	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .sequences = p->sequences,
-			.start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse, .dout = p->datt, .dqkv = p->dwide });
+	proj_backward(p, l, SITE_O, b->att, p->dxa, p->datt, b);
+	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
+			.sequences = p->sequences, .longest = p->longest, .start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse,
+			.dout = p->datt, .dqkv = p->dwide });
 	m->ops->qk_rope_grad(m->dev, &qk, p->dwide);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->x, y->norm1, p->T, c->C, c->eps);
 	proj_backward(p, l, SITE_ATTN, p->xn, p->dwide, want_dx ? p->dxn : NULL, b);
 	if (want_dx)
-		m->ops->rmsnorm_grad(m->dev, p->dx, norm_grad_of(p, l, LT_NORM1), p->dxn, b->x, b->rstd1, y->norm1, p->T, c->C);
+		m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM1), p->dxn, b->x, b->rstd1, y->norm1, p->T, c->C);
 }

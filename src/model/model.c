@@ -87,9 +87,16 @@ static int point_file(struct model *m, struct raw *r, struct err *e)
 
 static int copy_param(struct model *m, struct raw *r, struct err *e)
 {
+	size_t n = m->params.v[r->param].numel;
+	float *w;
+
 	if (point_file(m, r, e))
 		return -1;
-	dtype_convert(DT_F32, slab_at(&m->params, r->param), r->dt, r->data, m->params.v[r->param].numel);
+	if (!(w = mem_array(n, sizeof *w)))
+		return err_nomem(e);
+	dtype_convert(DT_F32, w, r->dt, r->data, n);
+	slab_put(&m->params, r->param, w);
+	mem_free(w);
 	return point_param(m, r, e);
 }
 
@@ -117,7 +124,7 @@ int model_store_parse(struct str name, enum model_store *out, struct err *e)
 
 static struct weight_part part(const struct raw *r)
 {
-	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows };
+	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows, .mapped = r->param < 0 };
 }
 
 static void pack(struct model *m)
@@ -154,7 +161,7 @@ static int alloc_packed(struct model *m, struct err *e)
 			return -1;
 		y->qkv.fast = y->o.fast = y->gu.fast = y->down.fast = m->fast;
 	}
-	if (weight_init(m->dev, &m->head, dt == DT_I8 ? DT_BF16 : dt, c->V, c->C, e))
+	if (weight_init(m->dev, &m->head, dtype_size(dt) == 1 ? DT_BF16 : dt, c->V, c->C, e))
 		return -1;
 	m->head.fast = m->fast;
 	return 0;
@@ -204,6 +211,23 @@ static int add_vectors(struct model *m, struct err *e)
 	return slab_alloc(&m->vectors, e);
 }
 
+/* A vector as fp32 to the device; one that is trained is there already. */
+static void fill_vector(struct model *m, float *to, const struct raw *r)
+{
+	size_t n = (size_t)r->rows;
+	float *w;
+
+	if (r->param >= 0) {
+		dev_copy(m->dev, to, r->data, n * sizeof *to);
+		return;
+	}
+	if (!(w = mem_array(n, sizeof *w)))
+		BUG("no memory for a vector of %zu", n);
+	dtype_convert(DT_F32, w, r->dt, r->data, n);
+	dev_put(m->dev, to, w, n * sizeof *to);
+	mem_free(w);
+}
+
 static void fill_vectors(struct model *m)
 {
 	struct stack s[STACKS];
@@ -218,7 +242,7 @@ static void fill_vectors(struct model *m)
 			to = slab_f32(&m->vectors, at++);
 			*s[i].to = to;
 			for (int j = 0; j < 3 && s[i].from[j]; to += s[i].from[j++]->rows)
-				dtype_convert(DT_F32, to, s[i].from[j]->dt, s[i].from[j]->data, (size_t)s[i].from[j]->rows);
+				fill_vector(m, to, s[i].from[j]);
 		}
 }
 
@@ -250,18 +274,51 @@ static struct model *start(struct dev *d, const struct model_config *c, const st
 	return m;
 }
 
-static int finish(struct model *m, struct err *e)
+/* The table of a frozen model is a file's: the CPU reads it there, a GPU gets a copy. */
+static int place_embedding(struct model *m, struct err *e)
 {
-	if (alloc_packed(m, e) || add_vectors(m, e))
+	const struct raw *r = &m->raw[MT_EMBED];
+	void *copy;
+
+	m->embed = r->data;
+	if (r->param >= 0 || m->dev->kind == DEV_CPU)
+		return 0;
+	m->embed_bytes = (size_t)r->rows * (size_t)r->cols * (size_t)dtype_size(r->dt);
+	m->embed = copy = dev_alloc(m->dev, m->embed_bytes, e);
+	if (!copy)
 		return -1;
-	model_updated(m);
+	dev_put_file(m->dev, copy, r->data, m->embed_bytes);
 	return 0;
 }
 
-static int check_opts(const struct model_opts *o, struct err *e)
+static int finish(struct model *m, struct err *e)
 {
-	if (o->trainable && o->store == STORE_I8)
-		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in int8");
+	if (alloc_packed(m, e) || add_vectors(m, e) || place_embedding(m, e))
+		return -1;
+	model_updated(m);
+	return dev_check(m->dev, e);
+}
+
+static int check_opts(const struct dev *d, const struct model_opts *o, struct err *e)
+{
+	enum dtype dt = stores[o->store].dt;
+
+	if (o->trainable && dtype_size(dt) == 1)
+		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in %s", stores[o->store].name);
+	if (dt == DT_F8E4M3 && (d->kind != DEV_CUDA || d->info.major < 9))
+		return err_set(e, ERR_UNSUPPORTED, "fp8 needs a GPU of compute capability 9.0 or later");
+	if (dt == DT_I8 && d->kind == DEV_CUDA)
+		return err_set(e, ERR_UNSUPPORTED, "int8 is the CPU's way of storing weights; on a GPU say bf16 or fp8");
+	return 0;
+}
+
+/* The GPU's kernels take sixteen bytes at a time. */
+static int check_shape(const struct dev *d, const struct model_config *c, struct err *e)
+{
+	int power = c->D >= 16 && c->D <= 256 && !(c->D & (c->D - 1));
+
+	if (d->kind == DEV_CUDA && (c->C % 8 || c->F % 8 || c->V % 8 || c->C > 8192 || !power))
+		return err_set(e, ERR_UNSUPPORTED, "the GPU's kernels take widths that are multiples of 8 (up to 8192) and heads of 16 to 256");
 	return 0;
 }
 
@@ -270,7 +327,7 @@ struct model *model_open(struct dev *d, const char *dir, const struct model_opts
 	struct model_config c;
 	struct model *m;
 
-	if (check_opts(o, e) || model_config_open(&c, dir, e) || !(m = start(d, &c, o, e)))
+	if (check_opts(d, o, e) || model_config_open(&c, dir, e) || check_shape(d, &c, e) || !(m = start(d, &c, o, e)))
 		return NULL;
 	if (!(m->file = st_open(dir, e)))
 		goto fail;
@@ -293,13 +350,17 @@ fail:
 /* Matrices normal with init_std, biases 0, norms 1; each tensor from a stream of its name. */
 static int init_param(struct model *m, struct raw *r, struct err *e)
 {
-	float *w = slab_f32(&m->params, r->param), std = m->o.init_std > 0 ? m->o.init_std : 0.02f;
+	float *w, std = m->o.init_std > 0 ? m->o.init_std : 0.02f;
 	size_t n = m->params.v[r->param].numel;
 	struct rng rng;
 
+	if (!(w = mem_array(n, sizeof *w)))
+		return err_nomem(e);
 	rng_init(&rng, m->o.seed, r->name);
 	for (size_t i = 0; i < n; i++)
 		w[i] = r->cols ? (float)rng_normal(&rng) * std : strstr(r->name, ".bias") ? 0.0f : 1.0f;
+	slab_put(&m->params, r->param, w);
+	mem_free(w);
 	return point_param(m, r, e);
 }
 
@@ -307,7 +368,7 @@ struct model *model_new(struct dev *d, const struct model_config *c, const struc
 {
 	struct model *m;
 
-	if (check_opts(o, e) || !(m = start(d, c, o, e)))
+	if (check_opts(d, o, e) || check_shape(d, c, e) || !(m = start(d, c, o, e)))
 		return NULL;
 	if (each_raw(m, add_param, e) || slab_alloc(&m->params, e) || each_raw(m, init_param, e) || finish(m, e)) {
 		model_free(m);
@@ -327,6 +388,8 @@ void model_free(struct model *m)
 		weight_release(m->dev, &m->layer[l].down);
 	}
 	weight_release(m->dev, &m->head);
+	if (m->embed_bytes)
+		dev_free(m->dev, (void *)(uintptr_t)m->embed, m->embed_bytes);
 	slab_release(&m->params);
 	slab_release(&m->vectors);
 	st_close(m->file);
@@ -354,7 +417,7 @@ void model_table(const struct model *m, struct buf *out)
 /* --- shared pieces --------------------------------------------------------------------------- */
 
 /* The angle is a float product, as transformers computes it. */
-void model_rope_table(const struct model_config *c, float *cos_to, float *sin_to, int positions)
+static void rope_table(const struct model_config *c, float *cos_to, float *sin_to, int positions)
 {
 	float inv[512];
 
@@ -368,16 +431,34 @@ void model_rope_table(const struct model_config *c, float *cos_to, float *sin_to
 		}
 }
 
+int model_put_rope(const struct model *m, float *cos_to, float *sin_to, int positions, struct err *e)
+{
+	size_t n = (size_t)positions * (size_t)(m->c.D / 2);
+	float *w = mem_array(2 * n, sizeof *w);
+
+	if (!w)
+		return err_nomem(e);
+	rope_table(&m->c, w, w + n, positions);
+	dev_put(m->dev, cos_to, w, n * sizeof *w);
+	dev_put(m->dev, sin_to, w + n, n * sizeof *w);
+	mem_free(w);
+	return 0;
+}
+
+/* On a GPU a chunk is as large as products want it and memory bears: 1.25 GiB of logits. */
 int model_head_rows(const struct model *m)
 {
+	if (m->dev->kind == DEV_CUDA)
+		return MAX(256, (320 << 20) / m->c.V & ~255);
 	return MIN(1024, MAX(192, (1 << 20) / m->c.V));
 }
 
-int model_reserve(const struct model *m, int rows, int longest, struct err *e)
+int model_reserve(const struct model *m, int rows, int longest, int positions, int ranks, struct err *e)
 {
 	const struct model_config *c = &m->c;
 	int widest = MAX(MAX(2 * c->F, (c->H + 2 * c->HKV) * c->D), c->C);
 
-	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows,
+	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows, .sequences = 1,
+							.positions = positions, .ranks = ranks,
 							.H = c->H, .HKV = c->HKV, .D = c->D, .V = c->V }, e);
 }

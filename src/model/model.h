@@ -29,14 +29,15 @@ struct model_session;
 /* f32: exact for fp32 files. bf16: two bytes a weight, fp32 arithmetic. fast: the same with
  * the activations rounded to bf16 in products (sums in fp32), twice the speed where the CPU has
  * the instruction and as bf16 elsewhere. int8: one byte, one scale per output channel; the head
- * stays bf16. Norms, biases and the embedding are as in the file. */
+ * stays bf16. Norms, biases and the embedding are as in the file. On a GPU every 16 or 32-bit store
+ * is bf16, and the 8-bit one is fp8 (e4m3) instead of int8. */
 enum model_store {
 #define STORE(id, name, dt, fast) STORE_##id,
 #include "model/store.def"
 #undef STORE
 	STORES
 };
-#define MODEL_STORE_CHOICES "f32|bf16|fast|int8"
+#define MODEL_STORE_CHOICES "f32|bf16|fast|int8|fp8"
 int model_store_parse(struct str name, enum model_store *out, struct err *e);
 
 struct model_opts {
@@ -64,7 +65,7 @@ void model_table(const struct model *m, struct buf *out);
 
 /* The projections LoRA can be put on, a bit each: LORA_Q | LORA_V ... */
 enum lora_target {
-#define TARGET(id, bit, name, module) LORA_##id = 1 << bit,
+#define TARGET(id, bit, name, module, site) LORA_##id = 1 << bit,
 #include "model/target.def"
 #undef TARGET
 	LORA_ALL = 127
@@ -109,7 +110,7 @@ void model_session_free(struct model_session *s);
 /* Another adapter (or NULL) from here on; slots filled with the old one should be dropped. */
 int model_session_adapter(struct model_session *s, const struct adapter *a, struct err *e);
 
-/* Appends `n` tokens to slot `slot` and gives the logits [V] after the last one (NULL: not
+/* Logits are in the device's memory. Appends `n` tokens to slot `slot` and gives the logits [V] after the last one (NULL: not
  * wanted). `logprobs` (NULL or [n]): log p(tokens[i]) given all before it, [0] is 0 for the
  * first token of the slot. ERR_NOMEM when blocks ran out: the slot is then as before. */
 int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int n,
@@ -119,9 +120,10 @@ struct model_prompt { int slot; const int32_t *tokens; int n; };
 int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e);
 /* Makes slot `to` (empty) a copy of slot `from`, sharing its blocks. */
 int model_fork(struct model_session *s, int from, int to, struct err *e);
-/* One more token for each of `n` different slots; logits is [n, V], row i for slots[i]. */
+/* One more token for each of `n` different slots; logits is [model_decode_rows(n), V], row i for slots[i]. */
 int model_decode(struct model_session *s, const int32_t *tokens, const int *slots, int n,
 		 float *logits, struct err *e);
+int model_decode_rows(const struct model *m, int n);          /* at least n: rows beyond are of no use */
 void model_drop(struct model_session *s, int slot);          /* empties the slot */
 void model_trim(struct model_session *s, int slot, int length);   /* forgets positions >= length */
 int model_length(const struct model_session *s, int slot);

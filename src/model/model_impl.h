@@ -47,6 +47,8 @@ struct model {
 	struct raw raw[MODEL_TENSORS];
 	struct weight head;
 	const float *norm;
+	const void *embed;         /* the table in the device's memory */
+	size_t embed_bytes;        /* where it is a copy of a file's: freed with the model */
 };
 
 /* --- adapters ------------------------------------------------------------------------- */
@@ -63,13 +65,21 @@ struct adapter {
 	struct adapter_opts o;
 	struct slab params;
 	struct lora (*layer)[LORA_TARGETS];  /* [L] */
+	char *packed;              /* memory of all packed matrices */
+	size_t packed_bytes;
 };
+
+/* The places of a layer where projections read: the same rows, one dropout mask. */
+enum site { SITE_ATTN, SITE_O, SITE_MLP, SITE_DOWN, SITES };
 
 struct target_info {
 	const char *name, *module;
 	enum layer_tensor weight;
+	enum site site;
 };
 extern const struct target_info lora_target_info[LORA_TARGETS];
+/* Ranks of the adapters of a site together; 0: it has none. */
+int lora_site_rank(const struct adapter *a, int l, enum site s);
 
 /* --- one layer ------------------------------------------------------------------------- */
 
@@ -78,12 +88,13 @@ struct layer_buf {
 	float *x;                  /* [T, C] input */
 	float *mid;                /* [T, C] after attention */
 	float *rstd1, *rstd2;      /* [T] */
-	float *qkv;                /* [T, (H + 2 HKV) D] rotated */
-	float *qk_raw, *qk_rstd;   /* Qwen3: before the norm of heads */
-	float *att;                /* [T, H D] */
+	act *qkv;                  /* [T, (H + 2 HKV) D] rotated */
+	act *qk_raw;               /* Qwen3: before the norm of heads */
+	float *qk_rstd;
+	act *att;                  /* [T, H D] */
 	float *lse;                /* [T, H] */
-	float *gu;                 /* [T, 2F] */
-	float *u[LORA_TARGETS];    /* [T, r] scaled x A^T */
+	act *gu;                   /* [T, 2F] */
+	act *u[SITES];             /* [T, ranks of the site] scaled x A^T */
 };
 
 /* One pass of T rows through the layers. */
@@ -95,17 +106,18 @@ struct model_pass {
 	const float *cos, *sin;
 	/* which attention */
 	const struct attention_cached *cached;      /* NULL: over the pack */
-	int sequences;
+	int sequences, longest;
 	const int32_t *start;
 	/* working rows */
-	float *xn, *h, *drop;      /* [T, C], [T, F], [T, widest] */
+	act *xn, *h, *drop;        /* [T, C], [T, F], [T, widest] */
 	/* dropout of adapters; p 0: none */
 	float dropout;
 	uint64_t seed;
 	/* gradients; NULL slab: none wanted */
 	struct slab *grads;
-	float *dx, *dxn, *dwide, *datt, *du;        /* [T, C], [T, C], [T, max(2F, (H+2HKV)D, F)], [T, H D], [T, r] */
-	float *dh;                                  /* [T, F] */
+	float *dx;                 /* [T, C] of the residual rows */
+	act *dxa;                  /* dx as activations; dx itself where those are fp32 */
+	act *dxn, *dwide, *datt, *du, *dh;   /* [T, C], [T, (H + 2 HKV) D], [T, H D], [T, ranks], [T, F] */
 };
 
 /* out[T, C] from b->x. */
@@ -114,8 +126,9 @@ void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float
 void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int want_dx);
 
 /* cos and sin [positions, D / 2]. */
-void model_rope_table(const struct model_config *c, float *cos, float *sin, int positions);
-int model_reserve(const struct model *m, int rows, int longest, struct err *e);
+int model_put_rope(const struct model *m, float *cos, float *sin, int positions, struct err *e);
+/* Scratch of the ops for passes of `rows`: with `longest` of packs, with `positions` of cached sequences. */
+int model_reserve(const struct model *m, int rows, int longest, int positions, int ranks, struct err *e);
 int model_head_rows(const struct model *m);       /* rows of logits computed at a time */
 
 #endif

@@ -19,6 +19,8 @@ struct save {
 	size_t n;
 	float *row;                /* one row in fp32 */
 	void *out;                 /* and in dt */
+	char *copy;                /* a trained tensor, from the device */
+	float *A, *B;              /* and an adapter's matrices */
 };
 
 static void add(struct save *s, const struct raw *r, const struct lora *l)
@@ -49,19 +51,42 @@ static void list(struct save *s)
 }
 
 /* row += (alpha / r) B[i, :] A */
-static void merge_row(const struct save *s, const struct lora *l, int i, int cols)
+static void merge_row(const struct save *s, int i, int cols)
 {
-	const float *A = slab_f32(&s->a->params, l->pa), *B = slab_f32(&s->a->params, l->pb);
 	int r = s->a->o.r;
 	float scale = s->a->o.alpha / (float)r;
 
 	for (int j = 0; j < r; j++) {
-		float b = B[(size_t)i * (size_t)r + (size_t)j] * scale;
-		const float *a = A + (size_t)j * (size_t)cols;
+		float b = s->B[(size_t)i * (size_t)r + (size_t)j] * scale;
+		const float *a = s->A + (size_t)j * (size_t)cols;
 
 		for (int k = 0; k < cols; k++)
 			s->row[k] += b * a[k];
 	}
+}
+
+static int fetch(float **to, const struct slab *s, int i, struct err *e)
+{
+	mem_free(*to);
+	*to = mem_alloc(s->v[i].bytes);
+	return !*to ? err_nomem(e) : slab_get(s, i, *to, e);
+}
+
+/* Values of a tensor in host memory: the file's own, or a copy of what is trained. */
+static const char *values(struct save *s, const struct source *from, struct err *e)
+{
+	const struct raw *r = from->raw;
+
+	if (from->lora && (fetch(&s->A, &s->a->params, from->lora->pa, e) || fetch(&s->B, &s->a->params, from->lora->pb, e)))
+		return NULL;
+	if (r->param < 0)
+		return r->data;
+	mem_free(s->copy);
+	if (!(s->copy = mem_alloc(s->m->params.v[r->param].bytes)))
+		err_nomem(e);
+	else if (!slab_get(&s->m->params, r->param, s->copy, e))
+		return s->copy;
+	return NULL;
 }
 
 static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
@@ -71,11 +96,14 @@ static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
 	const struct raw *r = from->raw;
 	size_t rows = r->cols ? (size_t)r->rows : 1, cols = r->cols ? (size_t)r->cols : (size_t)r->rows;
 	size_t size = (size_t)dtype_size(r->dt);
+	const char *data = values(s, from, e);
 
+	if (!data)
+		return -1;
 	for (size_t i = 0; i < rows; i++) {
-		dtype_convert(DT_F32, s->row, r->dt, (const char *)r->data + i * cols * size, cols);
+		dtype_convert(DT_F32, s->row, r->dt, data + i * cols * size, cols);
 		if (from->lora)
-			merge_row(s, from->lora, (int)i, (int)cols);
+			merge_row(s, (int)i, (int)cols);
 		dtype_convert(s->dt, s->out, DT_F32, s->row, cols);
 		if (st_put(w, s->out, cols * (size_t)dtype_size(s->dt), e))
 			return -1;
@@ -121,5 +149,8 @@ out:
 	mem_free(s.source);
 	mem_free(s.row);
 	mem_free(s.out);
+	mem_free(s.copy);
+	mem_free(s.A);
+	mem_free(s.B);
 	return rc;
 }

@@ -10,32 +10,53 @@
 #include "model/model_impl.h"
 #include "ops/cpu/row.h"
 
+static int blocks_for(int length) { return (length + KV_BLOCK - 1) / KV_BLOCK; }
+
 struct slot {
 	int length;
 	int32_t *v;                /* blocks */
 	size_t n, cap;
 };
 
+/* What a pass needs to know of its rows: see struct attention_cached. One block of memory each on host and
+ * device, so that one copy brings all of it; `block` is last because its used part differs most. */
+struct session_rows {
+	int32_t *tokens, *pos, *next;         /* [rows]; next: the tokens whose log-probabilities are wanted */
+	int32_t *row, *length, *group, *group_blocks;   /* [runs + 1] */
+	int32_t *block;                       /* [runs][block_ld] */
+};
+
+/* A decoding pass that a GPU has recorded, and what makes it this one. */
+struct recorded {
+	int rows, longest, groups;
+	const float *logits;
+	void *graph;               /* NULL: it ran once, as it is, and is recorded the next time */
+};
+
 struct model_session {
 	const struct model *m;
 	const struct adapter *a;
 	struct model_session_opts o;
-	int rows;                  /* most rows of one pass */
+	int rows, runs;            /* most rows and runs of one pass */
 	int positions;             /* most tokens of a slot */
+	int block_ld;              /* blocks of that many */
 	struct slot *slot;
-	size_t stride;             /* floats of a block */
+	size_t stride;             /* bytes of a block */
 	int32_t blocks, nfree;
 	int32_t *free, *held;      /* stack of free blocks; holders of each */
-	struct kv_run *run;        /* [slots] */
 	struct slab slab;
-	float *kv;
+	char *kv;
 	struct layer_buf buf;
 	float *other;              /* [rows, C]: the next layer's input */
+	act *last;                 /* [runs, C]: rows whose logits are wanted */
 	float *cos, *sin;
-	int32_t *pos, *tokens;
+	struct session_rows host, dev;
+	int32_t *host_memory, *dev_memory;
 	float *logits;             /* [head rows, V] for log-probabilities */
 	float *logp;
 	struct model_pass pass;
+	struct { struct recorded *v; size_t n, cap; } graphs;
+	const char *scratch;       /* of the device when they were recorded */
 };
 
 /* --- memory ------------------------------------------------------------------------------- */
@@ -52,6 +73,42 @@ static int entry(struct model_session *s, int *next, void *to, enum dtype dt, in
 	return 0;
 }
 
+struct session_batch { int rows, runs; };
+
+/* A GPU decodes in steps of these numbers of rows; rows too many work on a block that nobody owns. */
+int model_decode_rows(const struct model *m, int n)
+{
+	static const int steps[] = { 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256 };
+
+	if (m->dev->kind == DEV_CPU)
+		return n;
+	for (size_t i = 0; i < COUNT_OF(steps); i++)
+		if (n <= steps[i])
+			return steps[i];
+	return (n + 127) & ~127;
+}
+
+static int spare_blocks(const struct model_session *s) { return s->m->dev->kind == DEV_CPU ? 0 : 1; }
+
+/* 4-byte words of struct session_rows: each array begins at a multiple of 16 bytes. */
+static size_t row_words(const struct model_session *s) { return ((size_t)s->rows + 3) & ~(size_t)3; }
+static size_t run_words(const struct model_session *s) { return ((size_t)s->runs + 4) & ~(size_t)3; }
+
+static size_t rows_words(const struct model_session *s)
+{
+	return 3 * row_words(s) + 4 * run_words(s) + (size_t)s->runs * (size_t)s->block_ld;
+}
+
+static void cut_rows(const struct model_session *s, struct session_rows *r, int32_t *at)
+{
+	size_t rows = row_words(s), runs = run_words(s);
+
+	r->tokens = at, r->pos = at + rows, r->next = at + 2 * rows;
+	at += 3 * rows;
+	r->row = at, r->length = at + runs, r->group = at + 2 * runs, r->group_blocks = at + 3 * runs;
+	r->block = at + 4 * runs;
+}
+
 /* Walked twice: first to list, then to point. */
 static int carve(struct model_session *s, struct err *e)
 {
@@ -60,14 +117,17 @@ static int carve(struct model_session *s, struct err *e)
 	int64_t R = s->rows, qkv = (c->H + 2 * c->HKV) * c->D;
 	int i = 0;
 
-	if (entry(s, &i, &s->kv, DT_F32, s->blocks, (int64_t)s->stride, "keys and values", e) ||
+	enum dtype a = s->m->dev->act;
+
+	if (entry(s, &i, &s->kv, DT_U8, s->blocks + spare_blocks(s), (int64_t)s->stride, "keys and values", e) ||
 	    entry(s, &i, &b->x, DT_F32, R, c->C, "x", e) || entry(s, &i, &b->mid, DT_F32, R, c->C, "mid", e) ||
-	    entry(s, &i, &s->other, DT_F32, R, c->C, "out", e) || entry(s, &i, &b->qkv, DT_F32, R, qkv, "qkv", e) ||
-	    entry(s, &i, &b->att, DT_F32, R, c->H * c->D, "att", e) || entry(s, &i, &b->gu, DT_F32, R, 2 * c->F, "gate_up", e) ||
-	    entry(s, &i, &s->pass.xn, DT_F32, R, c->C, "normed", e) || entry(s, &i, &s->pass.h, DT_F32, R, c->F, "h", e) ||
+	    entry(s, &i, &s->other, DT_F32, R, c->C, "out", e) || entry(s, &i, &b->qkv, a, R, qkv, "qkv", e) ||
+	    entry(s, &i, &b->att, a, R, c->H * c->D, "att", e) || entry(s, &i, &b->gu, a, R, 2 * c->F, "gate_up", e) ||
+	    entry(s, &i, &s->pass.xn, a, R, c->C, "normed", e) || entry(s, &i, &s->pass.h, a, R, c->F, "h", e) ||
+	    entry(s, &i, &s->last, a, s->runs, c->C, "last rows", e) ||
 	    entry(s, &i, &s->cos, DT_F32, s->positions, c->D / 2, "cos", e) ||
 	    entry(s, &i, &s->sin, DT_F32, s->positions, c->D / 2, "sin", e) ||
-	    entry(s, &i, &s->pos, DT_I32, R, 1, "pos", e) || entry(s, &i, &s->tokens, DT_I32, R, 1, "tokens", e) ||
+	    entry(s, &i, &s->dev_memory, DT_I32, 1, (int64_t)rows_words(s), "rows", e) ||
 	    entry(s, &i, &s->logp, DT_F32, R, 1, "logp", e) ||
 	    entry(s, &i, &s->logits, DT_F32, MIN(R, model_head_rows(s->m)), c->V, "logits", e))
 		return -1;
@@ -78,8 +138,11 @@ static int carve_all(struct model_session *s, struct err *e)
 {
 	if (carve(s, e) || slab_alloc(&s->slab, e) || carve(s, e))
 		return -1;
-	model_rope_table(&s->m->c, s->cos, s->sin, s->positions);
-	return model_reserve(s->m, s->rows, 1, e);
+	if (!(s->host_memory = mem_array(rows_words(s), sizeof *s->host_memory)))
+		return err_nomem(e);
+	cut_rows(s, &s->host, s->host_memory);
+	cut_rows(s, &s->dev, s->dev_memory);
+	return model_put_rope(s->m, s->cos, s->sin, s->positions, e) || model_reserve(s->m, s->rows, 1, s->positions, 0, e) ? -1 : 0;
 }
 
 static void make_free_list(struct model_session *s)
@@ -105,15 +168,16 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	}
 	s->m = m, s->o = *o;
 	s->blocks = (int32_t)blocks;
-	s->rows = MAX(o->chunk ? o->chunk : 256, o->slots);
+	s->runs = model_decode_rows(m, o->slots);
+	s->rows = MAX(o->chunk ? o->chunk : 256, s->runs);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
-	s->stride = (size_t)m->c.L * kv_floats(m->c.HKV, m->c.D, m->fast);
+	s->block_ld = blocks_for(s->positions);
+	s->stride = (size_t)m->c.L * kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast);
 	slab_init(&s->slab, m->dev, "session");
 	s->slot = mem_array((size_t)o->slots, sizeof *s->slot);
-	s->run = mem_array((size_t)o->slots, sizeof *s->run);
 	s->free = mem_array((size_t)blocks, sizeof *s->free);
 	s->held = mem_array((size_t)blocks, sizeof *s->held);
-	if (!s->slot || !s->run || !s->free || !s->held)
+	if (!s->slot || !s->free || !s->held)
 		err_nomem(e);
 	else if (!carve_all(s, e) && !model_session_adapter(s, a, e)) {
 		make_free_list(s);
@@ -123,25 +187,39 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	return NULL;
 }
 
+static size_t u_bytes(const struct model_session *s, const struct adapter *a)
+{
+	return (size_t)s->rows * LORA_PARTS * (size_t)a->o.r * (size_t)dtype_size(s->m->dev->act);
+}
+
+/* What was recorded has the addresses of its time in it. */
+static void forget_recorded(struct model_session *s)
+{
+	for (size_t i = 0; i < s->graphs.n; i++)
+		dev_graph_free(s->m->dev, s->graphs.v[i].graph);
+	vec_free(&s->graphs);
+}
+
 /* Room for the adapter's rank-r rows comes with the adapter, since ranks differ. */
 static void free_u(struct model_session *s)
 {
-	size_t n = s->a ? (size_t)s->rows * (size_t)s->a->o.r * sizeof(float) : 0;
-
 	if (s->buf.u[0])
-		dev_free(s->m->dev, s->buf.u[0], n);
+		dev_free(s->m->dev, s->buf.u[0], u_bytes(s, s->a));
 	memset(s->buf.u, 0, sizeof s->buf.u);
 }
 
 int model_session_adapter(struct model_session *s, const struct adapter *a, struct err *e)
 {
-	float *u = NULL;
+	act *u = NULL;
 
-	if (a && !(u = dev_alloc(s->m->dev, (size_t)s->rows * (size_t)a->o.r * sizeof(float), e)))
+	if (a == s->a && s->buf.u[0])
+		return 0;
+	if (a && !(u = dev_alloc(s->m->dev, u_bytes(s, a), e)))
 		return -1;
+	forget_recorded(s);
 	free_u(s);
 	s->a = a;
-	for (int i = 0; i < LORA_TARGETS; i++)
+	for (int i = 0; i < SITES; i++)
 		s->buf.u[i] = u;
 	return 0;
 }
@@ -150,12 +228,13 @@ void model_session_free(struct model_session *s)
 {
 	if (!s)
 		return;
+	forget_recorded(s);
 	free_u(s);
 	for (int i = 0; s->slot && i < s->o.slots; i++)
 		vec_free(&s->slot[i]);
 	slab_release(&s->slab);
 	mem_free(s->slot);
-	mem_free(s->run);
+	mem_free(s->host_memory);
 	mem_free(s->free);
 	mem_free(s->held);
 	mem_free(s);
@@ -179,7 +258,7 @@ static int more_blocks(struct model_session *s, struct slot *t, int n, struct er
 	while (n--) {
 		int32_t b = s->free[--s->nfree];
 
-		memset(s->kv + (size_t)b * s->stride, 0, s->stride * sizeof(float));
+		dev_zero(s->m->dev, s->kv + (size_t)b * s->stride, s->stride);
 		s->held[b] = 1;
 		t->v[t->n++] = b;
 	}
@@ -195,8 +274,6 @@ static void less_blocks(struct model_session *s, struct slot *t, size_t keep)
 			s->free[s->nfree++] = b;
 	}
 }
-
-static int blocks_for(int length) { return (length + KV_BLOCK - 1) / KV_BLOCK; }
 
 /* Blocks for `n` more positions. */
 static int extend(struct model_session *s, struct slot *t, int n, struct err *e)
@@ -224,7 +301,7 @@ int model_fork(struct model_session *s, int from, int to, struct err *e)
 			less_blocks(s, b, 0);
 			return -1;
 		}
-		memcpy(s->kv + (size_t)b->v[full] * s->stride, s->kv + (size_t)a->v[full] * s->stride, s->stride * sizeof(float));
+		dev_copy(s->m->dev, s->kv + (size_t)b->v[full] * s->stride, s->kv + (size_t)a->v[full] * s->stride, s->stride);
 	}
 	b->length = a->length;
 	return 0;
@@ -253,18 +330,63 @@ int64_t model_kv_free(const struct model_session *s) { return (int64_t)s->nfree 
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-/* s->tokens, s->pos and `runs` runs of s->run through all layers; the normed rows are left in
- * pass.xn. */
-static void run_rows(struct model_session *s, int rows, int runs)
+/* Neighbouring runs of one row that begin with the same block: struct attention_cached's groups. Those that
+ * are left over are empty, so that their number is always that of the runs. Returns whether any shares. */
+static int find_groups(struct model_session *s, const struct session_batch *b)
+{
+	struct session_rows *h = &s->host;
+	int g = 0, any = 0;
+
+	for (int i = 0, n; i < b->runs; i += n, g++) {
+		const int32_t *first = h->block + (size_t)i * (size_t)s->block_ld;
+		int shared = h->length[i] / KV_BLOCK;
+
+		for (n = 1; shared && i + n < b->runs && first[(size_t)n * (size_t)s->block_ld] == first[0] && h->length[i + n] >= KV_BLOCK; n++) {
+			const int32_t *other = first + (size_t)n * (size_t)s->block_ld;
+			int same = 0, most = MIN(shared, h->length[i + n] / KV_BLOCK);
+
+			while (same < most && other[same] == first[same])
+				same++;
+			shared = same;
+		}
+		h->group[g] = i;
+		h->group_blocks[g] = n > 1 ? shared : 0;
+		any |= n > 1;
+	}
+	for (; g <= b->runs; g++)
+		h->group[g] = b->runs, h->group_blocks[g] = 0;
+	return any;
+}
+
+/* Brings what the host knows of the rows to the device, and says what the attention has to do. */
+static struct attention_cached put_rows(struct model_session *s, const struct session_batch *b)
 {
 	const struct model *m = s->m;
-	const struct raw *embed = &m->raw[MT_EMBED];
-	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .runs = runs, .run = s->run,
-				      .kv = s->kv, .stride = s->stride };
+	struct session_rows *h = &s->host, *d = &s->dev;
+	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .runs = b->runs, .rows = b->rows,
+				      .row = d->row, .length = d->length, .block = d->block, .block_ld = s->block_ld, .group = d->group,
+				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride };
+	size_t words = (size_t)(h->block - s->host_memory) + (size_t)b->runs * (size_t)s->block_ld;
+
+	h->row[b->runs] = b->rows;
+	for (int i = 0; i < b->runs; i++) {
+		c.longest_rows = MAX(c.longest_rows, h->row[i + 1] - h->row[i]);
+		c.longest = MAX(c.longest, h->length[i] + h->row[i + 1] - h->row[i]);
+	}
+	if (c.longest_rows == 1 && find_groups(s, b))
+		c.groups = b->runs;
+	dev_put(m->dev, s->dev_memory, s->host_memory, words * sizeof *s->host_memory);
+	return c;
+}
+
+/* The rows of `c` through all layers; the normed rows are left in pass.xn. */
+static void run_rows(struct model_session *s, const struct attention_cached *c)
+{
+	const struct model *m = s->m;
 	struct model_pass *p = &s->pass;
 
-	p->m = m, p->a = s->a, p->T = rows, p->pos = s->pos, p->cos = s->cos, p->sin = s->sin, p->cached = &c;
-	m->ops->embed(m->dev, s->buf.x, embed->data, embed->dt, m->c.C, s->tokens, rows);
+	p->m = m, p->a = s->a, p->T = c->rows, p->pos = s->dev.pos, p->cos = s->cos, p->sin = s->sin, p->cached = c;
+	m->ops->embed(m->dev, s->buf.x, m->embed, m->raw[MT_EMBED].dt, m->c.C, s->dev.tokens, c->rows);
 	for (int l = 0; l < m->c.L; l++) {
 		float *out = s->other;
 
@@ -273,28 +395,37 @@ static void run_rows(struct model_session *s, int rows, int runs)
 		s->buf.x = out;
 	}
 	p->cached = NULL;
-	m->ops->rmsnorm(m->dev, p->xn, NULL, s->buf.x, m->norm, rows, m->c.C, m->c.eps);
+	m->ops->rmsnorm(m->dev, p->xn, NULL, s->buf.x, m->norm, c->rows, m->c.C, m->c.eps);
 }
 
-static void head(const struct model_session *s, const float *x, int rows, float *logits)
+static void run_batch(struct model_session *s, const struct session_batch *b)
+{
+	struct attention_cached c = put_rows(s, b);
+
+	run_rows(s, &c);
+}
+
+static void head(const struct model_session *s, const act *x, int rows, float *logits)
 {
 	const struct model *m = s->m;
 
-	m->ops->linear(m->dev, &m->head, &(struct linear){ .M = rows, .x = x, .ldx = (size_t)m->c.C, .y = logits, .ldy = (size_t)m->c.V });
+	m->ops->linear(m->dev, &m->head, &(struct linear){ .M = rows, .x = x, .ldx = (size_t)m->c.C, .y = logits, .ldy = (size_t)m->c.V, .f32 = 1 });
 }
 
 /* logp[i] = log p(next[i] | row i) for the rows of the last pass. */
-static void row_logprobs(struct model_session *s, const int32_t *next, int rows, float *logp)
+static int row_logprobs(struct model_session *s, const int32_t *next, int rows, float *logp, struct err *e)
 {
 	const struct model *m = s->m;
 	int chunk = MIN(s->rows, model_head_rows(m));
 
+	dev_put(m->dev, s->dev.next, next, (size_t)rows * sizeof *next);
 	for (int at = 0; at < rows; at += chunk) {
 		int n = MIN(chunk, rows - at);
 
-		head(s, s->pass.xn + (size_t)at * (size_t)m->c.C, n, s->logits);
-		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = s->logits, .target = next + at, .logp = logp + at });
+		head(s, act_at(m->dev, s->pass.xn, (size_t)at * (size_t)m->c.C), n, s->logits);
+		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = s->logits, .target = s->dev.next + at, .logp = s->logp + at });
 	}
+	return dev_get(m->dev, logp, s->logp, (size_t)rows * sizeof *logp, e);
 }
 
 static int check_tokens(const struct model_session *s, const int32_t *tokens, int n, struct err *e)
@@ -305,16 +436,17 @@ static int check_tokens(const struct model_session *s, const int32_t *tokens, in
 	return 0;
 }
 
-struct session_batch { int rows, runs; };
-
 /* `n` more tokens of a slot, which has the blocks for them, as rows of the next pass. */
 static void add_run(struct model_session *s, struct session_batch *b, struct slot *t, const int32_t *tokens, int n)
 {
 	for (int i = 0; i < n; i++) {
-		s->tokens[b->rows + i] = tokens[i];
-		s->pos[b->rows + i] = t->length + i;
+		s->host.tokens[b->rows + i] = tokens[i];
+		s->host.pos[b->rows + i] = t->length + i;
 	}
-	s->run[b->runs++] = (struct kv_run){ .row = b->rows, .rows = n, .length = t->length, .block = t->v };
+	s->host.row[b->runs] = b->rows;
+	s->host.length[b->runs] = t->length;
+	memcpy(s->host.block + (size_t)b->runs * (size_t)s->block_ld, t->v, t->n * sizeof *t->v);
+	b->runs++;
 	b->rows += n;
 	t->length += n;
 }
@@ -335,11 +467,11 @@ int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int 
 		struct session_batch b = { 0 };
 
 		add_run(s, &b, t, tokens + at, rows);
-		run_rows(s, b.rows, b.runs);
-		if (logprobs && known)
-			row_logprobs(s, tokens + at + 1, known, logprobs + at + 1);
+		run_batch(s, &b);
+		if (logprobs && known && row_logprobs(s, tokens + at + 1, known, logprobs + at + 1, e))
+			return -1;
 		if (logits && at + rows == n)
-			head(s, s->pass.xn + (size_t)(rows - 1) * (size_t)s->m->c.C, 1, logits);
+			head(s, act_at(s->m->dev, s->pass.xn, (size_t)(rows - 1) * (size_t)s->m->c.C), 1, logits);
 	}
 	return 0;
 }
@@ -365,11 +497,13 @@ static int extend_all(struct model_session *s, const struct model_prompt *p, int
 /* The logits after the last row of each run of the last pass. */
 static void run_heads(struct model_session *s, int runs, float *logits)
 {
-	size_t C = (size_t)s->m->c.C;
+	const struct model *m = s->m;
 
 	for (int i = 0; i < runs; i++)
-		memcpy(s->other + (size_t)i * C, s->pass.xn + (size_t)(s->run[i].row + s->run[i].rows - 1) * C, C * sizeof *s->other);
-	head(s, s->other, runs, logits);
+		s->host.next[i] = s->host.row[i + 1] - 1;
+	dev_put(m->dev, s->dev.next, s->host.next, (size_t)runs * sizeof *s->host.next);
+	m->ops->gather(m->dev, s->last, s->pass.xn, s->dev.next, runs, m->c.C);
+	head(s, s->last, runs, logits);
 }
 
 int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e)
@@ -390,15 +524,80 @@ int model_prefill_all(struct model_session *s, const struct model_prompt *p, int
 		}
 		for (; i < n && b.rows + p[i].n <= s->rows; i++)
 			add_run(s, &b, get_slot(s, p[i].slot), p[i].tokens, p[i].n);
-		run_rows(s, b.rows, b.runs);
+		run_batch(s, &b);
 		run_heads(s, b.runs, logits + (size_t)first * (size_t)s->m->c.V);
 	}
 	return 0;
 }
 
+/* --- decoding ---------------------------------------------------------------------------------- */
+
+/* Rows up to the next step of model_decode_rows, each a sequence of one token in the spare block. */
+static void pad(struct model_session *s, struct session_batch *b)
+{
+	for (int n = model_decode_rows(s->m, b->rows); b->rows < n; b->rows++, b->runs++) {
+		s->host.tokens[b->rows] = s->host.pos[b->rows] = 0;
+		s->host.row[b->runs] = b->rows;
+		s->host.length[b->runs] = 0;
+		s->host.block[(size_t)b->runs * (size_t)s->block_ld] = s->blocks;
+	}
+}
+
+static void decode_pass(struct model_session *s, const struct attention_cached *c, float *logits)
+{
+	run_rows(s, c);
+	head(s, s->pass.xn, c->rows, logits);
+}
+
+/* The entry of such a pass, made if there is none; NULL: passes are not recorded. */
+static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c, const float *logits, int *fresh)
+{
+	struct recorded want = { .rows = c->rows, .longest = c->longest, .groups = c->groups, .logits = logits };
+
+	*fresh = 0;
+	if (!dev_records(s->m->dev))
+		return NULL;
+	if (s->scratch != s->m->dev->scratch)
+		forget_recorded(s);
+	s->scratch = s->m->dev->scratch;
+	for (size_t i = 0; i < s->graphs.n; i++) {
+		struct recorded *r = &s->graphs.v[i];
+
+		if (r->rows == want.rows && r->longest == want.longest && r->groups == want.groups && r->logits == want.logits)
+			return r;
+	}
+	*fresh = 1;
+	return vec_push(&s->graphs, want) ? NULL : &s->graphs.v[s->graphs.n - 1];
+}
+
+/* The first pass of its kind runs as it is, so that everything has chosen its way; the second is recorded. */
+static void decode(struct model_session *s, struct attention_cached *c, float *logits)
+{
+	struct dev *d = s->m->dev;
+	struct recorded *r;
+	int fresh, bound = KV_BLOCK;
+
+	while (bound < c->longest)
+		bound *= 2;
+	if (dev_records(d))
+		c->longest = MIN(bound, s->positions);
+	r = find_recorded(s, c, logits, &fresh);
+	if (!r || fresh) {
+		decode_pass(s, c, logits);
+		return;
+	}
+	if (!r->graph) {
+		dev_graph_begin(d);
+		decode_pass(s, c, logits);
+		r->graph = dev_graph_end(d);
+	}
+	dev_graph_run(d, r->graph);
+}
+
 int model_decode(struct model_session *s, const int32_t *tokens, const int *slots, int n, float *logits, struct err *e)
 {
 	struct session_batch b = { 0 };
+	struct attention_cached c;
 
 	if (n < 1 || n > s->o.slots)
 		BUG("decode of %d of %d slots", n, s->o.slots);
@@ -409,8 +608,9 @@ int model_decode(struct model_session *s, const int32_t *tokens, const int *slot
 			return -1;
 	for (int i = 0; i < n; i++)
 		add_run(s, &b, get_slot(s, slots[i]), tokens + i, 1);
-	run_rows(s, b.rows, b.runs);
-	head(s, s->pass.xn, n, logits);
+	pad(s, &b);
+	c = put_rows(s, &b);
+	decode(s, &c, logits);
 	return 0;
 }
 

@@ -76,18 +76,32 @@ void slab_release(struct slab *s)
 
 uint64_t slab_hash(const struct slab *s)
 {
+	char *copy = mem_alloc(s->bytes);
 	uint64_t h = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
+	for (size_t i = 0; copy && i < s->n; i++) {
+		if (slab_get(s, (int)i, copy, NULL))
+			break;
 		h = hash_xxh64(s->v[i].name, strlen(s->v[i].name), h);
-		h = hash_xxh64(s->data + s->v[i].offset, s->v[i].bytes, h);
+		h = hash_xxh64(copy, s->v[i].bytes, h);
 	}
+	mem_free(copy);
 	return h;
 }
 
 void slab_zero(struct slab *s)
 {
-	memset(s->data, 0, s->bytes);
+	dev_zero(s->dev, s->data, s->bytes);
+}
+
+void slab_put(struct slab *s, int i, const void *from)
+{
+	dev_put(s->dev, slab_at(s, i), from, s->v[i].bytes);
+}
+
+int slab_get(const struct slab *s, int i, void *to, struct err *e)
+{
+	return dev_get(s->dev, to, slab_at(s, i), s->v[i].bytes, e);
 }
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -107,8 +121,7 @@ static int name_entries(struct names *n, const struct slab *s, const char *prefi
 		const struct slab_item *it = &s->v[i];
 
 		snprintf(n->name[i], sizeof n->name[i], "%s%s", prefix, it->name);
-		n->entry[i] = (struct st_entry){ .name = n->name[i], .dt = it->dt, .ndim = it->ndim,
-						 .data = slab_at(s, (int)i) };
+		n->entry[i] = (struct st_entry){ .name = n->name[i], .dt = it->dt, .ndim = it->ndim };
 		memcpy(n->entry[i].shape, it->shape, sizeof it->shape);
 	}
 	return 0;
@@ -120,25 +133,53 @@ static void names_release(struct names *n)
 	mem_free(n->name);
 }
 
+/* Room for any entry of a slab in host memory. */
+static void *entry_alloc(const struct slab *s, struct err *e)
+{
+	size_t most = 0;
+	void *p;
+
+	for (size_t i = 0; i < s->n; i++)
+		most = MAX(most, s->v[i].bytes);
+	if (!(p = mem_alloc(most)))
+		err_nomem(e);
+	return p;
+}
+
+struct save {
+	const struct slab *s;
+	void *copy;
+};
+
+static int fill_entry(void *ctx, size_t index, struct st_writer *w, struct err *e)
+{
+	const struct save *o = ctx;
+
+	return slab_get(o->s, (int)index, o->copy, e) || st_put(w, o->copy, o->s->v[index].bytes, e) ? -1 : 0;
+}
+
 int slab_save(const struct slab *s, const char *path, const char *prefix, struct err *e)
 {
 	struct names n = { .entry = NULL };
-	int rc = name_entries(&n, s, prefix, e);
+	struct save o = { .s = s, .copy = entry_alloc(s, e) };
+	int rc = !o.copy || name_entries(&n, s, prefix, e) ? -1 : 0;
 
 	if (!rc)
-		rc = st_write_file(path, &(struct st_write){ .entries = n.entry, .n = s->n }, e);
+		rc = st_write_file(path, &(struct st_write){ .entries = n.entry, .n = s->n, .fill = fill_entry, .ctx = &o }, e);
 	names_release(&n);
+	mem_free(o.copy);
 	return rc;
 }
 
-static int load_entries(struct slab *s, const struct st_file *f, const struct names *n, struct err *e)
+static int load_entries(struct slab *s, const struct st_file *f, const struct names *n, void *copy, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct st_tensor *t = st_need(f, n->entry[i].name, s->v[i].ndim, s->v[i].shape, e);
 
 		if (!t)
 			return -1;
-		dtype_convert(s->v[i].dt, slab_at(s, (int)i), t->dt, t->data, s->v[i].numel);
+		dtype_convert(s->v[i].dt, copy, t->dt, t->data, s->v[i].numel);
+		slab_put(s, (int)i, copy);
 	}
 	return 0;
 }
@@ -147,10 +188,12 @@ int slab_load(struct slab *s, const char *path, const char *prefix, struct err *
 {
 	struct names n = { .entry = NULL };
 	struct st_file *f = st_open(path, e);
+	void *copy = entry_alloc(s, e);
 	int rc = -1;
 
-	if (f && !name_entries(&n, s, prefix, e))
-		rc = load_entries(s, f, &n, e);
+	if (f && copy && !name_entries(&n, s, prefix, e))
+		rc = load_entries(s, f, &n, copy, e);
+	mem_free(copy);
 	names_release(&n);
 	st_close(f);
 	return rc;

@@ -45,11 +45,14 @@ void slab_release(struct slab *s);
 static inline void *slab_at(const struct slab *s, int i) { return s->data + s->v[i].offset; }
 static inline float *slab_f32(const struct slab *s, int i) { return (float *)(void *)slab_at(s, i); }
 void slab_zero(struct slab *s);
+/* Entry i from and to host memory. */
+void slab_put(struct slab *s, int i, const void *from);
+int slab_get(const struct slab *s, int i, void *to, struct err *e);
 /* A safetensors file of the entries, each name behind `prefix`; and back, every entry
  * required with its shape, converted to its dtype. */
 int slab_save(const struct slab *s, const char *path, const char *prefix, struct err *e);
 int slab_load(struct slab *s, const char *path, const char *prefix, struct err *e);
-/* Of names and values: equal for equal bits. */
+/* Of names and values: equal for equal bits. 0 when memory ended. */
 uint64_t slab_hash(const struct slab *s);
 /* A row per slab: what, tensors, bytes. */
 void slab_table(struct buf *out, const struct slab *const *slabs, size_t n);

@@ -14,17 +14,22 @@ struct tape {
 	struct tape_opts o;
 	int training;
 	uint64_t step;
-	struct slab act, grads;
+	struct slab slab, grads;       /* activations; gradients of what is trained */
 	struct layer_buf *layer;       /* [L]; with recompute all but x are shared */
 	float *last;                   /* [T, C] output of the last layer */
 	float *again;                  /* [T, C] recompute: an output nobody reads */
 	float *cos, *sin;
-	int32_t *pos, *tokens, *start;
+	struct tape_rows {
+		int32_t *pos, *tokens, *start;
+	} dev, host;                   /* the pack, on the device and on the host */
+	char *host_memory;             /* of all that the host has */
+	size_t host_bytes;
 	struct head head;
 	struct model_pass pass;
-	int T, sequences;
+	enum dtype act;                /* of activations */
+	int T, sequences, longest;
 	int ran, head_done;            /* forward ran; and with coefficients */
-	int next;                      /* carving: entry of `act` */
+	int next;                      /* carving: entry of `slab` */
 };
 
 /* --- memory ----------------------------------------------------------------------------- */
@@ -34,19 +39,24 @@ static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t c
 {
 	int64_t shape[2] = { rows, cols };
 
-	if (t->act.data) {
-		void *p = slab_at(&t->act, t->next++);
+	if (t->slab.data) {
+		void *p = slab_at(&t->slab, t->next++);
 
 		memcpy(to, &p, sizeof p);
 		return 0;
 	}
-	return l < 0 ? slab_add(&t->act, dt, 2, shape, e, "%s", what) < 0
-		     : slab_add(&t->act, dt, 2, shape, e, "layer.%d.%s", l, what) < 0;
+	return l < 0 ? slab_add(&t->slab, dt, 2, shape, e, "%s", what) < 0
+		     : slab_add(&t->slab, dt, 2, shape, e, "layer.%d.%s", l, what) < 0;
 }
 
 static int rows_f32(struct tape *t, float **to, int64_t cols, int l, const char *what, struct err *e)
 {
 	return cols ? take(t, to, DT_F32, t->o.max_tokens, cols, l, what, e) : 0;
+}
+
+static int rows_act(struct tape *t, act **to, int64_t cols, int l, const char *what, struct err *e)
+{
+	return cols ? take(t, to, t->act, t->o.max_tokens, cols, l, what, e) : 0;
 }
 
 /* What a layer leaves for backward, all but its input. */
@@ -56,13 +66,13 @@ static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
 	int heads = c->qk_norm ? c->H + c->HKV : 0;
 
 	if (rows_f32(t, &b->mid, c->C, l, "mid", e) || rows_f32(t, &b->rstd1, 1, l, "rstd1", e) ||
-	    rows_f32(t, &b->rstd2, 1, l, "rstd2", e) || rows_f32(t, &b->qkv, (c->H + 2 * c->HKV) * c->D, l, "qkv", e) ||
-	    rows_f32(t, &b->qk_raw, heads * c->D, l, "qk_raw", e) || rows_f32(t, &b->qk_rstd, heads, l, "qk_rstd", e) ||
-	    rows_f32(t, &b->att, c->H * c->D, l, "att", e) || rows_f32(t, &b->lse, c->H, l, "lse", e) ||
-	    rows_f32(t, &b->gu, 2 * c->F, l, "gate_up", e))
+	    rows_f32(t, &b->rstd2, 1, l, "rstd2", e) || rows_act(t, &b->qkv, (c->H + 2 * c->HKV) * c->D, l, "qkv", e) ||
+	    rows_act(t, &b->qk_raw, heads * c->D, l, "qk_raw", e) || rows_f32(t, &b->qk_rstd, heads, l, "qk_rstd", e) ||
+	    rows_act(t, &b->att, c->H * c->D, l, "att", e) || rows_f32(t, &b->lse, c->H, l, "lse", e) ||
+	    rows_act(t, &b->gu, 2 * c->F, l, "gate_up", e))
 		return -1;
-	for (int i = 0; i < LORA_TARGETS; i++)
-		if (t->a && rows_f32(t, &b->u[i], t->a->layer[l < 0 ? 0 : l][i].a.n, l, "lora_u", e))
+	for (int s = 0; s < SITES; s++)
+		if (rows_act(t, &b->u[s], lora_site_rank(t->a, MAX(l, 0), (enum site)s), l, "lora_u", e))
 			return -1;
 	return 0;
 }
@@ -77,14 +87,15 @@ static int take_work(struct tape *t, struct err *e)
 	return rows_f32(t, &t->last, c->C, -1, "last", e) || rows_f32(t, &t->again, t->o.recompute ? c->C : 0, -1, "again", e) ||
 	       take(t, &t->cos, DT_F32, t->o.max_tokens, c->D / 2, -1, "cos", e) ||
 	       take(t, &t->sin, DT_F32, t->o.max_tokens, c->D / 2, -1, "sin", e) ||
-	       take(t, &t->pos, DT_I32, t->o.max_tokens, 1, -1, "pos", e) ||
-	       take(t, &t->tokens, DT_I32, t->o.max_tokens, 1, -1, "tokens", e) ||
-	       take(t, &t->start, DT_I32, t->o.max_tokens + 1, 1, -1, "start", e) ||
-	       rows_f32(t, &p->xn, c->C, -1, "normed", e) || rows_f32(t, &p->h, c->F, -1, "h", e) ||
-	       rows_f32(t, &p->drop, drop, -1, "dropped", e) || rows_f32(t, &p->dx, c->C, -1, "dx", e) ||
-	       rows_f32(t, &p->dxn, c->C, -1, "dnormed", e) || rows_f32(t, &p->dwide, qkv, -1, "dqkv", e) ||
-	       rows_f32(t, &p->datt, c->H * c->D, -1, "datt", e) || rows_f32(t, &p->dh, c->F, -1, "dh", e) ||
-	       rows_f32(t, &p->du, t->a ? t->a->o.r : 0, -1, "du", e);
+	       take(t, &t->dev.pos, DT_I32, t->o.max_tokens, 1, -1, "pos", e) ||
+	       take(t, &t->dev.tokens, DT_I32, t->o.max_tokens, 1, -1, "tokens", e) ||
+	       take(t, &t->dev.start, DT_I32, t->o.max_tokens + 1, 1, -1, "start", e) ||
+	       rows_act(t, &p->xn, c->C, -1, "normed", e) || rows_act(t, &p->h, c->F, -1, "h", e) ||
+	       rows_act(t, &p->drop, drop, -1, "dropped", e) || rows_f32(t, &p->dx, c->C, -1, "dx", e) ||
+	       rows_act(t, &p->dxa, t->act == DT_F32 ? 0 : c->C, -1, "dx as activations", e) ||
+	       rows_act(t, &p->dxn, c->C, -1, "dnormed", e) || rows_act(t, &p->dwide, qkv, -1, "dqkv", e) ||
+	       rows_act(t, &p->datt, c->H * c->D, -1, "datt", e) || rows_act(t, &p->dh, c->F, -1, "dh", e) ||
+	       rows_act(t, &p->du, t->a ? LORA_PARTS * t->a->o.r : 0, -1, "du", e);
 }
 
 static int take_head(struct tape *t, struct err *e)
@@ -94,11 +105,11 @@ static int take_head(struct tape *t, struct err *e)
 	int64_t n = MIN(model_head_rows(t->m), t->o.max_tokens), T = t->o.max_tokens;
 
 	h->chunk = (int)n;
-	return take(t, &h->rstd, DT_F32, T, 1, -1, "head.rstd", e) || take(t, &h->row, DT_I32, T, 1, -1, "head.row", e) ||
-	       take(t, &h->target, DT_I32, T, 1, -1, "head.target", e) || take(t, &h->coef, DT_F32, T, 1, -1, "head.coef", e) ||
-	       take(t, &h->logp, DT_F32, T, 1, -1, "head.logp", e) || take(t, &h->entropy, DT_F32, T, 1, -1, "head.entropy", e) ||
-	       take(t, &h->x, DT_F32, n, c->C, -1, "head.x", e) || take(t, &h->logits, DT_F32, n, c->V, -1, "head.logits", e) ||
-	       take(t, &h->normed, DT_F32, T, c->C, -1, "head.normed", e);
+	return take(t, &h->rstd, DT_F32, T, 1, -1, "head.rstd", e) || take(t, &h->dev.row, DT_I32, T, 1, -1, "head.row", e) ||
+	       take(t, &h->dev.target, DT_I32, T, 1, -1, "head.target", e) || take(t, &h->dev.coef, DT_F32, T, 1, -1, "head.coef", e) ||
+	       take(t, &h->dev.logp, DT_F32, T, 1, -1, "head.logp", e) || take(t, &h->dev.entropy, DT_F32, T, 1, -1, "head.entropy", e) ||
+	       take(t, &h->x, t->act, n, c->C, -1, "head.x", e) || take(t, &h->logits, DT_F32, n, c->V, -1, "head.logits", e) ||
+	       take(t, &h->normed, t->act, T, c->C, -1, "head.normed", e);
 }
 
 static int take_all(struct tape *t, struct err *e)
@@ -110,6 +121,24 @@ static int take_all(struct tape *t, struct err *e)
 	if (t->o.recompute && take_layer(t, &t->layer[0], -1, e))
 		return -1;
 	return take_work(t, e) || take_head(t, e) ? -1 : 0;
+}
+
+/* Arrays of 4-byte values that the host fills or reads, cut from one block. */
+static int take_host(struct tape *t, struct err *e)
+{
+	struct head_rows *h = &t->head.host;
+	void *to[] = { &t->host.pos, &t->host.tokens, &t->host.start, &h->row, &h->target, &h->coef, &h->logp, &h->entropy };
+	size_t each = ((size_t)t->o.max_tokens + 1) * 4;
+
+	t->host_bytes = COUNT_OF(to) * each;
+	if (!(t->host_memory = dev_host_alloc(t->m->dev, t->host_bytes, e)))
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(to); i++) {
+		void *p = t->host_memory + i * each;
+
+		memcpy(to[i], &p, sizeof p);
+	}
+	return 0;
 }
 
 static void share_layer(struct tape *t)
@@ -140,28 +169,33 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 		return NULL;
 	}
 	t->m = m, t->a = a, t->o = *o, t->training = 1;
-	slab_init(&t->act, m->dev, "activations");
-	if (take_all(t, e) || slab_alloc(&t->act, e) || take_all(t, e) ||
-	    slab_like(&t->grads, tape_params(t), DT_F32, "gradients", e) || model_reserve(m, o->max_tokens, o->max_tokens, e)) {
+	t->act = m->dev->act;
+	slab_init(&t->slab, m->dev, "activations");
+	if (take_all(t, e) || slab_alloc(&t->slab, e) || take_all(t, e) || take_host(t, e) ||
+	    slab_like(&t->grads, tape_params(t), DT_F32, "gradients", e) ||
+	    model_reserve(m, o->max_tokens, o->max_tokens, 0, a ? LORA_PARTS * a->o.r : 0, e) ||
+	    model_put_rope(m, t->cos, t->sin, o->max_tokens, e)) {
 		tape_free(t);
 		return NULL;
 	}
+	if (t->act == DT_F32)
+		t->pass.dxa = t->pass.dx;
 	if (o->recompute)
 		share_layer(t);
-	model_rope_table(&m->c, t->cos, t->sin, o->max_tokens);
 	return t;
 }
 
-size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, struct err *e)
+size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, enum dtype rows, struct err *e)
 {
-	struct model m = { .c = *c };
+	struct dev d = { .kind = rows == DT_F32 ? DEV_CPU : DEV_CUDA, .act = rows };
+	struct model m = { .c = *c, .dev = &d };
 	struct adapter a = { .m = &m };
-	struct tape t = { .m = &m, .o = *o };
+	struct tape t = { .m = &m, .o = *o, .act = rows };
 	size_t bytes = 0;
 
 	t.layer = mem_array((size_t)c->L, sizeof *t.layer);
 	a.layer = mem_array((size_t)c->L, sizeof *a.layer);
-	slab_init(&t.act, NULL, "activations");
+	slab_init(&t.slab, NULL, "activations");
 	if (lora) {
 		t.a = &a;
 		a.o = *lora;
@@ -172,8 +206,8 @@ size_t tape_measure(const struct model_config *c, const struct adapter_opts *lor
 	if (!t.layer || !a.layer)
 		err_nomem(e);
 	else if (!take_all(&t, e))
-		bytes = t.act.bytes;
-	slab_release(&t.act);
+		bytes = t.slab.bytes;
+	slab_release(&t.slab);
 	mem_free(t.layer);
 	mem_free(a.layer);
 	return bytes;
@@ -183,7 +217,8 @@ void tape_free(struct tape *t)
 {
 	if (!t)
 		return;
-	slab_release(&t->act);
+	dev_host_free(t->m->dev, t->host_memory, t->host_bytes);
+	slab_release(&t->slab);
 	slab_release(&t->grads);
 	mem_free(t->layer);
 	mem_free(t);
@@ -191,7 +226,7 @@ void tape_free(struct tape *t)
 
 /* --- the walk ------------------------------------------------------------------------------ */
 
-static int copy_batch(struct tape *t, const struct model_batch *b, struct err *e)
+static int check_batch(const struct tape *t, const struct model_batch *b, struct err *e)
 {
 	if (b->T < 1 || b->T > t->o.max_tokens)
 		return err_set(e, ERR_RANGE, "a pack of %d tokens, the tape holds %d", b->T, t->o.max_tokens);
@@ -203,17 +238,31 @@ static int copy_batch(struct tape *t, const struct model_batch *b, struct err *e
 		if (b->start[s + 1] - b->start[s] > t->m->c.max_position)
 			return err_set(e, ERR_RANGE, "a sequence of %d tokens, the model has %d positions",
 				       b->start[s + 1] - b->start[s], t->m->c.max_position);
-		for (int i = b->start[s]; i < b->start[s + 1]; i++)
-			t->pos[i] = i - b->start[s];
 	}
 	for (int i = 0; i < b->T; i++)
 		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
 			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d", b->tokens[i], b->target[i], t->m->c.V);
-	memcpy(t->tokens, b->tokens, (size_t)b->T * sizeof *t->tokens);
-	memcpy(t->start, b->start, ((size_t)b->sequences + 1) * sizeof *t->start);
+	return 0;
+}
+
+static void copy_batch(struct tape *t, const struct model_batch *b)
+{
+	struct dev *d = t->m->dev;
+	size_t rows = (size_t)b->T * sizeof(int32_t), starts = ((size_t)b->sequences + 1) * sizeof(int32_t);
+
+	t->longest = 0;
+	for (int s = 0; s < b->sequences; s++) {
+		t->longest = MAX(t->longest, b->start[s + 1] - b->start[s]);
+		for (int i = b->start[s]; i < b->start[s + 1]; i++)
+			t->host.pos[i] = i - b->start[s];
+	}
+	memcpy(t->host.tokens, b->tokens, rows);
+	memcpy(t->host.start, b->start, starts);
+	dev_put(d, t->dev.pos, t->host.pos, rows);
+	dev_put(d, t->dev.tokens, t->host.tokens, rows);
+	dev_put(d, t->dev.start, t->host.start, starts);
 	t->T = b->T;
 	t->sequences = b->sequences;
-	return 0;
 }
 
 static void set_pass(struct tape *t)
@@ -221,8 +270,8 @@ static void set_pass(struct tape *t)
 	struct model_pass *p = &t->pass;
 
 	p->m = t->m, p->a = t->a;
-	p->T = t->T, p->pos = t->pos, p->cos = t->cos, p->sin = t->sin;
-	p->sequences = t->sequences, p->start = t->start;
+	p->T = t->T, p->pos = t->dev.pos, p->cos = t->cos, p->sin = t->sin;
+	p->sequences = t->sequences, p->longest = t->longest, p->start = t->dev.start;
 	p->dropout = t->training && t->a ? t->a->o.dropout : 0;
 	p->seed = t->o.seed * 0x9E3779B97F4A7C15u + t->step;
 	p->grads = &t->grads;
@@ -236,18 +285,19 @@ static float *output_of(struct tape *t, int l)
 int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy, struct err *e)
 {
 	struct model *m = t->m;
-	const struct raw *embed = &m->raw[MT_EMBED];
 
 	t->ran = 0;
-	if (copy_batch(t, b, e))
+	if (check_batch(t, b, e))
 		return -1;
+	copy_batch(t, b);
 	set_pass(t);
-	m->ops->embed(m->dev, t->layer[0].x, embed->data, embed->dt, m->c.C, t->tokens, t->T);
+	m->ops->embed(m->dev, t->layer[0].x, m->embed, m->raw[MT_EMBED].dt, m->c.C, t->dev.tokens, t->T);
 	for (int l = 0; l < m->c.L; l++)
 		layer_forward(&t->pass, l, &t->layer[l], output_of(t, l));
-	head_select(&t->head, b->target, t->T);
+	head_select(&t->pass, &t->head, b->target, t->T);
 	head_norm(&t->pass, &t->head, t->last);
-	head_run(&t->pass, &t->head, coef, logp, entropy);
+	if (head_run(&t->pass, &t->head, coef, logp, entropy, e))
+		return -1;
 	t->ran = 1;
 	t->head_done = coef != NULL;
 	return 0;
@@ -260,8 +310,8 @@ int tape_backward(struct tape *t, const float *coef, struct err *e)
 
 	if (!t->ran || !coef == !t->head_done)
 		return err_set(e, ERR_STATE, "tape_backward needs a forward and coefficients from one of the two calls");
-	if (coef)
-		head_run(p, &t->head, coef, NULL, NULL);
+	if (coef && head_run(p, &t->head, coef, NULL, NULL, e))
+		return -1;
 	head_norm_grad(p, &t->head, t->last);
 	for (int l = m->c.L - 1; l >= 0; l--) {
 		if (t->o.recompute)
@@ -269,7 +319,7 @@ int tape_backward(struct tape *t, const float *coef, struct err *e)
 		layer_backward(p, l, &t->layer[l], l > 0 || !t->a);
 	}
 	if (!t->a)
-		m->ops->embed_grad(m->dev, slab_f32(&t->grads, m->raw[MT_EMBED].param), p->dx, m->c.C, t->tokens, t->T);
+		m->ops->embed_grad(m->dev, slab_f32(&t->grads, m->raw[MT_EMBED].param), p->dx, m->c.C, t->host.tokens, t->T);
 	t->ran = 0;
 	return 0;
 }
@@ -302,7 +352,7 @@ void tape_updated(struct tape *t)
 
 void tape_table(const struct tape *t, struct buf *out)
 {
-	const struct slab *all[] = { t->a ? &t->a->params : &t->m->params, &t->grads, &t->act };
+	const struct slab *all[] = { t->a ? &t->a->params : &t->m->params, &t->grads, &t->slab };
 
 	model_table(t->m, out);
 	slab_table(out, all, COUNT_OF(all));

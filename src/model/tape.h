@@ -37,8 +37,9 @@ struct model_batch {
 /* Trains `a`, or the model itself where `a` is NULL. */
 struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts *o, struct err *e);
 void tape_free(struct tape *t);
-/* Bytes of activations that tape_new would take, without a model; 0 on error. `lora` NULL: full. */
-size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, struct err *e);
+/* Bytes of activations that tape_new would take, without a model; 0 on error. `lora` NULL: full; `rows` is
+ * what activations are made of (struct dev's act). */
+size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, enum dtype rows, struct err *e);
 
 /* logp and entropy are [T] or NULL. */
 int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,

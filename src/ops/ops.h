@@ -1,9 +1,14 @@
 /* The numeric ops of the model engine.
  *
- * ops.def is the list; the CPU's versions (ops/cpu/) are the definition of correct. Every op
- * works on dense fp32 rows in device memory (row strides are given where they may differ from
- * the width), never allocates, and gives each output row the same bits whatever other rows
- * the call has. `_grad` ops add to parameter gradients and say whether they add to or set dx.
+ * ops.def is the list; the CPU's versions (ops/cpu/) are the definition of correct, ops/cuda/ has
+ * the GPU's. Every op works on dense rows in device memory (row strides are given where they may
+ * differ from the width), never allocates, and on the CPU gives each output row the same bits
+ * whatever other rows the call has. `_grad` ops add to parameter gradients and say whether they add
+ * to or set dx.
+ *
+ * What a row of activations is made of is the device's choice (dev->act): `act *` is fp32 on the
+ * CPU and bf16 on a GPU, and only ops look inside. `float *` is fp32 everywhere: residual rows,
+ * statistics, logits, parameters and their gradients.
  * Letters: T or M rows, C width, H query heads, HKV key heads, D head width, F feed-forward,
  * V vocabulary. */
 #ifndef OPS_OPS_H
@@ -15,15 +20,28 @@
 #include "dev/dev.h"
 #include "tensor/tensor.h"
 
+typedef void act;
+
+/* Element i of activations. */
+static inline act *act_at(const struct dev *d, const act *p, size_t i)
+{
+	return (char *)(uintptr_t)p + i * (size_t)dtype_size(d->act);
+}
+
+/* The row stride of gradients that lie where rows of V logits were. */
+static inline size_t act_in_logits(const struct dev *d, size_t V) { return V * sizeof(float) / (size_t)dtype_size(d->act); }
+
 /* --- matrices ------------------------------------------------------------------------ */
 
 /* W [n, k] of y = x W^T, packed for the device. */
 struct weight {
 	int n, k;
-	enum dtype dt;             /* DT_F32, DT_BF16 or DT_I8 */
+	enum dtype dt;             /* CPU: DT_F32, DT_BF16 or DT_I8; GPU: DT_BF16 or DT_F8E4M3 */
 	void *packed;
-	size_t bytes;              /* of packed, with the scales behind it */
-	float *scale;              /* DT_I8: [n], W = scale * q */
+	size_t bytes;              /* of packed, with all that is behind it */
+	float *scale;              /* 8 bits: [n], W = scale * q */
+	void *across;              /* DT_F8E4M3: W^T for gradients, quantised by its own rows */
+	float *across_scale;       /* [k] */
 	int fast;                  /* DT_BF16: the other operand is rounded to bf16 too where that is faster */
 };
 
@@ -32,35 +50,49 @@ struct weight_part {
 	const void *data;          /* [n, k] dense */
 	enum dtype dt;             /* DT_F32, DT_BF16 or DT_F16 */
 	int n;
+	int mapped;                /* data is a file's, in host memory, whatever the device */
 };
 
+/* How the device stores W[n, k] asked for as `dt`, and the bytes it takes: the first half of weight_init. */
+void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k);
+/* Puts a planned weight at `p`, which has room for w->bytes. */
+void weight_place(const struct dev *d, struct weight *w, void *p);
 int weight_init(struct dev *d, struct weight *w, enum dtype dt, int n, int k, struct err *e);
 void weight_release(struct dev *d, struct weight *w);
 
 /* y[M, n] = x W^T (+ bias[n]) (+ add[M, n]); with `accumulate`, y += x W^T and no more. */
 struct linear {
 	int M;
-	const float *x;
+	const act *x;
 	size_t ldx;
-	float *y;
+	void *y;                   /* act, or fp32 where `f32` says so */
 	size_t ldy;
+	int f32;                   /* y is residual rows or logits */
 	const float *bias;         /* NULL: none */
-	const float *add;          /* NULL: none; must not be y */
+	const float *add;          /* NULL: none; must not be y, which is fp32 then */
 	size_t ldadd;
 	int accumulate;
 };
 
-/* y[M, n_i] += scale (x A_i^T) B_i^T for adapters that read the same rows; u_i = scale x A_i^T
- * is left for the gradient. */
+/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T stand side by side in u[M, ldu].
+ *   lora:       y_i[M, n_i] += u_i B_i^T
+ *   lora_grad:  dB_i += dy_i^T u_i,  du_i = scale dy_i B_i,  dA_i += du_i^T x,  dx (+)= du_i A_i  */
 enum { LORA_PARTS = 3 };
 struct lora_pass {
 	int M, parts;
-	const float *x;
-	size_t ldx, ldy;
+	const act *x;
+	size_t ldx, ldy, ldu;
+	int f32;                   /* y_i are residual rows */
 	float scale;
+	act *u;
+	act *du;                   /* grad: [M, ldu], working rows */
+	act *dx;                   /* grad: [M, ldx]; NULL: not wanted */
+	int add;                   /* grad: dx is added to from the first part on */
 	struct lora_part {
 		const struct weight *a, *b;   /* [r, k], [n, r] */
-		float *u, *y;                 /* [M, r] dense, [M, n] */
+		size_t at;                    /* column of u_i in u */
+		void *y;                      /* [M, n] act or fp32; grad: dy_i, act */
+		float *da, *db;               /* grad: [r, k], [n, r] */
 	} part[LORA_PARTS];
 };
 
@@ -71,37 +103,40 @@ struct lora_pass {
 struct attention {
 	int H, HKV, D;
 	int fast;                  /* products of bf16 operands, as a fast weight's */
-	int sequences;
+	int T, sequences, longest; /* rows of all and of the longest sequence */
 	const int32_t *start;      /* [sequences + 1] */
-	const float *qkv;          /* [T, (H + 2 HKV) D] */
-	float *out;                /* [T, H D] */
+	const act *qkv;            /* [T, (H + 2 HKV) D] */
+	act *out;                  /* [T, H D] */
 	float *lse;                /* [T, H]: log of the softmax's denominator; NULL: not kept */
-	const float *dout;         /* grad: [T, H D] */
-	float *dqkv;               /* grad: set, [T, (H + 2 HKV) D] */
+	const act *dout;           /* grad: [T, H D] */
+	act *dqkv;                 /* grad: set, [T, (H + 2 HKV) D] */
 };
 
-/* A run of new rows of one cached sequence. Block b of the sequence is at kv + block[b]
- * * stride + layer part; see kv_floats. */
-struct kv_run {
-	int row, rows;             /* in qkv and out */
-	int length;                /* positions before the first of these rows */
-	const int32_t *block;      /* at least (length + rows + 63) / 64 entries */
-};
-
+/* New rows of cached sequences, a run of them each. Run r has rows row[r]..row[r + 1] of qkv and out;
+ * length[r] positions are before them. Block b of its sequence is block[r * block_ld + b]; this
+ * layer's part of it is at kv + that * stride. Neighbouring runs that begin with the same blocks
+ * may be told by `group`: group g is runs group[g]..group[g + 1], which share `group_blocks[g]`. */
 struct attention_cached {
 	int H, HKV, D;
 	int fast;                  /* blocks hold bf16 */
-	int runs;
-	const struct kv_run *run;
-	const float *qkv;
-	float *out;
-	float *kv;                 /* this layer's part of block 0 */
-	size_t stride;             /* floats from a block to the next */
+	int runs, rows;
+	int longest_rows;          /* of a run */
+	int longest;               /* a bound of any run's positions after these rows */
+	const int32_t *row;        /* [runs + 1] */
+	const int32_t *length;     /* [runs] */
+	const int32_t *block;
+	int block_ld;
+	int groups;                /* 0: not told */
+	const int32_t *group, *group_blocks;
+	const act *qkv;
+	act *out;
+	char *kv;                  /* this layer's part of block 0 */
+	size_t stride;             /* bytes from a block to the next */
 };
 
 enum { KV_BLOCK = 64 };
-/* Floats that one layer of one block takes. */
-size_t kv_floats(int HKV, int D, int fast);
+/* Bytes that one layer of one block takes. */
+size_t kv_bytes(const struct dev *d, int HKV, int D, int fast);
 
 /* --- loss ----------------------------------------------------------------------------- */
 
@@ -111,7 +146,7 @@ size_t kv_floats(int HKV, int D, int fast);
  *   coef given: dlogit = coef (onehot(t) - p)   (from dLoss/dlogp = coef)               */
 struct xent {
 	int rows, V;
-	float *logits;             /* [rows, V]: in logits, out dlogits where coef is given */
+	float *logits;             /* [rows, V]; where coef is given, dlogits take their place: act, rows act_in_logits apart */
 	const int32_t *target;     /* [rows] */
 	const float *coef;         /* [rows] or NULL */
 	float *logp;               /* [rows] */
@@ -129,8 +164,8 @@ struct adamw {
 /* RoPE and, where given, RMSNorm of each head of q and k before it (Qwen3). */
 struct qk {
 	int T, H, HKV, D;
-	float *qkv;                /* in place */
-	float *raw;                /* [T, (H + HKV) D] before the norm, kept for the gradient; NULL: no norm */
+	act *qkv;                  /* in place */
+	act *raw;                  /* [T, (H + HKV) D] before the norm, kept for the gradient; NULL: no norm */
 	float *rstd;               /* [T, H + HKV] */
 	const float *qw, *kw;      /* [D] */
 	float eps;
@@ -152,11 +187,13 @@ struct ops {
 #undef OP
 };
 
-const struct ops *ops_of(const struct dev *d);
+const struct ops *ops_of(struct dev *d);
 /* Scratch that ops need for sizes up to these: for dev_reserve. */
 struct ops_sizes {
-	int rows, widest, longest; /* rows of a call, largest n or k of a weight, longest sequence */
-	int tokens;                /* rows of a pack, for attention */
+	int rows, widest, longest; /* rows of a call, largest n or k of a weight, longest sequence of a pack */
+	int tokens, sequences;     /* rows and most sequences of a pack */
+	int positions;             /* of a cached sequence; 0: nothing is cached */
+	int ranks;                 /* of the adapters that read the same rows, together */
 	int H, HKV, D, V;
 };
 int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e);

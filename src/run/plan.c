@@ -43,13 +43,11 @@ static double trained_bytes(const struct plan_job *j, int training)
 	return trained_parameters(j) * (training ? 16.0 : j->full ? 0.0 : 4.0);
 }
 
-/* The tape's list is in fp32; on a GPU half of that. */
 static double activation_bytes(const struct run_plan *p, int64_t tokens, int recompute)
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
-	double bytes = (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, NULL);
 
-	return bytes / (p->machine.cpu ? 1.0 : 2.0);
+	return (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, p->machine.cpu ? DT_F32 : DT_BF16, NULL);
 }
 
 static double kv_bytes(const struct run_plan *p)

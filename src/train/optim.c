@@ -13,7 +13,7 @@ struct optim {
 	struct tape *t;
 	struct optim_opts o;
 	struct slab state;         /* m.* then v.* in the order of the parameters, then counters */
-	int64_t *counter;
+	int64_t counter[COUNTERS]; /* as they are; those of the state are as they were saved */
 };
 
 static const char *const names[SCHEDULES] = {
@@ -80,7 +80,6 @@ struct optim *optim_new(struct tape *t, const struct optim_opts *opts, struct er
 		optim_free(o);
 		return NULL;
 	}
-	o->counter = slab_at(&o->state, (int)o->state.n - 1);
 	return o;
 }
 
@@ -92,6 +91,12 @@ void optim_free(struct optim *o)
 	mem_free(o);
 }
 
+static float decay_of(const struct optim *o, int i)
+{
+	return tape_params(o->t)->v[i].ndim > 1 ? o->o.decay : 0;
+}
+
+/* Neighbours that decay alike are one range: all slabs have the same places, with zeros between. */
 static void update(struct optim *o, double lr, double scale)
 {
 	struct slab *p = tape_params(o->t), *g = tape_grads(o->t);
@@ -101,10 +106,15 @@ static void update(struct optim *o, double lr, double scale)
 			   .correct1 = (float)(1 - pow((double)o->o.beta1, step)),
 			   .correct2 = (float)(1 - pow((double)o->o.beta2, step)) };
 
-	for (int i = 0; i < (int)p->n; i++) {
-		k.decay = p->v[i].ndim > 1 ? o->o.decay : 0;
+	for (int i = 0, next; i < (int)p->n; i = next) {
+		size_t n;
+
+		k.decay = decay_of(o, i);
+		for (next = i + 1; next < (int)p->n && decay_of(o, next) == k.decay;)
+			next++;
+		n = (next < (int)p->n ? p->v[next].offset : p->bytes) - p->v[i].offset;
 		ops_of(d)->adamw(d, slab_f32(p, i), slab_f32(&o->state, i), slab_f32(&o->state, i + (int)p->n), slab_f32(g, i),
-				 p->v[i].numel, &k);
+				 n / sizeof(float), &k);
 	}
 	tape_updated(o->t);
 }
@@ -128,10 +138,11 @@ const struct slab *optim_slab(const struct optim *o) { return &o->state; }
 
 int optim_save(const struct optim *o, const char *path, struct err *e)
 {
+	dev_put(o->state.dev, slab_at(&o->state, (int)o->state.n - 1), o->counter, sizeof o->counter);
 	return slab_save(&o->state, path, "", e);
 }
 
 int optim_load(struct optim *o, const char *path, struct err *e)
 {
-	return slab_load(&o->state, path, "", e);
+	return slab_load(&o->state, path, "", e) || slab_get(&o->state, (int)o->state.n - 1, o->counter, e) ? -1 : 0;
 }

@@ -285,7 +285,7 @@ static void test_same_bits(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(tiny); i++)
-		for (int store = 0; store < STORES; store++) {
+		for (int store = 0; store < STORE_F8; store++) {
 			struct model *m = new_model(&tiny[i], 0, (enum model_store)store);
 			struct adapter *a = random_adapter(m, LORA_ALL, 0);
 

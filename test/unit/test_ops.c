@@ -86,7 +86,7 @@ static struct weight pack(const float *w, enum dtype dt, int n, int k)
 {
 	struct weight out;
 	int first = n > 3 ? n / 3 : n;
-	struct weight_part parts[2] = { { w, DT_F32, first }, { w + (size_t)first * (size_t)k, DT_F32, n - first } };
+	struct weight_part parts[2] = { { .data = w, .dt = DT_F32, .n = first }, { .data = w + (size_t)first * (size_t)k, .dt = DT_F32, .n = n - first } };
 
 	assert_int_equal(weight_init(dev, &out, dt, n, k, NULL), 0);
 	ops->weight_pack(dev, &out, parts, 2);
@@ -99,7 +99,7 @@ static float *unpack(const struct weight *w)
 	float *p = mem_array((size_t)w->n * (size_t)w->k, sizeof *p);
 
 	for (int i = 0; i < w->n; i++)
-		ops->weight_row(w, i, p + (size_t)i * (size_t)w->k);
+		ops->weight_row(dev, w, i, p + (size_t)i * (size_t)w->k);
 	return p;
 }
 
@@ -261,17 +261,17 @@ static void test_lora(void **state)
 	float *wb[2] = { draw(N0 * RANK), draw(N1 * RANK) };
 	struct weight a[2], b[2];
 	double *want = mem_array(M * N, 8), *wu = mem_array(2 * M * RANK, 8);
-	struct lora_pass l = { .M = M, .parts = 2, .x = x, .ldx = K, .ldy = N, .scale = 1.5f };
+	struct lora_pass l = { .M = M, .parts = 2, .x = x, .ldx = K, .ldy = N, .ldu = 2 * RANK, .scale = 1.5f, .u = u };
 
 	(void)state;
 	for (int i = 0; i < M * N; i++)
 		want[i] = (double)y[i];
 	for (int p = 0; p < 2; p++) {
 		a[p] = pack(wa[p], DT_F32, RANK, K), b[p] = pack(wb[p], DT_F32, p ? N1 : N0, RANK);
-		l.part[p] = (struct lora_part){ .a = &a[p], .b = &b[p], .u = u + p * M * RANK, .y = y + p * N0 };
+		l.part[p] = (struct lora_part){ .a = &a[p], .b = &b[p], .at = (size_t)p * RANK, .y = y + p * N0 };
 		for (int m = 0; m < M; m++)
 			for (int r = 0; r < RANK; r++) {
-				double *v = &wu[(p * M + m) * RANK + r];
+				double *v = &wu[(m * 2 + p) * RANK + r];
 
 				for (int k = 0; k < K; k++)
 					*v += 1.5 * (double)x[m * K + k] * (double)wa[p][r * K + k];
@@ -287,6 +287,64 @@ static void test_lora(void **state)
 		mem_free(wa[p]), mem_free(wb[p]);
 	}
 	mem_free(x), mem_free(y), mem_free(u), mem_free(want), mem_free(wu);
+}
+
+/* Gradients of two adapters against the sums of ops.h. */
+static void test_lora_grad(void **state)
+{
+	enum { M = 21, K = 50, R = 3, N = 40 };
+	float *x = draw(M * K), *dy = draw(M * N), *u = draw(2 * M * R), *du = draw(2 * M * R), *dx = draw(M * K);
+	struct lora_pass l = { .M = M, .parts = 2, .x = x, .ldx = K, .ldy = N, .ldu = 2 * R, .scale = 0.5f, .u = u, .du = du, .dx = dx, .add = 1 };
+	double *wdx = mem_array(M * K, 8), *wda = mem_array(2 * R * K, 8), *wdb = mem_array(N * R, 8);
+	float *da = mem_array(2 * R * K, 4), *db = mem_array(N * R, 4), *wa = draw(2 * R * K), *wb = draw(N * R);
+	struct weight a[2], b[2];
+
+	(void)state;
+	for (int i = 0; i < M * K; i++)
+		wdx[i] = (double)dx[i];
+	for (int p = 0; p < 2; p++) {
+		a[p] = pack(wa + p * R * K, DT_F32, R, K), b[p] = pack(wb + p * N / 2 * R, DT_F32, N / 2, R);
+		l.part[p] = (struct lora_part){ .a = &a[p], .b = &b[p], .at = (size_t)p * R, .y = dy + p * N / 2,
+						.da = da + p * R * K, .db = db + p * N / 2 * R };
+		for (int m = 0; m < M; m++)
+			for (int r = 0; r < R; r++) {
+				double d = 0;
+
+				for (int n = p * N / 2; n < (p + 1) * N / 2; n++) {
+					d += 0.5 * (double)dy[m * N + n] * (double)wb[n * R + r];
+					wdb[n * R + r] += (double)dy[m * N + n] * (double)u[m * 2 * R + p * R + r];
+				}
+				for (int k = 0; k < K; k++) {
+					wda[(p * R + r) * K + k] += d * (double)x[m * K + k];
+					wdx[m * K + k] += d * (double)wa[(p * R + r) * K + k];
+				}
+			}
+	}
+	ops->lora_grad(dev, &l);
+	near("lora_grad dx", dx, wdx, M * K, 3e-6);
+	near("lora_grad da", da, wda, 2 * R * K, 3e-6);
+	near("lora_grad db", db, wdb, N * R, 3e-6);
+	for (int p = 0; p < 2; p++)
+		weight_release(dev, &a[p]), weight_release(dev, &b[p]);
+	mem_free(x), mem_free(dy), mem_free(u), mem_free(du), mem_free(dx), mem_free(wdx), mem_free(wda), mem_free(wdb);
+	mem_free(da), mem_free(db), mem_free(wa), mem_free(wb);
+}
+
+/* Rows taken out and put back are where they were. */
+static void test_move(void **state)
+{
+	enum { ROWS = 7, W = 19 };
+	static const int32_t row[ROWS] = { 3, 0, 9, 4, 8, 1, 6 };
+	float *from = draw(10 * W), *some = draw(ROWS * W), *back = draw(10 * W);
+
+	(void)state;
+	ops->gather(dev, some, from, row, ROWS, W);
+	ops->scatter(dev, back, some, row, ROWS, W);
+	for (int i = 0; i < ROWS; i++) {
+		assert_memory_equal(some + i * W, from + row[i] * W, W * sizeof *from);
+		assert_memory_equal(back + row[i] * W, from + row[i] * W, W * sizeof *from);
+	}
+	mem_free(from), mem_free(some), mem_free(back);
 }
 
 /* --- norms, rope, embedding -------------------------------------------------------------------- */
@@ -318,7 +376,7 @@ static void test_rmsnorm(void **state)
 	(void)state;
 	ops->rmsnorm(dev, y, rstd, x, x + T * C, T, C, 1e-5f);
 	check_forward("rmsnorm", &q, x, y, 2e-6);
-	ops->rmsnorm_grad(dev, d, d + T * C, g, x, rstd, x + T * C, T, C);
+	ops->rmsnorm_grad(dev, d, d, d + T * C, g, x, rstd, x + T * C, T, C);
 	check_grad("rmsnorm_grad", &q, x, g, d, 2e-5);
 	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
 }
@@ -470,9 +528,8 @@ static void test_sums(void **state)
 	assert_true(fabs(got - s) <= 1e-11 * s);
 	memcpy(z, y, N * 4);
 	ops->add(dev, z, x, N);
-	ops->scale(dev, z, N, 0.5f);
 	for (int i = 0; i < N; i++)
-		assert_true(z[i] == (y[i] + x[i]) * 0.5f);
+		assert_true(z[i] == y[i] + x[i]);
 	mem_free(x), mem_free(y), mem_free(z);
 }
 
@@ -599,8 +656,9 @@ static void attention_long(int fast)
 	static const int32_t blocks[] = { 3, 0, 2, 1 };
 	struct att_ctx c = { H2, K2, W, 1, start };
 	struct formula q = { .f = f_attention, .ctx = &c, .n = N * R, .m = N * H2 * W };
-	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *kv = mem_array(4 * kv_floats(K2, W, fast), 4), *lse = draw(N * H2), *d = draw(2 * q.n);
+	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *lse = draw(N * H2), *d = draw(2 * q.n);
 	double *want = mem_array(q.n, 8);
+	char *kv = mem_array(4, kv_bytes(dev, K2, W, fast));
 	struct attention a = { .H = H2, .HKV = K2, .D = W, .fast = fast, .sequences = 1, .start = start, .qkv = x, .out = y, .lse = lse, .dout = z, .dqkv = d };
 	static const int pieces[] = { 1, 1, 70, 60, 1, 72 };
 	int at = 0;
@@ -614,10 +672,10 @@ static void attention_long(int fast)
 		want[i] = (double)d[q.n + i];
 	near("attention_grad", d, want, q.n, fast ? 2e-2 : 0);
 	for (size_t i = 0; i < COUNT_OF(pieces); at += pieces[i++]) {
-		struct kv_run run = { .row = at, .rows = pieces[i], .length = at, .block = blocks };
+		int32_t row[2] = { at, at + pieces[i] };
 
-		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .fast = fast, .runs = 1, .run = &run, .qkv = x, .out = z,
-				.kv = kv, .stride = kv_floats(K2, W, fast) });
+		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .fast = fast, .runs = 1, .row = row, .length = &at,
+				.block = blocks, .qkv = x, .out = z, .kv = kv, .stride = kv_bytes(dev, K2, W, fast) });
 	}
 	assert_int_equal(at, N);
 	assert_memory_equal(y, z, q.m * 4);
@@ -636,11 +694,12 @@ static void test_attention_long(void **state)
 /* Which test covers which op. */
 static const struct { const char *op; CMUnitTestFunction test; } covered[] = {
 	{ "weight_pack", test_products }, { "weight_row", test_products }, { "linear", test_products },
-	{ "lora", test_lora }, { "linear_dx", test_products }, { "linear_dw", test_products }, { "bias_grad", test_products },
+	{ "lora", test_lora }, { "lora_grad", test_lora_grad }, { "linear_dx", test_products }, { "linear_dw", test_products }, { "bias_grad", test_products },
 	{ "embed", test_embed }, { "embed_grad", test_embed }, { "rmsnorm", test_rmsnorm }, { "rmsnorm_grad", test_rmsnorm },
 	{ "qk_rope", test_qk_rope }, { "qk_rope_grad", test_qk_rope }, { "swiglu", test_swiglu }, { "swiglu_grad", test_swiglu },
 	{ "attention", test_attention_grad }, { "attention_grad", test_attention_grad }, { "attention_cached", test_attention_long },
-	{ "xent", test_xent }, { "dropout", test_dropout }, { "dropout_grad", test_dropout }, { "scale", test_sums },
+	{ "xent", test_xent }, { "dropout", test_dropout }, { "dropout_grad", test_dropout }, { "gather", test_move },
+	{ "scatter", test_move },
 	{ "add", test_sums }, { "sumsq", test_sums }, { "adamw", test_adamw },
 };
 
@@ -688,6 +747,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_op), cmocka_unit_test(test_products),
 		cmocka_unit_test(test_rows_alone), cmocka_unit_test(test_fast_products), cmocka_unit_test(test_lora),
+		cmocka_unit_test(test_lora_grad), cmocka_unit_test(test_move),
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
 		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),

@@ -36,7 +36,7 @@ static void check_tape(int full, int recompute, float dropout)
 	}
 	t = tape_new(m, a, &o, &e);
 	assert_non_null(t);
-	bytes = tape_measure(&c, full ? NULL : &lora, &o, &e);
+	bytes = tape_measure(&c, full ? NULL : &lora, &o, DT_F32, &e);
 	tape_table(t, &table);
 	snprintf(expected, sizeof expected, "%12.1f MiB", (double)bytes / 1048576);
 	assert_contains(strstr(buf_cstr(&table), "activations"), expected);

@@ -1,4 +1,4 @@
-/* Elementwise ops and sums: SwiGLU, dropout, bias gradient, scaling, norms, AdamW. */
+/* Elementwise ops and sums: SwiGLU, dropout, bias gradient, moving of rows, norms, AdamW. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -26,7 +26,7 @@ static void swiglu_rows(void *ctx, size_t begin, size_t end)
 }
 
 /* h[T, F] = silu(g) u with gu[T, 2F] = g | u and silu(g) = g / (1 + exp(-g)). */
-void cpu_swiglu(struct dev *d, float *h, const float *gu, int T, int F)
+void cpu_swiglu(struct dev *d, act *h, const act *gu, int T, int F)
 {
 	struct swiglu s = { .h = h, .gu = gu, .F = (size_t)F };
 
@@ -46,7 +46,7 @@ static void swiglu_grad_rows(void *ctx, size_t begin, size_t end)
 }
 
 /* dg = dh u s (1 + g (1 - s)), du = dh g s, s = sigmoid(g). dgu may be gu. */
-void cpu_swiglu_grad(struct dev *d, float *dgu, const float *dh, const float *gu, int T, int F)
+void cpu_swiglu_grad(struct dev *d, act *dgu, const act *dh, const act *gu, int T, int F)
 {
 	struct swiglu s = { .dgu = dgu, .dh = dh, .gu = gu, .F = (size_t)F };
 
@@ -79,25 +79,24 @@ static void drop_run(struct dev *d, float *y, const float *x, size_t n, const st
 }
 
 /* y = x m / (1 - p), m[i] = 0 with probability p */
-void cpu_dropout(struct dev *d, float *y, const float *x, size_t n, const struct dropout *o)
+void cpu_dropout(struct dev *d, act *y, const act *x, size_t n, const struct dropout *o)
 {
 	drop_run(d, y, x, n, o, 0);
 }
 
 /* dx += dy m / (1 - p) */
-void cpu_dropout_grad(struct dev *d, float *dx, const float *dy, size_t n, const struct dropout *o)
+void cpu_dropout_grad(struct dev *d, act *dx, const act *dy, size_t n, const struct dropout *o)
 {
 	drop_run(d, dx, dy, n, o, 1);
 }
 
-/* --- sums and scaling ------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------- */
 
 struct rows {
 	float *y;
 	const float *x;
 	size_t ld;
 	int M;
-	float s;
 };
 
 static void bias_columns(void *ctx, size_t begin, size_t end)
@@ -109,25 +108,11 @@ static void bias_columns(void *ctx, size_t begin, size_t end)
 }
 
 /* db[n] += sum over rows of dy */
-void cpu_bias_grad(struct dev *d, float *db, const float *dy, size_t lddy, int M, int n)
+void cpu_bias_grad(struct dev *d, float *db, const act *dy, size_t lddy, int M, int n)
 {
 	struct rows r = { .y = db, .x = dy, .ld = lddy, .M = M };
 
 	pool_for(d->pool, (size_t)n, COLUMNS, bias_columns, &r);
-}
-
-static void scale_range(void *ctx, size_t begin, size_t end)
-{
-	const struct rows *r = ctx;
-
-	row_cpu()->scale(r->y + begin, end - begin, r->s);
-}
-
-void cpu_scale(struct dev *d, float *x, size_t n, float s)
-{
-	struct rows r = { .y = x, .s = s };
-
-	pool_for(d->pool, n, GRAIN, scale_range, &r);
 }
 
 static void add_range(void *ctx, size_t begin, size_t end)
@@ -142,6 +127,47 @@ void cpu_add(struct dev *d, float *y, const float *x, size_t n)
 	struct rows r = { .y = y, .x = x };
 
 	pool_for(d->pool, n, GRAIN, add_range, &r);
+}
+
+/* --- moving rows ------------------------------------------------------------------------- */
+
+struct move {
+	char *to;
+	const char *from;
+	const int32_t *row;
+	size_t bytes;          /* of a row */
+};
+
+static void gather_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct move *m = ctx;
+
+	for (size_t i = begin; i < end; i++)
+		memcpy(m->to + i * m->bytes, m->from + (size_t)m->row[i] * m->bytes, m->bytes);
+}
+
+/* to[i] = from[row[i]] */
+void cpu_gather(struct dev *d, act *to, const act *from, const int32_t *row, int rows, int C)
+{
+	struct move m = { .to = to, .from = from, .row = row, .bytes = (size_t)C * sizeof(float) };
+
+	pool_for(d->pool, (size_t)rows, (size_t)MAX(1, GRAIN / C), gather_rows, &m);
+}
+
+static void scatter_rows(void *ctx, size_t begin, size_t end)
+{
+	const struct move *m = ctx;
+
+	for (size_t i = begin; i < end; i++)
+		memcpy(m->to + (size_t)m->row[i] * m->bytes, m->from + i * m->bytes, m->bytes);
+}
+
+/* to[row[i]] = from[i]; no row twice */
+void cpu_scatter(struct dev *d, act *to, const act *from, const int32_t *row, int rows, int C)
+{
+	struct move m = { .to = to, .from = from, .row = row, .bytes = (size_t)C * sizeof(float) };
+
+	pool_for(d->pool, (size_t)rows, (size_t)MAX(1, GRAIN / C), scatter_rows, &m);
 }
 
 struct sumsq {

@@ -116,7 +116,7 @@ size_t attention_scratch(const struct ops_sizes *s)
 static void load_blocks(const struct attention *a, const struct attn_format *f, int first, int n, int hk, float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
+	const float *qkv = a->qkv, *k = qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
 
 	for (int i = 0; i < n; i += KV_BLOCK, k += KV_BLOCK * ld, blocks += attn_block(f)) {
 		attn_load_across(f, blocks, k, ld, MIN(KV_BLOCK, n - i));
@@ -127,16 +127,18 @@ static void load_blocks(const struct attention *a, const struct attn_format *f, 
 static void pack_tile(const struct attention *a, struct tile *t, int first, int q0, int h, const float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *qkv = a->qkv;
+	float *out = a->out;
 
 	for (int i = 0; i < t->R; i++)
-		tile_row(t, i, a->qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
+		tile_row(t, i, qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
 	tile_left(t, 0, t->R);
 	for (int b = 0; b * KV_BLOCK < q0 + t->R; b++)
 		attend(t, blocks + (size_t)b * attn_block(&t->f), b, 0, t->R);
 	for (int i = 0; i < t->R; i++) {
 		size_t row = (size_t)(first + q0 + i);
 
-		tile_out(t, i, a->out + (row * (size_t)a->H + (size_t)h) * D);
+		tile_out(t, i, out + (row * (size_t)a->H + (size_t)h) * D);
 		if (a->lse)
 			a->lse[row * (size_t)a->H + (size_t)h] = t->m[i] + logf(t->l[i]);
 	}
@@ -175,6 +177,19 @@ void cpu_attention(struct dev *d, const struct attention *a)
 
 /* --- over cached blocks -------------------------------------------------------------------- */
 
+/* A run of new rows of one cached sequence. */
+struct kv_run {
+	int row, rows;         /* in qkv and out */
+	int length;            /* positions before the first of these rows */
+	const int32_t *block;
+};
+
+static struct kv_run run_of(const struct attention_cached *a, int i)
+{
+	return (struct kv_run){ .row = a->row[i], .rows = a->row[i + 1] - a->row[i], .length = a->length[i],
+				.block = a->block + (size_t)i * (size_t)a->block_ld };
+}
+
 struct cached_job {
 	struct dev *d;
 	const struct attention_cached *a;
@@ -186,13 +201,13 @@ struct cached_job {
 
 static float *cached_block(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int b, int hk)
 {
-	return a->kv + (size_t)r->block[b] * a->stride + (size_t)hk * attn_block(f);
+	return (float *)(void *)(a->kv + (size_t)r->block[b] * a->stride) + (size_t)hk * attn_block(f);
 }
 
 static void append(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const float *k = a->qkv + (size_t)r->row * ld + (size_t)(a->H + hk) * D;
+	const float *qkv = a->qkv, *k = qkv + (size_t)r->row * ld + (size_t)(a->H + hk) * D;
 
 	for (int i = 0; i < r->rows; i++, k += ld) {
 		int at = r->length + i;
@@ -208,18 +223,20 @@ static void rows_in(const struct attention_cached *a, struct tile *t, int at, co
 {
 	int G = a->H / a->HKV;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *qkv = a->qkv;
 
 	for (int i = 0; i < n * G; i++)
-		tile_row(t, at + i, a->qkv + (size_t)(r->row + i0 + i / G) * ld + (size_t)(hk * G + i % G) * D,
+		tile_row(t, at + i, qkv + (size_t)(r->row + i0 + i / G) * ld + (size_t)(hk * G + i % G) * D,
 			 r->length + i0 + i / G + 1);
 }
 
 static void rows_out(const struct attention_cached *a, const struct tile *t, int at, const struct kv_run *r, int hk, int i0, int n)
 {
 	int G = a->H / a->HKV;
+	float *out = a->out;
 
 	for (int i = 0; i < n * G; i++)
-		tile_out(t, at + i, a->out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * (size_t)a->D);
+		tile_out(t, at + i, out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * (size_t)a->D);
 }
 
 /* Rows [i0, i0 + n) of one run, all query heads of key head hk. */
@@ -234,33 +251,42 @@ static void run_tile(const struct attention_cached *a, struct tile *t, const str
 }
 
 /* Full blocks from the start that all runs hold. */
-static int shared_blocks(const struct kv_run *r, int n)
+static int shared_blocks(const struct attention_cached *a, int first, int n)
 {
+	const int32_t *of_first = run_of(a, first).block;
 	int b = 0;
 
 	for (;; b++)
-		for (int i = 0; i < n; i++)
-			if ((b + 1) * KV_BLOCK > r[i].length || r[i].block[b] != r[0].block[b])
+		for (int i = first; i < first + n; i++) {
+			struct kv_run r = run_of(a, i);
+
+			if ((b + 1) * KV_BLOCK > r.length || r.block[b] != of_first[b])
 				return b;
+		}
 }
 
 /* Runs of one row each that begin with the same blocks: all rows meet those together; from
  * there on each run goes by itself. */
-static void bundle_tile(const struct attention_cached *a, struct tile *t, const struct kv_run *r, int n, int hk)
+static void bundle_tile(const struct attention_cached *a, struct tile *t, int first, int n, int hk)
 {
-	int G = a->H / a->HKV, shared = shared_blocks(r, n);
+	int G = a->H / a->HKV, shared = shared_blocks(a, first, n);
+	struct kv_run r = run_of(a, first);
 
 	t->R = n * G;
-	for (int i = 0; i < n; i++)
-		rows_in(a, t, i * G, &r[i], hk, 0, 1);
+	for (int i = 0; i < n; i++) {
+		struct kv_run each = run_of(a, first + i);
+
+		rows_in(a, t, i * G, &each, hk, 0, 1);
+	}
 	tile_left(t, 0, t->R);
 	for (int b = 0; b < shared; b++)
-		attend(t, cached_block(a, &t->f, r, b, hk), b, 0, t->R);
+		attend(t, cached_block(a, &t->f, &r, b, hk), b, 0, t->R);
 	for (int i = 0; i < n; i++) {
+		r = run_of(a, first + i);
 		tile_left(t, i * G, G);
-		for (int b = shared; b * KV_BLOCK <= r[i].length; b++)
-			attend(t, cached_block(a, &t->f, &r[i], b, hk), b, i * G, G);
-		rows_out(a, t, i * G, &r[i], hk, 0, 1);
+		for (int b = shared; b * KV_BLOCK <= r.length; b++)
+			attend(t, cached_block(a, &t->f, &r, b, hk), b, i * G, G);
+		rows_out(a, t, i * G, &r, hk, 0, 1);
 	}
 }
 
@@ -272,13 +298,13 @@ static int tile_positions(const struct attention_cached *a)
 static void cached_task(const struct cached_job *j, struct tile *t, int bundle, int hk, int tile)
 {
 	const struct attention_cached *a = j->a;
-	const struct kv_run *r = &a->run[j->first[bundle]];
-	int n = j->first[bundle + 1] - j->first[bundle], step = tile_positions(a), i0 = tile * step;
+	int first = j->first[bundle], n = j->first[bundle + 1] - first, step = tile_positions(a), i0 = tile * step;
+	struct kv_run r = run_of(a, first);
 
 	if (n > 1 && tile == 0)
-		bundle_tile(a, t, r, n, hk);
-	else if (n == 1 && i0 < r->rows)
-		run_tile(a, t, r, hk, i0, MIN(step, r->rows - i0));
+		bundle_tile(a, t, first, n, hk);
+	else if (n == 1 && i0 < r.rows)
+		run_tile(a, t, &r, hk, i0, MIN(step, r.rows - i0));
 }
 
 static void cached_worker(void *ctx, int me, int count)
@@ -291,12 +317,23 @@ static void cached_worker(void *ctx, int me, int count)
 	int task;
 
 	cpu_cut((size_t)(a->runs * a->HKV), 1, me, count, &begin, &end);
-	for (size_t i = begin; i < end; i++)
-		append(a, &f, &a->run[i / (size_t)a->HKV], (int)(i % (size_t)a->HKV));
+	for (size_t i = begin; i < end; i++) {
+		struct kv_run r = run_of(a, (int)(i / (size_t)a->HKV));
+
+		append(a, &f, &r, (int)(i % (size_t)a->HKV));
+	}
 	pool_barrier(j->d->pool);
 	tile_carve(&t, &f, dev_scratch(j->d, me, tile_floats(f.dp) * sizeof(float)));
 	while ((task = atomic_fetch_add(&j->next, 1)) < j->bundles * a->HKV * j->tiles)
 		cached_task(j, &t, task / j->tiles / a->HKV, task / j->tiles % a->HKV, task % j->tiles);
+}
+
+/* Whether run i can be bundled with others whose first block is `block` (-1: any). */
+static int bundles(const struct attention_cached *a, int i, int32_t block)
+{
+	struct kv_run r = run_of(a, i);
+
+	return r.rows == 1 && r.length >= KV_BLOCK && (block < 0 || r.block[0] == block);
 }
 
 /* Neighbouring runs are bundled while they share their first block, but so that every thread
@@ -308,11 +345,9 @@ static void make_bundles(struct cached_job *j)
 
 	j->first = dev_shared(j->d, ((size_t)a->runs + 1) * sizeof *j->first);
 	for (int i = 0; i < a->runs; j->bundles++) {
-		const struct kv_run *r = &a->run[i];
 		int n = 1;
 
-		while (i + n < a->runs && n < most && r->rows == 1 && r[n].rows == 1 && r->length >= KV_BLOCK &&
-		       r[n].length >= KV_BLOCK && r[n].block[0] == r->block[0])
+		while (i + n < a->runs && n < most && bundles(a, i, -1) && bundles(a, i + n, run_of(a, i).block[0]))
 			n++;
 		j->first[j->bundles] = i;
 		i += n;
@@ -329,7 +364,7 @@ void cpu_attention_cached(struct dev *d, const struct attention_cached *a)
 	if (a->H / a->HKV > ATTN_ROWS)
 		BUG("more than %d query heads for a key head", ATTN_ROWS);
 	for (int i = 0; i < a->runs; i++)
-		j.tiles = MAX(j.tiles, (a->run[i].rows + step - 1) / step);
+		j.tiles = MAX(j.tiles, (run_of(a, i).rows + step - 1) / step);
 	make_bundles(&j);
 	pool_run(d->pool, cached_worker, &j);
 }

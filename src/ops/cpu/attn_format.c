@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "ops/cpu/attn.h"
+#include "ops/cpu/cpu_ops.h"
 
 struct attn_format attn_format(int D, int fast)
 {
@@ -13,11 +14,11 @@ struct attn_format attn_format(int D, int fast)
 	return f;
 }
 
-size_t kv_floats(int HKV, int D, int fast)
+size_t cpu_kv_bytes(int HKV, int D, int fast)
 {
 	struct attn_format f = attn_format(D, fast);
 
-	return (size_t)HKV * attn_block(&f);
+	return (size_t)HKV * attn_block(&f) * sizeof(float);
 }
 
 /* --- blocks ------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static void load_keys(struct work *w, const struct attention *a, int first, int 
 {
 	const struct attn_format *f = &w->f;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const float *k = a->qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
+	const float *qkv = a->qkv, *k = qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
 
 	for (int i = 0, b = 0; i < w->n; i += KV_BLOCK, b++, k += KV_BLOCK * ld) {
 		int n = MIN(KV_BLOCK, w->n - i);
@@ -93,18 +93,19 @@ static void load_queries(struct work *w, const struct attention *a, size_t row, 
 {
 	const struct attn_format *f = &w->f;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D, R = (size_t)w->R, dp = f->dp;
+	const float *qkv = a->qkv, *dout = a->dout, *out = a->out;
 	float scale = 1.0f / sqrtf((float)a->D);
 
 	memset(w->dq, 0, R * dp * sizeof(float));
 	for (size_t i = 0; i < R; i++) {
-		const float *q = a->qkv + (row + i) * ld + (size_t)h * D;
+		const float *q = qkv + (row + i) * ld + (size_t)h * D;
 		size_t at = ((row + i) * (size_t)a->H + (size_t)h) * D;
 		float delta = 0;
 
 		for (size_t d = 0; d < D; d++) {
 			w->q[i * dp + d] = q[d] * scale;
-			w->dor[i * dp + d] = a->dout[at + d];
-			delta += a->dout[at + d] * a->out[at + d];
+			w->dor[i * dp + d] = dout[at + d];
+			delta += dout[at + d] * out[at + d];
 		}
 		w->delta[i] = delta;
 		w->lse[i] = a->lse[(row + i) * (size_t)a->H + (size_t)h];
@@ -159,19 +160,20 @@ static void step(struct work *w, int q0, size_t b)
 static void store_dq(const struct work *w, const struct attention *a, size_t row, int h)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	float scale = 1.0f / sqrtf((float)a->D);
+	float scale = 1.0f / sqrtf((float)a->D), *dqkv = a->dqkv;
 
 	for (size_t i = 0; i < (size_t)w->R; i++)
 		for (size_t d = 0; d < D; d++)
-			a->dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->f.dp + d] * scale;
+			dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->f.dp + d] * scale;
 }
 
 static void store_dkv(const struct work *w, const struct attention *a, int first, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	float *dqkv = a->dqkv;
 
 	for (int i = 0; i < w->n; i++) {
-		float *o = a->dqkv + (size_t)(first + i) * ld + (size_t)(a->H + hk) * D;
+		float *o = dqkv + (size_t)(first + i) * ld + (size_t)(a->H + hk) * D;
 
 		memcpy(o, w->dk + (size_t)i * w->f.dp, D * sizeof *o);
 		memcpy(o + (size_t)a->HKV * D, w->dv + (size_t)i * w->f.dp, D * sizeof *o);

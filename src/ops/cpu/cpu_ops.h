@@ -14,6 +14,9 @@ size_t gemm_scratch(void);
 size_t gemm_shared(int columns);
 size_t attention_scratch(const struct ops_sizes *s);
 size_t attention_grad_scratch(int longest, int D);
+size_t cpu_kv_bytes(int HKV, int D, int fast);
+void cpu_weight_plan(struct weight *w);
+void cpu_weight_place(struct weight *w);
 
 /* [begin, end) of [0, n) for thread `me` of `count`, cut at multiples of `unit`. */
 static inline void cpu_cut(size_t n, size_t unit, int me, int count, size_t *begin, size_t *end)

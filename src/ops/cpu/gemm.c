@@ -247,20 +247,27 @@ struct lora_job {
 	const struct lora_pass *l;
 };
 
+/* u = scale u for rows `m` of r columns. */
+static void scale_rows(float *u, size_t ld, size_t r, struct range m, float scale)
+{
+	for (size_t i = m.begin; i < m.end; i++)
+		row_cpu()->scale(u + i * ld, r, scale);
+}
+
 static void lora_rows(const struct lora_job *j, const struct lora_part *p, struct range m, float *scratch)
 {
 	const struct lora_pass *l = j->l;
-	size_t r = (size_t)p->a->n;
+	float *u = (float *)l->u + p->at;
 	struct gemm_job down = { .d = j->d, .M = l->M, .N = p->a->n, .K = p->a->k, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = p->a,
-				 .c = p->u, .ldc = r, .fast = p->a->fast };
-	struct gemm_job up = { .d = j->d, .M = l->M, .N = p->b->n, .K = p->b->k, .a = p->u, .a_m = r, .a_k = 1, .w = p->b,
+				 .c = u, .ldc = l->ldu, .fast = p->a->fast };
+	struct gemm_job up = { .d = j->d, .M = l->M, .N = p->b->n, .K = p->b->k, .a = u, .a_m = l->ldu, .a_k = 1, .w = p->b,
 			       .c = p->y, .ldc = l->ldy, .accumulate = 1, .fast = p->b->fast };
 
 	ready(&down);
 	ready(&up);
 	for (size_t k0 = 0; k0 < (size_t)down.K; k0 += GEMM_KC)
 		run_block(&down, k0, MIN((size_t)GEMM_KC, (size_t)down.K - k0), m, (struct range){ 0, panels_of(&down) }, scratch);
-	row_cpu()->scale(p->u + m.begin * r, (m.end - m.begin) * r, l->scale);
+	scale_rows(u, l->ldu, (size_t)p->a->n, m, l->scale);
 	for (size_t k0 = 0; k0 < (size_t)up.K; k0 += GEMM_KC)
 		run_block(&up, k0, MIN((size_t)GEMM_KC, (size_t)up.K - k0), m, (struct range){ 0, panels_of(&up) }, scratch);
 }
@@ -292,11 +299,28 @@ void cpu_linear_dx(struct dev *d, const struct weight *w, const struct linear *l
 }
 
 /* dW[n, k] += dy^T[n, M] x[M, k]. */
-void cpu_linear_dw(struct dev *d, float *dw, int n, int k, const float *dy, size_t lddy,
-		   const float *x, size_t ldx, int M, int fast)
+void cpu_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy,
+		   const act *x, size_t ldx, int M, int fast)
 {
 	struct gemm_job j = { .d = d, .M = n, .N = k, .K = M, .a = dy, .a_m = 1, .a_k = lddy, .rows = x, .ldrows = ldx,
 			 .c = dw, .ldc = (size_t)k, .accumulate = 1, .fast = fast };
 
 	start_job(&j);
+}
+
+/* A part at a time; du is the part's alone until the next one. */
+void cpu_lora_grad(struct dev *d, const struct lora_pass *l)
+{
+	for (int i = 0; i < l->parts; i++) {
+		const struct lora_part *p = &l->part[i];
+		float *u = (float *)l->u + p->at, *du = (float *)l->du + p->at;
+
+		cpu_linear_dw(d, p->db, p->b->n, p->b->k, p->y, l->ldy, u, l->ldu, l->M, p->b->fast);
+		cpu_linear_dx(d, p->b, &(struct linear){ .M = l->M, .x = p->y, .ldx = l->ldy, .y = du, .ldy = l->ldu });
+		scale_rows(du, l->ldu, (size_t)p->a->n, (struct range){ 0, (size_t)l->M }, l->scale);
+		cpu_linear_dw(d, p->da, p->a->n, p->a->k, du, l->ldu, l->x, l->ldx, l->M, p->a->fast);
+		if (l->dx)
+			cpu_linear_dx(d, p->a, &(struct linear){ .M = l->M, .x = du, .ldx = l->ldu, .y = l->dx, .ldy = l->ldx,
+								 .accumulate = l->add || i });
+	}
 }

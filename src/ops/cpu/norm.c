@@ -39,7 +39,7 @@ static void norm_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
-void cpu_rmsnorm(struct dev *d, float *y, float *rstd, const float *x, const float *w, int T, int C, float eps)
+void cpu_rmsnorm(struct dev *d, act *y, float *rstd, const float *x, const float *w, int T, int C, float eps)
 {
 	struct norm n = { .y = y, .rstd_out = rstd, .x = x, .w = w, .T = T, .C = C, .eps = eps };
 
@@ -70,11 +70,13 @@ static void norm_grad_columns(void *ctx, size_t begin, size_t end)
 	}
 }
 
-void cpu_rmsnorm_grad(struct dev *d, float *dx, float *dw, const float *dy, const float *x,
+void cpu_rmsnorm_grad(struct dev *d, float *dx, act *dxa, float *dw, const act *dy, const float *x,
 		      const float *rstd, const float *w, int T, int C)
 {
 	struct norm n = { .dx = dx, .dw = dw, .dy = dy, .x = x, .rstd = rstd, .w = w, .T = T, .C = C };
 
+	if (dxa != dx)
+		BUG("residual rows of the CPU are activations as they are");
 	pool_for(d->pool, (size_t)T, grain(C), norm_grad_rows, &n);
 	if (dw)
 		pool_for(d->pool, (size_t)C, COLUMNS, norm_grad_columns, &n);
@@ -85,12 +87,12 @@ void cpu_rmsnorm_grad(struct dev *d, float *dx, float *dw, const float *dy, cons
 static void qk_row(const struct qk *a, const struct row_kernels *k, size_t t)
 {
 	int heads = a->H + a->HKV, D = a->D;
-	float *x = a->qkv + t * (size_t)(a->H + 2 * a->HKV) * (size_t)D;
+	float *qkv = a->qkv, *x = qkv + t * (size_t)(a->H + 2 * a->HKV) * (size_t)D, *kept = a->raw;
 	size_t angle = (size_t)a->pos[t] * (size_t)(D / 2);
 
 	for (int h = 0; h < heads; h++, x += D) {
 		if (a->qw) {
-			float *raw = a->raw ? a->raw + (t * (size_t)heads + (size_t)h) * (size_t)D : NULL;
+			float *raw = kept ? kept + (t * (size_t)heads + (size_t)h) * (size_t)D : NULL;
 			float r;
 
 			if (raw)
@@ -141,13 +143,14 @@ static void qk_norm_columns(void *ctx, size_t begin, size_t end)
 	const struct qk_grad *g = ctx;
 	const struct qk *a = &g->a;
 	size_t heads = (size_t)(a->H + a->HKV), D = (size_t)a->D;
+	const float *raw = a->raw;
 
 	for (size_t t = 0; t < (size_t)a->T; t++)
 		for (size_t h = 0; h < heads; h++) {
 			const float *dy = g->d + (t * (heads + (size_t)a->HKV) + h) * D;
 			float *dw = h < (size_t)a->H ? a->dqw : a->dkw;
 
-			row_cpu()->mul3_add(dw + begin, dy + begin, a->raw + (t * heads + h) * D + begin,
+			row_cpu()->mul3_add(dw + begin, dy + begin, raw + (t * heads + h) * D + begin,
 					    a->rstd[t * heads + h], (int)(end - begin));
 		}
 }
@@ -157,18 +160,19 @@ static void qk_norm_rows(void *ctx, size_t begin, size_t end)
 	const struct qk_grad *g = ctx;
 	const struct qk *a = &g->a;
 	size_t heads = (size_t)(a->H + a->HKV), D = (size_t)a->D;
+	const float *raw = a->raw;
 
 	for (size_t t = begin; t < end; t++)
 		for (size_t h = 0; h < heads; h++) {
 			float *dx = g->d + (t * (heads + (size_t)a->HKV) + h) * D;
 
-			row_cpu()->rms_grad(dx, dx, a->raw + (t * heads + h) * D, h < (size_t)a->H ? a->qw : a->kw,
+			row_cpu()->rms_grad(dx, dx, raw + (t * heads + h) * D, h < (size_t)a->H ? a->qw : a->kw,
 					    a->rstd[t * heads + h], a->D, 0);
 		}
 }
 
 /* In place: dqkv is the gradient after qk_rope and becomes the one before it. */
-void cpu_qk_rope_grad(struct dev *d, const struct qk *a, float *dqkv)
+void cpu_qk_rope_grad(struct dev *d, const struct qk *a, act *dqkv)
 {
 	struct qk_grad g = { .a = *a, .d = dqkv };
 	size_t rows = grain((a->H + a->HKV) * a->D);

@@ -15,26 +15,22 @@ static size_t elements(const struct weight *w)
 	return panels * nr * (w->dt == DT_BF16 ? (k + 1) & ~(size_t)1 : k);
 }
 
-int weight_init(struct dev *d, struct weight *w, enum dtype dt, int n, int k, struct err *e)
+static size_t body_bytes(const struct weight *w)
 {
-	size_t body;
-
-	*w = (struct weight){ .n = n, .k = k, .dt = dt };
-	if (dt != DT_F32 && dt != DT_BF16 && dt != DT_I8)
-		BUG("weights are not stored as %s", dtype_info(dt)->torch);
-	body = (elements(w) * (size_t)dtype_size(dt) + 63) & ~(size_t)63;
-	w->bytes = body + (dt == DT_I8 ? (size_t)n * sizeof(float) : 0);
-	if (!(w->packed = dev_alloc(d, w->bytes, e)))
-		return -1;
-	if (dt == DT_I8)
-		w->scale = (float *)(void *)((char *)w->packed + body);
-	return 0;
+	return (elements(w) * (size_t)dtype_size(w->dt) + 63) & ~(size_t)63;
 }
 
-void weight_release(struct dev *d, struct weight *w)
+void cpu_weight_plan(struct weight *w)
 {
-	dev_free(d, w->packed, w->bytes);
-	*w = (struct weight){ .n = 0 };
+	if (w->dt != DT_F32 && w->dt != DT_BF16 && w->dt != DT_I8)
+		BUG("weights are not stored as %s", dtype_info(w->dt)->torch);
+	w->bytes = body_bytes(w) + (w->dt == DT_I8 ? (size_t)w->n * sizeof(float) : 0);
+}
+
+void cpu_weight_place(struct weight *w)
+{
+	if (w->dt == DT_I8)
+		w->scale = (float *)(void *)((char *)w->packed + body_bytes(w));
 }
 
 /* Where element (n, k) is, in elements. */
@@ -146,10 +142,11 @@ void cpu_weight_pack(struct dev *d, struct weight *w, const struct weight_part *
 }
 
 /* out[k] = W[row, :] as the products use it. */
-void cpu_weight_row(const struct weight *w, int row, float *out)
+void cpu_weight_row(struct dev *d, const struct weight *w, int row, float *out)
 {
 	size_t n = (size_t)row;
 
+	(void)d;
 	for (size_t k = 0; k < (size_t)w->k; k++) {
 		size_t at = place(w, n, k);
 

@@ -22,7 +22,7 @@ enum cuda_gemm_kind {
 	CUDA_GEMM_KINDS
 };
 
-/* Row-major operands with row strides ld*, in elements. y = alpha product + beta y (+ bias). */
+/* Row-major operands with row strides ld*, in elements. y = alpha product + beta (add or y) (+ bias). */
 struct cuda_gemm {
 	int kind, M, n, k;
 	const void *x, *w;
@@ -32,6 +32,8 @@ struct cuda_gemm {
 	const float *x_scale;      /* fp8: [M], value = scale * code */
 	const float *w_scale;      /* fp8: one for each row of w */
 	const float *bias;         /* [n] or NULL; CUDA_GEMM_Y only */
+	const void *add;           /* what beta multiplies, of y's type; NULL: y itself */
+	size_t ldadd;
 	float alpha, beta;
 	int exact;                 /* a row's bits do not depend on M */
 	int variant;               /* CUDA_GEMM_TUNED, CUDA_GEMM_FIRST: which algorithm */

@@ -12,8 +12,8 @@
 #include <new>
 #include <unordered_map>
 
-#include "ops/cuda/cuda.h"
 #include "dev/cuda/context.cuh"
+#include "ops/cuda/cuda.h"
 
 enum { PROPOSALS = 8, WARM = 1, ROUNDS = 3, ALIGN = 256 };
 
@@ -23,6 +23,7 @@ struct key {
 	int32_t x_dt, w_dt, y_dt;
 	int32_t bias, beta, exact;
 	int32_t align;             /* the least alignment of pointers and rows */
+	int32_t add;               /* another operand than y is added */
 	int64_t ldx, ldw, ldy;
 };
 
@@ -88,7 +89,7 @@ static int get_blas(struct cuda *c, struct cuda_blas **out)
 
 struct plan {
 	cublasLtMatmulDesc_t op;
-	cublasLtMatrixLayout_t a, b, d;
+	cublasLtMatrixLayout_t a, b, c, d;
 	const void *pa, *pb;
 };
 
@@ -101,6 +102,7 @@ static void plan_free(struct plan *p)
 {
 	cublasLtMatrixLayoutDestroy(p->a);
 	cublasLtMatrixLayoutDestroy(p->b);
+	cublasLtMatrixLayoutDestroy(p->c);
 	cublasLtMatrixLayoutDestroy(p->d);
 	cublasLtMatmulDescDestroy(p->op);
 }
@@ -138,21 +140,25 @@ static int layout_of(struct plan *p, const struct cuda_gemm *g)
 {
 	cublasOperation_t T = CUBLAS_OP_T, N = CUBLAS_OP_N, ta = N, tb = N;
 	cudaDataType_t x = type_of(g->x_dt), w = type_of(g->w_dt), y = type_of(g->y_dt);
+	size_t ldc = g->add ? g->ldadd : g->ldy;
 
 	if (g->kind == CUDA_GEMM_Y) {
 		ta = T, p->pa = g->w, p->pb = g->x;
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->a, w, g->k, g->n, g->ldw));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->b, x, g->k, g->M, g->ldx));
+		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->c, y, g->n, g->M, ldc));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->d, y, g->n, g->M, g->ldy));
 	} else if (g->kind == CUDA_GEMM_DX) {
 		p->pa = g->w, p->pb = g->x;
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->a, w, g->k, g->n, g->ldw));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->b, x, g->n, g->M, g->ldx));
+		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->c, y, g->k, g->M, ldc));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->d, y, g->k, g->M, g->ldy));
 	} else {
 		tb = T, p->pa = g->x, p->pb = g->w;
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->a, x, g->k, g->M, g->ldx));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->b, w, g->n, g->M, g->ldw));
+		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->c, y, g->k, g->n, ldc));
 		BLAS_TRY(cublasLtMatrixLayoutCreate(&p->d, y, g->k, g->n, g->ldy));
 	}
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta));
@@ -187,7 +193,7 @@ static struct key key_of(const struct cuda_gemm *g)
 	memset(&k, 0, sizeof k);
 	k.kind = g->kind, k.M = g->M, k.n = g->n, k.k = g->k;
 	k.x_dt = g->x_dt, k.w_dt = g->w_dt, k.y_dt = g->y_dt;
-	k.bias = g->bias != NULL, k.beta = g->beta != 0, k.exact = g->exact;
+	k.bias = g->bias != NULL, k.beta = g->beta != 0, k.add = g->add != NULL, k.exact = g->exact;
 	k.align = least(least(alignment(g->x, g->ldx, g->x_dt), alignment(g->w, g->ldw, g->w_dt)), alignment(g->y, g->ldy, g->y_dt));
 	k.ldx = (int64_t)g->ldx, k.ldw = (int64_t)g->ldw, k.ldy = (int64_t)g->ldy;
 	return k;
@@ -208,14 +214,14 @@ static int propose(struct cuda *c, struct cuda_blas *b, const struct plan *p, co
 	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align, sizeof align);
 	if (k->exact)
 		cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &none, sizeof none);
-	rc = cublasLtMatmulAlgoGetHeuristic(b->lt, p->op, p->a, p->b, p->d, p->d, pref, PROPOSALS, found, n);
+	rc = cublasLtMatmulAlgoGetHeuristic(b->lt, p->op, p->a, p->b, p->c, p->d, pref, PROPOSALS, found, n);
 	cublasLtMatmulPreferenceDestroy(pref);
 	return rc ? CUDA_FROM_BLAS + (int)rc : *n ? 0 : CUDA_OWN_SHAPE;
 }
 
 static int run(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, void *y, const cublasLtMatmulAlgo_t *algo)
 {
-	BLAS_TRY(cublasLtMatmul(b->lt, p->op, &g->alpha, p->pa, p->a, p->pb, p->b, &g->beta, y, p->d, y, p->d, algo,
+	BLAS_TRY(cublasLtMatmul(b->lt, p->op, &g->alpha, p->pa, p->a, p->pb, p->b, &g->beta, g->add ? g->add : y, p->c, y, p->d, algo,
 				c->workspace, c->workspace_bytes, c->stream));
 	return 0;
 }

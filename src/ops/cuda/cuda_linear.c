@@ -1,0 +1,292 @@
+/* Weights and products of a GPU: see cuda_ops.h.
+ *
+ * A bf16 weight is stored as it is in a checkpoint: rows of W, dense. An e4m3 weight is codes and a
+ * scale for each row, of W and, for gradients, of W^T, because the matrix units take 8-bit operands
+ * only along k. Rows of activations are quantised just before such a product. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "ops/cuda/cuda_ops.h"
+
+enum { PACK = 16 << 20 };   /* working memory that packing wants at least */
+
+static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
+
+/* Where the four pieces of an e4m3 weight begin. */
+struct places { size_t scale, across, across_scale, end; };
+
+static struct places places_of(const struct weight *w)
+{
+	size_t codes = (size_t)w->n * (size_t)w->k;
+	struct places p = { .scale = round_up(codes) };
+
+	p.across = p.scale + round_up((size_t)w->n * sizeof(float));
+	p.across_scale = p.across + round_up(codes);
+	p.end = p.across_scale + round_up((size_t)w->k * sizeof(float));
+	return p;
+}
+
+/* Every 16 or 32-bit format asked for is bf16 here. */
+void cuda_ops_weight_plan(struct weight *w)
+{
+	if (w->dt == DT_F8E4M3) {
+		w->bytes = places_of(w).end;
+		return;
+	}
+	w->dt = DT_BF16;
+	w->bytes = (size_t)w->n * (size_t)w->k * 2;
+}
+
+void cuda_ops_weight_place(struct weight *w)
+{
+	struct places p = places_of(w);
+	char *at = w->packed;
+
+	if (w->dt != DT_F8E4M3)
+		return;
+	w->scale = (float *)(void *)(at + p.scale);
+	w->across = at + p.across;
+	w->across_scale = (float *)(void *)(at + p.across_scale);
+}
+
+/* --- packing ---------------------------------------------------------------------------------------- */
+
+/* Part of a weight as bf16 at `to`; a mapped file of another format goes through the working memory. */
+static void put_part(struct dev *d, void *to, const struct weight_part *p, size_t k)
+{
+	const struct cuda_launch *l = cuda_of(d);
+	size_t n = (size_t)p->n * k, bytes = n * (size_t)dtype_size(p->dt), step;
+
+	if (!p->mapped) {
+		CUDA_GO(d, l->cuda_cast(d->gpu, to, DT_BF16, p->data, (int)p->dt, n), "weight_pack", "weight_pack [%d, %zu]", p->n, k);
+		return;
+	}
+	if (p->dt == DT_BF16) {
+		dev_put_file(d, to, p->data, bytes);
+		return;
+	}
+	dev_reserve(d, 0, PACK, &d->fault);
+	step = d->scratch_shared / (size_t)dtype_size(p->dt) & ~(size_t)63;
+	for (size_t at = 0; at < n && !d->fault.code; at += step) {
+		size_t now = MIN(step, n - at), size = (size_t)dtype_size(p->dt);
+		void *stage = dev_shared(d, now * size);
+
+		dev_put_file(d, stage, (const char *)p->data + at * size, now * size);
+		CUDA_GO(d, l->cuda_cast(d->gpu, (char *)to + at * 2, DT_BF16, stage, (int)p->dt, now), "weight_pack", "weight_pack of %zu", now);
+	}
+}
+
+/* Both copies from the bf16 rows. */
+static void pack_e4m3(struct dev *d, struct weight *w, void *rows)
+{
+	const struct cuda_launch *l = cuda_of(d);
+
+	CUDA_GO(d, l->cuda_quantise(d->gpu, w->packed, w->scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
+	CUDA_GO(d, l->cuda_quantise_across(d->gpu, w->across, w->across_scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
+}
+
+void cuda_op_weight_pack(struct dev *d, struct weight *w, const struct weight_part *parts, int n)
+{
+	size_t bytes = (size_t)w->n * (size_t)w->k * 2, at = 0;
+	char *to = w->packed;
+	struct err e = ERR_INIT;
+
+	if (w->dt == DT_F8E4M3 && !(to = dev_alloc(d, bytes, &e))) {
+		err_set(&d->fault, e.code, "%s", e.text);
+		return;
+	}
+	for (int i = 0; i < n; at += (size_t)parts[i++].n)
+		put_part(d, to + at * (size_t)w->k * 2, &parts[i], (size_t)w->k);
+	if (w->dt == DT_F8E4M3) {
+		pack_e4m3(d, w, to);
+		dev_free(d, to, bytes);
+	}
+}
+
+/* For tests: W's row as the products use it. */
+void cuda_op_weight_row(struct dev *d, const struct weight *w, int row, float *out)
+{
+	size_t k = (size_t)w->k, size = (size_t)dtype_size(w->dt);
+	char *codes = mem_array(k, size);
+	float scale = 1;
+
+	if (!codes)
+		BUG("no memory for a row of %zu", k);
+	dev_get(d, codes, (const char *)w->packed + (size_t)row * k * size, k * size, NULL);
+	if (w->scale)
+		dev_get(d, &scale, w->scale + row, sizeof scale, NULL);
+	dtype_convert(DT_F32, out, w->dt, codes, k);
+	for (size_t i = 0; i < k; i++)
+		out[i] *= scale;
+	mem_free(codes);
+}
+
+/* --- products ----------------------------------------------------------------------------------------- */
+
+static const char *const labels[CUDA_GEMM_KINDS] = { [CUDA_GEMM_Y] = "linear", [CUDA_GEMM_DX] = "linear_dx", [CUDA_GEMM_DW] = "linear_dw" };
+
+static void product(struct dev *d, const char *label, const struct cuda_gemm *g)
+{
+	dev_mark_shape(d, label, g->n, g->k);
+	dev_note(d, cuda_of(d)->cuda_gemm(d->gpu, g), "%s, %d rows by [%d, %d]", labels[g->kind], g->M, g->n, g->k);
+}
+
+/* Rows of activations as e4m3 in the working memory. */
+static void quantised(struct dev *d, struct cuda_gemm *g, const act *x, size_t ldx, int cols)
+{
+	size_t codes = round_up((size_t)g->M * (size_t)cols);
+	char *to = dev_shared(d, codes + (size_t)g->M * sizeof(float));
+
+	if (ldx != (size_t)cols)
+		BUG("rows of %d activations that stand %zu apart are not quantised", cols, ldx);
+	g->x = to;
+	g->x_scale = (float *)(void *)(to + codes);
+	g->ldx = (size_t)cols;
+	g->x_dt = DT_F8E4M3;
+	CUDA_GO(d, cuda_of(d)->cuda_quantise(d->gpu, to, (float *)(void *)(to + codes), x, DT_BF16, g->M, cols), "quantise", "quantise [%d, %d]", g->M, cols);
+}
+
+static struct cuda_gemm gemm_of(const struct linear *l)
+{
+	return (struct cuda_gemm){ .M = l->M, .x = l->x, .ldx = l->ldx, .y = l->y, .ldy = l->ldy, .x_dt = DT_BF16, .w_dt = DT_BF16,
+				   .y_dt = l->f32 ? DT_F32 : DT_BF16, .bias = l->bias, .add = l->add, .ldadd = l->ldadd, .alpha = 1,
+				   .beta = l->accumulate || l->add ? 1 : 0 };
+}
+
+void cuda_op_linear(struct dev *d, const struct weight *w, const struct linear *l)
+{
+	struct cuda_gemm g = gemm_of(l);
+
+	g.kind = CUDA_GEMM_Y, g.n = w->n, g.k = w->k;
+	g.w = w->packed, g.ldw = (size_t)w->k;
+	if (w->dt == DT_F8E4M3) {
+		quantised(d, &g, l->x, l->ldx, w->k);
+		g.w_dt = DT_F8E4M3, g.w_scale = w->scale;
+	}
+	product(d, "linear", &g);
+}
+
+/* With e4m3, dx = dy W is y = x W^T of the transposed copy. */
+void cuda_op_linear_dx(struct dev *d, const struct weight *w, const struct linear *l)
+{
+	struct cuda_gemm g = gemm_of(l);
+
+	g.kind = CUDA_GEMM_DX, g.n = w->n, g.k = w->k;
+	g.w = w->packed, g.ldw = (size_t)w->k;
+	if (w->dt == DT_F8E4M3) {
+		quantised(d, &g, l->x, l->ldx, w->n);
+		g.kind = CUDA_GEMM_Y, g.n = w->k, g.k = w->n;
+		g.w = w->across, g.ldw = (size_t)w->n, g.w_dt = DT_F8E4M3, g.w_scale = w->across_scale;
+	}
+	product(d, "linear_dx", &g);
+}
+
+static struct cuda_gemm dw_of(float *dw, int n, int k, const act *dy, size_t lddy, const act *x, size_t ldx, int M)
+{
+	return (struct cuda_gemm){ .kind = CUDA_GEMM_DW, .M = M, .n = n, .k = k, .x = x, .ldx = ldx, .w = dy, .ldw = lddy, .y = dw,
+				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32, .alpha = 1, .beta = 1 };
+}
+
+void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy, const act *x, size_t ldx, int M, int fast)
+{
+	struct cuda_gemm g = dw_of(dw, n, k, dy, lddy, x, ldx, M);
+
+	(void)fast;
+	product(d, "linear_dw", &g);
+}
+
+/* --- adapters ------------------------------------------------------------------------------------------ */
+
+/* Whether the A of all parts lie behind one another and their u side by side: then they are one matrix. */
+static int stacked(const struct lora_pass *l)
+{
+	for (int i = 0; i + 1 < l->parts; i++) {
+		const struct lora_part *p = &l->part[i];
+
+		if ((const char *)p->a->packed + p->a->bytes != (const char *)p[1].a->packed || p->at + (size_t)p->a->n != p[1].at)
+			return 0;
+	}
+	return 1;
+}
+
+/* A of part i, or of all of them. */
+struct down { const void *a; int r, k; size_t at; };
+
+static int downs(const struct lora_pass *l, struct down *out)
+{
+	int n = stacked(l) ? 1 : l->parts;
+
+	for (int i = 0; i < n; i++)
+		out[i] = (struct down){ .a = l->part[i].a->packed, .r = l->part[i].a->n, .k = l->part[i].a->k, .at = l->part[i].at };
+	for (int i = 1; n == 1 && i < l->parts; i++)
+		out[0].r += l->part[i].a->n;
+	return n;
+}
+
+void cuda_op_lora(struct dev *d, const struct lora_pass *l)
+{
+	struct down a[LORA_PARTS];
+
+	for (int i = 0, n = downs(l, a); i < n; i++)
+		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = a[i].r, .k = a[i].k, .x = l->x, .ldx = l->ldx, .w = a[i].a,
+			.ldw = (size_t)a[i].k, .y = act_at(d, l->u, a[i].at), .ldy = l->ldu, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_BF16,
+			.alpha = l->scale });
+	for (int i = 0; i < l->parts; i++) {
+		const struct lora_part *p = &l->part[i];
+
+		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = p->b->n, .k = p->b->k, .x = act_at(d, l->u, p->at),
+			.ldx = l->ldu, .w = p->b->packed, .ldw = (size_t)p->b->k, .y = p->y, .ldy = l->ldy, .x_dt = DT_BF16, .w_dt = DT_BF16,
+			.y_dt = l->f32 ? DT_F32 : DT_BF16, .alpha = 1, .beta = 1 });
+	}
+}
+
+/* dA of all parts as one product into working memory, then each added to its place: the parts' gradients
+ * are not neighbours. */
+static void add_da(struct dev *d, const struct lora_pass *l, const struct down *a)
+{
+	float *all = dev_shared(d, (size_t)a->r * (size_t)a->k * sizeof(float));
+	struct cuda_gemm g = dw_of(all, a->r, a->k, act_at(d, l->du, a->at), l->ldu, l->x, l->ldx, l->M);
+	size_t at = 0;
+
+	g.beta = 0;
+	product(d, "lora_grad", &g);
+	for (int i = 0; i < l->parts; i++) {
+		size_t n = (size_t)l->part[i].a->n * (size_t)a->k;
+
+		CUDA_GO(d, cuda_of(d)->cuda_add(d->gpu, l->part[i].da, all + at, n), "lora_grad", "add of %zu", n);
+		at += n;
+	}
+}
+
+static void part_grad(struct dev *d, const struct lora_pass *l, const struct lora_part *p)
+{
+	struct cuda_gemm db = dw_of(p->db, p->b->n, p->b->k, p->y, l->ldy, act_at(d, l->u, p->at), l->ldu, l->M);
+	struct cuda_gemm du = { .kind = CUDA_GEMM_DX, .M = l->M, .n = p->b->n, .k = p->b->k, .x = p->y, .ldx = l->ldy, .w = p->b->packed,
+				.ldw = (size_t)p->b->k, .y = act_at(d, l->du, p->at), .ldy = l->ldu, .x_dt = DT_BF16, .w_dt = DT_BF16,
+				.y_dt = DT_BF16, .alpha = l->scale };
+
+	product(d, "lora_grad", &db);
+	product(d, "lora_grad", &du);
+}
+
+void cuda_op_lora_grad(struct dev *d, const struct lora_pass *l)
+{
+	struct down a[LORA_PARTS];
+	int n = downs(l, a);
+
+	for (int i = 0; i < l->parts; i++)
+		part_grad(d, l, &l->part[i]);
+	if (n == 1)
+		add_da(d, l, a);
+	for (int i = 0; i < n; i++) {
+		const struct lora_part *p = &l->part[i];
+		struct cuda_gemm da = dw_of(p->da, a[i].r, a[i].k, act_at(d, l->du, a[i].at), l->ldu, l->x, l->ldx, l->M);
+
+		if (n > 1)
+			product(d, "lora_grad", &da);
+		if (l->dx)
+			product(d, "lora_grad", &(struct cuda_gemm){ .kind = CUDA_GEMM_DX, .M = l->M, .n = a[i].r, .k = a[i].k, .x = act_at(d, l->du, a[i].at),
+				.ldx = l->ldu, .w = a[i].a, .ldw = (size_t)a[i].k, .y = l->dx, .ldy = l->ldx, .x_dt = DT_BF16, .w_dt = DT_BF16,
+				.y_dt = DT_BF16, .alpha = 1, .beta = l->add || i ? 1 : 0 });
+	}
+}
