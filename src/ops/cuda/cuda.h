@@ -82,6 +82,7 @@ struct cuda_paged {
 	int groups;                /* 0: nothing is shared */
 	const int32_t *group;      /* [groups + 1] first run of each */
 	const int32_t *group_pages;    /* [groups] */
+	const int32_t *member;     /* [runs] the runs in the order of groups; NULL: as they are */
 	const void *qkv;           /* act [rows][H + 2 HKV][D] */
 	void *out;                 /* act [rows][H][D] */
 	void *kv;

@@ -1,0 +1,222 @@
+/* Attention forward over a pack or over pages, and the choice between own kernels and cuDNN.
+ *
+ *   s = q k^T / sqrt(D),  out = softmax(s) v,  causal inside a sequence
+ *
+ * A block has 128 query rows of one head, a warp 16 of them. Tiles of 64 keys come into shared
+ * memory two deep. The order of a row is that of attn_tile.cuh. */
+#include "ops/cuda/attn.cuh"
+
+#include <math.h>
+
+#include "ops/cuda/attn_tile.cuh"
+
+enum { ROWS = 128, THREADS = 256 };
+
+struct forward {
+	struct attn_forward f;
+	float c, scale;
+};
+
+/* Bytes of one tile, keys or values. */
+template <int D> static __host__ __device__ constexpr int tile_bytes() { return TILE_KEYS * D * 2; }
+
+/* First row of keys of tile `t` and the distance of rows; values follow `*values` elements later. */
+template <int D> static __device__ __forceinline__ const __nv_bfloat16 *tile_source(const struct attn_forward *f, int s, int first, int kvh,
+										    int t, size_t *ld, size_t *values)
+{
+	if (f->pages) {
+		*ld = D;
+		*values = (size_t)f->HKV * TILE_KEYS * D;
+		return f->pages + (size_t)f->table[s * f->table_ld + t] * f->stride + (size_t)kvh * TILE_KEYS * D;
+	}
+	*ld = (size_t)(f->H + 2 * f->HKV) * D;
+	*values = (size_t)f->HKV * D;
+	return f->qkv + (size_t)(first + t * TILE_KEYS) * *ld + (size_t)(f->H + kvh) * D;
+}
+
+/* Starts the copies of tile `t`: keys, then values, to `to`. Keys from `keys` on become zeros. */
+template <int D> static __device__ __forceinline__ void fetch_tile(const struct attn_forward *f, int s, int first, int kvh, int t, int keys,
+								   uint32_t to)
+{
+	size_t ld, values;
+	const __nv_bfloat16 *from = tile_source<D>(f, s, first, kvh, t, &ld, &values);
+
+#pragma unroll
+	for (int i = 0; i < TILE_KEYS * D / 8 / THREADS; i++) {
+		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8);
+		bool there = t * TILE_KEYS + row < keys;
+		const __nv_bfloat16 *p = there ? from + row * ld + piece * 8 : f->qkv;
+
+		copy16(to + tile_at<D>(row, piece), p, there);
+		copy16(to + tile_bytes<D>() + tile_at<D>(row, piece), there ? p + values : p, there);
+	}
+}
+
+/* Splits that are complete, kept in shared memory: `at` has D / 8 pieces of 16 bytes a thread. */
+template <int D> static __device__ __forceinline__ void keep_split(float4 *at, row_pair *all, const rows16<D> *o, const row_pair *p, float c)
+{
+	float old[2], add[2];
+
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		join_factors(&all->m[r], p->m[r], c, &old[r], &add[r]);
+		all->l[r] = join(all->l[r], old[r], p->l[r], add[r]);
+	}
+#pragma unroll
+	for (int j = 0; j < D / 8; j++) {
+		float4 x = at[j * THREADS];
+
+		x.x = join(x.x, old[0], o->v[j][0], add[0]);
+		x.y = join(x.y, old[0], o->v[j][1], add[0]);
+		x.z = join(x.z, old[1], o->v[j][2], add[1]);
+		x.w = join(x.w, old[1], o->v[j][3], add[1]);
+		at[j * THREADS] = x;
+	}
+}
+
+template <int D> static __device__ __forceinline__ void take_splits(const float4 *at, rows16<D> *o)
+{
+#pragma unroll
+	for (int j = 0; j < D / 8; j++) {
+		float4 x = at[j * THREADS];
+
+		o->v[j][0] = x.x, o->v[j][1] = x.y, o->v[j][2] = x.z, o->v[j][3] = x.w;
+	}
+}
+
+/* Row g + 8 r of the warp to `out`, and its log-sum-exp. */
+template <int D> static __device__ __forceinline__ void put_row(const struct forward *a, size_t row, int h, const rows16<D> *o, const row_pair *p, int r)
+{
+	__nv_bfloat16 *out = a->f.out + (row * a->f.H + h) * D + 2 * (threadIdx.x & 3);
+	float inverse = __frcp_rn(p->l[r]);
+
+#pragma unroll
+	for (int j = 0; j < D / 8; j++)
+		*(uint32_t *)(out + 8 * j) = pack_bf16(__fmul_rn(o->v[j][2 * r], inverse), __fmul_rn(o->v[j][2 * r + 1], inverse));
+	if (a->f.lse && !(threadIdx.x & 3))
+		a->f.lse[row * a->f.H + h] = p->m[r] * a->scale + logf(p->l[r]);
+}
+
+/* Block x counts tiles of rows from the end, which have most keys; y is the head, z the sequence. */
+template <int D> static __global__ void __launch_bounds__(THREADS, 1) forward_kernel(const __grid_constant__ struct forward a)
+{
+	extern __shared__ __align__(128) char smem[];
+	int s = blockIdx.z, h = blockIdx.y, first = a.f.start[s], n = a.f.start[s + 1] - first;
+	int before = a.f.length ? a.f.length[s] : 0, tile = (int)(gridDim.x - 1 - blockIdx.x) * ROWS;
+	int mine = tile + (int)(threadIdx.x / 32) * 16, row = mine + (int)(threadIdx.x & 31) / 4;
+	int keys = before + min(tile + ROWS, n), tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
+	int last = mine < n ? before + min(mine + 15, n - 1) : -1;      /* position of the warp's last row */
+	size_t ld = (size_t)(a.f.H + 2 * a.f.HKV) * D;
+	const __nv_bfloat16 *rows = a.f.qkv + (size_t)first * ld + (size_t)h * D;
+	uint32_t stage = smem_address(smem), q[D / 16][4];
+	float4 *kept = (float4 *)(smem + 4 * tile_bytes<D>()) + threadIdx.x;
+	row_pair p, all;
+	rows16<D> o;
+
+	if (tile >= n || before < 0)
+		return;
+	load_left<D>(q, rows + (size_t)min(row, n - 1) * ld, rows + (size_t)min(row + 8, n - 1) * ld);
+	if (tiles > SPLIT_TILES)
+		for (int j = 0; j < D / 8; j++)
+			kept[j * THREADS] = make_float4(0, 0, 0, 0);
+	rows_clear(&o);
+	pair_clear(&p);
+	pair_clear(&all);
+	fetch_tile<D>(&a.f, s, first, h / (a.f.H / a.f.HKV), 0, keys, stage);
+	copies_commit();
+	for (int t = 0; t < tiles; t++) {
+		uint32_t at = stage + (t & 1) * 2 * tile_bytes<D>();
+
+		copies_wait<0>();
+		__syncthreads();
+		if (t + 1 < tiles)
+			fetch_tile<D>(&a.f, s, first, h / (a.f.H / a.f.HKV), t + 1, keys, stage + ((t + 1) & 1) * 2 * tile_bytes<D>());
+		copies_commit();
+		if (t * TILE_KEYS <= last) {
+			int from = before + 1 - t * TILE_KEYS, seen[2] = { from + row, from + row + 8 };
+			row_pair pt;
+			rows16<D> ot;
+
+			attend_tile<D>(&ot, &pt, q, at, at + tile_bytes<D>(), seen, from + mine >= TILE_KEYS, a.c);
+			join_rows(&o, &p, &ot, &pt, a.c);
+		}
+		if (tiles > SPLIT_TILES && ((t + 1) % SPLIT_TILES == 0 || t + 1 == tiles)) {
+			keep_split<D>(kept, &all, &o, &p, a.c);
+			rows_clear(&o);
+			pair_clear(&p);
+		}
+	}
+	if (tiles > SPLIT_TILES) {
+		take_splits<D>(kept, &o);
+		p = all;
+	}
+	for (int r = 0; r < 2; r++)
+		if (row + 8 * r < n)
+			put_row<D>(&a, (size_t)(first + row + 8 * r), h, &o, &p, r);
+}
+
+template <int D> static int launch_forward(cudaStream_t stream, const struct attn_forward *f)
+{
+	struct forward a = { *f, (float)(M_LOG2E / sqrt((double)D)), (float)(1 / sqrt((double)D)) };
+	int bytes = 4 * tile_bytes<D>() + (f->keys > SPLIT_KEYS ? D / 8 * THREADS * 16 : 0);
+	dim3 grid((unsigned)(f->longest + ROWS - 1) / ROWS, (unsigned)f->H, (unsigned)f->sequences);
+
+	CUDA_TRY(cudaFuncSetAttribute(forward_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+	forward_kernel<D><<<grid, THREADS, (size_t)bytes, stream>>>(a);
+	return cuda_launched();
+}
+
+int attn_forward(cudaStream_t stream, const struct attn_forward *f)
+{
+	if (!f->sequences || !f->longest)
+		return 0;
+	if (f->H % f->HKV || f->sequences > 65535)
+		return CUDA_OWN_SHAPE;
+	switch (f->D) {
+	case 64: return launch_forward<64>(stream, f);
+	case 128: return launch_forward<128>(stream, f);
+	default: return CUDA_OWN_SHAPE;
+	}
+}
+
+/* --- the ops ---- */
+
+/* Exact rows are those of attn_tile.cuh, which cuDNN's are not. Gradients need no such order. */
+static int by_cudnn(struct cuda *c, const struct cuda_attention *a, int exact)
+{
+	int version;
+
+	if (a->variant == CUDA_ATTN_OWN || exact)
+		return 0;
+	return !attn_cudnn_there(c, &version) && version > 0;
+}
+
+int cuda_has_cudnn(struct cuda *c, int *version)
+{
+	return attn_cudnn_there(c, version);
+}
+
+int cuda_attention_work(struct cuda *c, const struct cuda_attention *a, size_t *bytes)
+{
+	*bytes = attn_grad_work(a);
+	if (by_cudnn(c, a, 0)) {
+		size_t cudnn;
+
+		CUDA_TRY(attn_cudnn_work(c, a, &cudnn));
+		*bytes = *bytes > cudnn ? *bytes : cudnn;
+	}
+	return 0;
+}
+
+int cuda_attention(struct cuda *c, const struct cuda_attention *a)
+{
+	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences, .longest = a->longest, .keys = a->longest,
+				  .start = a->start, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
+
+	return by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : attn_forward(c->stream, &f);
+}
+
+int cuda_attention_grad(struct cuda *c, const struct cuda_attention *a)
+{
+	return by_cudnn(c, a, 0) ? attn_cudnn_grad(c, a) : attn_grad_own(c->stream, a);
+}

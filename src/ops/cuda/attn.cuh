@@ -1,0 +1,37 @@
+/* What the files of attention share beside the tile: the forward kernel's call, and cuDNN's. */
+#ifndef OPS_CUDA_ATTN_CUH
+#define OPS_CUDA_ATTN_CUH
+
+#include <cuda_bf16.h>
+
+#include "dev/cuda/context.cuh"
+#include "ops/cuda/cuda.h"
+
+/* Rows of sequences against the keys of the same rows (pages NULL), or against pages that hold
+ * `length` positions before the rows and the rows themselves. */
+struct attn_forward {
+	int H, HKV, D;
+	int sequences, longest;        /* rows of the longest sequence */
+	int keys;                      /* a bound of the keys of any sequence */
+	const int32_t *start;          /* [sequences + 1] */
+	const __nv_bfloat16 *qkv;      /* [rows][H + 2 HKV][D] */
+	__nv_bfloat16 *out;            /* [rows][H][D] */
+	float *lse;                    /* [rows][H] or NULL */
+	const __nv_bfloat16 *pages;
+	size_t stride;                 /* elements from a page to the next */
+	const int32_t *length;         /* [sequences]; less than 0: not computed */
+	const int32_t *table;
+	int table_ld;
+};
+int attn_forward(cudaStream_t stream, const struct attn_forward *f);
+
+int attn_grad_own(cudaStream_t stream, const struct cuda_attention *a);
+size_t attn_grad_work(const struct cuda_attention *a);
+
+/* cuDNN; where it is not there these give CUDA_OWN_SHAPE. */
+int attn_cudnn_there(struct cuda *c, int *version);
+int attn_cudnn_forward(struct cuda *c, const struct cuda_attention *a);
+int attn_cudnn_grad(struct cuda *c, const struct cuda_attention *a);
+int attn_cudnn_work(struct cuda *c, const struct cuda_attention *a, size_t *bytes);
+
+#endif

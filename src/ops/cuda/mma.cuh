@@ -1,0 +1,97 @@
+/* The instructions of tensor cores and asynchronous copies that the kernels here are made of, and
+ * the layout of tiles in shared memory.
+ *
+ * A tile has rows of D two-byte elements in pieces of 16 bytes; piece c of row r is at place
+ * c ^ (r & 7), so that eight rows of one column of pieces lie in different banks. */
+#ifndef OPS_CUDA_MMA_CUH
+#define OPS_CUDA_MMA_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+static __device__ __forceinline__ uint32_t smem_address(const void *p)
+{
+	return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+/* Byte offset of piece `c` of row `r` in a tile of D columns. */
+template <int D> static __device__ __forceinline__ uint32_t tile_at(int r, int c)
+{
+	return (uint32_t)(r * D * 2 + ((c ^ (r & 7)) << 4));
+}
+
+/* Copies 16 bytes to shared memory, or writes zeros there without reading. */
+static __device__ __forceinline__ void copy16(uint32_t to, const void *from, bool there)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+}
+
+static __device__ __forceinline__ void copies_commit(void)
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits until at most N of this thread's groups of copies are under way. */
+template <int N> static __device__ __forceinline__ void copies_wait(void)
+{
+	asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
+
+static __device__ __forceinline__ void load_matrices(uint32_t r[4], uint32_t at)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+}
+
+static __device__ __forceinline__ void load_transposed(uint32_t r[4], uint32_t at)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+}
+
+/* c[16, 8] += a[16, 16] b[16, 8]. A thread of lane 4 g + q holds rows g and g + 8 and columns 2 q,
+ * 2 q + 1 of c; a: {row g, row g + 8} x {columns 2 q.., 2 q + 8..}; b: column g, rows 2 q.., 2 q + 8... */
+static __device__ __forceinline__ void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+	    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ __forceinline__ void mma_f16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+	    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ __forceinline__ uint32_t pack_bf16(float low, float high)
+{
+	__nv_bfloat162 v = __floats2bfloat162_rn(low, high);
+
+	return *(uint32_t *)&v;
+}
+
+static __device__ __forceinline__ uint32_t pack_f16(float low, float high)
+{
+	__half2 v = __floats2half2_rn(low, high);
+
+	return *(uint32_t *)&v;
+}
+
+static __device__ __forceinline__ float2 unpack_bf16(uint32_t v)
+{
+	return make_float2(__uint_as_float(v << 16), __uint_as_float(v & 0xffff0000u));
+}
+
+/* 2^x */
+static __device__ __forceinline__ float power2(float x)
+{
+	float y;
+
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+#endif
