@@ -179,6 +179,27 @@ int attn_forward(cudaStream_t stream, const struct attn_forward *f)
 	}
 }
 
+static __global__ void ragged_kernel(struct attn_ragged r)
+{
+	int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+	int64_t row;
+
+	if (i > r.room)
+		return;
+	row = r.start[min(i, r.n)];
+	r.rows[i] = row * (r.H + 2 * r.HKV) * r.D;
+	r.rows_out[i] = row * r.H * r.D;
+	r.rows_stats[i] = row * r.H;
+	if (i < r.room)
+		r.lengths[i] = i < r.n ? r.start[i + 1] - r.start[i] : 0;
+}
+
+int attn_ragged(cudaStream_t stream, const struct attn_ragged *r)
+{
+	ragged_kernel<<<(unsigned)r->room / 128 + 1, 128, 0, stream>>>(*r);
+	return cuda_launched();
+}
+
 /* --- the ops ---- */
 
 /* Exact rows are those of attn_tile.cuh, which cuDNN's are not. Gradients need no such order. */
@@ -213,10 +234,14 @@ int cuda_attention(struct cuda *c, const struct cuda_attention *a)
 	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences, .longest = a->longest, .keys = a->longest,
 				  .start = a->start, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
 
-	return by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : attn_forward(c->stream, &f);
+	int rc = by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : CUDA_OWN_SHAPE;
+
+	return rc == CUDA_OWN_SHAPE && a->variant != CUDA_ATTN_CUDNN ? attn_forward(c->stream, &f) : rc;
 }
 
 int cuda_attention_grad(struct cuda *c, const struct cuda_attention *a)
 {
-	return by_cudnn(c, a, 0) ? attn_cudnn_grad(c, a) : attn_grad_own(c->stream, a);
+	int rc = by_cudnn(c, a, 0) ? attn_cudnn_grad(c, a) : CUDA_OWN_SHAPE;
+
+	return rc == CUDA_OWN_SHAPE && a->variant != CUDA_ATTN_CUDNN ? attn_grad_own(c->stream, a) : rc;
 }

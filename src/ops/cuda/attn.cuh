@@ -28,6 +28,16 @@ int attn_forward(cudaStream_t stream, const struct attn_forward *f);
 int attn_grad_own(cudaStream_t stream, const struct cuda_attention *a);
 size_t attn_grad_work(const struct cuda_attention *a);
 
+/* Where sequences begin, as cuDNN wants it: elements of rows of qkv, of out and of statistics before each
+ * of `room` sequences, of which those from `n` on are empty; and their lengths. */
+struct attn_ragged {
+	const int32_t *start;          /* [n + 1] */
+	int n, room, H, HKV, D;
+	int64_t *rows, *rows_out, *rows_stats;   /* [room + 1] */
+	int32_t *lengths;              /* [room] */
+};
+int attn_ragged(cudaStream_t stream, const struct attn_ragged *r);
+
 /* cuDNN; where it is not there these give CUDA_OWN_SHAPE. */
 int attn_cudnn_there(struct cuda *c, int *version);
 int attn_cudnn_forward(struct cuda *c, const struct cuda_attention *a);

@@ -86,17 +86,30 @@ template <int D> struct page_bf16 {
 	}
 };
 
-static __device__ __forceinline__ uint32_t half_of_fp8(uint32_t two)
+/* Two codes of e4m3 as halves. Where there is no instruction: a half with the same bits is 2^8 too small. */
+static __device__ __forceinline__ __half2 half_of_fp8(uint32_t two)
 {
+#if __CUDA_ARCH__ >= 890
 	__half2_raw h = __nv_cvt_fp8x2_to_halfraw2((__nv_fp8x2_storage_t)two, __NV_E4M3);
 
-	return (uint32_t)h.x | (uint32_t)h.y << 16;
+	return __half2(h);
+#else
+	uint32_t apart = (two & 0xff) | (two & 0xff00) << 8, bits = (apart & 0x00800080) << 8 | (apart & 0x007f007f) << 7;
+
+	return __hmul2(*(__half2 *)&bits, __float2half2_rn(256));
+#endif
+}
+
+static __device__ __forceinline__ uint32_t half_bits(uint32_t two)
+{
+	__half2 h = half_of_fp8(two);
+
+	return *(uint32_t *)&h;
 }
 
 static __device__ __forceinline__ uint32_t bf16_of_fp8(uint32_t two)
 {
-	__half2_raw h = __nv_cvt_fp8x2_to_halfraw2((__nv_fp8x2_storage_t)two, __NV_E4M3);
-	float2 f = __half22float2(__half2(h));
+	float2 f = __half22float2(half_of_fp8(two));
 
 	return pack_bf16(f.x, f.y);
 }
@@ -156,9 +169,8 @@ template <int D> struct page_fp8 {
 			int at = (int)threadIdx.x + i * DECODE_THREADS;
 			uint2 codes = __ldg((const uint2 *)(head + at * 8));
 
-			asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" :: "r"(to + tile_at<D>(at / (D / 8), at % (D / 8))),
-				     "r"(bf16_of_fp8(codes.x & 0xffff)), "r"(bf16_of_fp8(codes.x >> 16)),
-				     "r"(bf16_of_fp8(codes.y & 0xffff)), "r"(bf16_of_fp8(codes.y >> 16)) : "memory");
+			store16(to + tile_at<D>(at / (D / 8), at % (D / 8)), bf16_of_fp8(codes.x & 0xffff), bf16_of_fp8(codes.x >> 16),
+				bf16_of_fp8(codes.y & 0xffff), bf16_of_fp8(codes.y >> 16));
 		}
 	}
 
@@ -172,11 +184,10 @@ template <int D> struct page_fp8 {
 			for (int part = 0; part < D / 64; part++) {
 				uint32_t w[4];
 
-				asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-					     : "r"(at + key_at(8 * half + lane / 4, (lane & 3) + 4 * part)) : "memory");
+				load16(w, at + key_at(8 * half + lane / 4, (lane & 3) + 4 * part));
 #pragma unroll
 				for (int k = 0; k < 4; k++)
-					mma_f16(s[half], q[4 * part + k], half_of_fp8(w[k] & 0xffff), half_of_fp8(w[k] >> 16));
+					mma_f16(s[half], q[4 * part + k], half_bits(w[k] & 0xffff), half_bits(w[k] >> 16));
 			}
 	}
 
@@ -202,10 +213,10 @@ template <int D> struct page_fp8 {
 			for (int i = 0; i < 2; i++) {
 				uint32_t low = b[2 * i], high = b[2 * i + 1];
 
-				mma_f16(o->v[4 * j + 2 * i], p, half_of_fp8(__byte_perm(low, 0, 0x4420) & 0xffff),
-					half_of_fp8(__byte_perm(high, 0, 0x4420) & 0xffff));
-				mma_f16(o->v[4 * j + 2 * i + 1], p, half_of_fp8(__byte_perm(low, 0, 0x4431) & 0xffff),
-					half_of_fp8(__byte_perm(high, 0, 0x4431) & 0xffff));
+				mma_f16(o->v[4 * j + 2 * i], p, half_bits(__byte_perm(low, 0, 0x4420) & 0xffff),
+					half_bits(__byte_perm(high, 0, 0x4420) & 0xffff));
+				mma_f16(o->v[4 * j + 2 * i + 1], p, half_bits(__byte_perm(low, 0, 0x4431) & 0xffff),
+					half_bits(__byte_perm(high, 0, 0x4431) & 0xffff));
 			}
 		}
 	}

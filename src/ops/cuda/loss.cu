@@ -5,68 +5,13 @@
  * that it has read before. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
-
-enum { THREADS = 512, WARPS = THREADS / 32 };
-
-struct stats { float max, sum, weighted; };   /* sum of e^(x - max), and of e^(x - max) x */
-
-static __device__ inline struct stats join(struct stats a, struct stats b)
-{
-	float m = fmaxf(a.max, b.max), ka = a.max == m ? 1.0f : __expf(a.max - m), kb = b.max == m ? 1.0f : __expf(b.max - m);
-	struct stats r = { m, a.sum * ka + b.sum * kb, a.weighted * ka + b.weighted * kb };
-
-	return r;
-}
-
-static __device__ inline void take(struct stats *s, float x)
-{
-	if (x > s->max) {
-		float k = __expf(s->max - x);
-
-		s->sum = s->sum * k + 1.0f;
-		s->weighted = s->weighted * k + x;
-		s->max = x;
-	} else {
-		float e = __expf(x - s->max);
-
-		s->sum += e;
-		s->weighted += e * x;
-	}
-}
-
-static __device__ struct stats row_stats(const float *x, int V)
-{
-	__shared__ struct stats shared[WARPS];
-	struct stats s = { -3.0e38f, 0, 0 };
-
-	for (int i = threadIdx.x * 4; i < V; i += THREADS * 4) {
-		float4 v = *(const float4 *)(x + i);
-
-		take(&s, v.x);
-		take(&s, v.y);
-		take(&s, v.z);
-		take(&s, v.w);
-	}
-	for (int o = 16; o; o /= 2) {
-		struct stats b = { __shfl_xor_sync(0xffffffffu, s.max, o), __shfl_xor_sync(0xffffffffu, s.sum, o),
-				   __shfl_xor_sync(0xffffffffu, s.weighted, o) };
-
-		s = threadIdx.x & o ? join(b, s) : join(s, b);
-	}
-	if (threadIdx.x % 32 == 0)
-		shared[threadIdx.x / 32] = s;
-	__syncthreads();
-	s = shared[0];
-	for (int i = 1; i < WARPS; i++)
-		s = join(s, shared[i]);
-	return s;
-}
+#include "ops/cuda/row_stats.cuh"
 
 static __device__ void put_grad(float *x, int V, float lse, int target, float coef)
 {
 	bf16 *to = (bf16 *)x;
 
-	for (int at = 0; at < V; at += THREADS * 8) {
+	for (int at = 0; at < V; at += ROW_THREADS * 8) {
 		int i = at + threadIdx.x * 8;
 		struct f8 v;
 
@@ -83,15 +28,15 @@ static __device__ void put_grad(float *x, int V, float lse, int target, float co
 	}
 }
 
-static __global__ void __launch_bounds__(THREADS) xent(struct cuda_xent a)
+static __global__ void __launch_bounds__(ROW_THREADS) xent(struct cuda_xent a)
 {
 	size_t row = blockIdx.x;
 	float *x = a.logits + row * a.V;
-	struct stats s = row_stats(x, a.V);
-	float lse = s.max + logf(s.sum);
+	struct row_stats s = row_stats_of(x, a.V);
+	float lse = row_lse(s);
 
 	if (!threadIdx.x) {
-		a.logp[row] = x[a.target[row]] - lse;
+		a.logp[row] = __fadd_rn(x[a.target[row]], -lse);
 		if (a.entropy)
 			a.entropy[row] = lse - s.weighted / s.sum;
 	}
@@ -106,6 +51,6 @@ int cuda_xent(struct cuda *c, const struct cuda_xent *x)
 	if (x->V % 8)
 		return CUDA_OWN_SHAPE;
 	if (x->rows)
-		xent<<<x->rows, THREADS, 0, c->stream>>>(*x);
+		xent<<<x->rows, ROW_THREADS, 0, c->stream>>>(*x);
 	return cuda_launched();
 }

@@ -38,6 +38,17 @@ template <int N> static __device__ __forceinline__ void copies_wait(void)
 	asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
 
+static __device__ __forceinline__ void load16(uint32_t r[4], uint32_t at)
+{
+	asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+}
+
+static __device__ __forceinline__ void store16(uint32_t at, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
+{
+	asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" :: "r"(at), "r"(r0), "r"(r1), "r"(r2), "r"(r3) : "memory");
+}
+
+/* Four matrices of 8 rows of 16 bytes; lane i has the address of row i % 8 of matrix i / 8. */
 static __device__ __forceinline__ void load_matrices(uint32_t r[4], uint32_t at)
 {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"

@@ -1,0 +1,93 @@
+/* Attention over a pack in fp64, forward and backward, as plainly as it can be written. */
+#ifndef TEST_CUDA_ATTN_REFERENCE_H
+#define TEST_CUDA_ATTN_REFERENCE_H
+
+#include <math.h>
+
+#include <vector>
+
+struct reference {
+	int H, HKV, D;
+	std::vector<int32_t> start;
+	std::vector<double> qkv, dout;          /* [T][H + 2 HKV][D], [T][H][D] */
+	std::vector<double> out, lse, dqkv;     /* [T][H][D], [T][H], as qkv */
+
+	int T(void) const { return start.back(); }
+	double *row(std::vector<double> &v, int t, int head) { return &v[((size_t)t * (H + 2 * HKV) + head) * D]; }
+
+	/* Probabilities of row t of head h over rows from..t. */
+	std::vector<double> weights(int t, int h, int from, double *log_sum)
+	{
+		std::vector<double> p(t - from + 1);
+		double most = -INFINITY, sum = 0;
+
+		for (int j = from; j <= t; j++) {
+			double s = 0;
+			const double *q = row(qkv, t, h), *k = row(qkv, j, H + h / (H / HKV));
+
+			for (int d = 0; d < D; d++)
+				s += q[d] * k[d];
+			p[j - from] = s / sqrt(D);
+			most = fmax(most, p[j - from]);
+		}
+		for (double &x : p)
+			sum += x = exp(x - most);
+		for (double &x : p)
+			x /= sum;
+		*log_sum = most + log(sum);
+		return p;
+	}
+
+	void forward_row(int t, int h, int from)
+	{
+		const std::vector<double> p = weights(t, h, from, &lse[(size_t)t * H + h]);
+		double *o = &out[((size_t)t * H + h) * D];
+
+		for (int j = from; j <= t; j++) {
+			const double *v = row(qkv, j, H + HKV + h / (H / HKV));
+
+			for (int d = 0; d < D; d++)
+				o[d] += p[j - from] * v[d];
+		}
+	}
+
+	void backward_row(int t, int h, int from)
+	{
+		double log_sum, delta = 0, *dq = row(dqkv, t, h);
+		const std::vector<double> p = weights(t, h, from, &log_sum);
+		const double *g = &dout[((size_t)t * H + h) * D], *o = &out[((size_t)t * H + h) * D], *q = row(qkv, t, h);
+		int kv = h / (H / HKV);
+
+		for (int d = 0; d < D; d++)
+			delta += g[d] * o[d];
+		for (int j = from; j <= t; j++) {
+			double dp = 0, ds, *dk = row(dqkv, j, H + kv), *dv = row(dqkv, j, H + HKV + kv);
+			const double *k = row(qkv, j, H + kv), *v = row(qkv, j, H + HKV + kv);
+
+			for (int d = 0; d < D; d++)
+				dp += g[d] * v[d];
+			ds = p[j - from] * (dp - delta) / sqrt(D);
+			for (int d = 0; d < D; d++) {
+				dq[d] += ds * k[d];
+				dk[d] += ds * q[d];
+				dv[d] += p[j - from] * g[d];
+			}
+		}
+	}
+
+	void compute(bool backward)
+	{
+		out.assign((size_t)T() * H * D, 0);
+		lse.assign((size_t)T() * H, 0);
+		dqkv.assign(qkv.size(), 0);
+		for (size_t s = 0; s + 1 < start.size(); s++)
+			for (int t = start[s]; t < start[s + 1]; t++)
+				for (int h = 0; h < H; h++) {
+					forward_row(t, h, start[s]);
+					if (backward)
+						backward_row(t, h, start[s]);
+				}
+	}
+};
+
+#endif
