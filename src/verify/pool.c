@@ -62,6 +62,7 @@ struct judge_pool {
 	struct job *first, **last;
 	struct done *done, **done_last;
 	size_t pending;
+	int woken;                /* by wake_fd */
 	struct judge_pool_stats stats;
 };
 
@@ -470,9 +471,17 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
+/* Empties the eventfd. */
+static int take_wake(const struct judge_pool *p)
+{
+	uint64_t n;
+
+	return read(p->p.wake_fd, &n, sizeof n) == sizeof n;
+}
+
 static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 {
-	struct pollfd fds[256];
+	struct pollfd fds[256 + 1];
 	int of[256], n = 0;
 
 	for (int i = 0; i < p->workers && n < 256; i++)
@@ -480,8 +489,10 @@ static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 			fds[n] = (struct pollfd){ .fd = p->slot[i].w.fd, .events = POLLIN };
 			of[n++] = i;
 		}
-	if (poll(fds, (nfds_t)n, timeout_ms) < 0 && errno != EINTR)
+	fds[n] = (struct pollfd){ .fd = p->p.wake_fd ? p->p.wake_fd : -1, .events = POLLIN };
+	if (poll(fds, (nfds_t)n + 1, timeout_ms) < 0 && errno != EINTR)
 		return err_errno(e, "poll");
+	p->woken |= fds[n].revents & POLLIN ? take_wake(p) : 0;
 	for (int i = 0; i < n; i++)
 		if (fds[i].revents && p->slot[of[i]].w.fd == fds[i].fd && read_reply(p, &p->slot[of[i]], e))
 			return -1;
@@ -509,5 +520,9 @@ int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct e
 			return 0;
 		if (pump(p, 50, e))
 			return -1;
+		if (p->woken) {
+			p->woken = 0;
+			return 0;
+		}
 	}
 }

@@ -1,0 +1,91 @@
+/* tritonrl serve: the judge for other programs. */
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "serve/serve.h"
+
+struct args {
+	const char *host, *token_file;
+	int64_t port, waiting, body_mb, connections, idle;
+	struct judge_args judge;
+};
+
+static const struct opt opts[] = {
+	OPT_STR(struct args, host, "host", "ADDRESS", "127.0.0.1", "where to listen; any but a loopback address needs a token"),
+	OPT_INT(struct args, port, "port", 0, 65535, 8077, "0: any that is free; the first line of output says which"),
+	OPT_STR(struct args, token_file, "token-file", "FILE", NULL, "requests must carry this file's first line: Authorization: Bearer TOKEN"),
+	OPT_INT(struct args, waiting, "queue", 1, 10000000, 4096, "candidates that may wait; more are answered 429"),
+	OPT_INT(struct args, body_mb, "body-mb", 1, 1024, 16, "largest request, in MiB"),
+	OPT_INT(struct args, connections, "connections", 1, 100000, 512, "connections at once"),
+	OPT_INT(struct args, idle, "idle", 1, 86400, 60, "seconds a connection may be silent"),
+	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge, where a request does not say otherwise"),
+	OPT_END
+};
+
+static const struct cmd_usage usage = {
+	.args = "",
+	.about = "Serve the judge over HTTP. POST /v1/verify takes a candidate or a batch and answers a verdict a line as they are ready; "
+		 "GET /v1/verdicts/KEY gives one again; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
+		 "is being judged and ends.",
+	.opts = opts,
+};
+
+static int read_token(const char *path, struct buf *out, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	struct str rest;
+	int rc = file_read(path, 1 << 16, &text, e);
+
+	if (!rc) {
+		rest = buf_str(&text);
+		buf_addstr(out, str_trim(str_cut(&rest, '\n')));
+		rc = out->n >= 8 ? buf_check(out, e) : err_set(e, ERR_USAGE, "the token in '%s' has fewer than 8 characters", path);
+	}
+	buf_release(&text);
+	return rc;
+}
+
+static int run(const struct args *a, struct err *e)
+{
+	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port, .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
+					     .seconds = (int)a->idle },
+				   .desk = { .judge = a->judge, .waiting = a->waiting } };
+	struct buf token = BUF_INIT;
+	struct serve *s = NULL;
+
+	if (!a->token_file || !read_token(a->token_file, &token, e)) {
+		o.http.token = token.n ? token.p : NULL;
+		s = serve_open(&o, e);
+	}
+	if (s) {
+		printf("listening on http://%s:%d\n", a->host, serve_port(s));
+		fflush(stdout);
+		while (!stop_requested())
+			nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		log_info("stopping");
+		serve_close(s, 30.0);
+	}
+	buf_release(&token);
+	return s ? 0 : -1;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct opt_parsed p;
+	struct args a;
+	struct err e = ERR_INIT;
+	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+
+	if (rc >= 0)
+		return rc;
+	stop_install();
+	signal(SIGPIPE, SIG_IGN);
+	rc = run(&a, &e);
+	opt_release(&p);
+	return rc ? cmd_fail("serve", &e) : CMD_OK;
+}

@@ -1,0 +1,469 @@
+/* The server: see httpd.h.
+ *
+ * A call is shared by two sides, the connection (libmicrohttpd's thread) and the answerer. Each holds
+ * one reference; `lock` guards what both touch. While there is nothing to send the connection is
+ * suspended, and whoever adds something resumes it. */
+#include "net/httpd.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { BODY_MOST = 16 << 20, CONNECTIONS = 512, SECONDS = 60 };
+
+struct httpd {
+	struct httpd_options o;
+	struct MHD_Daemon *daemon;
+	int port;
+	atomic_int closing;
+	atomic_llong requests, refused, open;
+	unsigned char token[32];      /* its digest, so that comparing takes the same time for all */
+};
+
+struct httpd_call {
+	struct httpd *h;
+	struct MHD_Connection *conn;
+	const struct httpd_route *route;
+	char *path;
+	uint64_t client;
+	struct buf body;
+	int too_large;
+	pthread_mutex_t lock;
+	int refs;
+	int gone;                     /* the client is */
+	int suspended;
+	int begun, ended;             /* the answer */
+	int queued;                   /* handed to libmicrohttpd */
+	int streaming;
+	int status;
+	char *type, *extra;
+	struct buf out;               /* what waits to be sent */
+	size_t sent;
+};
+
+/* --- references ------------------------------------------------------------------------------- */
+
+static void release(struct httpd_call *c)
+{
+	int left;
+
+	pthread_mutex_lock(&c->lock);
+	left = --c->refs;
+	pthread_mutex_unlock(&c->lock);
+	if (left)
+		return;
+	atomic_fetch_sub(&c->h->open, 1);
+	pthread_mutex_destroy(&c->lock);
+	buf_release(&c->body);
+	buf_release(&c->out);
+	mem_free(c->path);
+	mem_free(c->type);
+	mem_free(c->extra);
+	mem_free(c);
+}
+
+/* Call with the lock held. */
+static void wake(struct httpd_call *c)
+{
+	if (c->suspended && !c->gone) {
+		c->suspended = 0;
+		MHD_resume_connection(c->conn);
+	}
+}
+
+/* --- sending ------------------------------------------------------------------------------------ */
+
+static ssize_t on_pull(void *ctx, uint64_t at, char *to, size_t most)
+{
+	struct httpd_call *c = ctx;
+	ssize_t n;
+
+	(void)at;
+	pthread_mutex_lock(&c->lock);
+	n = (ssize_t)MIN(c->out.n - c->sent, most);
+	if (n > 0) {
+		memcpy(to, c->out.p + c->sent, (size_t)n);
+		c->sent += (size_t)n;
+		if (c->sent == c->out.n) {
+			buf_clear(&c->out);
+			c->sent = 0;
+		}
+	} else if (c->ended) {
+		n = MHD_CONTENT_READER_END_OF_STREAM;
+	} else {
+		c->suspended = 1;
+		MHD_suspend_connection(c->conn);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
+static enum MHD_Result queue(struct httpd_call *c)
+{
+	struct MHD_Response *r;
+	enum MHD_Result rc;
+
+	c->queued = 1;
+	if (c->streaming)
+		r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1 << 16, on_pull, c, NULL);
+	else
+		r = MHD_create_response_from_buffer(c->out.n, (void *)buf_cstr(&c->out), MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, c->type ? c->type : "application/json");
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	if (c->extra) {
+		struct str value = str_of(c->extra), name = str_cut(&value, ':');
+		char key[64];
+
+		snprintf(key, sizeof key, "%.*s", STR_ARG(name));
+		value = str_trim(value);
+		MHD_add_response_header(r, key, value.p);
+	}
+	rc = MHD_queue_response(c->conn, (unsigned)c->status, r);
+	MHD_destroy_response(r);
+	return rc;
+}
+
+/* --- receiving ------------------------------------------------------------------------------------ */
+
+static uint64_t address_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *i = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = i ? i->client_addr : NULL;
+
+	if (a && a->sa_family == AF_INET)
+		return hash_xxh64(&((const struct sockaddr_in *)a)->sin_addr, sizeof (struct in_addr), 0);
+	if (a && a->sa_family == AF_INET6)
+		return hash_xxh64(&((const struct sockaddr_in6 *)a)->sin6_addr, sizeof (struct in6_addr), 0);
+	return 0;
+}
+
+/* The longest path that fits; *known: the path is there, but not with this method. */
+static const struct httpd_route *find_route(const struct httpd *h, const char *method, struct str path, int *known)
+{
+	const struct httpd_route *best = NULL;
+
+	*known = 0;
+	for (const struct httpd_route *r = h->o.routes; r->method; r++) {
+		size_t n = strlen(r->path);
+		int fits = r->path[n - 1] == '/' && n > 1 ? str_starts(path, r->path) : str_is(path, r->path);
+
+		*known |= fits;
+		if (fits && !strcmp(r->method, method) && (!best || n > strlen(best->path)))
+			best = r;
+	}
+	return best;
+}
+
+static struct httpd_call *new_call(struct httpd *h, struct MHD_Connection *conn, const char *url)
+{
+	struct httpd_call *c = mem_zalloc(sizeof *c);
+
+	if (!c || !(c->path = mem_strdup(url))) {
+		mem_free(c);
+		return NULL;
+	}
+	c->h = h;
+	c->conn = conn;
+	c->client = address_of(conn);
+	c->refs = 1;
+	c->status = 200;
+	pthread_mutex_init(&c->lock, NULL);
+	atomic_fetch_add(&h->open, 1);
+	atomic_fetch_add(&h->requests, 1);
+	return c;
+}
+
+static int has_token(const struct httpd_call *c)
+{
+	const char *given = httpd_header(c, "Authorization");
+	unsigned char digest[32];
+	struct sha256 s;
+	int same = 0;
+
+	if (!c->h->o.token)
+		return 1;
+	if (!given || strncmp(given, "Bearer ", 7))
+		return 0;
+	sha256_init(&s);
+	sha256_add(&s, given + 7, strlen(given + 7));
+	sha256_end(&s, digest);
+	for (size_t i = 0; i < sizeof digest; i++)
+		same |= digest[i] ^ c->h->token[i];
+	return !same;
+}
+
+/* The answer that needs no route, if there is one. */
+static void refuse(struct httpd_call *c, const char *method)
+{
+	int known;
+
+	if (c->too_large) {
+		httpd_error(c, 413, "the request is larger than %zu bytes", c->h->o.body_most);
+	} else if (atomic_load(&c->h->closing)) {
+		httpd_error(c, 503, "the server is stopping");
+	} else if (!has_token(c)) {
+		httpd_error(c, 401, "this server wants a token: Authorization: Bearer TOKEN");
+	} else if (!(c->route = find_route(c->h, method, str_of(c->path), &known))) {
+		httpd_error(c, known ? 405 : 404, known ? "%s is not for '%s'" : "%s: there is no '%s'", method, c->path);
+	} else {
+		return;
+	}
+	atomic_fetch_add(&c->h->refused, 1);
+}
+
+/* A whole request: the route has it, and the answer or a wait follows. */
+static enum MHD_Result dispatch(struct httpd_call *c, const char *method)
+{
+	int answered;
+
+	c->refs++;                       /* the answerer's */
+	refuse(c, method);
+	if (c->route)
+		c->route->fn(c->h->o.ctx, c);
+	pthread_mutex_lock(&c->lock);
+	answered = c->begun;
+	if (!answered) {
+		c->suspended = 1;
+		MHD_suspend_connection(c->conn);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return answered ? queue(c) : MHD_YES;
+}
+
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url, const char *method, const char *version, const char *data,
+				  size_t *n, void **state)
+{
+	struct httpd *h = ctx;
+	struct httpd_call *c = *state;
+	int waiting;
+
+	(void)version;
+	if (!c) {
+		*state = new_call(h, conn, url);
+		return *state ? MHD_YES : MHD_NO;
+	}
+	if (*n) {
+		c->too_large |= c->body.n + *n > h->o.body_most;
+		if (!c->too_large)
+			buf_add(&c->body, data, *n);
+		*n = 0;
+		return c->body.failed ? MHD_NO : MHD_YES;
+	}
+	/* Called again after a wait: the answer has begun. */
+	pthread_mutex_lock(&c->lock);
+	waiting = c->begun && !c->queued;
+	pthread_mutex_unlock(&c->lock);
+	if (waiting)
+		return queue(c);
+	return c->route ? MHD_YES : dispatch(c, method);
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *conn, void **state, enum MHD_RequestTerminationCode why)
+{
+	struct httpd_call *c = *state;
+
+	(void)ctx, (void)conn, (void)why;
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->gone = 1;
+	pthread_mutex_unlock(&c->lock);
+	release(c);
+	*state = NULL;
+}
+
+/* --- a request, asked ------------------------------------------------------------------------------ */
+
+struct str httpd_path(const struct httpd_call *c) { return str_of(c->path); }
+struct str httpd_rest(const struct httpd_call *c) { return str_of(c->path + strlen(c->route->path)); }
+struct str httpd_body(const struct httpd_call *c) { return buf_str(&c->body); }
+uint64_t httpd_client(const struct httpd_call *c) { return c->client; }
+
+const char *httpd_query(const struct httpd_call *c, const char *name)
+{
+	return MHD_lookup_connection_value(c->conn, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *httpd_header(const struct httpd_call *c, const char *name)
+{
+	return MHD_lookup_connection_value(c->conn, MHD_HEADER_KIND, name);
+}
+
+int httpd_gone(const struct httpd_call *c)
+{
+	struct httpd_call *w = (struct httpd_call *)c;
+	int gone;
+
+	/* A suspended connection is not looked at by anybody else. */
+	pthread_mutex_lock(&w->lock);
+	if (!w->gone && w->suspended) {
+		const union MHD_ConnectionInfo *i = MHD_get_connection_info(w->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+		char byte;
+
+		gone = i && recv(i->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	} else {
+		gone = w->gone;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return gone;
+}
+
+/* --- answers ------------------------------------------------------------------------------------------ */
+
+void httpd_reply(struct httpd_call *c, int status, const char *type, struct str body, const char *extra)
+{
+	pthread_mutex_lock(&c->lock);
+	c->status = status;
+	c->type = type ? mem_strdup(type) : NULL;
+	c->extra = extra ? mem_strdup(extra) : NULL;
+	buf_addstr(&c->out, body);
+	c->begun = c->ended = 1;
+	wake(c);
+	pthread_mutex_unlock(&c->lock);
+	release(c);
+}
+
+void httpd_error(struct httpd_call *c, int status, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT, message = BUF_INIT;
+	struct jw w = { .out = &text };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&message, fmt, ap);
+	va_end(ap);
+	jw_begin(&w, '{');
+	jw_key(&w, "error"), jw_begin(&w, '{');
+	jw_key(&w, "message"), jw_str(&w, buf_str(&message));
+	jw_key(&w, "type"), jw_cstr(&w, status == 429 ? "rate_limit_exceeded" : status < 500 ? "invalid_request_error" : "server_error");
+	jw_end(&w, '}');
+	jw_end(&w, '}');
+	buf_addc(&text, '\n');
+	httpd_reply(c, status, "application/json", buf_str(&text), status == 429 || status == 503 ? "Retry-After: 1" : status == 401 ? "WWW-Authenticate: Bearer" : NULL);
+	buf_release(&text);
+	buf_release(&message);
+}
+
+void httpd_begin(struct httpd_call *c, const char *type)
+{
+	pthread_mutex_lock(&c->lock);
+	c->type = mem_strdup(type);
+	c->begun = c->streaming = 1;
+	wake(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void httpd_add(struct httpd_call *c, struct str piece)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!c->gone)
+		buf_addstr(&c->out, piece);
+	wake(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void httpd_end(struct httpd_call *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ended = 1;
+	wake(c);
+	pthread_mutex_unlock(&c->lock);
+	release(c);
+}
+
+/* --- life ---------------------------------------------------------------------------------------------- */
+
+/* Numbers only: a name would have to be asked for. "localhost" is one that everybody knows. */
+static int read_address(const struct httpd_options *o, struct sockaddr_storage *out, socklen_t *n, struct err *e)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM }, *found = NULL;
+	const char *host = !o->host || !strcmp(o->host, "localhost") ? "127.0.0.1" : o->host;
+	char port[16];
+
+	snprintf(port, sizeof port, "%d", o->port);
+	if (getaddrinfo(host, port, &hints, &found))
+		return err_set(e, ERR_USAGE, "'%s' is no address to listen on", host);
+	memcpy(out, found->ai_addr, found->ai_addrlen);
+	*n = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+static void quiet(void *ctx, const char *fmt, va_list ap)
+{
+	(void)ctx, (void)fmt, (void)ap;
+}
+
+struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
+{
+	struct httpd *h = mem_zalloc(sizeof *h);
+	struct sockaddr_storage a;
+	socklen_t n;
+	const union MHD_DaemonInfo *info;
+	struct sha256 s;
+
+	if (!h || read_address(o, &a, &n, e)) {
+		if (!h)
+			err_nomem(e);
+		mem_free(h);
+		return NULL;
+	}
+	h->o = *o;
+	h->o.body_most = o->body_most ? o->body_most : BODY_MOST;
+	if (o->token) {
+		sha256_init(&s);
+		sha256_add(&s, o->token, strlen(o->token));
+		sha256_end(&s, h->token);
+	}
+	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
+				     (uint16_t)o->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+				     MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(o->connections ? o->connections : CONNECTIONS),
+				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS), MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+	if (!info) {
+		err_errno(e, "cannot listen on %s, port %d", o->host ? o->host : "127.0.0.1", o->port);
+		mem_free(h);
+		return NULL;
+	}
+	h->port = info->port;
+	return h;
+}
+
+int httpd_port(const struct httpd *h)
+{
+	return h->port;
+}
+
+void httpd_drain(struct httpd *h)
+{
+	atomic_store(&h->closing, 1);
+}
+
+void httpd_close(struct httpd *h, double seconds)
+{
+	if (!h)
+		return;
+	httpd_drain(h);
+	for (double left = seconds; left > 0 && atomic_load(&h->open); left -= 0.02)
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	MHD_stop_daemon(h->daemon);
+	mem_free(h);
+}
+
+struct httpd_stats httpd_stats(const struct httpd *h)
+{
+	struct httpd *w = (struct httpd *)h;
+
+	return (struct httpd_stats){ .requests = atomic_load(&w->requests), .open = atomic_load(&w->open), .refused = atomic_load(&w->refused) };
+}

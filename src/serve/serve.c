@@ -1,0 +1,112 @@
+/* The server's routes: see serve.h. */
+#include "serve/serve.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+struct serve {
+	struct httpd *http;
+	struct desk *desk;
+	int64_t start_ns;
+};
+
+static void verify(void *ctx, struct httpd_call *c)
+{
+	desk_verify(((struct serve *)ctx)->desk, c);
+}
+
+static void verdict(void *ctx, struct httpd_call *c)
+{
+	desk_verdict(((struct serve *)ctx)->desk, c);
+}
+
+static void health(void *ctx, struct httpd_call *c)
+{
+	(void)ctx;
+	httpd_reply(c, 200, "application/json", STR("{\"status\":\"ok\",\"version\":\"" TRITONRL_VERSION "\"}\n"), NULL);
+}
+
+/* --- metrics in Prometheus' form -------------------------------------------------------------------- */
+
+static void put(struct buf *out, const char *name, const char *type, const char *help, double v)
+{
+	buf_addf(out, "# HELP tritonrl_%s %s\n# TYPE tritonrl_%s %s\ntritonrl_%s %.17g\n", name, help, name, type, name, v);
+}
+
+static void metrics(void *ctx, struct httpd_call *c)
+{
+	struct serve *s = ctx;
+	struct desk_stats d = desk_stats(s->desk);
+	struct httpd_stats h = httpd_stats(s->http);
+	struct buf out = BUF_INIT;
+
+	put(&out, "up_seconds", "gauge", "Seconds since the server started.", (double)(clock_ns() - s->start_ns) / 1e9);
+	put(&out, "requests_total", "counter", "HTTP requests.", (double)h.requests);
+	put(&out, "requests_open", "gauge", "HTTP requests in work.", (double)h.open);
+	put(&out, "candidates_waiting", "gauge", "Candidates that wait or are being judged.", (double)d.waiting);
+	put(&out, "candidates_judging", "gauge", "Candidates that are being judged.", (double)d.judging);
+	put(&out, "judge_lanes", "gauge", "Combinations of judge options with processes of their own.", (double)d.lanes);
+	buf_adds(&out, "# HELP tritonrl_verdicts_total Candidates answered.\n# TYPE tritonrl_verdicts_total counter\n");
+	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} %lld\ntritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
+		 "tritonrl_verdicts_total{verdict=\"unjudged\"} %lld\n", (long long)d.correct, (long long)d.wrong, (long long)d.unjudged);
+	put(&out, "verdicts_cached_total", "counter", "Verdicts that were known already.", (double)d.cached);
+	put(&out, "candidates_dropped_total", "counter", "Candidates of clients that went away.", (double)d.dropped);
+	put(&out, "requests_refused_total", "counter", "Requests answered 429 because too much was waiting.", (double)d.refused);
+	put(&out, "verdict_seconds_total", "counter", "Seconds from arrival to verdict, summed over candidates.", d.seconds);
+	httpd_reply(c, 200, "text/plain; version=0.0.4", buf_str(&out), NULL);
+	buf_release(&out);
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "POST", .path = "/v1/verify", .fn = verify },
+	{ .method = "GET", .path = "/v1/verdicts/", .fn = verdict },
+	{ .method = "GET", .path = "/healthz", .fn = health },
+	{ .method = "GET", .path = "/metrics", .fn = metrics },
+	{ .method = NULL }
+};
+
+/* --- life ---------------------------------------------------------------------------------------------- */
+
+static int is_loopback(const char *host)
+{
+	return !host || !strcmp(host, "localhost") || !strcmp(host, "::1") || !strncmp(host, "127.", 4);
+}
+
+struct serve *serve_open(const struct serve_options *o, struct err *e)
+{
+	struct serve *s = mem_zalloc(sizeof *s);
+	struct httpd_options h = o->http;
+
+	if (!s) {
+		err_nomem(e);
+		return NULL;
+	}
+	s->start_ns = clock_ns();
+	h.routes = routes;
+	h.ctx = s;
+	if (!h.token && !is_loopback(h.host))
+		err_set(e, ERR_USAGE, "whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
+	else if ((s->desk = desk_open(&o->desk, e)) && (s->http = httpd_open(&h, e)))
+		return s;
+	desk_close(s->desk);
+	mem_free(s);
+	return NULL;
+}
+
+int serve_port(const struct serve *s)
+{
+	return httpd_port(s->http);
+}
+
+void serve_close(struct serve *s, double seconds)
+{
+	if (!s)
+		return;
+	/* New requests are refused first; the desk then answers everything, so that no connection waits any more. */
+	httpd_drain(s->http);
+	desk_close(s->desk);
+	httpd_close(s->http, seconds);
+	mem_free(s);
+}

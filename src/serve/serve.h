@@ -1,0 +1,19 @@
+/* The server: verification for other trainers over HTTP, and what one watches it by. */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "serve/desk.h"
+
+struct serve_options {
+	struct httpd_options http;    /* host, port, token, limits; routes and ctx are the server's */
+	struct desk_options desk;
+};
+
+struct serve;
+/* A token is needed to listen on any but a loopback address. */
+struct serve *serve_open(const struct serve_options *o, struct err *e);
+int serve_port(const struct serve *s);
+/* Lets what is in work finish, at most so long. */
+void serve_close(struct serve *s, double seconds);
+
+#endif
