@@ -418,6 +418,11 @@ int lines_next(struct line_reader *r, struct str *line, struct err *e)
 	}
 }
 
+int lines_ready(const struct line_reader *r)
+{
+	return r->eof || (r->buf.n > r->at && memchr(r->buf.p + r->at, '\n', r->buf.n - r->at));
+}
+
 void lines_close(struct line_reader *r)
 {
 	if (r->fd > 0)

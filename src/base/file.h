@@ -72,6 +72,7 @@ struct line_reader {
 int lines_open(struct line_reader *r, const char *path, struct err *e);   /* "-": stdin */
 /* 1: a line (borrowed until the next call, without its newline), 0: end, -1: error. */
 int lines_next(struct line_reader *r, struct str *line, struct err *e);
+int lines_ready(const struct line_reader *r);     /* the next call has its line without reading */
 void lines_close(struct line_reader *r);
 
 #endif

@@ -108,11 +108,20 @@ static int judge_jsonl(struct session *s)
 
 	if (lines_open(&r, s->a->jsonl, s->e))
 		return -1;
-	while ((rc = lines_next(&r, &line, s->e)) > 0 && !stop_requested())
+	for (;;) {
+		/* Whoever writes here may wait for an answer before the next line. */
+		if (r.fd == 0 && !lines_ready(&r) && stream_wait(&s->stream, r.fd, s->e)) {
+			rc = -1;
+			break;
+		}
+		rc = stop_requested() ? 0 : lines_next(&r, &line, s->e);
+		if (rc <= 0)
+			break;
 		if (str_trim(line).n && submit_line(s, line, r.number)) {
 			rc = -1;
 			break;
 		}
+	}
 	lines_close(&r);
 	return rc < 0 ? -1 : stream_finish(&s->stream, s->e);
 }

@@ -37,6 +37,7 @@ struct httpd_call {
 	uint64_t client;
 	struct buf body;
 	int too_large;
+	int whole;                    /* all of the request is there */
 	pthread_mutex_t lock;
 	int refs;
 	int gone;                     /* the client is */
@@ -61,7 +62,7 @@ static void release(struct httpd_call *c)
 	pthread_mutex_unlock(&c->lock);
 	if (left)
 		return;
-	atomic_fetch_sub(&c->h->open, 1);
+	atomic_fetch_sub(&c->h->open, c->whole);
 	pthread_mutex_destroy(&c->lock);
 	buf_release(&c->body);
 	buf_release(&c->out);
@@ -179,8 +180,6 @@ static struct httpd_call *new_call(struct httpd *h, struct MHD_Connection *conn,
 	c->refs = 1;
 	c->status = 200;
 	pthread_mutex_init(&c->lock, NULL);
-	atomic_fetch_add(&h->open, 1);
-	atomic_fetch_add(&h->requests, 1);
 	return c;
 }
 
@@ -228,6 +227,9 @@ static enum MHD_Result dispatch(struct httpd_call *c, const char *method)
 	int answered;
 
 	c->refs++;                       /* the answerer's */
+	c->whole = 1;
+	atomic_fetch_add(&c->h->open, 1);
+	atomic_fetch_add(&c->h->requests, 1);
 	refuse(c, method);
 	if (c->route)
 		c->route->fn(c->h->o.ctx, c);

@@ -248,8 +248,12 @@ void desk_verify(struct desk *d, struct httpd_call *c)
 	const struct json *list = j ? json_get(j, "candidates") : NULL;
 	size_t n = list ? json_count(list) : 1;
 	struct desk_item **items = mem_array(n + 1, sizeof *items);
-	struct lane *l = j && items ? lane_of(d, json_get(j, "options"), &e) : NULL;
+	struct lane *l = NULL;
 
+	if (list && json_kind(list) != JSON_ARRAY)
+		err_set(&e, ERR_USAGE, "'candidates' is no list");
+	else if (j && items)
+		l = lane_of(d, json_get(j, "options"), &e);
 	if (l && n && !read_items(j, items, n, &e)) {
 		if (!reserve(d, n)) {
 			submit(d, l, c, items, n);

@@ -1,6 +1,7 @@
 /* A stream of candidates: see stream.h. */
 #include "verify/stream.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #include "base/json.h"
@@ -255,6 +256,25 @@ int stream_add_failed(struct stream *s, struct str id, const char *why, struct e
 		return rc < 0 ? -1 : 0;
 	it = new_item(s, id, NULL, e);
 	return !it || finish_item(s, it, &v, why, e) || print_ready(s, e) ? -1 : 0;
+}
+
+int stream_wait(struct stream *s, int fd, struct err *e)
+{
+	while (!stop_requested()) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int pending = judge_pool_pending(s->pool) > 0, rc;
+
+		/* A verdict takes about a millisecond, so that is how often to look for one. */
+		rc = poll(&p, 1, pending ? 1 : 100);
+		if (rc > 0)
+			return 0;
+		while (pending && (rc = collect(s, 0, e)) > 0)
+			;
+		if (pending && rc < 0)
+			return -1;
+		fflush(stdout);
+	}
+	return 0;
 }
 
 int stream_finish(struct stream *s, struct err *e)

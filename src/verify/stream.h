@@ -48,6 +48,9 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e);
 /* A candidate that could not even be read. */
 int stream_add_failed(struct stream *s, struct str id, const char *why, struct err *e);
+/* Hands out verdicts as they come until `fd` has something to read or a stop is asked for: for a source that
+ * waits for its answers before it goes on. */
+int stream_wait(struct stream *s, int fd, struct err *e);
 int stream_finish(struct stream *s, struct err *e);
 void stream_close(struct stream *s);
 

@@ -1,0 +1,17 @@
+"""tritonrl for Python: verdicts on Triton kernels, as rewards.
+
+    import tritonrl
+    v = tritonrl.verify(task_source, candidate_source, track="hybrid")
+    v["correct"], v["reward"], tritonrl.feedback(v)
+
+No candidate runs in this process, or as Python at all: the program `tritonrl` parses it, interprets its host code and
+runs its kernels on a checked CPU machine, in sandboxed processes. This package starts that program, or talks to one
+that serves (`tritonrl serve`). It has no dependencies.
+
+Ready-made rewards: tritonrl.rewards (TRL, verl), tritonrl.environment (verifiers), tritonrl.kernelbench (a folder of
+KernelBench samples).
+"""
+from ._version import VERSION as __version__
+from .client import Judge, JudgeError, feedback, reward, verify, verify_async, verify_batch, verify_batch_async
+
+__all__ = ["Judge", "JudgeError", "feedback", "reward", "verify", "verify_async", "verify_batch", "verify_batch_async", "__version__"]

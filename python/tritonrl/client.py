@@ -1,0 +1,249 @@
+"""A judge: the program started here and spoken to line by line, or a server."""
+import asyncio
+import atexit
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+
+class JudgeError(RuntimeError):
+    """The judge itself failed: it was not found, did not start, or went away. Never a candidate's fault."""
+
+
+def find_program():
+    """The program: $TRITONRL, the one inside this package, the one of the tree it stands in, or the one on PATH."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for path in (os.environ.get("TRITONRL"), os.path.join(here, "bin", "tritonrl"), os.path.join(here, "..", "..", "tritonrl"), shutil.which("tritonrl")):
+        if path and os.access(path, os.X_OK) and not os.path.isdir(path):
+            return os.path.realpath(path)
+    raise JudgeError("the program tritonrl was not found: set TRITONRL to its path, put it on PATH, or give Judge(url=...)")
+
+
+def option_words(options):
+    """{"track": "hybrid", "sanitize": False} as words of the command line."""
+    words = []
+    for name, value in options.items():
+        name = name.replace("_", "-")
+        if value is True:
+            words.append(f"--{name}")
+        elif value is False:
+            words.append(f"--no-{name}")
+        elif value is not None:
+            words.append(f"--{name}={value}")
+    return words
+
+
+class Judge:
+    """Judges candidates. Thread-safe; usable as a context manager.
+
+    Judge(track="hybrid")                     starts the program with these options of `tritonrl verify`
+    Judge(url="http://127.0.0.1:8077")        uses a server; options go with each request
+    answers=True                              candidates are answers of a model: the code is extracted first
+    """
+
+    def __init__(self, url=None, token=None, program=None, answers=False, retries=6, **options):
+        self.url, self.token, self.answers, self.retries = url, token, answers, retries
+        self.options = {k: v for k, v in options.items() if v is not None}
+        self._program, self._process = program, None
+        self._lock, self._ids, self._waiting = threading.Lock(), itertools.count(), {}
+
+    # --- the program, started here ----------------------------------------------------------------
+
+    def _start(self):
+        words = [self._program or find_program(), "verify", "--jsonl", "-", "--json", "--quiet", *option_words(self.options)]
+        if self.answers:
+            words.append("--answers")
+        try:
+            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+        except OSError as e:
+            raise JudgeError(f"cannot start {words[0]}: {e}") from e
+        self._errors = []
+        threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+        threading.Thread(target=self._read_errors, args=(self._process,), daemon=True).start()
+        atexit.register(self.close)
+
+    def _read_errors(self, process):
+        for line in process.stderr:
+            self._errors = (self._errors + [line.rstrip()])[-20:]
+
+    def _read(self, process):
+        for line in process.stdout:
+            try:
+                verdict = json.loads(line)
+            except ValueError:
+                continue
+            with self._lock:
+                slot = self._waiting.pop(verdict.get("id"), None)
+            if slot:
+                slot.put(verdict)
+        process.wait()
+        time.sleep(0.05)
+        why = JudgeError("the judge ended: " + ("; ".join(self._errors) or f"exit code {process.returncode}"))
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+            if self._process is process:
+                self._process = None
+        for slot in waiting.values():
+            slot.put(why)
+
+    def _ask_program(self, rows):
+        slots = [_Slot() for _ in rows]
+        with self._lock:
+            if self._process is None:
+                self._start()
+            process = self._process
+            for row, slot in zip(rows, slots):
+                row["id"] = str(next(self._ids))
+                self._waiting[row["id"]] = slot
+        try:
+            with self._lock:
+                for row in rows:
+                    process.stdin.write(json.dumps(row) + "\n")
+                process.stdin.flush()
+        except (OSError, ValueError):
+            pass                    # the reader notices that the program has gone, and says why
+        return [slot.get() for slot in slots]
+
+    # --- a server -------------------------------------------------------------------------------------
+
+    def _ask_server(self, rows):
+        for i, row in enumerate(rows):
+            row["id"] = str(i)
+        body = json.dumps({"candidates": rows, "options": {k.replace("_", "-"): v for k, v in self.options.items()}, "answers": self.answers}).encode()
+        headers = {"Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        for attempt in itertools.count():
+            try:
+                with urllib.request.urlopen(urllib.request.Request(self.url.rstrip("/") + "/v1/verify", body, headers)) as answer:
+                    found = {v["id"]: v for v in map(json.loads, answer)}
+                if len(found) != len(rows):
+                    raise JudgeError(f"the server answered {len(found)} of {len(rows)} candidates")
+                return [found[row["id"]] for row in rows]
+            except urllib.error.HTTPError as e:
+                text = e.read().decode(errors="replace")
+                if e.code not in (429, 503) or attempt == self.retries:
+                    raise JudgeError(f"the server answered {e.code}: {text.strip()}") from e
+                time.sleep(float(e.headers.get("Retry-After", 1)) * 2 ** min(attempt, 4))
+            except (OSError, ValueError) as e:
+                if attempt == self.retries:
+                    raise JudgeError(f"no answer from {self.url}: {e}") from e
+                time.sleep(0.2 * 2 ** attempt)
+
+    # --- what callers use --------------------------------------------------------------------------------
+
+    def verify_batch(self, tasks, candidates):
+        """A verdict for each candidate, in order. `tasks`: one source text for all of them, or one each."""
+        tasks = [tasks] * len(candidates) if isinstance(tasks, str) else list(tasks)
+        if len(tasks) != len(candidates):
+            raise ValueError(f"{len(tasks)} tasks for {len(candidates)} candidates")
+        rows = [{"task": t, "candidate": c} for t, c in zip(tasks, candidates)]
+        if not rows:
+            return []
+        verdicts = self._ask_server(rows) if self.url else self._ask_program(rows)
+        for v in verdicts:
+            if isinstance(v, Exception):
+                raise v
+        return verdicts
+
+    def verify(self, task, candidate):
+        return self.verify_batch(task, [candidate])[0]
+
+    async def verify_batch_async(self, tasks, candidates):
+        return await asyncio.get_running_loop().run_in_executor(None, self.verify_batch, tasks, candidates)
+
+    async def verify_async(self, task, candidate):
+        return (await self.verify_batch_async(task, [candidate]))[0]
+
+    def close(self):
+        """Ends the program that was started; safe to call twice."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process:
+            try:
+                process.stdin.close()
+                process.wait(10)
+            except (OSError, subprocess.TimeoutExpired):
+                process.kill()
+                process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Slot:
+    """One value handed from the reading thread to the one that waits."""
+
+    def __init__(self):
+        self._there, self._value = threading.Event(), None
+
+    def put(self, value):
+        self._value = value
+        self._there.set()
+
+    def get(self):
+        self._there.wait()
+        return self._value
+
+
+# --- judges that are kept, by their options -------------------------------------------------------------------
+
+_kept, _kept_lock = {}, threading.Lock()
+
+
+def judge(**options):
+    """The judge of these options: made once, kept."""
+    key = json.dumps(options, sort_keys=True)
+    with _kept_lock:
+        if key not in _kept:
+            _kept[key] = Judge(**options)
+        return _kept[key]
+
+
+def verify(task, candidate, **options):
+    """The verdict on one candidate, as a dict: the fields of `tritonrl verify --json`."""
+    return judge(**options).verify(task, candidate)
+
+
+def verify_batch(tasks, candidates, **options):
+    return judge(**options).verify_batch(tasks, candidates)
+
+
+async def verify_async(task, candidate, **options):
+    return await judge(**options).verify_async(task, candidate)
+
+
+async def verify_batch_async(tasks, candidates, **options):
+    return await judge(**options).verify_batch_async(tasks, candidates)
+
+
+# --- what a verdict says -----------------------------------------------------------------------------------------
+
+def at_fault(verdict):
+    """The task, or the judge itself, is at fault: such a verdict says nothing about the candidate."""
+    return verdict.get("verdict") in ("task", "internal")
+
+
+def reward(verdict):
+    """The verdict's reward; None where the candidate is not to blame."""
+    return None if at_fault(verdict) else float(verdict["reward"])
+
+
+def feedback(verdict):
+    """One paragraph that a person or a model can act on; "" for a correct candidate."""
+    if verdict.get("feedback"):
+        return verdict["feedback"]
+    if verdict.get("verdict") == "correct":
+        return ""
+    where = f"line {verdict['line']}: " if verdict.get("line") else ""
+    hint = f" Hint: {verdict['hint']}" if verdict.get("hint") else ""
+    return f"The kernel was rejected at stage {verdict.get('stage')} ({verdict.get('reason')}): {where}{verdict.get('message')}{hint}"

@@ -1,0 +1,45 @@
+"""Rewards for trainers that want a function.
+
+TRL's GRPOTrainer:      reward_funcs=[tritonrl.rewards.trl(task_column="task", track="hybrid")]
+verl:                   custom_reward_function.path=.../tritonrl/rewards.py custom_reward_function.name=compute_score
+
+Options are those of `tritonrl verify`, or url= and token= of a server. Where the task is at fault TRL gets None, which
+it leaves out of the group; verl, which has no such thing, gets 0.
+"""
+from tritonrl.client import at_fault, judge, reward
+
+
+def _text(completion):
+    """A completion is a text, or a conversation whose last message is the answer."""
+    if isinstance(completion, str):
+        return completion
+    return completion[-1]["content"]
+
+
+def trl(task_column="task", form=None, **options):
+    """A reward function f(completions, **columns) -> list of float or None.
+
+    `task_column` names the column of the data set with the task's source. `form` turns a verdict into a number;
+    without it the judge's own reward counts.
+    """
+    form = form or reward
+
+    def tritonrl_reward(completions, **columns):
+        if task_column not in columns:
+            raise ValueError(f"the data set has no column '{task_column}' with the tasks' sources")
+        verdicts = judge(answers=True, **options).verify_batch(columns[task_column], [_text(c) for c in completions])
+        return [None if at_fault(v) else form(v) for v in verdicts]
+
+    return tritonrl_reward
+
+
+def correct(verdict):
+    """1 for a correct candidate, else 0: a form for trl()."""
+    return float(verdict["verdict"] == "correct")
+
+
+def compute_score(data_source, solution_str, ground_truth, extra_info=None, **options):
+    """verl's signature. `ground_truth` is the task's source, or a dict with it under "task"."""
+    task = ground_truth["task"] if isinstance(ground_truth, dict) else ground_truth
+    verdict = judge(answers=True, **options).verify(task, solution_str)
+    return 0.0 if at_fault(verdict) else reward(verdict)
