@@ -22,7 +22,7 @@ static struct sig *sig_of(struct host *h, const struct bind_row *row)
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
 	}
-	sig_parse(s, row->name, row->sig ? row->sig : "");
+	sig_parse(s, row);
 	return s;
 }
 
@@ -153,7 +153,7 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 	for (size_t i = 0; i < s->n; i++)
 		if (slot_default(h, row, &s->p[i], &a[i]))
 			return -1;
-	return 0;
+	return sig_check(h, s, row, a);
 }
 
 /* --- device and gradients of a call's tensors ------------------------------------------------------- */

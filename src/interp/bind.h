@@ -20,7 +20,12 @@
  * "*size", "**kw". Defaults: None, True, False, numbers, 'strings', (), and "?" for "left
  * out" (V_UNSET). Arguments reach the function in the order of the signature, one slot each;
  * a *star slot holds a tuple, a **star slot a dict. Wrong calls get Python's messages before
- * the function runs. A method's first slot is self. */
+ * the function runs.
+ *
+ * A slot may name its types, "name: str", "seq: list | tuple", "data: torch.Tensor | None=None":
+ * names of native.def. The first slot of a member of a built-in type ("list.append") takes that
+ * type, without being told. What has no type may be any value: a function looks at its kind, or
+ * takes it by one of the bind_ functions below, before it looks into it. */
 #ifndef INTERP_BIND_H
 #define INTERP_BIND_H
 

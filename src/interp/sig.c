@@ -1,4 +1,4 @@
-/* Parsing of binding signatures. */
+/* Binding signatures: parsing, and the check of a call's values against their types. */
 #include <stdlib.h>
 
 #include "interp/sig.h"
@@ -52,46 +52,195 @@ static struct str next_part(struct str *s)
 	return str_trim(part);
 }
 
-void sig_parse(struct sig *s, const char *name, const char *text)
+/* --- types -------------------------------------------------------------------------------------- */
+
+static const struct native { const char *dotted; enum val_kind kind; } natives[] = {
+#define NATIVE(dotted, name, kind, base) { dotted, kind },
+#include "interp/native.def"
+#undef NATIVE
+};
+
+static const struct native *find_native(struct str dotted)
 {
-	struct str rest = str_of(text);
+	for (size_t i = 0; i < COUNT_OF(natives); i++)
+		if (str_is(dotted, natives[i].dotted))
+			return &natives[i];
+	return NULL;
+}
+
+/* Is it a type that is not the first of its kind? Then the kind says too little. */
+static int shares_kind(const struct native *n)
+{
+	for (const struct native *p = natives; p < n; p++)
+		if (p->kind == n->kind)
+			return 1;
+	return n->kind == V_SET;           /* a frozenset is no set */
+}
+
+static uint64_t kinds_of(const struct native *n)
+{
+	uint64_t kinds = 1ull << n->kind;
+
+	if (n->kind == V_INT)
+		kinds |= 1ull << V_BOOL | 1ull << V_BIG;
+	return kinds;
+}
+
+static void add_type(struct sig_param *p, struct str word, const char *name)
+{
+	const struct native *n = find_native(word);
+
+	if (str_is(word, "None")) {
+		p->kinds |= 1ull << V_NONE | 1ull << V_UNSET;
+		return;
+	}
+	if (!n)
+		BUG("signature of %s: type '%.*s'", name, STR_ARG(word));
+	p->kinds |= kinds_of(n);
+	p->native = shares_kind(n) ? n->dotted : NULL;
+}
+
+/* "str | None": the types of a slot. */
+static void parse_types(struct sig_param *p, struct str text, const char *name)
+{
+	p->type = text;
+	while (text.n)
+		add_type(p, str_trim(str_cut(&text, '|')), name);
+}
+
+/* The built-in type that a dotted name is a member of, or NULL. */
+static const struct native *owner_of(const char *name)
+{
+	const struct native *found = NULL;
+
+	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+		const struct native *n = find_native((struct str){ .p = name, .n = (size_t)(dot - name) });
+
+		found = n ? n : found;
+	}
+	return found;
+}
+
+/* The first slot of a method takes its type, that of a class method or __new__ a class. */
+static void type_of_self(struct sig *s, const struct bind_row *row)
+{
+	const struct native *n = owner_of(row->name);
+
+	if (!n || !s->n || (row->flags & BIND_STATIC && !s->is_new))
+		return;
+	s->owner = n->dotted;
+	if (s->is_new || row->flags & BIND_CLASSMETHOD || n->kind == V_CLASS)
+		s->p[0].kinds = 1ull << V_CLASS;
+	else if (strcmp(n->dotted, "object"))
+		add_type(&s->p[0], str_of(n->dotted), row->name);
+}
+
+/* --- parsing ------------------------------------------------------------------------------------- */
+
+static void parse_param(struct sig *s, struct str part, int *keyword_only, const char *name)
+{
+	BUG_ON(s->n == SIG_SLOTS);
+	struct sig_param *p = &s->p[s->n];
+	p->starstar = str_starts(part, "**");
+	p->star = !p->starstar && str_starts(part, "*");
+	size_t stars = (size_t)(p->star + 2 * p->starstar);
+	struct str def = { .p = part.p + stars, .n = part.n - stars }, id = str_cut(&def, '='), types = id;
+	p->name = str_trim(str_cut(&types, ':'));
+	parse_types(p, str_trim(types), name);
+	p->keyword_only = *keyword_only;
+	if (p->star) {
+		s->star = (int)s->n;
+		*keyword_only = 1;
+	} else if (p->starstar) {
+		s->starstar = (int)s->n;
+	} else if (id.n + stars < part.n) {
+		parse_default(p, str_trim(def), name);
+	} else {
+		p->required = 1;
+	}
+	if (str_is(p->name, "device"))
+		s->device = (int)s->n;
+	if (!*keyword_only && !p->star && !p->starstar)
+		s->n_positional++;
+	s->n++;
+}
+
+void sig_parse(struct sig *s, const struct bind_row *row)
+{
+	struct str rest = str_of(row->sig ? row->sig : "");
 	int keyword_only = 0;
 	*s = (struct sig){ .star = -1, .starstar = -1, .device = -1 };
-	s->is_new = str_ends(str_of(name), ".__new__");
+	s->is_new = str_ends(str_of(row->name), ".__new__");
 	while (rest.n) {
 		struct str part = next_part(&rest);
 		if (!part.n)
 			continue;
 		if (str_is(part, "*")) {
 			keyword_only = 1;
-			continue;
-		}
-		if (str_is(part, "/")) {
+		} else if (str_is(part, "/")) {
 			for (size_t i = 0; i < s->n; i++)
 				s->p[i].positional_only = 1;
-			continue;
-		}
-		BUG_ON(s->n == SIG_SLOTS);
-		struct sig_param *p = &s->p[s->n];
-		p->starstar = str_starts(part, "**");
-		p->star = !p->starstar && str_starts(part, "*");
-		struct str def = part, id = str_cut(&def, '=');
-		p->name = str_trim((struct str){ .p = id.p + p->star + 2 * p->starstar, .n = id.n - (size_t)(p->star + 2 * p->starstar) });
-		p->keyword_only = keyword_only;
-		if (p->star) {
-			s->star = (int)s->n;
-			keyword_only = 1;
-		} else if (p->starstar) {
-			s->starstar = (int)s->n;
-		} else if (id.n < part.n) {
-			parse_default(p, str_trim(def), name);
 		} else {
-			p->required = 1;
+			parse_param(s, part, &keyword_only, row->name);
 		}
-		if (str_is(p->name, "device"))
-			s->device = (int)s->n;
-		if (!keyword_only && !p->star && !p->starstar)
-			s->n_positional++;
-		s->n++;
 	}
+	type_of_self(s, row);
+}
+
+/* --- checking ------------------------------------------------------------------------------------ */
+
+static const char *last_name(const char *dotted)
+{
+	const char *dot = strrchr(dotted, '.');
+
+	return dot ? dot + 1 : dotted;
+}
+
+/* X.__new__(cls): cls must be X or derive from it, with no other maker of values between them. */
+static int check_new(struct host *h, const char *owner, struct val cls)
+{
+	struct class_obj *c = cls.u.c, *of;
+	struct val own;
+
+	if (c->native && !strcmp(c->native, owner))
+		return 0;
+	if (!(of = host_native_class(h, owner)))
+		return -1;
+	if (!class_is_sub(c, of))
+		return host_raise(h, EXC_TypeError, "%s.__new__(%s): %s is not a subtype of %s", of->name->p, c->name->p, c->name->p, of->name->p);
+	for (size_t i = 0; i < c->n_mro && c->mro[i] != of; i++) {
+		struct class_obj *m = c->mro[i];
+		int found = m->native ? host_native_get(h, m, h->nm[NM___new__], &own) : 0;
+
+		if (found < 0)
+			return -1;
+		if (found || (m->native && m->kind != of->kind))
+			return host_raise(h, EXC_TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", of->name->p, c->name->p, m->name->p);
+	}
+	return 0;
+}
+
+static int wrong_self(struct host *h, const struct sig *s, const struct bind_row *row, struct val v)
+{
+	const char *type = last_name(s->owner);
+
+	if (s->is_new)
+		return host_raise(h, EXC_TypeError, "%s.__new__(X): X is not a type object (%s)", type, val_type_name(h, v));
+	return host_raise(h, EXC_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", last_name(row->name), type,
+			  val_type_name(h, v));
+}
+
+int sig_check(struct host *h, const struct sig *s, const struct bind_row *row, const struct val *a)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sig_param *p = &s->p[i];
+
+		if (!p->kinds || (p->kinds >> a[i].kind & 1 && (!p->native || val_isinstance(h, a[i], p->native))))
+			continue;
+		if (!i && s->owner)
+			return wrong_self(h, s, row, a[0]);
+		return host_raise(h, EXC_TypeError, "%s(): argument '%.*s' must be %.*s, not %s", last_name(row->name), STR_ARG(p->name),
+				  STR_ARG(p->type), val_type_name(h, a[i]));
+	}
+	return s->is_new && s->owner ? check_new(h, s->owner, a[0]) : 0;
 }
