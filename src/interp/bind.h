@@ -43,7 +43,8 @@ enum bind_flag {
 	BIND_ANY_DEVICE = 256,   /* arguments need not be on one device */
 	BIND_CLASSMETHOD = 512,
 	BIND_STATIC = 1024,
-	BIND_CHANGES = 2048      /* changes slot 0, which is not a tensor */
+	BIND_CHANGES = 2048,     /* changes slot 0, which is not a tensor */
+	BIND_INTERNAL = 4096     /* for the prelude alone: programs do not find it */
 };
 
 struct bind;

@@ -174,13 +174,20 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	return 0;
 }
 
+/* What the prelude keeps for itself is not there for the programs. */
+static int is_visible(const struct host *h, struct val v)
+{
+	int internal = v.kind == V_BUILTIN && v.u.b->row->flags & BIND_INTERNAL;
+	return !internal || (h->frame && h->frame->mod->trusted);
+}
+
 int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(m->h.attrs, name);
 	char dotted[200];
 	if (v) {
 		*out = host_hold(h, *v);
-		return 1;
+		return is_visible(h, *v);
 	}
 	if (!m->lazy)
 		return 0;
@@ -190,7 +197,7 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 	int found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
 	if (found > 0 && attrs_set(h, m->h.attrs, name, *out))
 		return -1;
-	return found;
+	return found > 0 ? is_visible(h, *out) : found;
 }
 
 /* --- import statements ------------------------------------------------------------------------------ */

@@ -370,7 +370,7 @@ const struct bind_row math_rows[] = {
 	{ "math.frexp", "x, /", m_frexp, 0 },
 	{ "math.ldexp", "x, i, /", m_ldexp, 0 },
 	{ "math.modf", "x, /", m_modf, 0 },
-	{ "numpy._scalar", "cls, x, /", m_scalar, 0 },
+	{ "numpy._scalar", "cls: type, x, /", m_scalar, BIND_INTERNAL },
 	{ "math.pi", "", m_const_pi, BIND_CONST },
 	{ "math.e", "", m_const_e, BIND_CONST },
 	{ "math.tau", "", m_const_tau, BIND_CONST },

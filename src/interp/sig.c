@@ -1,7 +1,10 @@
 /* Binding signatures: parsing, and the check of a call's values against their types. */
+#include "interp/sig.h"
+
 #include <stdlib.h>
 
-#include "interp/sig.h"
+#include "interp/attr.h"
+#include "interp/import.h"
 #include "interp/state.h"
 
 static void parse_default(struct sig_param *p, struct str t, const char *name)

@@ -157,9 +157,9 @@ static int buffer_new(struct bind *b)
 }
 
 const struct bind_row nn_module_rows[] = {
-	{ "torch.nn._module_setattr", "self, name: str, value", m_setattr, 0 },
-	{ "torch.nn._module_getattr", "self, name: str", m_getattr, 0 },
-	{ "torch.nn._module_delattr", "self, name: str", m_delattr, 0 },
+	{ "torch.nn._module_setattr", "self, name: str, value", m_setattr, BIND_INTERNAL },
+	{ "torch.nn._module_getattr", "self, name: str", m_getattr, BIND_INTERNAL },
+	{ "torch.nn._module_delattr", "self, name: str", m_delattr, BIND_INTERNAL },
 	{ "torch.nn.Parameter.__new__", "cls, data=None, requires_grad=True", p_new, BIND_STATIC },
 	{ "torch.nn.Buffer.__new__", "cls, data=None, *, persistent=True", buffer_new, BIND_STATIC },
 	{ NULL, NULL, NULL, 0 }

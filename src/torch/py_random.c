@@ -247,7 +247,7 @@ const struct bind_row random_rows[] = {
 	{ "random.shuffle", "x", r_shuffle, 0 },
 	{ "random.gauss", "mu=0.0, sigma=1.0", r_gauss, 0 },
 	{ "numpy.random.seed", "seed=None", n_seed, BIND_RANDOM },
-	{ "numpy.random._doubles", "n, /", n_doubles, BIND_RANDOM },
-	{ "numpy.random._up_to", "most, n, /", n_up_to, BIND_RANDOM },
+	{ "numpy.random._doubles", "n, /", n_doubles, BIND_RANDOM | BIND_INTERNAL },
+	{ "numpy.random._up_to", "most, n, /", n_up_to, BIND_RANDOM | BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

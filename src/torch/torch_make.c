@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "interp/fail.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
@@ -272,30 +273,47 @@ static int c_eye(struct bind *b)
 	return made(b, &t, 2);
 }
 
+/* Where row i of a triangle begins and ends: j - i <= off below, j - i >= off above. */
+struct tri_row { int64_t from, to; };
+
+static struct tri_row tri_row(int64_t i, int64_t cols, int64_t off, int upper)
+{
+	int64_t edge;
+
+	if (ck_add64(i, off, &edge))
+		edge = off < 0 ? -1 : cols;
+	edge = MIN(MAX(edge + !upper, 0), cols);
+	return upper ? (struct tri_row){ edge, cols } : (struct tri_row){ 0, edge };
+}
+
 static int tri_indices(struct bind *b, int upper)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor t;
-	int64_t rows, cols, off, n = 0, *p;
+	int64_t rows, cols, off, n = 0, k = 0, bytes, *p;
 
 	if (bind_int(b, 0, &rows) || bind_int(b, 1, &cols) || bind_int(b, 2, &off))
 		return -1;
-	for (int pass = 0; pass < 2; pass++) {
-		int64_t k = 0;
+	if (rows < 0 || cols < 0)
+		return bind_raise(b, EXC_RuntimeError, "row and col must be non-negative");
+	if (host_burn(b->h, rows / 16))
+		return -1;
+	for (int64_t i = 0; i < rows; i++) {
+		struct tri_row r = tri_row(i, cols, off, upper);
 
-		if (pass && num_new(&c, &t, DT_I64, 2, (int64_t[]){ 2, n }, bind_e(b)))
+		if (ck_add64(n, r.to - r.from, &n) || ck_mul64(n, 16, &bytes) || host_room(b->h, bytes))
 			return bind_fail(b);
-		p = pass ? tensor_data(&t) : NULL;
-		for (int64_t i = 0; i < rows; i++)
-			for (int64_t j = 0; j < cols; j++)
-				if (upper ? j - i >= off : j - i <= off) {
-					if (p) {
-						p[k] = i;
-						p[n + k] = j;
-					}
-					k++;
-				}
-		n = k;
+	}
+	if (num_new(&c, &t, DT_I64, 2, (int64_t[]){ 2, n }, bind_e(b)))
+		return bind_fail(b);
+	p = tensor_data(&t);
+	for (int64_t i = 0; i < rows; i++) {
+		struct tri_row r = tri_row(i, cols, off, upper);
+
+		for (int64_t j = r.from; j < r.to; j++, k++) {
+			p[k] = i;
+			p[n + k] = j;
+		}
 	}
 	return bind_result(b, &t);
 }

@@ -498,7 +498,7 @@ static int f_broadcast_shapes(struct bind *b)
 		if (n > TENSOR_DIMS)
 			return bind_unsupported(b, "tensors of %zu dimensions", n);
 		for (size_t k = 0; k < n; k++) {
-			struct val e = v.kind == V_INT ? v : v.u.seq->v[k];
+			struct val e = v.kind == V_TUPLE || v.kind == V_LIST ? v.u.seq->v[k] : v;
 
 			if (e.kind != V_INT)
 				return bind_raise(b, EXC_TypeError, "broadcast_shapes(): sizes must be ints");

@@ -84,9 +84,9 @@ static int t_next_power_of_2(struct bind *b)
 }
 
 const struct bind_row triton_host_rows[] = {
-	{ "triton._tuning", "", t_tuning, 0 },
-	{ "triton._tuned", "programs, text", t_tuned, 0 },
-	{ "triton._trying", "text", t_trying, 0 },
+	{ "triton._tuning", "", t_tuning, BIND_INTERNAL },
+	{ "triton._tuned", "programs, text", t_tuned, BIND_INTERNAL },
+	{ "triton._trying", "text", t_trying, BIND_INTERNAL },
 	{ "triton.cdiv", "x, y", t_cdiv, 0 },
 	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },
 	{ "triton.next_power_of_2", "n", t_next_power_of_2, 0 },

@@ -483,8 +483,8 @@ static int t_arg_names(struct bind *b)
 }
 
 const struct bind_row triton_rows[] = {
-	{ "triton._run", "kernel, args, grid, kwargs", t_run, 0 },
-	{ "triton._fits", "kernel, args, grid, kwargs", t_fits, 0 },
-	{ "triton._arg_names", "kernel", t_arg_names, 0 },
+	{ "triton._run", "kernel, args: tuple, grid, kwargs: dict", t_run, BIND_INTERNAL },
+	{ "triton._fits", "kernel, args: tuple, grid, kwargs: dict", t_fits, BIND_INTERNAL },
+	{ "triton._arg_names", "kernel", t_arg_names, BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

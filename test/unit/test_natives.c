@@ -10,10 +10,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/entry.h"
-#include "interp/interp.h"
+#include "interp/import.h"
 #include "interp/sig.h"
+#include "interp/state.h"
 
 static const char values_source[] =
 	"import math, copy\n"
@@ -43,7 +45,7 @@ static const char values_source[] =
 	"    torch.ones(3, 3, device='cuda'), torch.ones(2, 1, 4, 4), torch.ones(2, 3).t(), torch.ones(1).expand(4), torch.ones(2, 3, dtype=torch.float16),\n"
 	"    torch.tensor([-1, 9]), (torch.ones(2), torch.ones(2)), [torch.ones(2, 2), 1]]\n";
 
-enum { OTHERS = 6 };
+enum { OTHERS = 6, SECONDS_MOST = 3 };
 
 /* A program with the values above, made anew for every native: some change what they get. */
 struct world { struct host *h; struct val ns, values; };
@@ -69,6 +71,7 @@ static void call(struct world *w, const struct bind_row *row, const struct val *
 	struct err e = ERR_INIT;
 	struct val fn, out = { .kind = V_UNSET };
 	struct call_args args = { .a = a, .n = n };
+	clock_t start = clock();
 	int rc;
 
 	host_begin(w->h, &en);
@@ -78,6 +81,8 @@ static void call(struct world *w, const struct bind_row *row, const struct val *
 		fail_msg("%s: %s", row->name, e.text);
 	if (!rc)
 		val_drop(w->h, out);
+	if (clock() - start > SECONDS_MOST * CLOCKS_PER_SEC)
+		fail_msg("%s takes longer than %d seconds", row->name, SECONDS_MOST);
 	if (rc > 0 && host_diag(w->h)->reason == REASON_internal)
 		fail_msg("%s: %s", row->name, host_diag(w->h)->text);
 }
