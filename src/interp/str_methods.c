@@ -240,7 +240,8 @@ static int s_replace(struct bind *b)
 		return -1;
 	if (!from.n)
 		return bind_unsupported(b, "str.replace of the empty string");
-	for (ptrdiff_t at; max != 0 && (at = str_find(s, from)) >= 0; max--) {
+	max = max < 0 ? INT64_MAX : max;
+	for (ptrdiff_t at; max > 0 && (at = str_find(s, from)) >= 0; max--) {
 		buf_add(&t, s.p, (size_t)at);
 		buf_addstr(&t, to);
 		s.p += at + (ptrdiff_t)from.n;
