@@ -20,8 +20,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(struct args, caret, "caret", 0, "show the source line and the place below each diagnostic; so by default on a terminal"),
 	OPT_STR(struct args, task, "task", "FILE", NULL, "get_inputs and get_init_inputs for files that define a ModelNew and not these"),
 	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6", "whose rules apply"),
-	OPT_CHOICE(struct args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU that launches must fit on"),
-	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability: 80 for A100, 89 for L40S, 90 for H100 and H200; 0: of the GPU"),
+	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that launches must fit on"),
+	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability, 90 for sm_90; 0: of the GPU"),
 	OPT_END
 };
 
@@ -175,7 +175,7 @@ static int open_task(struct check_files *c, struct py_module *m)
 
 static int check_with(struct check_files *c, const struct opt_parsed *p)
 {
-	struct gpu_limits gpu = *resource_gpu(str_of(c->a->gpu));
+	struct tile_gpu gpu = *tile_gpu_find(str_of(c->a->gpu));
 	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };
 	struct py_module task;
 	int rc;

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "cmd/doctor.h"
+#include "tile/gpu.h"
 
 void doctor_cpu(struct doctor_part *p)
 {
@@ -132,7 +133,9 @@ static int ask_cuda(void *ctx, int fd)
 
 		c.name(name, sizeof name, i);
 		c.memory(&bytes, i);
-		dprintf(fd, "; %d: %s, %.0f GiB", i, name, (double)bytes / (1 << 30));
+		double gib = (double)bytes / (1 << 30);
+		const struct tile_gpu *known = tile_gpu_of_device(str_of(name), gib);
+		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " : "no row in tile/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "run/plan_args.h"
+#include "tile/gpu.h"
 #include "run/sections.h"
 
 static const struct cmd_usage usage = {
@@ -96,9 +97,9 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 	*fits = 0;
 	if (!a->json)
 		plan_row(NULL, out);
-	for (size_t i = 0; plan_gpu_name(i); i++)
+	for (const struct tile_gpu *g = tile_gpus; g->name; g++)
 		for (size_t k = 0; k < COUNT_OF(counts); k++) {
-			if (plan_on(&p, j, a, plan_gpu_name(i), counts[k], e))
+			if (plan_on(&p, j, a, g->name, counts[k], e))
 				return -1;
 			*fits |= p.choice.fits;
 			if (a->json)

@@ -2,6 +2,7 @@
 #include "run/judge_args.h"
 
 #include "base/log.h"
+#include "tile/gpu.h"
 
 const struct opt judge_args_table[] = {
 	OPT_CHOICE(struct judge_args, track, "track", "strict|hybrid", "strict",
@@ -13,7 +14,7 @@ const struct opt judge_args_table[] = {
 		   "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
 	OPT_CHOICE(struct judge_args, stage_limit, "stage-limit", "ast|compile|tiny|full|timing", "timing", "go no further than this stage"),
 	OPT_CHOICE(struct judge_args, reward, "reward", "funnel|reinforce|rank|correct|speed", "funnel", "form of the reward"),
-	OPT_CHOICE(struct judge_args, gpu, "gpu", "A100|H100|H200|L40S", "H100", "the GPU of the roofline model"),
+	OPT_CHOICE(struct judge_args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that kernels are compiled for, must fit on, and are modelled on"),
 	OPT_INT(struct judge_args, workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
 	OPT_REAL(struct judge_args, timeout, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),

@@ -29,11 +29,8 @@ struct plan_machine {
 	int cores;                       /* for judging, in all */
 };
 
-#define PLAN_GPU_CHOICES "cpu|A10G|L40S|A100-40|A100|H100|H200|all"
-/* -1: no GPU of that name. "cpu" is this machine, measured for a moment. */
+/* -1: no GPU of that name in tile/gpu.h. "cpu" is this machine, measured for a moment. */
 int plan_machine_find(struct plan_machine *m, const char *name, int count);
-/* The GPUs there are numbers for; NULL after the last. */
-const char *plan_gpu_name(size_t i);
 
 /* A model folder, a config.json, or the name of a known model (with anything behind it:
  * "Qwen2.5-Coder-7B-Instruct"). */

@@ -1,10 +1,16 @@
 /* Options of plan: see plan_args.h. */
 #include "run/plan_args.h"
 
+static const char gpu_choices[] = "cpu"
+#define GPU(name, ...) "|" name
+#include "tile/gpu.def"
+#undef GPU
+	"|all";
+
 const struct opt plan_opts[] = {
 	OPT_STR(struct plan_args, model, "model", "DIR_OR_NAME", NULL,
 		"model folder, config.json, or a known name such as qwen2.5-coder-7b; the configuration's unless given"),
-	OPT_CHOICE(struct plan_args, gpu, "gpu", PLAN_GPU_CHOICES, "cpu", "the machine; all compares them"),
+	OPT_CHOICE(struct plan_args, gpu, "gpu", gpu_choices, "cpu", "the machine; all compares them"),
 	OPT_INT(struct plan_args, count, "count", 1, 1024, 1, "GPUs"),
 	OPT_REAL(struct plan_args, price, "price-per-hour", 0, 1e6, 0, "price of one GPU (or of the CPU machine) an hour; 0: no cost"),
 	OPT_INT(struct plan_args, rows, "rows", 0, 1e12, 0, "training rows; 0: of the data file, or as prepare is to make"),

@@ -11,16 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/plan.h"
-
-static const struct {
-	const char *name;
-	double gib, gb_per_s, tflops;
-	const char *text;
-} gpus[] = {
-#define GPU(nm, memory, bandwidth, ops, words) { .name = nm, .gib = memory, .gb_per_s = bandwidth, .tflops = ops, .text = words },
-#include "run/plan_gpu.def"
-#undef GPU
-};
+#include "tile/gpu.h"
 
 static const struct {
 	const char *name;
@@ -30,11 +21,6 @@ static const struct {
 #include "run/plan_model.def"
 #undef MODEL
 };
-
-const char *plan_gpu_name(size_t i)
-{
-	return i < COUNT_OF(gpus) ? gpus[i].name : NULL;
-}
 
 /* --- this machine -------------------------------------------------------------------------------------- */
 
@@ -105,20 +91,21 @@ static void find_cpu(struct plan_machine *m)
 
 int plan_machine_find(struct plan_machine *m, const char *name, int count)
 {
+	const struct tile_gpu *g = tile_gpu_find(str_of(name));
+
 	*m = (struct plan_machine){ .count = count, .cores = 8 * count };
 	snprintf(m->name, sizeof m->name, "%s", name);
 	if (!strcmp(name, "cpu")) {
 		find_cpu(m);
 		return 0;
 	}
-	for (size_t i = 0; i < COUNT_OF(gpus); i++)
-		if (!strcmp(name, gpus[i].name)) {
-			m->gib = gpus[i].gib;
-			m->gb_per_s = gpus[i].gb_per_s;
-			m->tflops = gpus[i].tflops;
-			snprintf(m->text, sizeof m->text, "%d x %s", count, gpus[i].text);
-			return 0;
-		}
+	if (g) {
+		m->gib = g->gib;
+		m->gb_per_s = g->memory;
+		m->tflops = g->dot_f16;
+		snprintf(m->text, sizeof m->text, "%d x %s", count, g->text);
+		return 0;
+	}
 	return -1;
 }
 

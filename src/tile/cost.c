@@ -1,23 +1,7 @@
 /* The roofline model: seconds a kernel's work would take if the slower of memory and
  * arithmetic were the only limit. Always an estimate from below, never a measurement. */
+#include "tile/gpu.h"
 #include "tile/tile.h"
-
-struct gpu {
-	const char *name;
-	double memory, l2;                          /* GB/s */
-	double f64, f32, f16, integer, special;     /* tera-operations a second */
-	double tf32, dot_f16, dot_f8, dot_int8, dot_f64;
-	double launch_us;
-	int processors;
-};
-
-static const struct gpu gpus[] = {
-#define GPU(n, mem, l2b, d, s, h, i, sp, t, h16, f8, i8, dd, us, sm) \
-	{ .name = n, .memory = mem, .l2 = l2b, .f64 = d, .f32 = s, .f16 = h, .integer = i, .special = sp, .tf32 = t, \
-	  .dot_f16 = h16, .dot_f8 = f8, .dot_int8 = i8, .dot_f64 = dd, .launch_us = us, .processors = sm },
-#include "tile/cost.def"
-#undef GPU
-};
 
 void tile_cost_add(struct tile_cost *into, const struct tile_cost *more)
 {
@@ -28,7 +12,7 @@ void tile_cost_add(struct tile_cost *into, const struct tile_cost *more)
 		a[i] += b[i];
 }
 
-static double arithmetic_seconds(const struct tile_cost *c, const struct gpu *g)
+static double arithmetic_seconds(const struct tile_cost *c, const struct tile_gpu *g)
 {
 	double vector = c->ops_f64 / g->f64 + c->ops_f32 / g->f32 + c->ops_f16 / g->f16 + c->ops_int / g->integer +
 		c->ops_special / g->special + c->dot_f32 / g->f32;
@@ -39,20 +23,17 @@ static double arithmetic_seconds(const struct tile_cost *c, const struct gpu *g)
 
 double tile_cost_seconds(const struct tile_cost *c, const char *gpu)
 {
-	for (size_t i = 0; i < COUNT_OF(gpus); i++) {
-		const struct gpu *g = &gpus[i];
-		if (strcmp(g->name, gpu))
-			continue;
-		double all = (double)(c->bytes_loaded + c->bytes_stored);
-		/* What is touched again comes from L2; without a count everything is taken as new. */
-		double unique = c->bytes_unique ? (double)c->bytes_unique : all;
-		double memory = unique / (g->memory * 1e9), cache = all / (g->l2 * 1e9);
-		double slower = memory > cache ? memory : cache, work = arithmetic_seconds(c, g);
-		/* Fewer programs than multiprocessors leave part of the machine idle. */
-		double share = c->launches && c->programs / c->launches < g->processors ?
-			(double)c->programs / (double)c->launches / g->processors : 1;
-		work /= share > 0 ? share : 1;
-		return (slower > work ? slower : work) + c->launches * g->launch_us * 1e-6;
-	}
-	return -1;
+	const struct tile_gpu *g = tile_gpu_find(str_of(gpu));
+	if (!g)
+		return -1;
+	double all = (double)(c->bytes_loaded + c->bytes_stored);
+	/* What is touched again comes from L2; without a count everything is taken as new. */
+	double unique = c->bytes_unique ? (double)c->bytes_unique : all;
+	double memory = unique / (g->memory * 1e9), cache = all / (g->l2 * 1e9);
+	double slower = memory > cache ? memory : cache, work = arithmetic_seconds(c, g);
+	/* Fewer programs than multiprocessors leave part of the machine idle. */
+	double share = c->launches && c->programs / c->launches < g->processors ?
+		(double)c->programs / (double)c->launches / g->processors : 1;
+	work /= share > 0 ? share : 1;
+	return (slower > work ? slower : work) + c->launches * g->launch_us * 1e-6;
 }

@@ -1,21 +1,6 @@
 /* Owns the estimates of resource.h: one walk over verified tile code, nothing is run. */
 #include "tile/resource.h"
 
-static const struct gpu_limits gpus[] = {
-	{ .name = "A100", .capability = 80, .shared_bytes = 166912, .registers = 255 },
-	{ .name = "L40S", .capability = 89, .shared_bytes = 101376, .registers = 255 },
-	{ .name = "H100", .capability = 90, .shared_bytes = 232448, .registers = 255 },
-	{ .name = "H200", .capability = 90, .shared_bytes = 232448, .registers = 255 },
-};
-
-const struct gpu_limits *resource_gpu(struct str name)
-{
-	for (size_t i = 0; i < COUNT_OF(gpus); i++)
-		if (str_is(name, gpus[i].name))
-			return &gpus[i];
-	return NULL;
-}
-
 /* --- where values come from ------------------------------------------------------------------------ */
 
 /* For each instruction the innermost loop it is in (0: none), and for each register the
@@ -167,7 +152,7 @@ static int check_warps(const struct tile_launch *l, struct diag *d)
 	return 0;
 }
 
-int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct gpu_limits *gpu, struct diag *d)
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
 {
 	struct resources r;
 	if (check_grid(l, d) || check_warps(l, d))

@@ -7,18 +7,9 @@
 #ifndef TILE_RESOURCE_H
 #define TILE_RESOURCE_H
 
+#include "tile/gpu.h"
 #include "tile/ir.h"
 #include "tile/tile.h"
-
-struct gpu_limits {
-	const char *name;
-	int capability;
-	int64_t shared_bytes;       /* of one block */
-	int registers;              /* of one thread */
-};
-
-/* By name ("A100", "H100", "H200", "L40S"); NULL: unknown. */
-const struct gpu_limits *resource_gpu(struct str name);
 
 struct resources {
 	int64_t shared_bytes;
@@ -29,7 +20,7 @@ struct resources {
 void resource_estimate(const struct tile_code *code, const struct tile_launch *l, int capability, struct resources *out);
 
 /* Grid and block within what CUDA allows, shared memory within the GPU's. 0, or 1 and *d. */
-int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct gpu_limits *gpu, struct diag *d);
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d);
 
 /* Refused for what makes Triton's autotuner leave a configuration out instead of failing: it does
  * not fit the GPU, or a tl.static_assert says no. */

@@ -113,7 +113,7 @@ struct tile_cost {
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e);
 
-/* Roofline seconds of a cost on a GPU of the table ("A100", "H100", "H200", "L40S"); < 0: unknown. */
+/* Roofline seconds of a cost on a GPU of the table (gpu.h); < 0: unknown. */
 double tile_cost_seconds(const struct tile_cost *c, const char *gpu);
 void tile_cost_add(struct tile_cost *into, const struct tile_cost *more);
 

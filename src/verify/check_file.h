@@ -12,7 +12,7 @@ enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
 
 struct check_options {
 	struct tile_engine *engine;
-	const struct gpu_limits *gpu;
+	const struct tile_gpu *gpu;
 	const struct py_module *task;      /* gives get_inputs and get_init_inputs; NULL: the file itself */
 	void (*report)(void *ctx, enum severity how, const struct diag *d);
 	void *ctx;

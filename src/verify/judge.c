@@ -19,9 +19,15 @@ struct judge {
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
 {
-	struct tile_options to = { .triton_version = 306, .capability = 90 };
-	struct judge *j = mem_zalloc(sizeof *j);
+	const struct tile_gpu *gpu = tile_gpu_find(str_of(o->gpu));
+	struct tile_options to = { .triton_version = 306, .capability = gpu ? gpu->capability : 0 };
+	struct judge *j;
 
+	if (!gpu) {
+		err_set(e, ERR_USAGE, "there is no GPU '%s' in the table", o->gpu);
+		return NULL;
+	}
+	j = mem_zalloc(sizeof *j);
 	if (!j) {
 		err_nomem(e);
 		return NULL;

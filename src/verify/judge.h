@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "tile/gpu.h"
 #include "verify/reward.h"
 #include "verify/rules.h"
 #include "verify/verdict.h"
@@ -24,14 +25,14 @@ struct judge_options {
 	enum contract contract;       /* which input sets decide */
 	enum precision precision;     /* which products of fp32 may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
-	const char *gpu;              /* of the roofline model */
+	const char *gpu;              /* of tile/gpu.h: compiled for, checked against, modelled */
 	int64_t fuel;                 /* interpreter steps a run */
 	size_t memory;                /* bytes a run */
 	int64_t elements;             /* input elements a trial may have; larger tasks are shrunk */
 };
 
 #define JUDGE_DEFAULTS { .track = TRACK_STRICT, .last = STAGE_timing, .seed = 0x7472, .reward = REWARD_funnel, \
-	.gpu = "H100", .fuel = 20000000, .memory = (size_t)1 << 31, .elements = 1 << 17 }
+	.gpu = TILE_GPU_DEFAULT, .fuel = 20000000, .memory = (size_t)1 << 31, .elements = 1 << 17 }
 
 struct judge;
 struct judge *judge_new(const struct judge_options *o, struct err *e);

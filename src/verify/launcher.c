@@ -6,7 +6,7 @@
 
 void launcher_open(struct launcher *c, struct judge *j)
 {
-	*c = (struct launcher){ .engine = judge_engine(j), .gpu = resource_gpu(str_of(judge_options(j)->gpu)) };
+	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(judge_options(j)->gpu)) };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 }
 

@@ -139,7 +139,7 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
 
 struct launcher {
 	struct tile_engine *engine;
-	const struct gpu_limits *gpu;  /* that every launch must fit on */
+	const struct tile_gpu *gpu;  /* that every launch must fit on */
 	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
 	int may_keep;                  /* but this candidate may: its reference does */
 	struct tile_run_options run;

@@ -63,3 +63,10 @@ grep -q '"id":"c0","verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a ver
 "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
 [ "$(find "$tmp/dump" -name task.py | wc -l)" -ge 5 ] || fail "no dumps"
 [ "$(find "$tmp/dump" -name task.py | wc -l)" = "$(find "$tmp/dump" -name tensors.safetensors -size +100c | wc -l)" ] || fail "dumps without tensors"
+
+# --gpu is what kernels are compiled for: there is no fp8 before capability 89.
+sed 's/^\( *\)\(a = tl.load.*\)/\1\2\n\1small = a.to(tl.float8e4nv)/' "$cheats/ok_add.py" >"$tmp/fp8.py"
+grep -q float8e4nv "$tmp/fp8.py" || fail "the candidate for --gpu was not made"
+"$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu H100 --quiet >/dev/null || fail "fp8 on an H100 is refused"
+"$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu A100 --json >"$tmp/o" 2>/dev/null && fail "fp8 on an A100 passes"
+grep -q '"stage":"compile".*fp8e4nv not supported' "$tmp/o" || fail "fp8 on an A100: $(cat "$tmp/o")"

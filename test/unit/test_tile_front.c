@@ -338,15 +338,15 @@ static void estimates_resources(void **state)
 		struct diag d = { 0 };
 		int over = measured[i].shared / measured[i].stages * 8 > 232448;
 		if (measured[i].capability == 90)
-			assert_int_equal(resource_check(code, &c.l, resource_gpu(STR("H100")), &d), over);
+			assert_int_equal(resource_check(code, &c.l, tile_gpu_find(STR("H100")), &d), over);
 		c.l.grid[1] = 70000;
 		d = (struct diag){ 0 };
-		assert_int_equal(resource_check(code, &c.l, resource_gpu(STR("A100")), &d), 1);
+		assert_int_equal(resource_check(code, &c.l, tile_gpu_find(STR("A100")), &d), 1);
 		assert_int_equal(d.reason, REASON_bad_grid);
 		tile_code_free(code);
 		check_launch_release(&c);
 	}
-	assert_null(resource_gpu(STR("Voodoo")));
+	assert_null(tile_gpu_find(STR("Voodoo")));
 	close_source(&x);
 }
 
