@@ -59,6 +59,9 @@ int host_copy(struct host *h, struct val v, struct val *out, struct err *e);
  * (aliasing among them kept, floats widened where this host is an oracle). The other host is
  * only read. 1: it holds something that cannot leave its host. */
 int host_import(struct host *h, struct val v, struct val *out, struct err *e);
+/* The same for a host of another process, by way of bytes. 0, 1: it cannot leave its host, -1. */
+int host_pack(struct val v, struct buf *out, struct err *e);
+int host_unpack(struct host *h, struct str packed, struct val *out, struct err *e);
 int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e);   /* in place, module or nest */
 int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e);           /* floats only */
 

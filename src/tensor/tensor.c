@@ -159,6 +159,26 @@ int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, 
 	return tensor_new_in(NULL, t, dt, ndim, shape, e);
 }
 
+int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes, struct err *e)
+{
+	size_t needed;
+
+	*t = (struct tensor){ .dt = dt, .ndim = ndim };
+	if (ndim < 0 || ndim > TENSOR_DIMS)
+		return err_set(e, ERR_UNSUPPORTED, "tensors of %d dimensions", ndim);
+	memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
+	tensor_dense_strides(ndim, shape, t->stride);
+	if (needed_bytes(dt, ndim, shape, t->stride, &needed, e))
+		return -1;
+	if (needed > bytes)
+		return err_set(e, ERR_RANGE, "a tensor of %zu bytes in %zu", needed, bytes);
+	t->st = mem_zalloc(sizeof *t->st);
+	if (!t->st)
+		return err_nomem(e);
+	*t->st = (struct storage){ .data = data, .bytes = bytes, .refs = 1, .id = atomic_fetch_add(&last_id, 1) + 1 };
+	return 0;
+}
+
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
 {
 	if (tensor_new(t, dt, ndim, shape, e))

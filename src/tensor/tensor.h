@@ -91,6 +91,8 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 			  const int64_t *shape, const int64_t *stride, struct err *e);
 int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
+/* A dense tensor over memory that is not ours and outlives it; the size is checked. */
+int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes, struct err *e);
 uint64_t storage_newest(void);                               /* id of the storage made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
 int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */

@@ -15,6 +15,7 @@ struct judge {
 	struct lane_here here;        /* where candidates run unless told otherwise */
 	struct lane *lane;
 	char fingerprint[17];
+	uint64_t tasks;               /* made ready so far */
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
@@ -72,6 +73,11 @@ struct host_lib *judge_lib(struct judge *j)
 struct tile_engine *judge_engine(struct judge *j)
 {
 	return j->engine;
+}
+
+uint64_t judge_next_task(struct judge *j)
+{
+	return ++j->tasks;
 }
 
 void judge_set_lane(struct judge *j, struct lane *l)

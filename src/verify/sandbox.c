@@ -2,14 +2,15 @@
  *
  * In this order, so that each step can still do what the next one needs: descriptors closed,
  * limits, another user where we are root, no new privileges, not dumpable, landlock with no
- * rule (no file system at all; no TCP and no signals to others where the kernel knows how),
- * seccomp with a short list of calls (everything else kills). */
+ * rule (no file system at all; no TCP and no signals to others where the kernel knows how); then,
+ * by role, seccomp with a short list of calls (everything else kills). */
 #include "verify/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/landlock.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -42,8 +43,7 @@ static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 
 static int set_limits(const struct sandbox_options *o, struct err *e)
 {
-	if (set_limit(RLIMIT_CORE, 0, "core files", e) || set_limit(RLIMIT_FSIZE, 0, "file size", e) ||
-	    set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
+	if (set_limit(RLIMIT_CORE, 0, "core files", e) || set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
 		return -1;
 	return o->address_space ? set_limit(RLIMIT_AS, o->address_space, "memory", e) : 0;
 }
@@ -54,7 +54,7 @@ static int drop_user(struct err *e)
 		return 0;
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 		return err_errno(e, "cannot become an unprivileged user");
-	return set_limit(RLIMIT_NPROC, 0, "processes", e);
+	return 0;
 }
 
 static int drop_privileges(struct err *e)
@@ -92,20 +92,34 @@ static int forbid_files(struct err *e)
 	return rc;
 }
 
-static int forbid_calls(struct err *e)
-{
-	static const int allowed[] = {
-		SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(sendto),
-		SCMP_SYS(close), SCMP_SYS(futex), SCMP_SYS(munmap), SCMP_SYS(mremap),
-		SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid),
-		SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
-	};
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc = ctx ? 0 : -ENOMEM;
+/* What both roles need. */
+static const int common_calls[] = {
+	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(recvmsg),
+	SCMP_SYS(close), SCMP_SYS(futex), SCMP_SYS(munmap), SCMP_SYS(mremap),
+	SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid),
+	SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
+};
 
-	for (size_t i = 0; i < COUNT_OF(allowed) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+/* The decider makes images of tasks in memory, hands them on, and watches and ends runners. */
+static const int decider_calls[] = {
+	SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(pidfd_open), SCMP_SYS(kill), SCMP_SYS(wait4), SCMP_SYS(memfd_create),
+	SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fallocate),
+};
+
+static int allow(scmp_filter_ctx ctx, const int *calls, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls[i], 0);
+	return rc;
+}
+
+static int allow_common(scmp_filter_ctx ctx)
+{
+	int rc = allow(ctx, common_calls, COUNT_OF(common_calls));
+
 	/* Memory may be mapped and protected, but never made executable. */
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -115,8 +129,29 @@ static int forbid_calls(struct err *e)
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(mbind), 0);
 	/* Limits may be read, not set. */
+	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0, 0));
+}
+
+/* Forking in the one form that zygote.c uses, ending with the parent, and the limits of a runner,
+ * which only ever go down. */
+static int allow_runner(scmp_filter_ctx ctx)
+{
+	int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_EQ, CLONE_PARENT | SIGCHLD, 0));
+
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0, 0));
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0), SCMP_A1(SCMP_CMP_EQ, SIGKILL, 0));
+	if (!rc)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_NPROC, 0));
+	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_CPU, 0));
+}
+
+static int forbid_calls(enum sandbox_role role, struct err *e)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int rc = ctx ? allow_common(ctx) : -ENOMEM;
+
+	if (!rc)
+		rc = role == SANDBOX_DECIDER ? allow(ctx, decider_calls, COUNT_OF(decider_calls)) : allow_runner(ctx);
 	if (!rc)
 		rc = seccomp_load(ctx);
 	if (ctx)
@@ -130,6 +165,27 @@ static int forbid_calls(struct err *e)
 
 int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
-	return close_others(o->keep_fd, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) ||
-	       forbid_files(e) || set_limit(RLIMIT_NOFILE, (rlim_t)o->keep_fd + 1, "open files", e) || (!o->without_filter && forbid_calls(e)) ? -1 : 0;
+	return close_others(o->keep_fd, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) || forbid_files(e) ? -1 : 0;
+}
+
+/* Runners are in a domain of their own below the decider's: it can signal them, they cannot signal it. */
+static int confine_runner(struct err *e)
+{
+	return set_limit(RLIMIT_FSIZE, 0, "file size", e) || forbid_files(e) ? -1 : 0;
+}
+
+int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e)
+{
+	if (role == SANDBOX_RUNNER ? confine_runner(e) : set_limit(RLIMIT_NPROC, 0, "processes", e))
+		return -1;
+	if (set_limit(RLIMIT_NOFILE, (rlim_t)files + 1, "open files", e))
+		return -1;
+	return filter ? forbid_calls(role, e) : 0;
+}
+
+int sandbox_limit_runner(double seconds)
+{
+	struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 }, cpu = { .rlim_cur = (rlim_t)seconds + 1, .rlim_max = (rlim_t)seconds + 2 };
+
+	return setrlimit(RLIMIT_NPROC, &none) || setrlimit(RLIMIT_CPU, &cpu) ? -1 : 0;
 }

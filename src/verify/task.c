@@ -515,6 +515,7 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 		return NULL;
 	}
 	t->judge = j;
+	t->id = judge_next_task(j);
 	rc = prepare(t, e);
 	world_close(&t->own);
 	world_close(&t->oracle);

@@ -8,6 +8,7 @@ enum { TASK_OPS = 64 };
 
 struct task {
 	struct judge *judge;
+	uint64_t id;                        /* of those that this judge made ready */
 	char *source, *name;
 	struct py_module module;
 	int parsed;

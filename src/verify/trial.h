@@ -62,6 +62,7 @@ struct trial {
 	struct results torch;         /* of the original: as PyTorch computes it on a GPU, for KernelBench's rule */
 	int ndim;                     /* of the first input */
 	int64_t shape[TENSOR_DIMS];
+	struct str packed[2];         /* where there is no vault (image.h): the same two, packed */
 };
 
 void trial_release(struct trial *t);
@@ -152,6 +153,7 @@ struct launcher {
 };
 
 struct host_lib *judge_lib(struct judge *j);
+uint64_t judge_next_task(struct judge *j);
 struct tile_engine *judge_engine(struct judge *j);
 /* The judge's engine for one candidate: its code is forgotten at the end, for the cache knows
  * functions by address. */

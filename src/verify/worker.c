@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "verify/dump.h"
 #include "verify/sandbox.h"
+#include "verify/warm.h"
+#include "verify/zygote.h"
 
 /* --- worker ------------------------------------------------------------------------------ */
 
@@ -29,6 +31,7 @@ struct worker {
 	struct judge *judge;
 	struct kept kept[TASKS_KEPT];
 	uint64_t clock;
+	struct zygote zygote;
 	int fd;
 	uint64_t job;             /* id of the one being judged */
 };
@@ -137,10 +140,23 @@ static int serve(struct worker *w)
 	return 0;
 }
 
+/* Into the sandbox, with the process that candidates are run from. */
+static int settle(struct worker *w, const struct judge_pool_options *p, struct err *e)
+{
+	struct sandbox_options so = { .keep_fd = w->fd, .address_space = p->memory };
+	struct verdict v;
+	int files;
+
+	if (judge_warm_up(w->judge, &v, e) || (!p->no_sandbox && sandbox_enter(&so, e)) ||
+	    zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
+		return -1;
+	judge_set_lane(w->judge, &w->zygote.lane);
+	return p->no_sandbox ? 0 : sandbox_confine(SANDBOX_DECIDER, MAX(files, w->fd), 1, e);
+}
+
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	static struct worker w;
-	struct sandbox_options so = { .keep_fd = fd, .address_space = p->memory };
 	struct reply_frame ready = { .magic = FRAME_READY };
 
 	/* Large tensors come and go: pages that are given back are paid for again at every run. */
@@ -150,9 +166,7 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	w.judge = judge_new(o, &ready.err);
 	if (w.judge && p->dump)
 		judge_watch(w.judge, send_dump, &w);
-	ready.rc = w.judge ? 0 : -1;
-	if (w.judge && !p->no_sandbox)
-		ready.rc = sandbox_enter(&so, &ready.err);
+	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);
 	while (!serve(&w))

@@ -208,6 +208,8 @@ int world_inputs(struct world *w, const struct trial *t, int others, struct val 
 {
 	struct val from = others ? t->others : t->inputs;
 
+	if (t->packed[others].n)
+		return host_unpack(w->h, t->packed[others], inputs, e);
 	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) : host_import(w->h, from, inputs, e);
 }
 

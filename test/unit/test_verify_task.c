@@ -4,6 +4,7 @@
 
 #include "verify/mutant.h"
 #include "verify/task.h"
+#include "verify/warm.h"
 
 #define HEAD "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 #define TAIL "rows = 16\ncols = 40\n" \
@@ -392,9 +393,25 @@ static void test_infinite_elements(void **state)
 	judge_free(j);
 }
 
+/* The task that workers warm up on is judged to its end. */
+static void warm_up_is_correct(void **state)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct verdict v;
+	struct judge *j = judge_new(&o, &e);
+
+	(void)state;
+	assert_non_null(j);
+	if (judge_warm_up(j, &v, &e) || !v.correct)
+		fail_msg("%s%s", e.text, v.diag.text);
+	judge_free(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),

@@ -1,0 +1,334 @@
+/* Runners in processes of their own: see zygote.h. */
+#include "verify/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "verify/image.h"
+#include "verify/runner.h"
+#include "verify/sandbox.h"
+
+/* What of the area stays with the machine between candidates. */
+enum { AREA_KEPT = 16 << 20 };
+
+/* What passes between decider and zygote: a request with an image, and the runner's pid (or what
+ * forbids one, negative); the first answer says whether the zygote is ready. */
+struct request {
+	uint64_t image_bytes;
+	double seconds;
+};
+
+struct ready {
+	int32_t rc;
+	struct err err;
+};
+
+/* --- the runner -------------------------------------------------------------------------------- */
+
+enum { EXIT_OURS = 4 };
+
+static _Noreturn void runner_main(struct judge *j, struct area *a, int run_fd, int image_fd, const struct request *r)
+{
+	void *image = mmap(NULL, r->image_bytes, PROT_READ, MAP_PRIVATE, image_fd, 0);
+	struct err e = ERR_INIT;
+	struct task *t;
+	struct runner *runner;
+	char go;
+
+	close(image_fd);
+	t = image == MAP_FAILED ? NULL : image_open(j, (struct str){ .p = image, .n = r->image_bytes }, &e);
+	runner = t ? runner_new(j, t, a, &e) : NULL;
+	if (!runner)
+		_exit(EXIT_OURS);
+	while (recv(run_fd, &go, sizeof go, 0) == sizeof go) {
+		runner_serve(runner);
+		if (send(run_fd, &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+			break;
+	}
+	_exit(0);
+}
+
+/* --- the zygote -------------------------------------------------------------------------------- */
+
+static int take_request(int fd, struct request *r, int *image_fd)
+{
+	struct iovec io = { .iov_base = r, .iov_len = sizeof *r };
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof (int))];
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
+	struct cmsghdr *c;
+
+	if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC) != sizeof *r)
+		return -1;
+	c = CMSG_FIRSTHDR(&m);
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof (int)))
+		return -1;
+	memcpy(image_fd, CMSG_DATA(c), sizeof *image_fd);
+	return 0;
+}
+
+/* Ends with the decider, even with one that ended before this was called. */
+static void die_with(pid_t decider)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != decider)
+		_exit(EXIT_OURS);
+}
+
+/* A runner is the decider's child, so that only the decider can wait for it and end it. */
+static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pid_t decider)
+{
+	struct request r;
+	int image_fd;
+
+	while (!take_request(fd, &r, &image_fd)) {
+		int32_t pid = (int32_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+		if (pid == 0) {
+			close(fd);
+			die_with(decider);
+			if (sandbox_limit_runner(r.seconds))
+				_exit(EXIT_OURS);
+			runner_main(z->judge, z->lane.area, run_fd, image_fd, &r);
+		}
+		close(image_fd);
+		pid = pid < 0 ? -errno : pid;
+		if (send(fd, &pid, sizeof pid, MSG_NOSIGNAL) != sizeof pid)
+			break;
+	}
+	_exit(0);
+}
+
+/* --- the decider: images ----------------------------------------------------------------------- */
+
+static int image_make(const struct task *t, uint64_t *bytes, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int fd = -1, rc = image_write(t, &b, e);
+
+	if (!rc && (fd = (int)syscall(SYS_memfd_create, "task", MFD_CLOEXEC | MFD_ALLOW_SEALING)) < 0)
+		rc = err_errno(e, "cannot make memory for the image of a task");
+	if (!rc)
+		rc = file_write_all(fd, b.p, b.n, e);
+	if (!rc && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		rc = err_errno(e, "cannot seal the image of a task");
+	*bytes = b.n;
+	buf_release(&b);
+	if (!rc)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* The place of the task's image, made if it is not there. -1: *e. */
+static int image_of(struct zygote *z, const struct task *t, struct err *e)
+{
+	int oldest = 0;
+
+	for (int i = 0; i < ZYGOTE_IMAGES; i++) {
+		if (z->image[i].fd >= 0 && z->image[i].task == t->id) {
+			z->image[i].used = ++z->clock;
+			return i;
+		}
+		if (z->image[i].used < z->image[oldest].used)
+			oldest = i;
+	}
+	if (z->image[oldest].fd >= 0)
+		close(z->image[oldest].fd);
+	z->image[oldest].fd = image_make(t, &z->image[oldest].bytes, e);
+	z->image[oldest].task = t->id;
+	z->image[oldest].used = z->image[oldest].fd >= 0 ? ++z->clock : 0;
+	return z->image[oldest].fd >= 0 ? oldest : -1;
+}
+
+/* --- the decider: runners ---------------------------------------------------------------------- */
+
+static int send_request(int to, const struct request *r, int image_fd)
+{
+	struct iovec io = { .iov_base = (void *)r, .iov_len = sizeof *r };
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof (int))] = { 0 };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof (int));
+	memcpy(CMSG_DATA(c), &image_fd, sizeof (int));
+	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof *r ? 0 : -1;
+}
+
+static int zygote_start(struct lane *l, const struct task *t, struct err *e)
+{
+	struct zygote *z = (struct zygote *)l;
+	int i = image_of(z, t, e);
+	struct request r = { .seconds = z->seconds };
+
+	if (i < 0)
+		return -1;
+	r.image_bytes = z->image[i].bytes;
+	if (send_request(z->fd, &r, z->image[i].fd))
+		return err_errno(e, "the process that runners come from is gone");
+	z->starting = 1;
+	return 0;
+}
+
+/* Learns the runner's pid, which is only read where it is needed: it is working meanwhile. */
+static int meet_runner(struct zygote *z, struct err *e)
+{
+	int32_t pid;
+
+	if (!z->starting)
+		return 0;
+	z->starting = 0;
+	if (recv(z->fd, &pid, sizeof pid, 0) != sizeof pid)
+		return err_errno(e, "the process that runners come from is gone");
+	if (pid < 0) {
+		errno = -pid;
+		return err_errno(e, "cannot start a runner");
+	}
+	z->pid = pid;
+	z->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return z->pidfd >= 0 ? 0 : err_errno(e, "cannot watch a runner");
+}
+
+static void forget_runner(struct zygote *z)
+{
+	if (z->pidfd >= 0)
+		close(z->pidfd);
+	z->pidfd = -1;
+	z->pid = 0;
+}
+
+/* The runner ended by itself: how. */
+static int reap(struct zygote *z, enum lost *how, struct err *e)
+{
+	int status = 0;
+
+	if (wait4(z->pid, &status, 0, NULL) != z->pid)
+		return err_errno(e, "cannot wait for a runner");
+	forget_runner(z);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OURS)
+		return err_set(e, ERR_STATE, "a runner could not be set up");
+	*how = !WIFSIGNALED(status) ? LOST_CRASHED : WTERMSIG(status) == SIGXCPU ? LOST_LATE : WTERMSIG(status) == SIGKILL ? LOST_KILLED : LOST_CRASHED;
+	return 1;
+}
+
+static int zygote_ask(struct lane *l, enum lost *how, struct err *e)
+{
+	struct zygote *z = (struct zygote *)l;
+	struct pollfd fds[2] = { { .fd = z->run_fd, .events = POLLIN }, { .events = POLLIN } };
+	char go = 1;
+
+	if (send(z->run_fd, &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+		return err_errno(e, "cannot reach a runner");
+	if (meet_runner(z, e))
+		return -1;
+	fds[1].fd = z->pidfd;
+	while (poll(fds, 2, -1) < 0)
+		if (errno != EINTR)
+			return err_errno(e, "poll");
+	if (fds[0].revents & POLLIN)
+		return recv(z->run_fd, &go, sizeof go, 0) == sizeof go ? 0 : err_errno(e, "cannot hear a runner");
+	return reap(z, how, e);
+}
+
+/* What it left in the socket and the area is not for the next one. */
+static void clear_traces(struct zygote *z)
+{
+	struct stat st;
+	char rest[64];
+
+	while (recv(z->run_fd, rest, sizeof rest, MSG_DONTWAIT) > 0)
+		;
+	if (!fstat(z->area_fd, &st) && st.st_blocks > AREA_KEPT / 512)
+		fallocate(z->area_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, AREA_BYTES);
+}
+
+static void zygote_end(struct lane *l)
+{
+	struct zygote *z = (struct zygote *)l;
+	struct err ignored = ERR_INIT;
+
+	if (z->starting && meet_runner(z, &ignored) && !z->pid)
+		return;
+	if (z->pid) {
+		kill(z->pid, SIGKILL);
+		wait4(z->pid, NULL, 0, NULL);
+		forget_runner(z);
+	}
+	clear_traces(z);
+}
+
+/* --- the decider: setting up ------------------------------------------------------------------- */
+
+static int make_area(struct zygote *z, struct err *e)
+{
+	void *p;
+
+	z->area_fd = (int)syscall(SYS_memfd_create, "area", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (z->area_fd < 0 || ftruncate(z->area_fd, AREA_BYTES) || fcntl(z->area_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return err_errno(e, "cannot make memory for results");
+	p = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, z->area_fd, 0);
+	if (p == MAP_FAILED)
+		return err_errno(e, "cannot map memory for results");
+	z->lane.area = p;
+	return 0;
+}
+
+/* In the new process. Never returns. */
+static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, int sandbox, pid_t decider)
+{
+	struct ready ready = { .rc = 0 };
+
+	die_with(decider);
+	close(z->fd);
+	close(z->run_fd);
+	close(z->area_fd);
+	if (sandbox)
+		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);
+	if (send(fd, &ready, sizeof ready, MSG_NOSIGNAL) != sizeof ready || ready.rc)
+		_exit(EXIT_OURS);
+	zygote_main(z, fd, run_fd, decider);
+}
+
+int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, int *files, struct err *e)
+{
+	int zygote[2], run[2];
+	pid_t pid, self = getpid();
+	struct ready ready;
+
+	*z = (struct zygote){ .lane = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end }, .judge = j, .seconds = seconds, .pidfd = -1 };
+	for (int i = 0; i < ZYGOTE_IMAGES; i++)
+		z->image[i].fd = -1;
+	if (make_area(z, e))
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
+		return err_errno(e, "socketpair");
+	z->fd = zygote[0];
+	z->run_fd = run[0];
+	pid = fork();
+	if (pid < 0)
+		return err_errno(e, "fork");
+	if (pid == 0)
+		zygote_begin(z, zygote[1], run[1], sandbox, self);
+	close(zygote[1]);
+	close(run[1]);
+	if (recv(z->fd, &ready, sizeof ready, 0) != sizeof ready)
+		return err_set(e, ERR_DENIED, "the process that runners come from did not start");
+	if (ready.rc)
+		return err_set(e, ready.err.code, "%s", ready.err.text);
+	*files = MAX(MAX(z->fd, z->run_fd), z->area_fd) + ZYGOTE_IMAGES + 4;
+	return 0;
+}
