@@ -1,4 +1,10 @@
-/* tritonrl tasks: make fusion tasks with a Triton solution each, verified by the judge. */
+/* tritonrl tasks: tasks with a Triton solution each, verified by the judge; as many as one wants.
+ *
+ * Row i is drawn from its own stream of random numbers, so the rows depend on the seed alone and
+ * threads may draw them in any order. They are drawn a batch at a time, judged, and written in
+ * order. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/file.h"
@@ -7,25 +13,28 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "base/thread.h"
 #include "cmd/cmd.h"
+#include "data/keepout.h"
 #include "data/prompt.h"
 #include "gen/gen.h"
 #include "run/judge_args.h"
 
 struct args {
 	int64_t count, seed;
-	struct opt_list level;
-	const char *split, *out, *form, *style;
-	int64_t max_ops;
-	int verify, distinct;
+	struct opt_list level, decontaminate;
+	const char *split, *out, *form, *style, *hashes_of;
+	int64_t max_ops, threads;
+	int verify, distinct, stream;
 	struct judge_args judge;
 };
 
 static const struct opt opts[] = {
 	OPT_INT(struct args, count, "count", 1, 100000000, 100, "rows to write"),
+	OPT_FLAG(struct args, stream, "stream", 0, "write rows without end, until the reader has enough; texts may repeat"),
 	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
-	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows"),
+	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows, whatever the number of threads"),
 	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, and weak where a part of the task does not show; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
 		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
@@ -33,22 +42,30 @@ static const struct opt opts[] = {
 	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
 	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
+	OPT_LIST(struct args, decontaminate, "decontaminate", "PATH", 0,
+		 "tasks to keep out, beside KernelBench's: files or folders; by composition, and single operators at their own sizes"),
+	OPT_STR(struct args, hashes_of, "hashes-of", "PATH", "", "write no tasks, but the hashes by which those of a folder are kept out"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads that draw; 0: one a core"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a strict-track Triton solution for each. "
-		 "Every pair is judged before it is written.",
+	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a Triton solution for each: all in kernels, or with "
+		 "--track hybrid the products by the library. Every pair is judged before it is written. KernelBench's own problems never come out.",
 	.opts = opts,
 };
+
+enum { BATCH = 512, TRIES = 100000 };
 
 struct row {
 	struct gen_plan plan;
 	struct gen_texts text;
+	struct err err;
+	int rc;                    /* 0; -1: see err */
 	char id[32];
-	int state;                 /* 0 waiting, 1 good, 2 bad */
+	int state;                 /* 0 waiting, 1 good, 2 not to be written */
 	struct verdict_task check; /* what the judge thinks of the task's inputs */
 };
 
@@ -57,51 +74,73 @@ struct maker {
 	struct rng rng;
 	struct gen_levels levels;
 	int split;                 /* -1: all */
+	int plain, hybrid;
+	struct keepout keepout;
 	struct map seen;
-	struct judge_pool *pool;
-	struct { struct row *v; size_t n, cap; } rows;   /* a window: [written, n) still open */
-	size_t base;               /* number of the first row in the window */
+	struct judge_pool *judges;
+	struct pool *pool;
+	struct row *row;           /* [BATCH] */
+	uint64_t next;             /* number of the batch's first row */
 	int64_t written, rejected, drawn, weak;
 	FILE *out;
+	int ended;                 /* the reader has enough */
 	struct progress bar;
 	struct err *e;
 };
 
 /* 1: new; 0: this text (or, with --distinct, this composition) was drawn before. */
-static int is_new(struct maker *m, const struct gen_plan *p, const struct gen_texts *t)
+static int is_new(struct maker *m, const struct row *r)
 {
 	struct buf key = BUF_INIT;
 	struct map_entry *entry;
 	size_t before = m->seen.n;
 	uint64_t h;
 
+	if (m->a->stream)
+		return 1;
 	if (m->a->distinct)
-		gen_plan_key(p, &key);
+		gen_plan_key(&r->plan, &key);
 	else
-		buf_addstr(&key, buf_str(&t->task));
+		buf_addstr(&key, buf_str(&r->text.task));
 	h = hash_xxh64(key.p, key.n, 0);
 	entry = map_put(&m->seen, (struct str){ .p = (char *)&h, .n = sizeof h });
 	buf_release(&key);
 	return entry && m->seen.n > before;
 }
 
-static int draw(struct maker *m, struct row *r)
+static int wanted(const struct maker *m, const struct gen_plan *p)
 {
-	for (int tries = 0; tries < 100000; tries++) {
-		gen_plan_draw(&r->plan, m->levels.v[m->drawn % m->levels.n], !strcmp(m->a->style, "plain"), &m->rng);
-		if ((m->split >= 0 && (int)gen_plan_split(&r->plan) != m->split) || r->plan.n > m->a->max_ops)
+	return (m->split < 0 || (int)gen_plan_split(p) == m->split) && p->n <= m->a->max_ops;
+}
+
+static int draw(const struct maker *m, uint64_t number, struct row *r)
+{
+	struct rng rng;
+
+	rng_fork(&rng, &m->rng, number);
+	for (int tries = 0; tries < TRIES; tries++) {
+		gen_plan_draw(&r->plan, m->levels.v[number % (uint64_t)m->levels.n], m->plain, &rng);
+		if (!wanted(m, &r->plan))
 			continue;
+		r->plan.hybrid = m->hybrid;
 		gen_texts_clear(&r->text);
-		if (gen_emit(&r->plan, &r->text, m->e))
+		if (gen_emit(&r->plan, &r->text, &r->err))
 			return -1;
-		if (!is_new(m, &r->plan, &r->text))
+		if (keepout_has(&m->keepout, buf_str(&r->text.task)))
 			continue;
-		m->drawn++;
 		snprintf(r->id, sizeof r->id, "l%d-%016llx", r->plan.level,
 			 (unsigned long long)hash_xxh64(r->text.task.p, r->text.task.n, 1));
 		return 0;
 	}
-	return err_set(m->e, ERR_RANGE, "no more new tasks of this kind after %lld", (long long)m->drawn);
+	return err_set(&r->err, ERR_RANGE, "no task of this kind in %d draws", TRIES);
+}
+
+static void draw_rows(void *ctx, size_t begin, size_t end)
+{
+	struct maker *m = ctx;
+
+	for (size_t i = begin; i < end; i++)
+		m->row[i].rc = draw(m, m->next + i, &m->row[i]);
 }
 
 static void json_message(struct jw *w, const char *role, struct str content)
@@ -161,6 +200,13 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	return rc;
 }
 
+/* A reader that closes its end has enough of a stream; anything else is an error. */
+static int end_of_writing(struct maker *m)
+{
+	m->ended = m->a->stream && errno == EPIPE;
+	return m->ended ? 0 : err_errno(m->e, "cannot write '%s'", m->a->out);
+}
+
 static int write_row(struct maker *m, const struct row *r)
 {
 	struct buf line = BUF_INIT;
@@ -177,27 +223,10 @@ static int write_row(struct maker *m, const struct row *r)
 	if (rc || buf_check(&line, m->e))
 		rc = -1;
 	else if (fwrite(line.p, 1, line.n, m->out) != line.n)
-		rc = err_errno(m->e, "cannot write '%s'", m->a->out);
+		rc = end_of_writing(m);
 	buf_release(&line);
 	m->written++;
 	progress_add(&m->bar, 1);
-	return rc;
-}
-
-/* Writes decided rows from the front of the window, in the order they were drawn. */
-static int flush_rows(struct maker *m)
-{
-	size_t k = 0;
-	int rc = 0;
-
-	for (; k < m->rows.n && m->rows.v[k].state && !rc; k++) {
-		if (m->rows.v[k].state == 1 && m->written < m->a->count)
-			rc = write_row(m, &m->rows.v[k]);
-		gen_texts_release(&m->rows.v[k].text);
-	}
-	memmove(m->rows.v, m->rows.v + k, (m->rows.n - k) * sizeof *m->rows.v);
-	m->rows.n -= k;
-	m->base += k;
 	return rc;
 }
 
@@ -212,58 +241,94 @@ static int collect(struct maker *m)
 {
 	struct judged j;
 	struct row *r;
-	int rc = judge_pool_next(m->pool, 1, &j, m->e);
+	int rc = judge_pool_next(m->judges, 1, &j, m->e);
 
 	if (rc <= 0)
 		return rc;
-	r = &m->rows.v[j.id - m->base];
+	r = &m->row[j.id];
 	r->state = !j.rc && j.verdict.correct ? 1 : 2;
 	r->check = j.verdict.task;
 	m->weak += r->state == 1 && r->check.survivors;
 	if (r->state == 2)
 		note_rejected(m, r, &j);
-	return flush_rows(m) ? -1 : 1;
+	return 1;
 }
 
-static int add_one(struct maker *m)
+/* Judges the rows of the batch that are new, a few ahead of the judges. */
+static int judge_batch(struct maker *m, size_t n)
 {
-	struct row r = { .state = m->a->verify ? 0 : 1 };
+	size_t ahead = (size_t)judge_pool_workers(m->judges) * 4, open = 0;
 
-	if (draw(m, &r) || vec_push(&m->rows, r))
-		return -1;
-	if (!m->a->verify)
-		return flush_rows(m);
-	return judge_pool_submit(m->pool, m->base + m->rows.n - 1, buf_str(&r.text.task), buf_str(&r.text.solution), m->e);
-}
-
-static int make_all(struct maker *m)
-{
-	while (m->written < m->a->count && !stop_requested()) {
-		size_t ahead = m->a->verify ? (size_t)judge_pool_workers(m->pool) * 4 : 1;
-
-		while (m->rows.n < ahead && m->written < m->a->count)
-			if (add_one(m))
+	for (size_t i = 0; i < n || open; ) {
+		if (i < n && m->row[i].state) {
+			i++;
+		} else if (i < n && open < ahead) {
+			if (judge_pool_submit(m->judges, i, buf_str(&m->row[i].text.task), buf_str(&m->row[i].text.solution), m->e))
 				return -1;
-		if (m->a->verify && collect(m) < 0)
+			i++, open++;
+		} else if (collect(m) < 0) {
 			return -1;
+		} else {
+			open--;
+		}
 	}
 	return 0;
 }
 
-static int open_pool(struct maker *m)
+/* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
+static size_t batch_size(const struct maker *m)
+{
+	return m->a->stream ? BATCH : (size_t)MIN((int64_t)BATCH, m->a->count - m->written);
+}
+
+static int make_batch(struct maker *m)
+{
+	size_t n = batch_size(m), fresh = 0;
+
+	pool_for_dynamic(m->pool, n, 16, draw_rows, m);
+	for (size_t i = 0; i < n; i++) {
+		struct row *r = &m->row[i];
+
+		if (r->rc)
+			return err_set(m->e, r->err.code, "%s", r->err.text);
+		r->check = (struct verdict_task){ .survivors = 0 };
+		r->state = is_new(m, r) ? !m->a->verify : 2;
+		fresh += r->state != 2;
+	}
+	m->drawn += (int64_t)fresh;
+	m->next += n;
+	if (m->next > (uint64_t)TRIES && m->next > 100 * (uint64_t)(m->drawn + 1))
+		return err_set(m->e, ERR_RANGE, "no more new tasks of this kind after %lld", (long long)m->drawn);
+	if (m->a->verify && judge_batch(m, n))
+		return -1;
+	for (size_t i = 0; i < n && !m->ended; i++)
+		if (m->row[i].state == 1 && write_row(m, &m->row[i]))
+			return -1;
+	return 0;
+}
+
+static int make_all(struct maker *m)
+{
+	while ((m->a->stream || m->written < m->a->count) && !m->ended && !stop_requested())
+		if (make_batch(m))
+			return -1;
+	return 0;
+}
+
+static int open_judges(struct maker *m)
 {
 	struct judge_options o;
 	struct judge_pool_options po;
 
 	if (judge_args_options(&m->a->judge, &o, &po, m->e))
 		return -1;
-	o.track = TRACK_STRICT;
 	o.last = STAGE_full;
-	m->pool = judge_pool_open(&o, &po, m->e);
-	return m->pool ? 0 : -1;
+	m->judges = judge_pool_open(&o, &po, m->e);
+	return m->judges ? 0 : -1;
 }
 
-static int run(struct maker *m)
+/* Judges are processes and come first: threads do not survive a fork. */
+static int open_all(struct maker *m)
 {
 	static const char *const names[] = { "train", "validation", "test" };
 
@@ -271,17 +336,46 @@ static int run(struct maker *m)
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(m->a->split, names[i]))
 			m->split = i;
+	m->plain = !strcmp(m->a->style, "plain");
+	m->hybrid = !strcmp(m->a->judge.track, "hybrid");
 	rng_init(&m->rng, (uint64_t)m->a->seed, "tasks");
-	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
-	if (!m->out)
-		return err_errno(m->e, "cannot create '%s'", m->a->out);
-	if (gen_levels_parse(&m->levels, m->a->level.v, m->a->level.n, m->e))
+	if (gen_levels_parse(&m->levels, m->a->level.v, m->a->level.n, m->e) || keepout_init(&m->keepout, m->e))
 		return -1;
 	if (!m->levels.n)
 		m->levels.v[m->levels.n++] = 2;
-	if (m->a->verify && open_pool(m))
+	for (size_t i = 0; i < m->a->decontaminate.n; i++)
+		if (keepout_add(&m->keepout, m->a->decontaminate.v[i], m->e))
+			return -1;
+	if (m->a->verify && open_judges(m))
 		return -1;
-	progress_begin(&m->bar, "tasks", "rows", m->a->count);
+	m->row = mem_array(BATCH, sizeof *m->row);
+	m->pool = pool_new((int)m->a->threads, m->e);
+	return m->row && m->pool ? 0 : m->pool ? err_nomem(m->e) : -1;
+}
+
+static int print_hashes(struct maker *m)
+{
+	struct buf b = BUF_INIT;
+	int rc = keepout_print(m->a->hashes_of, &b, m->e) || buf_check(&b, m->e) ? -1 : 0;
+
+	if (!rc && fwrite(b.p, 1, b.n, m->out) != b.n)
+		rc = err_errno(m->e, "cannot write '%s'", m->a->out);
+	buf_release(&b);
+	return rc;
+}
+
+static int run(struct maker *m)
+{
+	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
+	if (!m->out)
+		return err_errno(m->e, "cannot create '%s'", m->a->out);
+	if (*m->a->hashes_of)
+		return print_hashes(m);
+	if (m->a->stream)
+		signal(SIGPIPE, SIG_IGN);
+	if (open_all(m))
+		return -1;
+	progress_begin(&m->bar, "tasks", "rows", m->a->stream ? 0 : m->a->count);
 	if (make_all(m))
 		return -1;
 	progress_end(&m->bar);
@@ -289,7 +383,22 @@ static int run(struct maker *m)
 		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected, (long long)m->drawn);
 	if (m->weak)
 		log_info("%lld tasks have a part that no input set tells from its absence (see 'weak' in their rows)", (long long)m->weak);
-	return fflush(m->out) ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
+	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
+}
+
+static void close_all(struct maker *m)
+{
+	judge_pool_close(m->judges);
+	pool_free(m->pool);
+	for (size_t i = 0; m->row && i < BATCH; i++)
+		gen_texts_release(&m->row[i].text);
+	mem_free(m->row);
+	map_release(&m->seen);
+	keepout_release(&m->keepout);
+	if (m->out && m->out != stdout)
+		fclose(m->out);
+	else if (m->ended && !freopen("/dev/null", "w", stdout))
+		log_warn("standard output is closed");
 }
 
 int cmd_tasks(int argc, char **argv)
@@ -304,13 +413,7 @@ int cmd_tasks(int argc, char **argv)
 		return rc;
 	stop_install();
 	rc = run(&m);
-	judge_pool_close(m.pool);
-	for (size_t i = 0; i < m.rows.n; i++)
-		gen_texts_release(&m.rows.v[i].text);
-	vec_free(&m.rows);
-	map_release(&m.seen);
-	if (m.out && m.out != stdout)
-		fclose(m.out);
+	close_all(&m);
 	opt_release(&p);
 	return rc ? cmd_fail("tasks", &e) : CMD_OK;
 }

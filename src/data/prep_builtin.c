@@ -1,6 +1,6 @@
 /* The built-in generator as a source: training pairs, validation and test compositions, and
  * further tasks for reinforcement. Splits are the generator's own: they differ in composition.
- * Order: training, validation, test, reinforcement; no text comes twice. A row that is dropped is
+ * Order: training, validation, test, reinforcement; no text comes twice, nothing of keepout.h comes. A row that is dropped is
  * replaced by another draw, twice the rows wanted in all at most. */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct e
 	s->want[RL_PART] = o->rl_count;
 	for (int i = 0; i <= RL_PART; i++)
 		s->total += s->want[i];
-	if (gen_levels_parse(&s->levels[0], o->level.v, o->level.n, e) || gen_levels_parse(&s->levels[1], o->rl_level.v, o->rl_level.n, e))
+	if (keepout_init(&s->keepout, e) || gen_levels_parse(&s->levels[0], o->level.v, o->level.n, e) ||
+	    gen_levels_parse(&s->levels[1], o->rl_level.v, o->rl_level.n, e))
 		return -1;
 	if (!s->levels[0].n)
 		s->levels[0] = (struct gen_levels){ .v = { 1, 2 }, .n = 2 };
@@ -46,7 +47,7 @@ static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_s
 		gen_texts_clear(&s->text);
 		if (gen_emit(p, &s->text, e))
 			return -1;
-		if (is_new(s))
+		if (is_new(s) && !keepout_has(&s->keepout, buf_str(&s->text.task)))
 			return 0;
 	}
 	return err_set(e, ERR_RANGE, "the generator has no more new tasks of level %d for %s", level, gen_split_name(split));

@@ -10,6 +10,7 @@
 #include "data/prep.h"
 #include "data/sketch.h"
 #include "data/taskset.h"
+#include "data/keepout.h"
 #include "gen/gen.h"
 #include "tok/tok.h"
 
@@ -46,6 +47,7 @@ struct prep_source {
 	struct taskset tasks;
 	struct rng rng;                /* built-in */
 	struct map seen;
+	struct keepout keepout;        /* of the generator's tasks */
 	struct gen_texts text;
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
 	int64_t again;                 /* draws to replace dropped ones */
