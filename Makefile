@@ -39,7 +39,7 @@ LDLIBS += $(PKG_LIBS) -ldl -lm
 LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # --- sources: every .c under src is part of the program; x.simd.c once per instruction set ---
-SRC := $(sort $(filter-out $(wildcard src/*/mpi/*.c),$(wildcard src/*/*.c src/*/*/*.c)))
+SRC := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 SIMD := $(filter %.simd.c,$(SRC))
 PLAIN := $(filter-out %.simd.c src/cmd/main.c,$(SRC))
 LEVELS := base $(if $(filter x86_64,$(ARCH)),v3 v4)
@@ -50,15 +50,12 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DSIMD_SUFFIX=_v4 -DSIMD_
 OBJ := $(foreach l,$(LEVELS),$(SIMD:%.simd.c=$(B)/%.$(l).o)) $(PLAIN:%.c=$(B)/%.o)
 LIB := $(B)/libtritonrl.a
 
-# --- CUDA and MPI: shared objects of their own, loaded at run time; made where they can be ---
+# --- CUDA: a shared object of its own, loaded at run time; made where it can be ---
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCC_ARCH ?= $(foreach a,80 89 90a,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc
 CU := $(sort $(wildcard src/*/cuda/*.cu))
 CUDA_SO := $(B)/libtritonrl_cuda.so
-MPICC ?= $(shell command -v mpicc 2>/dev/null)
-MPI := $(sort $(wildcard src/*/mpi/*.c))
-PLUGINS := $(strip $(if $(MPI),$(if $(MPICC),$(B)/libtritonrl_mpi.so)))
 
 programs = $(patsubst $(1)/%.c,$(B)/$(2)/%,$(sort $(wildcard $(1)/$(3)*.c)))
 UNIT := $(call programs,test/unit,test,test_)
@@ -72,7 +69,7 @@ HELPER := $(call programs,test/tool,tool,)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM) $(PLUGINS)
+all: $(PROGRAM)
 
 cuda: $(CUDA_SO)
 
@@ -110,9 +107,6 @@ $(B)/%.cu.o: %.cu
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -MMD -MF $(@:.o=.d) -c -o $@ $<
 $(CUDA_SO): $(CU:%=$(B)/%.o)
 	$(NVCC) -shared -cudart static -Xlinker --exclude-libs,ALL -o $@ $^ -lcublasLt
-$(B)/libtritonrl_mpi.so: $(MPI)
-	@mkdir -p $(@D)
-	$(MPICC) $(CFLAGS) -fPIC -shared -MMD -MF $(@:.so=.d) -o $@ $^
 
 $(B)/test/%: $(B)/test/unit/%.o $(LIB)
 	$(LINK) -lcmocka
@@ -170,7 +164,6 @@ run-soak: all unit
 
 install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/tritonrl
-	$(if $(PLUGINS),install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/tritonrl $(PLUGINS))
 	./$(PROGRAM) help --man > $(B)/tritonrl.1
 	install -D -m 644 $(B)/tritonrl.1 $(DESTDIR)$(PREFIX)/share/man/man1/tritonrl.1
 	./$(PROGRAM) help --completion > $(B)/completion

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/yaml.h"
 
 static int visit(const struct opt *table, size_t base, const char *group, opt_visit_fn *fn, void *ctx)
@@ -26,6 +27,12 @@ static int visit(const struct opt *table, size_t base, const char *group, opt_vi
 int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
 {
 	return visit(table, 0, NULL, fn, ctx);
+}
+
+/* What an old word stands for; NULL: `o` is none. */
+static const char *alias_of(const struct opt *o)
+{
+	return o->type == OPT_T_ALIAS ? o->def_str : NULL;
 }
 
 static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
@@ -140,6 +147,7 @@ int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const
 	case OPT_T_LIST: return set_list(p, o, value, m, e);
 	case OPT_T_STR: *(const char **)m = value; return 0;
 	case OPT_T_INCLUDE:
+	case OPT_T_ALIAS:
 	case OPT_T_END: break;
 	}
 	BUG("option row '%s' has type %d", o->name, (int)o->type);
@@ -150,6 +158,7 @@ int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e)
 	void *m = opt_member(p, r);
 
 	switch (r->o->type) {
+	case OPT_T_ALIAS: break;
 	case OPT_T_FLAG: *(int *)m = (int)r->o->def_int; break;
 	case OPT_T_INT: *(int64_t *)m = r->o->def_int; break;
 	case OPT_T_REAL: *(double *)m = r->o->def_real; break;
@@ -177,8 +186,14 @@ int opt_same_name(struct str given, const char *name)
 struct opt_row *opt_find(struct opt_parser *p, struct str name)
 {
 	for (size_t i = 0; i < p->rows.n; i++)
-		if (opt_same_name(name, p->rows.v[i].o->name))
-			return &p->rows.v[i];
+		if (opt_same_name(name, p->rows.v[i].o->name)) {
+			const char *now = alias_of(p->rows.v[i].o);
+
+			if (!now)
+				return &p->rows.v[i];
+			log_warn("'%.*s' is the old word for '%s'", STR_ARG(name), now);
+			return opt_find(p, str_of(now));
+		}
 	return NULL;
 }
 
@@ -347,6 +362,8 @@ static void write_resolved(const struct opt_parser *p, struct buf *b)
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct opt_row *r = &p->rows.v[i];
 
+		if (alias_of(r->o))
+			continue;
 		for (const char *c = r->o->name; *c; c++)
 			buf_addc(b, *c == '-' ? '_' : *c);
 		buf_adds(b, ": ");

@@ -28,7 +28,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_LIST, OPT_T_INCLUDE };
+enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_LIST, OPT_T_INCLUDE, OPT_T_ALIAS };
 
 /* A list option (given several times, or comma-separated where so declared). */
 struct opt_list {
@@ -68,6 +68,8 @@ struct opt {
 /* Rows of another table over a struct that is a member of T. */
 #define OPT_INCLUDE(T, m, table, heading) \
 	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading }
+/* An old word for the option `of` of the same table: it works, and a warning names the new one. */
+#define OPT_ALIAS(nm, of) { .type = OPT_T_ALIAS, .name = nm, .def_str = of }
 #define OPT_END { .type = OPT_T_END }
 
 /* Members: flag int, int int64_t, real double, str and choice const char *, list struct opt_list. */

@@ -105,6 +105,8 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	size_t start;
 
 	(void)base;
+	if (o->type == OPT_T_ALIAS)
+		return 0;
 	begin_group(p, group, "\n%s:\n");
 	start = p->out->n;
 	buf_adds(p->out, o->letter ? "  " : "      ");
@@ -145,6 +147,8 @@ static int man_row(void *ctx, const struct opt *o, size_t base, const char *grou
 	struct buf text = BUF_INIT;
 
 	(void)base;
+	if (o->type == OPT_T_ALIAS)
+		return 0;
 	begin_group(p, group, ".PP\n.I %s:\n");
 	add_name(&text, o);
 	buf_adds(p->out, ".TP\n.B ");
@@ -171,6 +175,8 @@ static int words_row(void *ctx, const struct opt *o, size_t base, const char *gr
 	struct printer *p = ctx;
 
 	(void)base, (void)group;
+	if (o->type == OPT_T_ALIAS)
+		return 0;
 	buf_addf(p->out, "--%s", o->name);
 	if (o->type != OPT_T_FLAG)
 		buf_addf(p->out, "\t%s", o->choices ? o->choices : o->arg ? o->arg : "X");

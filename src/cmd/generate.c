@@ -12,7 +12,7 @@
 #include "infer/infer.h"
 
 struct args {
-	const char *model, *adapter, *device, *store;
+	const char *model, *adapter, *device, *weights;
 	const char *prompt, *prompt_file, *task, *system, *style;
 	int raw, json, special;
 	int64_t n, max_new, top_k, seed, threads, slots;
@@ -27,7 +27,8 @@ static const struct opt table[] = {
 	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL, "the same from a file; - is standard input"),
 	OPT_STR(struct args, task, "task", "FILE", NULL, "a task in PyTorch; the prompt asks for its Triton version"),
 	OPT_STR(struct args, system, "system", "TEXT", NULL, "the system message of the chat"),
-	OPT_CHOICE(struct args, style, "prompt-style", "compact|full", "full", "how --task asks: the source alone, or with instructions"),
+	OPT_CHOICE(struct args, style, "prompt-style", PROMPT_STYLES, "full",
+		   "how --task asks: full explains the job with an example; instruct without; compact is the task alone"),
 	OPT_FLAG(struct args, raw, "raw", 0, "no chat template: the prompt as it is"),
 	OPT_INT(struct args, n, "n", 1, 1000000, 1, "samples"),
 	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512, "most tokens of a sample"),
@@ -39,7 +40,8 @@ static const struct opt table[] = {
 	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
 	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
 	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
-	OPT_CHOICE(struct args, store, "store", MODEL_STORE_CHOICES, "f32", "how weights are held in memory"),
+	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "auto or cpu"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
@@ -263,7 +265,7 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "--model is needed");
-	if (model_store_parse(str_of(a->store), &mo.store, e))
+	if (model_store_parse(str_of(a->weights), &mo.store, e))
 		return -1;
 	o->tok = tok_open(a->model, e);
 	if (!o->tok || encode_prompt(a, o->tok, &prompt, e))

@@ -4,7 +4,7 @@
 
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/prepare_args.h"
+#include "data/prepare_args.h"
 #include "run/sections.h"
 
 static const struct cmd_usage usage = {

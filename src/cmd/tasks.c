@@ -18,7 +18,7 @@
 #include "data/keepout.h"
 #include "data/prompt.h"
 #include "gen/gen.h"
-#include "run/judge_args.h"
+#include "verify/judge_args.h"
 
 struct args {
 	int64_t count, seed;

@@ -6,7 +6,7 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "data/extract.h"
-#include "run/judge_args.h"
+#include "verify/judge_args.h"
 #include "verify/stream.h"
 
 struct args {

@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL };
+#define PROMPT_STYLES "full|instruct|compact"
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 

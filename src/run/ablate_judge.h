@@ -4,8 +4,8 @@
 #define RUN_ABLATE_JUDGE_H
 
 #include "data/taskset.h"
-#include "run/judge_args.h"
 #include "store/store.h"
+#include "verify/judge_args.h"
 
 struct cheat_count {
 	int64_t cheats, accepted;      /* candidates that must not pass; that did */

@@ -4,7 +4,7 @@
 #ifndef RUN_PIPELINE_H
 #define RUN_PIPELINE_H
 
-#include "run/prepare_args.h"
+#include "data/prepare_args.h"
 #include "run/run.h"
 
 #define PIPELINE_STAGES(S) S(prepare) S(sft) S(rl) S(eval) S(report)

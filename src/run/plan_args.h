@@ -4,8 +4,8 @@
 #define RUN_PLAN_ARGS_H
 
 #include "base/opt.h"
+#include "data/prepare_args.h"
 #include "run/plan.h"
-#include "run/prepare_args.h"
 #include "run/stage_args.h"
 
 struct plan_args {

@@ -134,9 +134,9 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	return rc;
 }
 
-int run_report(const char *run, struct store *s, const struct report_args *a, const char *file, struct buf *path, struct err *e)
+int run_report(const char *run, struct store *s, const struct report_opts *a, const char *file, struct buf *path, struct err *e)
 {
-	struct report_opts o = { .title = a->title ? a->title : run, .candidates = (size_t)a->candidates };
+	struct report_opts o = { .title = a->title ? a->title : run, .candidates = a->candidates };
 	struct buf page = BUF_INIT;
 	int rc;
 

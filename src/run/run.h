@@ -65,6 +65,6 @@ int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const cha
 /* --- report ------------------------------------------------------------------------------------------ */
 
 /* Writes the page about run folder `run` to `file` (NULL: RUN/report.html, whose path goes to `path`). */
-int run_report(const char *run, struct store *s, const struct report_args *a, const char *file, struct buf *path, struct err *e);
+int run_report(const char *run, struct store *s, const struct report_opts *a, const char *file, struct buf *path, struct err *e);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
+#include "data/prepare_args.h"
 #include "run/keep.h"
 #include "run/plan_args.h"
-#include "run/prepare_args.h"
 #include "run/stage_args.h"
 
 const struct opt_section run_sections[] = {

@@ -33,6 +33,6 @@ const struct opt eval_opts[] = {
 
 const struct opt report_opts[] = {
 	OPT_STR(struct report_cmd_args, out, "out", "FILE", NULL, "the page; RUN/report.html unless given"),
-	OPT_INCLUDE(struct report_cmd_args, report, report_args_table, NULL),
+	OPT_INCLUDE(struct report_cmd_args, report, report_opt_table, NULL),
 	OPT_END
 };

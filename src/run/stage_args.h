@@ -2,9 +2,10 @@
 #ifndef RUN_STAGE_ARGS_H
 #define RUN_STAGE_ARGS_H
 
-#include "run/eval_args.h"
-#include "run/rl_args.h"
-#include "run/train_args.h"
+#include "eval/eval_args.h"
+#include "rl/rl_args.h"
+#include "train/train_args.h"
+#include "web/report.h"
 
 struct train_args {
 	const char *stage, *out;
@@ -32,7 +33,7 @@ extern const struct opt eval_opts[];
 
 struct report_cmd_args {
 	const char *out;
-	struct report_args report;
+	struct report_opts report;
 };
 
 extern const struct opt report_opts[];

@@ -205,6 +205,12 @@ static void release(struct page *p)
 	buf_release(&p->config);
 }
 
+const struct opt report_opt_table[] = {
+	OPT_STR(struct report_opts, title, "title", "TEXT", NULL, "heading of the page"),
+	OPT_INT(struct report_opts, candidates, "candidates", 0, 100000000, 0, "most candidates shown in full; 0: all"),
+	OPT_END
+};
+
 int report_write(struct store *s, const struct report_opts *o, struct buf *out, struct err *e)
 {
 	struct page p = { .out = out, .o = o, .e = e };

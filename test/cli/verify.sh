@@ -40,7 +40,7 @@ rc=0; "$TRITONRL" verify --jsonl "$tmp/c.jsonl" --out "$tmp/all" --quiet || rc=$
 ids=$(sed 's/^{"id":"\([^"]*\)".*/\1/' "$tmp/all" | tr '\n' ' ')
 want="$(seq -f 'c%g' 0 39 | tr '\n' ' ')line-41 7 large twice twice "
 [ "$ids" = "$want" ] || fail "order: $ids"
-grep -q '"id":"large","verdict":"structure"' "$tmp/all" || fail "the large candidate: $(grep large "$tmp/all")"
+grep -q '"id":"large",.*"verdict":"structure"' "$tmp/all" || fail "the large candidate: $(grep large "$tmp/all")"
 
 # Interrupted anywhere, even inside a line, it goes on and ends with the same file.
 size=$(stat -c %s "$tmp/all")
@@ -58,7 +58,7 @@ rc=0; "$TRITONRL" verify --jsonl <(tail -n +2 "$tmp/c.jsonl") --out "$tmp/part" 
 cmp -s <(timeless "$tmp/all") <(timeless "$tmp/one") && cmp -s <(timeless "$tmp/all") <(timeless "$tmp/two") || fail "the cache changes verdicts"
 grep -q '4[0-9] verdicts came from the cache' "$tmp/err" || fail "nothing came from the cache: $(cat "$tmp/err")"
 "$TRITONRL" verify --jsonl "$tmp/c.jsonl" --json --stage-limit ast --cache "$tmp/cache.db" 2>"$tmp/err" >"$tmp/three" || true
-grep -q '"id":"c0","verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a verdict of other options came from the cache"
+grep -q '"id":"c0",.*"verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a verdict of other options came from the cache"
 
 "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
 [ "$(find "$tmp/dump" -name task.py | wc -l)" -ge 5 ] || fail "no dumps"

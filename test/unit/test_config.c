@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/opt.h"
+#include "data/prepare_args.h"
 #include "run/plan_args.h"
-#include "run/prepare_args.h"
 #include "run/sections.h"
 #include "run/stage_args.h"
 

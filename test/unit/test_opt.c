@@ -34,6 +34,7 @@ static const struct opt table[] = {
 	OPT_REAL(struct args, lr, "lr", 0, 1, 1e-4, "learning rate"),
 	OPT_FLAG(struct args, json, "json", 0, "print JSON"),
 	OPT_CHOICE(struct args, track, "track", "strict|hybrid", "strict", "rules"),
+	OPT_ALIAS("rules", "track"),
 	OPT_LIST(struct args, k, "k", "N", 1, "values of k"),
 	OPT_LIST(struct args, name, "name", "S", 0, "names"),
 	OPT_INCLUDE(struct args, lora, lora_opts, "Adapter"),
@@ -103,6 +104,9 @@ static void test_command_line(void **state)
 	assert_int_equal(p.n, 3);
 	assert_string_equal(p.args[0], "x.py");
 	assert_string_equal(p.args[2], "--json");
+	opt_release(&p);
+	assert_int_equal(parse(&a, &p, &e, WORDS("--rules", "hybrid")), 0);          /* an old word */
+	assert_string_equal(a.track, "hybrid");
 	opt_release(&p);
 }
 
@@ -289,6 +293,7 @@ static void test_resolved(void **state)
 	assert_true(b.lora.alpha == a.lora.alpha);
 	assert_string_equal(b.name.v[1], "null");
 	assert_contains(p.resolved.p, "lora_r: 16\n");
+	assert_null(strstr(p.resolved.p, "rules"));
 	opt_release(&p);
 	opt_release(&q);
 	drop(path);
@@ -305,6 +310,7 @@ static void test_help(void **state)
 	opt_help(table, &b);
 	assert_contains(b.p, "  -j, --workers N           processes (default 2)\n");
 	assert_contains(b.p, "--[no-]json");
+	assert_null(strstr(b.p, "--rules"));
 	assert_contains(b.p, "--track strict|hybrid");
 	assert_contains(b.p, "\nAdapter:\n");
 	assert_contains(b.p, "--config FILE");

@@ -1,5 +1,5 @@
 /* Options of training: see train_args.h. */
-#include "run/train_args.h"
+#include "train/train_args.h"
 
 const struct opt policy_args_table[] = {
 	OPT_STR(struct policy_args, model, "model", "DIR", NULL, "Hugging Face folder: config.json, safetensors, tokenizer.json"),

@@ -1,5 +1,5 @@
 /* Options of the judge: see judge_args.h. */
-#include "run/judge_args.h"
+#include "verify/judge_args.h"
 
 #include "base/log.h"
 #include "tile/gpu.h"

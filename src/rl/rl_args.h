@@ -1,10 +1,10 @@
 /* Options of the reinforcement stage, shared by train, run and ablate. */
-#ifndef RUN_RL_ARGS_H
-#define RUN_RL_ARGS_H
+#ifndef RL_RL_ARGS_H
+#define RL_RL_ARGS_H
 
 #include "rl/rl.h"
-#include "run/judge_args.h"
-#include "run/sample_args.h"
+#include "rl/sample_args.h"
+#include "verify/judge_args.h"
 
 struct rl_args {
 	const char *tasks, *method;

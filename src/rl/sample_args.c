@@ -1,5 +1,5 @@
 /* Options of sampling: see sample_args.h. */
-#include "run/sample_args.h"
+#include "rl/sample_args.h"
 
 const struct opt sample_args_table[] = {
 	OPT_INT(struct sample_args, n, "n", 1, 1024, 10, "samples a task"),
@@ -8,7 +8,7 @@ const struct opt sample_args_table[] = {
 	OPT_REAL(struct sample_args, top_p, "top-p", 0, 1, 1, "sample from the smallest set of tokens with this probability"),
 	OPT_INT(struct sample_args, max_new_tokens, "max-new-tokens", 1, 1 << 20, 2048, "longest answer"),
 	OPT_INT(struct sample_args, slots, "slots", 0, 65536, 0, "samples at a time; 0: chosen"),
-	OPT_CHOICE(struct sample_args, prompt, "prompt-style", "full|instruct|compact", "full",
+	OPT_CHOICE(struct sample_args, prompt, "prompt-style", PROMPT_STYLES, "full",
 		   "full explains the job with an example; instruct without; compact is the task alone"),
 	OPT_END
 };

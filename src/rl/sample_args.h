@@ -1,6 +1,6 @@
 /* Options of sampling for tasks, shared by train, eval, run and ablate. */
-#ifndef RUN_SAMPLE_ARGS_H
-#define RUN_SAMPLE_ARGS_H
+#ifndef RL_SAMPLE_ARGS_H
+#define RL_SAMPLE_ARGS_H
 
 #include "base/opt.h"
 #include "rl/rollout.h"

@@ -1,5 +1,5 @@
-/* Options of evaluation and of the report: see eval_args.h. */
-#include "run/eval_args.h"
+/* Options of evaluation: see eval_args.h. */
+#include "eval/eval_args.h"
 
 const struct opt eval_args_table[] = {
 	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, a .py task, or a folder of them"),
@@ -7,12 +7,6 @@ const struct opt eval_args_table[] = {
 	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
 	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),
 	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1, "judge the answers by the rules of the other track too, reported apart"),
-	OPT_END
-};
-
-const struct opt report_args_table[] = {
-	OPT_STR(struct report_args, title, "title", "TEXT", NULL, "heading of the page"),
-	OPT_INT(struct report_args, candidates, "candidates", 0, 100000000, 0, "most candidates shown in full; 0: all"),
 	OPT_END
 };
 

@@ -1,5 +1,5 @@
 /* Options of prepare: see prepare_args.h. */
-#include "run/prepare_args.h"
+#include "data/prepare_args.h"
 
 #include "gen/gen.h"
 
@@ -13,7 +13,7 @@ const struct opt prepare_opts[] = {
 	OPT_INT(struct prepare_args, seed, "seed", 0, 9e15, 1, "same seed, same bytes"),
 	OPT_REAL(struct prepare_args, validation, "validation", 0, 0.9, 0.02, "share of compositions or rows for validation"),
 	OPT_REAL(struct prepare_args, test, "test", 0, 0.9, 0, "share of compositions or rows for test"),
-	OPT_CHOICE(struct prepare_args, prompt, "prompt-style", "full|instruct|compact", "instruct",
+	OPT_CHOICE(struct prepare_args, prompt, "prompt-style", PROMPT_STYLES, "instruct",
 		   "full: with a worked example; instruct: the job in a few sentences; compact: the task alone"),
 	OPT_INT(struct prepare_args, threads, "threads", 0, 1024, 0, "threads; 0: one a core"),
 	{ .type = OPT_T_STR, .name = "model", .arg = "DIR", .offset = offsetof(struct prepare_args, model), .group = "Cleaning",

@@ -1,6 +1,6 @@
 /* Options of training, shared by train, run and ablate. */
-#ifndef RUN_TRAIN_ARGS_H
-#define RUN_TRAIN_ARGS_H
+#ifndef TRAIN_TRAIN_ARGS_H
+#define TRAIN_TRAIN_ARGS_H
 
 #include "base/opt.h"
 #include "train/sft.h"

@@ -1,6 +1,6 @@
 /* Options of the judge, shared by every command that judges: verify, eval, train, tasks, run. */
-#ifndef RUN_JUDGE_ARGS_H
-#define RUN_JUDGE_ARGS_H
+#ifndef VERIFY_JUDGE_ARGS_H
+#define VERIFY_JUDGE_ARGS_H
 
 #include "base/opt.h"
 #include "verify/pool.h"

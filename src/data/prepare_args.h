@@ -1,10 +1,10 @@
 /* Options of prepare, shared by prepare, run and ablate. */
-#ifndef RUN_PREPARE_ARGS_H
-#define RUN_PREPARE_ARGS_H
+#ifndef DATA_PREPARE_ARGS_H
+#define DATA_PREPARE_ARGS_H
 
 #include "base/opt.h"
 #include "data/prep.h"
-#include "run/judge_args.h"
+#include "verify/judge_args.h"
 
 struct prepare_args {
 	const char *out, *model, *tokenizer, *prompt, *style;

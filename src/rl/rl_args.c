@@ -1,5 +1,5 @@
 /* Options of the reinforcement stage: see rl_args.h. */
-#include "run/rl_args.h"
+#include "rl/rl_args.h"
 
 const struct opt rl_args_table[] = {
 	OPT_STR(struct rl_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "tasks to sample for"),
