@@ -119,9 +119,10 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c.text);
 	f->v->n_elements = c.n_shown;
+	memcpy(f->v->pattern, c.pattern, sizeof f->v->pattern);
 	memcpy(f->v->elements, c.shown, (size_t)c.n_shown * sizeof *c.shown);
 	funnel_failf(f, tr->stage, c.reason, "%s", c.text);
-	if (c.reason == REASON_precision)
+	if (c.reason == REASON_precision && f->has_dot)
 		diag_hint(&f->v->diag, "tl.dot multiplies fp32 in tf32 by default: say input_precision=\"ieee\"");
 	return 1;
 }

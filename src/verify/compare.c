@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/pattern.h"
 
 struct take {
 	struct results *out;
@@ -211,6 +212,23 @@ static int differ(struct comparison *c, enum reason why, int i, const char *fmt,
 	return 1;
 }
 
+/* What a message calls a result: one that was returned alone has no name. */
+struct subject { char text[64]; };
+
+static struct subject subject(const struct result *e)
+{
+	struct subject s;
+
+	snprintf(s.text, sizeof s.text, e->name[0] ? "result %s" : "the result%s", e->name);
+	return s;
+}
+
+/* printf shows the sign of a NaN, which means nothing. */
+static double plain_nan(double v)
+{
+	return isnan(v) ? (double)NAN : v;
+}
+
 static int compare_form(struct comparison *c, int i, const struct result *e, const struct result *g)
 {
 	char es[96], gs[96];
@@ -218,16 +236,16 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 	shape_text(e, es, sizeof es);
 	shape_text(g, gs, sizeof gs);
 	if (!same_form(e, g))
-		return differ(c, REASON_wrong_shape, i, "result %s has shape %s, expected %s", e->name, gs, es);
+		return differ(c, REASON_wrong_shape, i, "%s has shape %s, expected %s", subject(e).text, gs, es);
 	if (e->dt != g->dt)
-		return differ(c, REASON_wrong_dtype, i, "result %s is torch.%s, expected torch.%s", e->name,
+		return differ(c, REASON_wrong_dtype, i, "%s is torch.%s, expected torch.%s", subject(e).text,
 			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
 	if (!g->v)
-		return differ(c, REASON_out_of_memory, i, "result %s has no values", e->name);
+		return differ(c, REASON_out_of_memory, i, "%s has no values", subject(e).text);
 	if (g->overlapping && !e->overlapping)
-		return differ(c, REASON_wrong_layout, i, "result %s is an expanded view", e->name);
+		return differ(c, REASON_wrong_layout, i, "%s is an expanded view", subject(e).text);
 	if (g->undefined)
-		return differ(c, REASON_uninitialised, i, "result %s was not written everywhere", e->name);
+		return differ(c, REASON_uninitialised, i, "%s was not written everywhere", subject(e).text);
 	return 0;
 }
 
@@ -247,6 +265,21 @@ static void index_text(const struct result *r, int64_t at, char *out, size_t n)
 		snprintf(out + pos, n - pos, "]");
 }
 
+/* The error that an element of this expected value may have. */
+static double allowed_error(const struct result *e, double expected)
+{
+	return e->rel * (fabs(expected) + e->rms) + e->abs;
+}
+
+int result_is_wrong(const struct result *e, const struct result *g, int64_t k)
+{
+	double x = e->v[k], y = g->v[k];
+
+	if (x == y || (e->over && e->over[k] && !isfinite(y)))
+		return 0;
+	return !(fabs(y - x) <= allowed_error(e, x)) || !isfinite(x);
+}
+
 struct scan {
 	int64_t worst, bad;      /* index of the worst element; how many are out of tolerance */
 	double ratio;            /* of its error to what is allowed */
@@ -259,13 +292,12 @@ static struct scan scan_values(const struct result *e, const struct result *g)
 	double sum = 0.0;
 
 	for (int64_t k = 0; k < e->n; k++) {
-		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = e->rel * (fabs(x) + e->rms) + e->abs;
+		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = allowed_error(e, x);
 
 		if (x == y || (e->over && e->over[k] && !isfinite(y)))
 			continue;
 		sum += d * d;
-		if (!(d <= allowed) || !isfinite(x))
-			s.bad++;
+		s.bad += result_is_wrong(e, g, k);
 		if (s.worst < 0 || !(d <= s.ratio * allowed)) {
 			s.worst = k;
 			s.ratio = allowed > 0.0 && isfinite(d) ? d / allowed : INFINITY;
@@ -287,8 +319,8 @@ static void show_element(struct comparison *c, const struct result *e, const str
 
 	index_text(e, k, x->at, sizeof x->at);
 	x->expected = e->v[k];
-	x->got = g->v[k];
-	x->allowed = e->rel * (fabs(e->v[k]) + e->rms) + e->abs;
+	x->got = plain_nan(g->v[k]);
+	x->allowed = allowed_error(e, e->v[k]);
 }
 
 /* The worst element, then those out of tolerance from the front. */
@@ -296,7 +328,7 @@ static void show_elements(struct comparison *c, const struct result *e, const st
 {
 	show_element(c, e, g, worst);
 	for (int64_t k = 0; k < e->n && c->n_shown < VERDICT_ELEMENTS; k++)
-		if (k != worst && !(fabs(g->v[k] - e->v[k]) <= e->rel * (fabs(e->v[k]) + e->rms)))
+		if (k != worst && result_is_wrong(e, g, k))
 			show_element(c, e, g, k);
 }
 
@@ -312,7 +344,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	c->expected = e->v[s.worst];
 	c->got = g->v[s.worst];
 	c->max_error = fabs(c->got - c->expected);
-	c->allowed = e->rel * (fabs(c->expected) + e->rms) + e->abs;
+	c->allowed = allowed_error(e, c->expected);
 	if (!s.bad && s.rms_error <= e->rel * e->rms + e->abs)
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
@@ -321,8 +353,9 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 		why = REASON_not_finite;
 	else if (looks_like_low_precision(e, &s))
 		why = REASON_precision;
-	return differ(c, why, i, "result %s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
-		      e->name, (long long)s.bad, (long long)e->n, at, c->expected, c->got, c->allowed);
+	pattern_text(e, g, c->pattern, sizeof c->pattern);
+	return differ(c, why, i, "%s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
+		      subject(e).text, (long long)s.bad, (long long)e->n, at, plain_nan(c->expected), plain_nan(c->got), c->allowed);
 }
 
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c)

@@ -73,8 +73,11 @@ struct comparison {
 	char text[400];
 	struct verdict_element shown[VERDICT_ELEMENTS];
 	int n_shown;
+	char pattern[VERDICT_PATTERN];    /* where the wrong elements lie and what they have in common */
 };
 
+/* Is this element out of tolerance? Same shapes. */
+int result_is_wrong(const struct result *expected, const struct result *got, int64_t k);
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c);
 
 #endif

@@ -437,6 +437,18 @@ static int judge_once(struct funnel *f, struct str source)
 	return rc < 0 ? -1 : 0;
 }
 
+/* The line that the message is about, for feedback. */
+static void note_line(struct verdict *v, struct str source)
+{
+	struct str line = STR("");
+
+	for (int i = 0; i < v->diag.line && source.n; i++)
+		line = str_cut(&source, '\n');
+	line = str_trim(line);
+	if (v->diag.line > 0 && line.n && line.n < sizeof v->source_line)
+		snprintf(v->source_line, sizeof v->source_line, "%.*s", STR_ARG(line));
+}
+
 int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
 {
 	struct funnel *f;
@@ -447,11 +459,12 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	f = mem_zalloc(sizeof *f);
 	if (!f)
 		return err_nomem(e);
-	*f = (struct funnel){ .j = j, .t = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .e = e };
+	*f = (struct funnel){ .j = j, .t = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
 	rc = f->lane ? 0 : -1;
 	do
 		rc = rc ? rc : judge_once(f, source);
 	while (!rc && try_again(f->lost, tries));
+	note_line(v, source);
 	mem_free(f);
 	return rc;
 }

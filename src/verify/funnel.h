@@ -10,6 +10,7 @@ struct funnel {
 	const struct task *t;
 	const struct judge_options *o;
 	struct verdict *v;
+	int has_dot;                        /* the candidate speaks of products */
 	struct lane *lane;
 	struct orders orders;               /* of the batch that was asked for last */
 	struct run_report report;           /* the one that was taken last */

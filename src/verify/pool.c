@@ -369,7 +369,8 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	if (!memchr(v->task.survivor, 0, sizeof v->task.survivor) || !memchr(v->task.unfit, 0, sizeof v->task.unfit))
 		return 0;
 	return memchr(v->diag.text, 0, sizeof v->diag.text) && memchr(v->diag.hint, 0, sizeof v->diag.hint) &&
-	       memchr(v->explain, 0, sizeof v->explain) && memchr(r->err.text, 0, sizeof r->err.text) &&
+	       memchr(v->explain, 0, sizeof v->explain) && memchr(v->pattern, 0, sizeof v->pattern) &&
+	       memchr(v->source_line, 0, sizeof v->source_line) && memchr(r->err.text, 0, sizeof r->err.text) &&
 	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);
 }
 

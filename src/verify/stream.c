@@ -67,8 +67,10 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 			buf_addf(out, ", speedup %.2f (%s)", v->speedup, v->timed);
 		buf_addc(out, '\n');
 	} else {
-		buf_addf(out, "%s:%d:%d: error[%s]: %s (stage %s, reward %.3f)\n", name, v->diag.line, v->diag.col,
-			 reason_code(v->diag.reason), v->diag.text, judge_stage_name(v->stage), v->reward);
+		buf_adds(out, name);
+		if (v->diag.line > 0)
+			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
+		buf_addf(out, ": error[%s]: %s (stage %s, reward %.3f)\n", reason_code(v->diag.reason), v->diag.text, judge_stage_name(v->stage), v->reward);
 		if (v->diag.hint[0])
 			buf_addf(out, "  hint: %s\n", v->diag.hint);
 	}

@@ -170,6 +170,16 @@ static void json_terms(struct jw *w, const struct verdict *v)
 	jw_key(w, "judge"), jw_cstr(w, v->judge);
 }
 
+static void json_feedback(struct jw *w, const struct verdict *v)
+{
+	struct buf text = BUF_INIT;
+
+	verdict_feedback(v, &text);
+	jw_key(w, "feedback");
+	jw_cstr(w, text.n ? text.p : NULL);
+	buf_release(&text);
+}
+
 static void json_outcome(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "correct");
@@ -225,6 +235,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	jw_cstr(&w, v->diag.hint[0] ? v->diag.hint : NULL);
 	jw_key(&w, "explain");
 	jw_cstr(&w, v->explain[0] ? v->explain : NULL);
+	json_feedback(&w, v);
 	jw_end(&w, '}');
 	buf_addc(out, '\n');
 }

@@ -81,7 +81,7 @@ struct verdict_general {
 	char failed[VERDICT_GENERAL][24];
 };
 
-enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6 };
+enum { VERDICT_INPUTS = 24, VERDICT_ELEMENTS = 6, VERDICT_PATTERN = 240, VERDICT_LINE = 160 };
 
 struct verdict {
 	int correct;
@@ -93,6 +93,8 @@ struct verdict {
 	int n_inputs;
 	struct verdict_element elements[VERDICT_ELEMENTS];   /* of the input set it failed on: the worst, then the first ones */
 	int n_elements;
+	char pattern[VERDICT_PATTERN];    /* what the wrong elements of that set have in common; "" nothing */
+	char source_line[VERDICT_LINE];   /* the candidate's line that the message is about, "" none */
 	struct tile_cost cost;    /* of one forward at the original size */
 	double seconds, reference_seconds;   /* by `timed` */
 	double speedup;           /* 0: not known */
@@ -115,6 +117,9 @@ struct verdict {
 
 /* One JSON object on one line, as documented for `verify --json`. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out);
+/* One paragraph that a person or a model can act on: what is wrong, where, what the wrong elements have in
+ * common, what to do. Nothing for a correct candidate. */
+void verdict_feedback(const struct verdict *v, struct buf *out);
 /* "correct", or the class of the reason. */
 const char *verdict_name(const struct verdict *v);
 
