@@ -64,7 +64,7 @@ static int list_files(struct jw *w, const char *dir, struct err *e)
 	if (file_list_open(&names, dir, e))
 		return -1;
 	for (size_t i = 0; i < names.n && !rc; i++) {
-		char hex[65];
+		char hex[65] = "";
 		int64_t bytes = 0;
 
 		if (!strcmp(names.v[i], manifest_name))
@@ -109,18 +109,26 @@ static int write_manifest(const char *dir, struct str state, struct err *e)
 	return rc;
 }
 
+/* Makes room for a new checkpoint. One that was put away by a commit which then failed is older
+ * than the one that stands there. */
+static int put_away(const char *path, const char *old, struct err *e)
+{
+	if (file_remove_tree(old, e))
+		return -1;
+	return sys.rename(path, old) ? err_errno(e, "cannot move '%s' away", path) : 0;
+}
+
 int checkpoint_commit(const char *parent, const char *name, const char *dir, struct str state, struct err *e)
 {
 	struct buf path = BUF_INIT, old = BUF_INIT;
 	int rc = -1;
 
-	if (write_manifest(dir, state, e) || file_sync_dir(dir, e) || !path_join(&path, parent, name))
-		goto out;
+	buf_addf(&path, "%s/%s", parent, name);
 	buf_addf(&old, "%s/.tmp-old-%s-%ld", parent, name, (long)getpid());
-	if (file_exists(path.p) && sys.rename(path.p, buf_cstr(&old))) {
-		err_errno(e, "cannot move '%s' away", path.p);
+	if (buf_check(&path, e) || buf_check(&old, e) || write_manifest(dir, state, e) || file_sync_dir(dir, e))
 		goto out;
-	}
+	if (file_exists(path.p) && put_away(path.p, old.p, e))
+		goto out;
 	if (sys.rename(dir, path.p)) {
 		err_errno(e, "cannot rename '%s' to '%s'", dir, path.p);
 		goto out;
@@ -162,17 +170,18 @@ static struct json *read_manifest(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;
 	struct json *j = NULL;
-	char hex[65];
-	const char *nl;
 
-	if (path_join(&file, path, manifest_name) && !file_read(file.p, 64u << 20, &text, e)) {
-		nl = text.n > 66 ? text.p + text.n - 66 : NULL;
-		if (nl && *nl == '\n') {
+	if (!path_join(&file, path, manifest_name)) {
+		err_nomem(e);
+	} else if (!file_read(file.p, 64u << 20, &text, e)) {
+		const char *nl = text.n > 66 ? text.p + text.n - 66 : NULL;
+		char hex[65] = "";
+
+		if (nl && *nl == '\n')
 			sha256_hex(text.p, (size_t)(nl + 1 - text.p), hex);
-			if (!memcmp(hex, nl + 1, 64))
-				j = json_parse((struct str){ .p = text.p, .n = (size_t)(nl - text.p) }, e);
-		}
-		if (!j)
+		if (hex[0] && !memcmp(hex, nl + 1, 64))
+			j = json_parse((struct str){ .p = text.p, .n = (size_t)(nl - text.p) }, e);
+		else
 			err_set(e, ERR_FORMAT, "'%s' is damaged", file.p);
 	}
 	buf_release(&file);

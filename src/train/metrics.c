@@ -42,27 +42,28 @@ static int rewind_jsonl(const char *path, const char *stage, int64_t step, struc
 int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e)
 {
 	struct buf path = BUF_INIT;
+	int rc;
 
 	*m = (struct metrics){ .store = store, .last_ns = clock_ns() };
 	path_join(&path, dir, "metrics.jsonl");
 	m->jsonl = buf_take(&path);
 	buf_addf(&path, "%s/logs/events.out.tfevents.%lld.tritonrl", dir, (long long)(clock_wall_us() / 1000000));
 	m->events = buf_take(&path);
-	if (!m->jsonl || !m->events)
-		return err_nomem(e);
 	buf_addf(&path, "%s/logs", dir);
-	if (file_mkdirs(buf_cstr(&path), e) || rewind_jsonl(m->jsonl, stage, step, e)) {
-		buf_release(&path);
-		return -1;
-	}
+	rc = !m->jsonl || !m->events ? err_nomem(e) :
+	     buf_check(&path, e) || file_mkdirs(path.p, e) || rewind_jsonl(m->jsonl, stage, step, e) ||
+	     (store && store_rewind(store, stage, step, e)) ? -1 : 0;
+	if (rc)
+		metrics_close(m);
 	buf_release(&path);
-	return store ? store_rewind(store, stage, step, e) : 0;
+	return rc;
 }
 
 void metrics_close(struct metrics *m)
 {
 	mem_free(m->jsonl);
 	mem_free(m->events);
+	m->jsonl = m->events = NULL;
 }
 
 static void json_extra(struct jw *w, const struct metric *extra, size_t n)

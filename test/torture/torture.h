@@ -18,6 +18,9 @@ struct torture_case {
 	/* The work may succeed, or fail without a word in `e`, when a call fails (a log line that
 	 * could not be built is dropped). */
 	int tolerant;
+	/* At most about so many values of k, spread over all there are; 0: every one. For work that
+	 * makes very many calls. */
+	long most;
 };
 
 /* A folder of this program's own, removed at the end. */

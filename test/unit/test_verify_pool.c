@@ -1,0 +1,189 @@
+/* The pool as its users see it: every job that goes in comes out once, with its own verdict,
+ * whoever of the workers is killed meanwhile; a full pool, an empty one, one that is closed early. */
+#include "check.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "verify/pool.h"
+
+#define TASK "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
+	"    def forward(self, x):\n        return torch.relu(x)\nn = 40\n" \
+	"def get_inputs():\n    return [torch.randn(4, n)]\ndef get_init_inputs():\n    return []\n"
+#define HEAD "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n@triton.jit\n" \
+	"def k(x_ptr, y_ptr, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n" \
+	"    x = tl.load(x_ptr + i, mask=i < n)\n    tl.store(y_ptr + i, "
+#define TAIL ", mask=i < n)\nclass ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n" \
+	"        y = torch.empty_like(x)\n        k[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), B=64)\n        return y\n"
+
+enum { JOBS = 24 };
+
+/* By number: right, wrong, not Python. */
+static struct str candidate(int i)
+{
+	return i % 3 == 0 ? STR(HEAD "tl.maximum(x, 0.0)" TAIL) : i % 3 == 1 ? STR(HEAD "x + 1.0" TAIL) : STR("x = (\n");
+}
+
+static void assert_verdict(const struct judged *j)
+{
+	int i = (int)j->id % 1000;
+
+	assert_int_equal(j->rc, 0);
+	assert_int_equal(j->verdict.correct, i % 3 == 0);
+	if (i % 3 == 2)
+		assert_int_equal(j->verdict.stage, STAGE_ast);
+}
+
+static struct judge_pool *open_pool(int workers)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct judge_pool_options p = JUDGE_POOL_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge_pool *pool;
+
+	p.workers = workers;
+	pool = judge_pool_open(&o, &p, &e);
+	if (!pool)
+		fail_msg("%s", e.text);
+	return pool;
+}
+
+static void submit(struct judge_pool *p, uint64_t first, int n)
+{
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < n; i++)
+		if (judge_pool_submit(p, first + (uint64_t)i, STR(TASK), candidate(i), &e))
+			fail_msg("%s", e.text);
+}
+
+static struct judged next(struct judge_pool *p)
+{
+	struct judged j;
+	struct err e = ERR_INIT;
+
+	if (judge_pool_next(p, 1, &j, &e) != 1)
+		fail_msg("no result: %s", e.text);
+	return j;
+}
+
+static void test_all_come_back(void **state)
+{
+	struct judge_pool *p = open_pool(2);
+	int seen[JOBS] = { 0 };
+	struct judged j;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(judge_pool_workers(p), 2);
+	assert_int_equal(judge_pool_next(p, 1, &j, &e), 0);          /* nothing to wait for */
+	submit(p, 0, JOBS);
+	assert_int_equal(judge_pool_pending(p), JOBS);
+	for (int i = 0; i < JOBS; i++) {
+		j = next(p);
+		assert_true(j.id < JOBS);
+		seen[j.id]++;
+		assert_verdict(&j);
+		assert_int_equal(judge_pool_pending(p), JOBS - 1 - i);
+	}
+	for (int i = 0; i < JOBS; i++)
+		assert_int_equal(seen[i], 1);
+	assert_int_equal(judge_pool_stats(p).judged, JOBS);
+	assert_int_equal(judge_pool_stats(p).crashed, 0);
+	judge_pool_close(p);
+}
+
+/* Is `pid` below this process? */
+static int is_ours(pid_t pid)
+{
+	for (int depth = 0; depth < 8 && pid > 1; depth++) {
+		char path[64], line[512];
+		FILE *f;
+		char *end;
+
+		snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+		f = fopen(path, "r");
+		if (!f)
+			return 0;
+		end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+		fclose(f);
+		if (!end)
+			return 0;
+		pid = (pid_t)atoi(end + 4);          /* ") S PPID" */
+		if (pid == getpid())
+			return depth > 0;            /* a child of our child: the child starts the others */
+	}
+	return 0;
+}
+
+static int kill_one(void)
+{
+	DIR *d = opendir("/proc");
+	int killed = 0;
+
+	for (struct dirent *x; d && !killed && (x = readdir(d));) {
+		pid_t pid = (pid_t)atoi(x->d_name);
+
+		if (pid > 1 && is_ours(pid))
+			killed = !kill(pid, SIGKILL);
+	}
+	if (d)
+		closedir(d);
+	return killed;
+}
+
+/* A job whose worker dies has a verdict or an error, and all others their own verdicts. */
+static void test_killed(void **state)
+{
+	struct judge_pool *p = open_pool(2);
+	int lost = 0, seen[JOBS] = { 0 };
+
+	(void)state;
+	submit(p, 0, JOBS);
+	for (int i = 0; i < JOBS; i++) {
+		struct judged j = next(p);
+
+		seen[j.id]++;
+		if (i == 3 || i == 9)
+			assert_true(kill_one());
+		if (j.rc || (j.id % 3 == 0 && !j.verdict.correct))
+			lost++;
+		else if (j.id % 3 == 1)
+			assert_false(j.verdict.correct);
+	}
+	for (int i = 0; i < JOBS; i++)
+		assert_int_equal(seen[i], 1);
+	assert_true(lost <= 2);
+	submit(p, 1000, 3);                          /* it goes on */
+	for (int i = 0; i < 3; i++) {
+		struct judged j = next(p);
+
+		assert_verdict(&j);
+	}
+	judge_pool_close(p);
+}
+
+static void test_closed_early(void **state)
+{
+	struct judge_pool *p = open_pool(2);
+
+	(void)state;
+	submit(p, 0, JOBS);
+	next(p);
+	judge_pool_close(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_killed), cmocka_unit_test(test_closed_early),
+	};
+
+	log_set_level(LOG_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
