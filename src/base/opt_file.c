@@ -117,6 +117,33 @@ static int apply_mapping(struct opt_parser *p, const struct yaml *map, const cha
 	return 0;
 }
 
+struct near { struct str name; size_t best; const char *found; };
+
+static int is_nearer(void *ctx, const struct opt *row, size_t base, const char *group)
+{
+	struct near *n = ctx;
+	size_t d = str_distance(n->name, str_of(row->name));
+
+	(void)base, (void)group;
+	if (d < n->best) {
+		n->best = d;
+		n->found = row->name;
+	}
+	return 0;
+}
+
+static int unknown_key(const struct opt_section *s, const struct yaml *y, const char *name, struct err *e)
+{
+	struct near n = { .name = str_of(name), .best = strlen(name) / 3 + 2 };
+
+	opt_visit(s->table, is_nearer, &n);
+	if (n.found)
+		err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'; did you mean '%s'?", y->line, name, s->name, n.found);
+	else
+		err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'", y->line, name, s->name);
+	return at_node(y, e);
+}
+
 /* The names in a section that is not ours. */
 static int check_names(struct opt_parser *p, const struct opt_section *s, const struct yaml *map, const char *prefix, struct err *e)
 {
@@ -125,8 +152,8 @@ static int check_names(struct opt_parser *p, const struct opt_section *s, const 
 
 		if (!name)
 			return err_nomem(e);
-		if (y->kind == YAML_MAPPING ? check_names(p, s, y, name, e) : !in_section(s, str_of(name)))
-			return err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'", y->line, name, s->name), at_node(y, e);
+		if (y->kind == YAML_MAPPING ? check_names(p, s, y, name, e) : !in_section(s, str_of(name)) && unknown_key(s, y, name, e))
+			return -1;
 	}
 	return 0;
 }

@@ -189,7 +189,8 @@ void progress_note(struct progress *p, const char *fmt, ...)
 
 void progress_end(struct progress *p)
 {
-	show(p, 1);
+	if (p->what)                     /* else it never began */
+		show(p, 1);
 }
 
 /* --- stopping ------------------------------------------------------------------------- */

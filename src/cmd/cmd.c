@@ -14,6 +14,26 @@ int cmd_fail(const char *name, const struct err *e)
 	return CMD_FAILED;
 }
 
+int cmd_unknown(const char *name)
+{
+	const char *nearest = NULL;
+	size_t best = 3, d;
+
+	for (const struct cmd *c = cmd_table; c->name; c++) {
+		d = str_distance(str_of(name), str_of(c->name));
+		if (d < best) {
+			best = d;
+			nearest = c->name;
+		}
+	}
+	fprintf(stderr, "tritonrl: unknown command '%s'", name);
+	if (nearest)
+		fprintf(stderr, "; did you mean '%s'?\n", nearest);
+	else
+		fprintf(stderr, "; see 'tritonrl help'\n");
+	return CMD_FAILED;
+}
+
 int cmd_stopped(void)
 {
 	switch (stop_reason()) {

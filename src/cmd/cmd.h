@@ -43,6 +43,8 @@ struct cmd_usage {
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
 /* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
 int cmd_fail(const char *name, const struct err *e);
+/* Says that there is no such command, and which is meant perhaps. */
+int cmd_unknown(const char *name);
 /* The exit code of work that was stopped before its end, by who stopped it. */
 int cmd_stopped(void);
 

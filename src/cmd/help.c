@@ -86,8 +86,7 @@ static int help_for(const char *name)
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		if (!strcmp(c->name, name))
 			return print_form(c, "");
-	fprintf(stderr, "tritonrl help: unknown command '%s'\n", name);
-	return CMD_FAILED;
+	return cmd_unknown(name);
 }
 
 int cmd_help(int argc, char **argv)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "cmd/cmd.h"
 
 const struct cmd cmd_table[] = {
@@ -11,26 +10,6 @@ const struct cmd cmd_table[] = {
 #undef COMMAND
 	{ NULL, NULL, NULL }
 };
-
-static int unknown_command(const char *name)
-{
-	const char *nearest = NULL;
-	size_t best = 3, d;
-
-	for (const struct cmd *c = cmd_table; c->name; c++) {
-		d = str_distance(str_of(name), str_of(c->name));
-		if (d < best) {
-			best = d;
-			nearest = c->name;
-		}
-	}
-	fprintf(stderr, "tritonrl: unknown command '%s'", name);
-	if (nearest)
-		fprintf(stderr, "; did you mean '%s'?\n", nearest);
-	else
-		fprintf(stderr, "; see 'tritonrl help'\n");
-	return CMD_FAILED;
-}
 
 /* Output that did not reach its file (a full disk) is a failure, whatever the command said. */
 static int finish(int rc)
@@ -58,5 +37,5 @@ int main(int argc, char **argv)
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		if (!strcmp(words[0], c->name))
 			return finish(c->run(argc - 1, words));
-	return unknown_command(words[0]);
+	return cmd_unknown(words[0]);
 }

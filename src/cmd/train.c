@@ -1,4 +1,6 @@
 /* tritonrl train: fine-tuning. Stage sft: supervised; stage rl: against the judge. */
+#include <stdio.h>
+
 #include "base/file.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
@@ -28,20 +30,35 @@ static int train_stages(const struct train_args *a, const struct run_env *v, str
 	return rc;
 }
 
+/* config.yaml, of the stage that came first; another stage in the same folder has a file of its own. */
+static int keep_config(const struct train_args *a, struct str text, struct err *e)
+{
+	struct buf path = BUF_INIT, first = BUF_INIT, kept = BUF_INIT;
+	char name[32] = "config.yaml", stage[32];
+	int rc = path_join(&path, a->out, name) ? 0 : err_nomem(e);
+
+	snprintf(stage, sizeof stage, "stage: \"%s\"\n", a->stage);
+	if (!rc && file_exists(path.p) && !file_read(path.p, 1 << 20, &first, e) && str_find(buf_str(&first), str_of(stage)) < 0)
+		snprintf(name, sizeof name, "config_%s.yaml", a->stage);
+	if (!rc)
+		rc = run_keep_config(a->out, name, text, &kept, e);
+	buf_release(&path);
+	buf_release(&first);
+	buf_release(&kept);
+	return rc;
+}
+
 static int run(const struct train_args *a, const struct opt_parsed *p, struct err *e)
 {
 	struct run_env v = RUN_ENV_INIT;
-	struct buf path = BUF_INIT;
 	int rc;
 
 	if (!a->out)
 		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
 	rc = run_open(&v, a->out, (uint64_t)a->seed, (int)a->policy.threads, e);
-	path_join(&path, a->out, "config.yaml");
 	if (!rc)
-		rc = file_replace(buf_cstr(&path), buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;
+		rc = keep_config(a, buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;
 	run_close(&v);
-	buf_release(&path);
 	return rc;
 }
 

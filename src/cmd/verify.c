@@ -172,6 +172,8 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 			rc = judge_path(s, p->args[i], &task);
 	}
 	buf_release(&task);
+	if (!rc && !s->stream.added && !s->stream.skipped)
+		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'", s->a->identity ? s->a->task : p->args[0]);
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 

@@ -265,46 +265,14 @@ static int do_report(struct running *r)
 	return rc;
 }
 
-/* Options of the machine: another number of threads continues the same run. */
-static int may_differ(struct str line)
-{
-	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "candidates", "device", "quiet", "json" };
-	struct str key = str_trim(str_cut(&line, ':'));
-
-	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		if (str_is(key, keys[i]))
-			return 1;
-	return 0;
-}
-
-/* A run folder belongs to one configuration. */
-static int check_config(struct running *r, struct str was, struct str is)
-{
-	while (was.n || is.n) {
-		struct str a = str_cut(&was, '\n'), b = str_cut(&is, '\n');
-
-		if (!str_eq(a, b) && !(may_differ(a) && may_differ(b)))
-			return err_set(r->e, ERR_USAGE, "'%s' was begun with '%.*s', not '%.*s': say another --out, or the options of before", r->p->out,
-				       STR_ARG(str_trim(a)), STR_ARG(str_trim(b)));
-	}
-	return 0;
-}
-
 static int keep_config(struct running *r)
 {
-	struct buf path = BUF_INIT, was = BUF_INIT, is = BUF_INIT;
-	int rc = pipeline_config(r->p, &is, r->e);
+	struct buf is = BUF_INIT, kept = BUF_INIT;
+	int rc = pipeline_config(r->p, &is, r->e) || run_keep_config(r->p->out, "config.yaml", buf_str(&is), &kept, r->e) ||
+		 store_put_meta(r->v.store, "config", buf_str(&kept), r->e) ? -1 : 0;
 
-	path_join(&path, r->p->out, "config.yaml");
-	if (!rc && file_exists(buf_cstr(&path)))
-		rc = file_read(buf_cstr(&path), 1 << 20, &was, r->e) || check_config(r, buf_str(&was), buf_str(&is)) ? -1 : 0;
-	else if (!rc)
-		rc = file_replace(buf_cstr(&path), buf_str(&is), r->e);
-	if (!rc)
-		rc = store_put_meta(r->v.store, "config", was.n ? buf_str(&was) : buf_str(&is), r->e);
-	buf_release(&path);
-	buf_release(&was);
 	buf_release(&is);
+	buf_release(&kept);
 	return rc;
 }
 

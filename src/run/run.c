@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
 
@@ -52,6 +53,46 @@ void run_close(struct run_env *v)
 	if (v->lock >= 0)
 		close(v->lock);
 	*v = (struct run_env)RUN_ENV_INIT;
+}
+
+/* Options of the machine: another number of threads continues the same run. */
+static int may_differ(struct str line)
+{
+	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "candidates", "device", "quiet", "json" };
+	struct str key = str_trim(str_cut(&line, ':'));
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		if (str_is(key, keys[i]))
+			return 1;
+	return 0;
+}
+
+static int same_config(const char *out, struct str was, struct str is, struct err *e)
+{
+	while (was.n || is.n) {
+		struct str a = str_cut(&was, '\n'), b = str_cut(&is, '\n');
+
+		if (!str_eq(a, b) && !(may_differ(a) && may_differ(b)))
+			return err_set(e, ERR_USAGE, "'%s' was begun with '%.*s', not '%.*s': say another --out, or the options of before", out,
+				       STR_ARG(str_trim(a)), STR_ARG(str_trim(b)));
+	}
+	return 0;
+}
+
+int run_keep_config(const char *out, const char *name, struct str text, struct buf *kept, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = path_join(&path, out, name) ? 0 : err_nomem(e);
+
+	buf_clear(kept);
+	if (!rc && file_exists(path.p)) {
+		rc = file_read(path.p, 1 << 20, kept, e) || same_config(out, buf_str(kept), text, e) ? -1 : 0;
+	} else if (!rc) {
+		buf_addstr(kept, text);
+		rc = file_replace(path.p, text, e);
+	}
+	buf_release(&path);
+	return rc;
 }
 
 int run_final(const char *out, const char *name, struct buf *path)

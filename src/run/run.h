@@ -19,6 +19,10 @@ struct run_env {
 int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, struct err *e);
 void run_close(struct run_env *v);
 
+/* A run folder belongs to the options it was begun with. Writes them to out/NAME, or compares them with what is
+ * there; options of the machine (threads, workers) may differ. `kept` gets what is there then. */
+int run_keep_config(const char *out, const char *name, struct str text, struct buf *kept, struct err *e);
+
 /* Each sets *done to 0 if it was stopped on request: the same call continues. */
 int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_args *s, int *done, struct err *e);
 

@@ -41,15 +41,24 @@ static int open_model(struct policy *p, const struct policy_opts *o, const char 
 	return p->adapter ? 0 : -1;
 }
 
+int policy_check(const struct policy_opts *o, struct err *e)
+{
+	if (o->init && !o->full)
+		return err_set(e, ERR_USAGE, "a new model is trained whole: say --full with --init");
+	if (!(o->tokenizer || o->model) || (!o->model && !o->init))
+		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
+	if (o->full && o->adapter)
+		return err_set(e, ERR_USAGE, "--full trains the model itself: merge the adapter '%s' into it first, or leave --full out", o->adapter);
+	return 0;
+}
+
 int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e)
 {
 	const char *tok_dir = o->tokenizer ? o->tokenizer : o->model;
 
 	*p = (struct policy){ .dev = dev };
-	if (o->init && !o->full)
-		return err_set(e, ERR_USAGE, "a new model is trained whole: say --full with --init");
-	if (!tok_dir || (!o->model && !o->init))
-		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
+	if (policy_check(o, e))
+		return -1;
 	p->tok_dir = mem_strdup(tok_dir);
 	p->base = mem_strdup(o->model ? o->model : tok_dir);
 	if (!p->tok_dir || !p->base) {

@@ -29,6 +29,8 @@ struct policy {
 	char *base, *tok_dir;
 };
 
+/* Options that contradict each other or name nothing, before anything is opened. */
+int policy_check(const struct policy_opts *o, struct err *e);
 /* Opens everything; with `resume` (a checkpoint folder) parameters and optimizer state come
  * from there. */
 int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e);

@@ -179,7 +179,7 @@ int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, stru
 	int rc;
 
 	*r = (struct sft_result){ .steps = 0 };
-	rc = file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, r, e) ? -1 : 0;
+	rc = policy_check(&o->policy, e) || file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, r, e) ? -1 : 0;
 	r->steps = s.step;
 	metrics_close(&s.m);
 	dataset_release(&s.d);
