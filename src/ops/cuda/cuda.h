@@ -109,6 +109,7 @@ struct cuda_sample {
 	int rows, V;
 	const void *logits;        /* [rows][V] */
 	int logits_dt;             /* DT_BF16 or DT_F32 */
+	const int32_t *from;       /* [rows] the logits that each row draws from; NULL: its own */
 	const struct cuda_sample_row *row;     /* [rows] on the device */
 	const int32_t *drawn;      /* [rows] tokens this row's stream has given before */
 	const int32_t *stop;       /* [stops] ids that end a sample; on the device */
@@ -118,6 +119,19 @@ struct cuda_sample {
 	int32_t *done;             /* [rows]: 1 where the token is a stop id, else left alone */
 	void *work;                /* of cuda_sample_work bytes */
 	size_t work_bytes;
+};
+
+/* The next step of rows that were drawn: the token becomes the input, one position further. What was
+ * drawn is kept at place *step of the lists, and *step moves on. */
+struct cuda_advance {
+	int rows;                  /* at most 1024 */
+	const int32_t *token;      /* [rows] */
+	const float *logprob;
+	int32_t *next;             /* [rows] input of the next step */
+	int32_t *pos, *length, *drawn;     /* [rows] */
+	int32_t *step;             /* [1] */
+	int32_t *tokens;           /* [steps][rows] */
+	float *logprobs;
 };
 
 /* --- rows ---------------------------------------------------------------------------------------- */

@@ -102,6 +102,9 @@ template <int D> static __device__ void join_splits(const struct decode *a, int 
 	put_out<D>(a, run, kvh, &j);
 }
 
+/* Splits done of a run and key head. All are 0 between launches: whoever completes a run clears its own. */
+static __device__ unsigned arrived[DECODE_RUNS * DECODE_HEADS];
+
 /* The partial results of `n` runs are written: whoever completes a run joins its splits. */
 template <int D> static __device__ void arrive(const struct decode *a, int *last, const struct decode_item *x, int n)
 {
@@ -109,7 +112,7 @@ template <int D> static __device__ void arrive(const struct decode *a, int *last
 	__syncthreads();
 	if ((int)threadIdx.x < n) {
 		int run = x->run >= 0 ? x->run : decode_run(a, x->first + (int)threadIdx.x);
-		unsigned *counter = a->arrived + run * a->HKV + x->kvh;
+		unsigned *counter = arrived + run * a->HKV + x->kvh;
 
 		last[threadIdx.x] = -1;
 		if (a->length[run] >= 0 && atomicAdd(counter, 1) + 1 == (unsigned)decode_splits(a, run)) {
@@ -372,15 +375,16 @@ static int splits_of(const struct cuda_paged *p)
 	return (p->longest + SPLIT_KEYS - 1) / SPLIT_KEYS;
 }
 
-static size_t round16(size_t n) { return (n + 15) & ~(size_t)15; }
-
-/* Partial results, their statistics, counters. */
-static size_t work_parts(const struct cuda_paged *p) { return (size_t)p->runs * splits_of(p) * p->H; }
+/* Partial results: heads of the splits of all runs. */
+static size_t work_parts(const struct cuda_paged *p)
+{
+	return (size_t)(p->runs < DECODE_RUNS ? p->runs : DECODE_RUNS) * splits_of(p) * p->H;
+}
 
 int cuda_paged_work(struct cuda *c, const struct cuda_paged *p, size_t *bytes)
 {
 	(void)c;
-	*bytes = work_parts(p) * ((size_t)p->D * sizeof(float) + sizeof(float2)) + round16((size_t)p->runs * p->HKV * sizeof(unsigned));
+	*bytes = work_parts(p) * ((size_t)p->D * sizeof(float) + sizeof(float2));
 	return 0;
 }
 
@@ -395,7 +399,7 @@ template <int D, class PAGE> static int launch_decode(struct cuda *c, const stru
 
 static int decode(struct cuda *c, const struct cuda_paged *p)
 {
-	size_t counters = round16((size_t)p->runs * p->HKV * sizeof(unsigned)), stats = work_parts(p) * sizeof(float2), need;
+	size_t need;
 	int fp8 = p->kv_dt == DT_F8E4M3;
 	struct decode a = { .H = p->H, .HKV = p->HKV, .runs = p->runs, .groups = p->groups, .splits = splits_of(p), .row = p->row,
 			    .length = p->length, .table = p->table, .group = p->group, .group_pages = p->group_pages, .member = p->member,
@@ -405,10 +409,9 @@ static int decode(struct cuda *c, const struct cuda_paged *p)
 	CUDA_TRY(cuda_paged_work(c, p, &need));
 	if (p->work_bytes < need)
 		return CUDA_OWN_WORK;
-	a.arrived = (unsigned *)p->work;
-	a.stat = (float2 *)((char *)p->work + counters);
-	a.part = (float *)((char *)p->work + counters + stats);
-	if (p->runs > DECODE_RUNS || p->H % p->HKV || p->H / p->HKV > HEADS)
+	a.part = (float *)p->work;
+	a.stat = (float2 *)(a.part + work_parts(p) * p->D);
+	if (p->runs > DECODE_RUNS || p->HKV > DECODE_HEADS || p->H % p->HKV || p->H / p->HKV > HEADS)
 		return CUDA_OWN_SHAPE;
 	if (fp8)
 		CUDA_TRY(write_rows(c->stream, p));

@@ -8,7 +8,8 @@
 
 #include "ops/cuda/attn_tile.cuh"
 
-enum { DECODE_RUNS = 512, DECODE_ROWS = 64, DECODE_THREADS = 128 };
+/* Most runs of a call and key heads; rows of a group that a block takes. */
+enum { DECODE_RUNS = 512, DECODE_HEADS = 64, DECODE_ROWS = 64, DECODE_THREADS = 128 };
 
 struct decode {
 	int H, HKV, runs, groups;
@@ -21,7 +22,6 @@ struct decode {
 	size_t stride;                 /* bytes from a page to the next */
 	float *part;                   /* [runs][splits][H][D]: results of splits */
 	float2 *stat;                  /* [runs][splits][H]: their maximum and sum */
-	unsigned *arrived;             /* [runs][HKV]: splits done; 0 between launches */
 	float c;
 };
 

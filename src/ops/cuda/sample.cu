@@ -371,7 +371,7 @@ template <class T> static __global__ void __launch_bounds__(ROW_THREADS) sample_
 	__shared__ struct shared_row sm;
 	int n = (a.V + SEGMENT - 1) / SEGMENT, i = blockIdx.x;
 	struct cuda_sample_row o = a.row[i];
-	row<T> r = { (const T *)a.logits + (size_t)i * a.V, a.V, 0, o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0 };
+	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0, o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0 };
 	struct row_stats stats = row_stats_of(r.x, r.V);
 
 	r.max = stats.max;
@@ -419,5 +419,29 @@ int cuda_sample(struct cuda *c, const struct cuda_sample *s)
 		CUDA_TRY(cudaFuncSetAttribute(sample_kernel<__nv_bfloat16>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
 		sample_kernel<__nv_bfloat16><<<s->rows, ROW_THREADS, bytes, c->stream>>>(*s);
 	}
+	return cuda_launched();
+}
+
+/* --- the next step ---- */
+
+static __global__ void advance_kernel(const __grid_constant__ struct cuda_advance a)
+{
+	int i = threadIdx.x, step = *a.step;
+
+	a.tokens[(size_t)step * a.rows + i] = a.next[i] = a.token[i];
+	a.logprobs[(size_t)step * a.rows + i] = a.logprob[i];
+	a.pos[i]++;
+	a.length[i]++;
+	a.drawn[i]++;
+	__syncthreads();
+	if (!i)
+		*a.step = step + 1;
+}
+
+int cuda_advance(struct cuda *c, const struct cuda_advance *a)
+{
+	if (a->rows < 1 || a->rows > 1024)
+		return CUDA_OWN_SHAPE;
+	advance_kernel<<<1, a->rows, 0, c->stream>>>(*a);
 	return cuda_launched();
 }
