@@ -135,12 +135,12 @@ static void bench_decode(int runs, int context, int samples, int shared, int fp8
 	fflush(stdout);
 }
 
-static void bench_sample(int rows, struct cuda_sample_row o, const char *name)
+static void bench_sample(int rows, struct sample_row o, const char *name)
 {
 	enum { V = 152064, SETS = 4 };
 	device<float> x((size_t)rows * V * SETS);
-	std::vector<struct cuda_sample_row> all(rows, o);
-	device<struct cuda_sample_row> row(all);
+	std::vector<struct sample_row> all(rows, o);
+	device<struct sample_row> row(all);
 	device<int32_t> drawn(std::vector<int32_t>(rows, 5)), stop(std::vector<int32_t>{ 1, 2 }), token(rows), done(rows);
 	device<float> logprob(rows);
 	std::vector<float> logits((size_t)V);
@@ -186,9 +186,9 @@ int main(void)
 		bench_decode(1, 32768, 1, 0, fp8);
 	}
 	for (int rows : { 1, 32, 256 }) {
-		bench_sample(rows, { 1, 0, 0, 0, 5 }, "T=1");
-		bench_sample(rows, { 0.7f, 0.95f, 0, 0, 5 }, "T=0.7 top-p");
-		bench_sample(rows, { 0.7f, 0, 0, 50, 5 }, "T=0.7 top-k");
+		bench_sample(rows, { { .temperature = 1 }, 5 }, "T=1");
+		bench_sample(rows, { { .temperature = 0.7f, .top_p = 0.95f }, 5 }, "T=0.7 top-p");
+		bench_sample(rows, { { .temperature = 0.7f, .top_k = 50 }, 5 }, "T=0.7 top-k");
 	}
 	cuda_close(gpu);
 	return 0;

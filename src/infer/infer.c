@@ -35,14 +35,12 @@ struct live {
 struct slot {
 	struct live *live;             /* NULL: free */
 	int sample;
-	struct rng rng;
+	uint64_t key;                  /* of its stream of random numbers */
 	struct { int32_t *v; size_t n, cap; } tokens;
 	struct { float *v; size_t n, cap; } logprobs;
 	struct infer_text text;
 	uint32_t *seen;                /* bit per token of prompt and answer; for the penalty */
 	int64_t blocks;                /* promised */
-	int32_t drawn;                 /* the token of this step */
-	float logprob;
 };
 
 struct infer {
@@ -52,14 +50,13 @@ struct infer {
 	int slots, V;
 	int64_t blocks, promised;
 	struct slot *slot;
-	float *logits;                 /* [slots, V] */
-	float *prompt_logits;          /* [INFER_PROMPTS, V], after the prompts in them */
-	struct sample_work *work;      /* a thread each */
-	int threads;
+	float *prompt_logits;          /* [INFER_PROMPTS, V], after the prompts in them; the device's */
 	struct live *held[INFER_PROMPTS];    /* whose samples are to be started, in this order */
 	int nheld;
-	int *active;                   /* slots of the step */
-	int32_t *step_tokens;
+	struct model_draw *draw;       /* [slots] rows of the step */
+	int *row;                      /* [slots] of each slot in them */
+	int32_t *tokens;               /* [MODEL_BURST, slots] that the step drew */
+	float *logprobs;
 	/* of the run */
 	const struct infer_calls *calls;
 	struct infer_stats *stats;
@@ -73,22 +70,24 @@ static int64_t blocks_for(int64_t tokens)
 	return (tokens + MODEL_KV_BLOCK - 1) / MODEL_KV_BLOCK;
 }
 
+static size_t prompt_logits_bytes(const struct infer *x)
+{
+	return INFER_PROMPTS * (size_t)x->V * sizeof *x->prompt_logits;
+}
+
 static int make_buffers(struct infer *x, struct err *e)
 {
-	size_t n = (size_t)x->slots, V = (size_t)x->V;
+	size_t n = (size_t)x->slots;
 
 	x->slot = mem_array(n, sizeof *x->slot);
-	x->logits = mem_alloc(n * V * sizeof *x->logits);
-	x->prompt_logits = mem_alloc(INFER_PROMPTS * V * sizeof *x->prompt_logits);
-	x->work = mem_array((size_t)x->threads, sizeof *x->work);
-	x->active = mem_array(n, sizeof *x->active);
-	x->step_tokens = mem_array(n, sizeof *x->step_tokens);
-	if (!x->slot || !x->logits || !x->prompt_logits || !x->work || !x->active || !x->step_tokens)
+	x->draw = mem_array(n, sizeof *x->draw);
+	x->row = mem_array(n, sizeof *x->row);
+	x->tokens = mem_array(MODEL_BURST * n, sizeof *x->tokens);
+	x->logprobs = mem_array(MODEL_BURST * n, sizeof *x->logprobs);
+	if (!x->slot || !x->draw || !x->row || !x->tokens || !x->logprobs)
 		return err_nomem(e);
-	for (int i = 0; i < x->threads; i++)
-		if (sample_work_init(&x->work[i], x->V, e))
-			return -1;
-	return 0;
+	x->prompt_logits = dev_alloc(model_dev(x->m), prompt_logits_bytes(x), e);
+	return x->prompt_logits ? 0 : -1;
 }
 
 struct infer *infer_new(const struct model *m, const struct adapter *a, const struct tok *tok,
@@ -105,7 +104,6 @@ struct infer *infer_new(const struct model *m, const struct adapter *a, const st
 	x->tok = tok;
 	x->slots = o && o->slots ? o->slots : 32;
 	x->V = model_config(m)->V;
-	x->threads = pool_size(model_dev(m)->pool);
 	length = MIN(length, model_config(m)->max_position);
 	x->blocks = blocks_for(length) * (x->slots + 1);
 	x->s = model_session_new(m, a, &(struct model_session_opts) {
@@ -132,15 +130,14 @@ void infer_free(struct infer *x)
 		return;
 	for (int i = 0; x->slot && i < x->slots; i++)
 		slot_clear(&x->slot[i]);
-	for (int i = 0; x->work && i < x->threads; i++)
-		sample_work_release(&x->work[i]);
 	model_session_free(x->s);
 	mem_free(x->slot);
-	mem_free(x->logits);
-	mem_free(x->prompt_logits);
-	mem_free(x->work);
-	mem_free(x->active);
-	mem_free(x->step_tokens);
+	if (x->prompt_logits)
+		dev_free(model_dev(x->m), x->prompt_logits, prompt_logits_bytes(x));
+	mem_free(x->draw);
+	mem_free(x->row);
+	mem_free(x->tokens);
+	mem_free(x->logprobs);
 	mem_free(x);
 }
 
@@ -206,22 +203,22 @@ static int is_stop_token(const struct infer_request *r, int32_t id)
 	return 0;
 }
 
-/* Takes the token drawn for slot i: appends it, and finishes the sample if it ends there. */
-static int accept(struct infer *x, int i, struct err *e)
+/* Takes a token drawn for slot i: appends it, and finishes the sample if it ends there. */
+static int accept(struct infer *x, int i, int32_t token, float logprob, struct err *e)
 {
 	struct slot *t = &x->slot[i];
 	const struct infer_request *r = &t->live->r;
 
-	if (vec_push(&t->tokens, t->drawn) || vec_push(&t->logprobs, t->logprob))
+	if (vec_push(&t->tokens, token) || vec_push(&t->logprobs, logprob))
 		return err_nomem(e);
 	x->stats->tokens++;
 	if (t->seen)
-		t->seen[t->drawn / 32] |= (uint32_t)1 << t->drawn % 32;
-	if (is_stop_token(r, t->drawn)) {
+		t->seen[token / 32] |= (uint32_t)1 << token % 32;
+	if (is_stop_token(r, token)) {
 		finish(x, i, INFER_STOP);
 		return 0;
 	}
-	if (infer_text_add(&t->text, t->drawn, e))
+	if (infer_text_add(&t->text, token, e))
 		return -1;
 	if (t->text.stopped)
 		finish(x, i, INFER_STOP);
@@ -232,34 +229,27 @@ static int accept(struct infer *x, int i, struct err *e)
 	return 0;
 }
 
-struct draw {
-	struct infer *x;
-	int n;
-};
-
-static void draw_rows(void *ctx, int me, int count)
+/* What slot i is drawn with next. */
+static struct model_draw draw_of(const struct infer *x, int i)
 {
-	const struct draw *d = ctx;
-	struct infer *x = d->x;
+	const struct slot *t = &x->slot[i];
+	int n = (int)t->tokens.n;
 
-	for (int k = me; k < d->n; k += count) {
-		struct slot *t = &x->slot[x->active[k]];
-
-		t->drawn = sample_token(&t->live->r.sample, x->logits + (size_t)k * (size_t)x->V, t->seen,
-					rng_f64(&t->rng), &x->work[me], &t->logprob);
-	}
+	return (struct model_draw){ .slot = i, .token = n ? t->tokens.v[n - 1] : -1, .most = t->live->limit - n, .from = t->live->holder,
+				    .sample = { .o = t->live->r.sample, .key = t->key }, .drawn = n, .seen = t->seen };
 }
 
 /* --- starting ------------------------------------------------------------------------------------ */
 
-/* A stream that depends on seed, prompt and sample alone. */
-static void sample_rng(struct rng *r, const struct infer_request *q, int sample)
+/* The key of a stream that depends on seed, prompt and sample alone. */
+static uint64_t sample_key(const struct infer_request *q, int sample)
 {
-	struct rng run, prompt;
+	struct rng run, prompt, own;
 
 	rng_init(&run, q->seed, "infer");
 	rng_fork(&prompt, &run, q->number);
-	rng_fork(r, &prompt, (uint64_t)(q->first + sample));
+	rng_fork(&own, &prompt, (uint64_t)(q->first + sample));
+	return own.key;
 }
 
 static int mark_seen(struct infer *x, struct slot *t, const struct infer_request *q, struct err *e)
@@ -292,13 +282,12 @@ static int start_sample(struct infer *x, int i, struct err *e)
 	x->promised += t->blocks;
 	if (mark_seen(x, t, &l->r, e) || model_fork(x->s, x->slots + holder, i, e))
 		return -1;
-	sample_rng(&t->rng, &l->r, t->sample);
+	t->key = sample_key(&l->r, t->sample);
 	if (l->started == l->r.n) {
 		model_drop(x->s, x->slots + holder);
 		memmove(x->held, x->held + 1, (size_t)--x->nheld * sizeof *x->held);
 	}
-	t->drawn = sample_token(&l->r.sample, x->prompt_logits + (size_t)holder * (size_t)x->V, t->seen, rng_f64(&t->rng), &x->work[0], &t->logprob);
-	return accept(x, i, e);
+	return 0;
 }
 
 static void refuse(struct infer *x, struct live *l)
@@ -404,44 +393,84 @@ static int hold(struct infer *x, struct live **waiting, struct err *e)
 	return x->nheld ? prefill(x, e) : 0;
 }
 
-/* Starts samples while there are free slots, requests and memory. `waiting` is a request whose
- * prompt has no room yet. */
-static int refill(struct infer *x, struct live **waiting, struct err *e)
+/* Starts samples of the held requests, or else of the next ones, while there are free slots and memory.
+ * Gives their number, -1 for an error. */
+static int start_samples(struct infer *x, struct live **waiting, struct err *e)
 {
-	for (int i; (i = free_slot(x)) >= 0;) {
-		if (!x->nheld && hold(x, waiting, e))
-			return -1;
-		if (!x->nheld || x->promised + sample_blocks(x->held[0]) > x->blocks)
-			return 0;
+	int n = 0;
+
+	if (free_slot(x) >= 0 && !x->nheld && hold(x, waiting, e))
+		return -1;
+	for (int i; (i = free_slot(x)) >= 0 && x->nheld && x->promised + sample_blocks(x->held[0]) <= x->blocks; n++) {
 		if (start_sample(x, i, e))
 			return -1;
+		x->draw[n] = draw_of(x, i);
+	}
+	return n;
+}
+
+/* Starts samples, and draws their first tokens out of their prompts' logits, while that is possible. `waiting`
+ * is a request whose prompt has no room yet. */
+static int refill(struct infer *x, struct live **waiting, struct err *e)
+{
+	for (int n; (n = start_samples(x, waiting, e)) != 0;) {
+		if (n < 0 || model_draw_from(x->s, x->prompt_logits, x->draw, n, x->tokens, x->logprobs, e))
+			return -1;
+		for (int k = 0; k < n; k++)
+			if (accept(x, x->draw[k].slot, x->tokens[k], x->logprobs[k], e))
+				return -1;
 	}
 	return 0;
 }
 
 /* --- the loop -------------------------------------------------------------------------------------- */
 
+/* The rows of the next step: samples of one prompt stand together, since they share its keys and values.
+ * Gives their number, and the most tokens that any of them wants. */
+static int gather_rows(struct infer *x, int *most)
+{
+	int n = 0;
+
+	*most = 0;
+	for (int i = 0; i < x->slots; i++)
+		x->row[i] = -1;
+	for (int i = 0; i < x->slots; i++)
+		for (int k = i; x->slot[i].live && k < x->slots; k++)
+			if (x->slot[k].live == x->slot[i].live && x->row[k] < 0) {
+				x->draw[n] = draw_of(x, k);
+				*most = MAX(*most, x->draw[n].most);
+				x->row[k] = n++;
+			}
+	return n;
+}
+
+/* What the step drew for slot i, until its sample ends. */
+static int accept_drawn(struct infer *x, int i, int n, int steps, struct err *e)
+{
+	for (int k = 0; k < steps && x->slot[i].live; k++) {
+		size_t at = (size_t)k * (size_t)n + (size_t)x->row[i];
+
+		if (accept(x, i, x->tokens[at], x->logprobs[at], e))
+			return -1;
+	}
+	return 0;
+}
+
 static int step(struct infer *x, int *active, struct err *e)
 {
-	struct draw d = { .x = x };
 	int64_t start = clock_ns(), decoded;
+	int most, n = gather_rows(x, &most), steps = MIN(most, model_burst_steps(x->m));
 
-	for (int i = 0; i < x->slots; i++)
-		if (x->slot[i].live) {
-			x->active[d.n] = i;
-			x->step_tokens[d.n++] = x->slot[i].drawn;
-		}
-	*active = d.n;
-	if (!d.n)
+	*active = n;
+	if (!n)
 		return 0;
-	if (model_decode(x->s, x->step_tokens, x->active, d.n, x->logits, e))
+	if (model_burst(x->s, x->draw, n, steps, x->tokens, x->logprobs, e))
 		return -1;
 	decoded = clock_ns();
-	pool_run(model_dev(x->m)->pool, draw_rows, &d);
-	for (int k = 0; k < d.n; k++)
-		if (accept(x, x->active[k], e))
+	for (int i = 0; i < x->slots; i++)
+		if (accept_drawn(x, i, n, steps, e))
 			return -1;
-	x->stats->steps++;
+	x->stats->steps += steps;
 	x->stats->decode_ns += decoded - start;
 	x->stats->sample_ns += clock_ns() - decoded;
 	return 0;

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "infer/sample.h"
+#include "ops/sample.h"
 #include "model/model.h"
 #include "tok/tok.h"
 

@@ -19,6 +19,7 @@
 #include "dev/dev.h"
 #include "model/config.h"
 #include "model/slab.h"
+#include "ops/sample.h"
 
 struct model;
 struct adapter;
@@ -101,7 +102,7 @@ enum { MODEL_KV_BLOCK = 64 };
 struct model_session_opts {
 	int slots;                 /* sequences at a time */
 	int64_t kv_tokens;         /* positions over all slots; shared blocks count once */
-	int chunk;                 /* rows computed at a time in prefill; 0: 256 */
+	int chunk;                 /* rows computed at a time in prefill; 0: 256 on the CPU, 4096 on a GPU */
 };
 
 struct model_session *model_session_new(const struct model *m, const struct adapter *a,
@@ -124,6 +125,24 @@ int model_fork(struct model_session *s, int from, int to, struct err *e);
 int model_decode(struct model_session *s, const int32_t *tokens, const int *slots, int n,
 		 float *logits, struct err *e);
 int model_decode_rows(const struct model *m, int n);          /* at least n: rows beyond are of no use */
+
+/* A sequence that is drawn from. */
+struct model_draw {
+	int slot;
+	int32_t token;             /* model_burst: the last of the sequence, not in the slot yet */
+	int most;                  /* model_burst: tokens that are still wanted, at least 1 */
+	int from;                  /* model_draw_from: the row of its logits */
+	struct sample_row sample;
+	int32_t drawn;             /* tokens that its stream has given */
+	const uint32_t *seen;      /* a bit for each token of the text, for the penalty; NULL: there is none */
+};
+/* One token for each of `n` rows out of `logits`, which are in the device's memory. */
+int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n, int32_t *tokens, float *logprobs, struct err *e);
+/* `steps` times without the host: the rows' tokens go into their slots, and the next ones are drawn:
+ * tokens[step * n + row]. A row takes at most `most` of the steps into its slot; what is drawn behind is of no use. */
+enum { MODEL_BURST = 8 };
+int model_burst_steps(const struct model *m);      /* the most: 1 on the CPU */
+int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens, float *logprobs, struct err *e);
 void model_drop(struct model_session *s, int slot);          /* empties the slot */
 void model_trim(struct model_session *s, int slot, int length);   /* forgets positions >= length */
 int model_length(const struct model_session *s, int slot);

@@ -26,10 +26,29 @@ struct session_rows {
 	int32_t *block;                       /* [runs][block_ld] */
 };
 
+/* Rows that are drawn from: see struct sample and struct advance. */
+struct session_draws {
+	struct sample_row *row;    /* [runs] */
+	int32_t *drawn, *from;     /* [runs] */
+	int32_t *step;             /* [1] */
+	int32_t *token;            /* [runs] */
+	float *logprob;
+	int32_t *tokens;           /* [MODEL_BURST, runs] */
+	float *logprobs;
+	uint32_t *seen;            /* [runs, words of V bits] */
+	float *logits;             /* [runs, V] */
+};
+
+/* What a decoding pass leaves: logits, and drawn tokens where `draw` is set. */
+struct decoded {
+	float *logits;
+	int draw, seen;
+};
+
 /* A decoding pass that a GPU has recorded, and what makes it this one. */
 struct recorded {
 	int rows, longest, groups;
-	const float *logits;
+	struct decoded what;
 	void *graph;               /* NULL: it ran once, as it is, and is recorded the next time */
 };
 
@@ -51,6 +70,9 @@ struct model_session {
 	act *last;                 /* [runs, C]: rows whose logits are wanted */
 	float *cos, *sin;
 	struct session_rows host, dev;
+	struct session_draws draws;
+	struct sample_row *host_row;          /* [runs] */
+	struct { int32_t *tokens; float *logprobs; } drawn;   /* [MODEL_BURST, runs], on the host */
 	int32_t *host_memory, *dev_memory;
 	float *logits;             /* [head rows, V] for log-probabilities */
 	float *logp;
@@ -109,12 +131,15 @@ static void cut_rows(const struct model_session *s, struct session_rows *r, int3
 	r->block = at + 4 * runs;
 }
 
+static size_t seen_words(const struct model_session *s) { return ((size_t)s->m->c.V + 31) / 32; }
+
 /* Walked twice: first to list, then to point. */
 static int carve(struct model_session *s, struct err *e)
 {
 	const struct model_config *c = &s->m->c;
 	struct layer_buf *b = &s->buf;
-	int64_t R = s->rows, qkv = (c->H + 2 * c->HKV) * c->D;
+	struct session_draws *w = &s->draws;
+	int64_t R = s->rows, N = s->runs, qkv = (c->H + 2 * c->HKV) * c->D, positions = s->positions + MODEL_BURST;
 	int i = 0;
 
 	enum dtype a = s->m->dev->act;
@@ -125,8 +150,12 @@ static int carve(struct model_session *s, struct err *e)
 	    entry(s, &i, &b->att, a, R, c->H * c->D, "att", e) || entry(s, &i, &b->gu, a, R, 2 * c->F, "gate_up", e) ||
 	    entry(s, &i, &s->pass.xn, a, R, c->C, "normed", e) || entry(s, &i, &s->pass.h, a, R, c->F, "h", e) ||
 	    entry(s, &i, &s->last, a, s->runs, c->C, "last rows", e) ||
-	    entry(s, &i, &s->cos, DT_F32, s->positions, c->D / 2, "cos", e) ||
-	    entry(s, &i, &s->sin, DT_F32, s->positions, c->D / 2, "sin", e) ||
+	    entry(s, &i, &s->cos, DT_F32, positions, c->D / 2, "cos", e) || entry(s, &i, &s->sin, DT_F32, positions, c->D / 2, "sin", e) ||
+	    entry(s, &i, &w->row, DT_U8, N, sizeof *w->row, "options", e) || entry(s, &i, &w->drawn, DT_I32, N, 1, "drawn", e) ||
+	    entry(s, &i, &w->from, DT_I32, N, 1, "from", e) || entry(s, &i, &w->step, DT_I32, 1, 1, "step", e) ||
+	    entry(s, &i, &w->token, DT_I32, N, 1, "token", e) || entry(s, &i, &w->logprob, DT_F32, N, 1, "logprob", e) ||
+	    entry(s, &i, &w->tokens, DT_I32, MODEL_BURST, N, "tokens", e) || entry(s, &i, &w->logprobs, DT_F32, MODEL_BURST, N, "logprobs", e) ||
+	    entry(s, &i, &w->seen, DT_I32, N, (int64_t)seen_words(s), "seen", e) || entry(s, &i, &w->logits, DT_F32, N, c->V, "drawn from", e) ||
 	    entry(s, &i, &s->dev_memory, DT_I32, 1, (int64_t)rows_words(s), "rows", e) ||
 	    entry(s, &i, &s->logp, DT_F32, R, 1, "logp", e) ||
 	    entry(s, &i, &s->logits, DT_F32, MIN(R, model_head_rows(s->m)), c->V, "logits", e))
@@ -138,11 +167,15 @@ static int carve_all(struct model_session *s, struct err *e)
 {
 	if (carve(s, e) || slab_alloc(&s->slab, e) || carve(s, e))
 		return -1;
-	if (!(s->host_memory = mem_array(rows_words(s), sizeof *s->host_memory)))
+	s->host_memory = mem_array(rows_words(s), sizeof *s->host_memory);
+	s->host_row = mem_array((size_t)s->runs, sizeof *s->host_row);
+	s->drawn.tokens = mem_array((size_t)s->runs * MODEL_BURST, sizeof *s->drawn.tokens);
+	s->drawn.logprobs = mem_array((size_t)s->runs * MODEL_BURST, sizeof *s->drawn.logprobs);
+	if (!s->host_memory || !s->host_row || !s->drawn.tokens || !s->drawn.logprobs)
 		return err_nomem(e);
 	cut_rows(s, &s->host, s->host_memory);
 	cut_rows(s, &s->dev, s->dev_memory);
-	return model_put_rope(s->m, s->cos, s->sin, s->positions, e) || model_reserve(s->m, s->rows, 1, s->positions, 0, e) ? -1 : 0;
+	return model_put_rope(s->m, s->cos, s->sin, s->positions + MODEL_BURST, e) || model_reserve(s->m, s->rows, 1, s->positions, 0, e) ? -1 : 0;
 }
 
 static void make_free_list(struct model_session *s)
@@ -169,9 +202,9 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	s->m = m, s->o = *o;
 	s->blocks = (int32_t)blocks;
 	s->runs = model_decode_rows(m, o->slots);
-	s->rows = MAX(o->chunk ? o->chunk : 256, s->runs);
+	s->rows = MAX(o->chunk ? o->chunk : m->dev->kind == DEV_CPU ? 256 : 4096, s->runs);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
-	s->block_ld = blocks_for(s->positions);
+	s->block_ld = blocks_for(s->positions + MODEL_BURST);
 	s->stride = (size_t)m->c.L * kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast);
 	slab_init(&s->slab, m->dev, "session");
 	s->slot = mem_array((size_t)o->slots, sizeof *s->slot);
@@ -235,6 +268,9 @@ void model_session_free(struct model_session *s)
 	slab_release(&s->slab);
 	mem_free(s->slot);
 	mem_free(s->host_memory);
+	mem_free(s->host_row);
+	mem_free(s->drawn.tokens);
+	mem_free(s->drawn.logprobs);
 	mem_free(s->free);
 	mem_free(s->held);
 	mem_free(s);
@@ -543,16 +579,34 @@ static void pad(struct model_session *s, struct session_batch *b)
 	}
 }
 
-static void decode_pass(struct model_session *s, const struct attention_cached *c, float *logits)
+static void draw(struct model_session *s, const float *logits, const int32_t *from, int rows, int seen)
 {
+	const struct model *m = s->m;
+	struct session_draws *w = &s->draws;
+
+	m->ops->sample(m->dev, &(struct sample){ .rows = rows, .V = m->c.V, .logits = logits, .from = from, .row = w->row, .drawn = w->drawn,
+						 .seen = seen ? w->seen : NULL, .token = w->token, .logprob = w->logprob });
+}
+
+static void decode_pass(struct model_session *s, const struct attention_cached *c, const struct decoded *what)
+{
+	const struct model *m = s->m;
+	struct session_draws *w = &s->draws;
+
 	run_rows(s, c);
-	head(s, s->pass.xn, c->rows, logits);
+	head(s, s->pass.xn, c->rows, what->logits);
+	if (!what->draw)
+		return;
+	draw(s, what->logits, NULL, c->rows, what->seen);
+	m->ops->advance(m->dev, &(struct advance){ .rows = c->rows, .token = w->token, .logprob = w->logprob, .next = s->dev.tokens,
+						   .pos = s->dev.pos, .length = s->dev.length, .drawn = w->drawn, .step = w->step,
+						   .tokens = w->tokens, .logprobs = w->logprobs });
 }
 
 /* The entry of such a pass, made if there is none; NULL: passes are not recorded. */
-static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c, const float *logits, int *fresh)
+static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c, const struct decoded *what, int *fresh)
 {
-	struct recorded want = { .rows = c->rows, .longest = c->longest, .groups = c->groups, .logits = logits };
+	struct recorded want = { .rows = c->rows, .longest = c->longest, .groups = c->groups, .what = *what };
 
 	*fresh = 0;
 	if (!dev_records(s->m->dev))
@@ -563,7 +617,8 @@ static struct recorded *find_recorded(struct model_session *s, const struct atte
 	for (size_t i = 0; i < s->graphs.n; i++) {
 		struct recorded *r = &s->graphs.v[i];
 
-		if (r->rows == want.rows && r->longest == want.longest && r->groups == want.groups && r->logits == want.logits)
+		if (r->rows == want.rows && r->longest == want.longest && r->groups == want.groups && r->what.logits == what->logits &&
+		    r->what.draw == what->draw && r->what.seen == what->seen)
 			return r;
 	}
 	*fresh = 1;
@@ -571,7 +626,7 @@ static struct recorded *find_recorded(struct model_session *s, const struct atte
 }
 
 /* The first pass of its kind runs as it is, so that everything has chosen its way; the second is recorded. */
-static void decode(struct model_session *s, struct attention_cached *c, float *logits)
+static void decode(struct model_session *s, struct attention_cached *c, const struct decoded *what)
 {
 	struct dev *d = s->m->dev;
 	struct recorded *r;
@@ -581,14 +636,14 @@ static void decode(struct model_session *s, struct attention_cached *c, float *l
 		bound *= 2;
 	if (dev_records(d))
 		c->longest = MIN(bound, s->positions);
-	r = find_recorded(s, c, logits, &fresh);
+	r = find_recorded(s, c, what, &fresh);
 	if (!r || fresh) {
-		decode_pass(s, c, logits);
+		decode_pass(s, c, what);
 		return;
 	}
 	if (!r->graph) {
 		dev_graph_begin(d);
-		decode_pass(s, c, logits);
+		decode_pass(s, c, what);
 		r->graph = dev_graph_end(d);
 	}
 	dev_graph_run(d, r->graph);
@@ -610,8 +665,108 @@ int model_decode(struct model_session *s, const int32_t *tokens, const int *slot
 		add_run(s, &b, get_slot(s, slots[i]), tokens + i, 1);
 	pad(s, &b);
 	c = put_rows(s, &b);
-	decode(s, &c, logits);
+	decode(s, &c, &(struct decoded){ .logits = logits });
 	return 0;
+}
+
+/* --- drawing ------------------------------------------------------------------------------------ */
+
+int model_burst_steps(const struct model *m) { return m->dev->kind == DEV_CPU ? 1 : MODEL_BURST; }
+
+/* What the rows are drawn with. Returns whether any has a penalty. */
+static int put_draws(struct model_session *s, const struct model_draw *d, int n, int rows)
+{
+	struct dev *dev = s->m->dev;
+	struct session_draws *w = &s->draws;
+	int seen = 0;
+
+	memset(s->host_row, 0, (size_t)rows * sizeof *s->host_row);
+	memset(s->host.next, 0, (size_t)rows * sizeof *s->host.next);
+	for (int i = 0; i < n; i++) {
+		s->host_row[i] = d[i].sample;
+		s->host.next[i] = d[i].drawn;
+		if (d[i].seen)
+			dev_put(dev, w->seen + (size_t)i * seen_words(s), d[i].seen, seen_words(s) * sizeof *w->seen), seen = 1;
+	}
+	dev_put(dev, w->row, s->host_row, (size_t)rows * sizeof *s->host_row);
+	dev_put(dev, w->drawn, s->host.next, (size_t)rows * sizeof *s->host.next);
+	dev_zero(dev, w->step, sizeof *w->step);
+	return seen;
+}
+
+int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n, int32_t *tokens, float *logprobs,
+		    struct err *e)
+{
+	struct session_draws *w = &s->draws;
+	int seen;
+
+	if (n < 1 || n > s->runs)
+		BUG("%d draws of %d", n, s->runs);
+	seen = put_draws(s, d, n, n);
+	for (int i = 0; i < n; i++)
+		s->host.next[i] = d[i].from;
+	dev_put(s->m->dev, w->from, s->host.next, (size_t)n * sizeof *w->from);
+	draw(s, logits, w->from, n, seen);
+	return dev_get(s->m->dev, tokens, w->token, (size_t)n * sizeof *tokens, e) ||
+	       dev_get(s->m->dev, logprobs, w->logprob, (size_t)n * sizeof *logprobs, e) ? -1 : 0;
+}
+
+/* The row's token, and room for `steps` positions: what is behind those it still wants goes to the spare block. */
+static void add_draw(struct model_session *s, struct session_batch *b, const struct model_draw *d, int steps)
+{
+	struct slot *t = get_slot(s, d->slot);
+	int32_t *block = s->host.block + (size_t)b->runs * (size_t)s->block_ld;
+	int last = blocks_for(t->length + steps);
+
+	add_run(s, b, t, &d->token, 1);
+	for (int i = (int)t->n; i < last; i++)
+		block[i] = s->blocks;
+	t->length += MIN(steps, d->most) - 1;
+}
+
+static int extend_draws(struct model_session *s, const struct model_draw *d, int n, int steps, struct err *e)
+{
+	for (int i = 0; i < n; i++)
+		if (check_tokens(s, &d[i].token, 1, e) || extend(s, get_slot(s, d[i].slot), MIN(steps, d[i].most), e))
+			return -1;
+	return 0;
+}
+
+/* Of `rows` columns a step has on the device, the first n. */
+static int take_drawn(struct model_session *s, int rows, int n, int steps, int32_t *tokens, float *logprobs, struct err *e)
+{
+	const struct session_draws *w = &s->draws;
+	size_t all = (size_t)rows * (size_t)steps;
+
+	if (dev_get(s->m->dev, s->drawn.tokens, w->tokens, all * sizeof *tokens, e) ||
+	    dev_get(s->m->dev, s->drawn.logprobs, w->logprobs, all * sizeof *logprobs, e))
+		return -1;
+	for (int i = 0; i < steps; i++) {
+		memcpy(tokens + (size_t)i * (size_t)n, s->drawn.tokens + (size_t)i * (size_t)rows, (size_t)n * sizeof *tokens);
+		memcpy(logprobs + (size_t)i * (size_t)n, s->drawn.logprobs + (size_t)i * (size_t)rows, (size_t)n * sizeof *logprobs);
+	}
+	return 0;
+}
+
+int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens, float *logprobs, struct err *e)
+{
+	struct session_batch b = { 0 };
+	struct decoded what = { .logits = s->draws.logits, .draw = 1 };
+	struct attention_cached c;
+
+	if (n < 1 || n > s->o.slots || steps < 1 || steps > model_burst_steps(s->m))
+		BUG("%d steps of %d of %d slots", steps, n, s->o.slots);
+	if (extend_draws(s, d, n, steps, e))
+		return -1;
+	for (int i = 0; i < n; i++)
+		add_draw(s, &b, &d[i], steps);
+	pad(s, &b);
+	what.seen = put_draws(s, d, n, b.rows);
+	c = put_rows(s, &b);
+	c.longest += steps - 1;
+	for (int i = 0; i < steps; i++)
+		decode(s, &c, &what);
+	return take_drawn(s, b.rows, n, steps, tokens, logprobs, e);
 }
 
 float model_logsumexp(const float *x, int V)

@@ -29,7 +29,7 @@ int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 {
 	if (d->kind == DEV_CUDA)
 		return dev_reserve(d, 0, cuda_ops_scratch(d, s), e);
-	return dev_reserve(d, MAX(gemm_scratch(), attention_scratch(s)), MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
+	return dev_reserve(d, MAX(MAX(gemm_scratch(), attention_scratch(s)), s->positions ? sample_scratch(s->V) : 0), MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
 }
 
 size_t kv_bytes(const struct dev *d, int HKV, int D, int fast)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "dev/dev.h"
+#include "ops/sample.h"
 #include "tensor/tensor.h"
 
 typedef void act;
@@ -151,6 +152,33 @@ struct xent {
 	const float *coef;         /* [rows] or NULL */
 	float *logp;               /* [rows] */
 	float *entropy;            /* [rows] or NULL */
+};
+
+/* --- sampling ------------------------------------------------------------------------- */
+
+/* One token for each row, as ops/sample.h says. */
+struct sample {
+	int rows, V;
+	const float *logits;       /* [.., V] */
+	const int32_t *from;       /* [rows] the logits that each row draws from; NULL: its own */
+	const struct sample_row *row;
+	const int32_t *drawn;      /* [rows] tokens that the row's stream has given before */
+	uint32_t *seen;            /* [rows][(V + 31) / 32] a bit for each token of the text, of rows with a penalty; the drawn
+				    * one is added; NULL: no row has one */
+	int32_t *token;            /* [rows] */
+	float *logprob;            /* [rows] */
+};
+
+/* Makes the tokens that were drawn the input of the next step, one position further. They are kept at place
+ * *step of the lists, and *step moves on. */
+struct advance {
+	int rows;
+	const int32_t *token;      /* [rows] */
+	const float *logprob;
+	int32_t *next, *pos, *length, *drawn;   /* [rows] */
+	int32_t *step;             /* [1] */
+	int32_t *tokens;           /* [steps][rows] */
+	float *logprobs;
 };
 
 /* --- optimizer ------------------------------------------------------------------------ */

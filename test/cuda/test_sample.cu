@@ -26,7 +26,7 @@ static double uniform(uint64_t key, uint32_t n)
 }
 
 /* Which tokens are kept, in fp64. */
-static std::vector<char> kept(const std::vector<float> &x, const struct cuda_sample_row &o, std::vector<double> *p)
+static std::vector<char> kept(const std::vector<float> &x, const struct sample_opts &o, std::vector<double> *p)
 {
 	size_t V = x.size();
 	std::vector<int> order(V);
@@ -55,7 +55,7 @@ static std::vector<char> kept(const std::vector<float> &x, const struct cuda_sam
 }
 
 /* The token's stretch of the running sum holds u, up to the rounding of probabilities. */
-static int is_right(const std::vector<float> &x, const struct cuda_sample_row &o, double u, int token)
+static int is_right(const std::vector<float> &x, const struct sample_opts &o, double u, int token)
 {
 	std::vector<double> p;
 	std::vector<char> keep;
@@ -73,24 +73,41 @@ static int is_right(const std::vector<float> &x, const struct cuda_sample_row &o
 	       (keep[token] || p[token] < slack);
 }
 
-static const struct cuda_sample_row options[] = {
-	{ 1, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0 }, { 0.7f, 0, 0, 0, 0 }, { 1, 0, 0, 50, 0 }, { 1, 0, 0, 1, 0 }, { 1, 0.9f, 0, 0, 0 },
-	{ 0.8f, 0.95f, 0, 40, 0 }, { 1.3f, 0, 0.05f, 0, 0 }, { 0.6f, 0.5f, 0.01f, 20, 0 }, { 1, 0.01f, 0, 0, 0 }, { 0.05f, 0, 0, 0, 0 },
+static const struct sample_opts options[] = {
+	{ .temperature = 1 }, { .temperature = 0 }, { .temperature = 0.7f }, { .temperature = 1, .top_k = 50 }, { .temperature = 1, .top_k = 1 },
+	{ .temperature = 1, .top_p = 0.9f }, { .temperature = 0.8f, .top_k = 40, .top_p = 0.95f }, { .temperature = 1.3f, .min_p = 0.05f },
+	{ .temperature = 0.6f, .top_k = 20, .top_p = 0.5f, .min_p = 0.01f }, { .temperature = 1, .top_p = 0.01f }, { .temperature = 0.05f },
+	{ .temperature = 1, .repetition = 1.7f }, { .temperature = 0, .repetition = 3 }, { .temperature = 1, .top_k = 30, .repetition = 1.3f },
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 struct draws { std::vector<int32_t> token, done; std::vector<float> logprob; };
 
-template <class T> static struct draws draw(const std::vector<T> &logits, const std::vector<struct cuda_sample_row> &rows,
+/* Every third token is in the text so far. */
+static int is_seen(size_t token) { return token % 3 == 1; }
+
+static std::vector<uint32_t> seen_bits(size_t rows, size_t V)
+{
+	size_t words = (V + 31) / 32;
+	std::vector<uint32_t> v(rows * words);
+
+	for (size_t i = 0; i < rows; i++)
+		for (size_t k = 0; k < V; k++)
+			v[i * words + k / 32] |= (uint32_t)is_seen(k) << k % 32;
+	return v;
+}
+
+template <class T> static struct draws draw(const std::vector<T> &logits, const std::vector<struct sample_row> &rows,
 					    const std::vector<int32_t> &drawn, const std::vector<int32_t> &stop)
 {
-	size_t n = rows.size();
+	size_t n = rows.size(), V = logits.size() / n;
+	device<uint32_t> seen(seen_bits(n, V));
 	device<T> x(logits);
-	device<struct cuda_sample_row> row(rows);
+	device<struct sample_row> row(rows);
 	device<int32_t> d(drawn), s(stop), token(n), done(std::vector<int32_t>(n, 0));
 	device<float> logprob(n);
-	struct cuda_sample a = { .rows = (int)n, .V = (int)(logits.size() / n), .logits = x.p, .logits_dt = sizeof(T) == 2 ? DT_BF16 : DT_F32,
-				 .row = row.p, .drawn = d.p, .stop = s.p, .stops = (int)stop.size(), .token = token.p, .logprob = logprob.p,
+	struct cuda_sample a = { .rows = (int)n, .V = (int)V, .logits = x.p, .logits_dt = sizeof(T) == 2 ? DT_BF16 : DT_F32,
+				 .row = row.p, .drawn = d.p, .seen = seen.p, .stop = s.p, .stops = (int)stop.size(), .token = token.p, .logprob = logprob.p,
 				 .done = done.p };
 
 	MUST(cuda_sample(gpu, &a));
@@ -110,15 +127,14 @@ template <class T> static void check_rows(int V, float spread, const char *type)
 {
 	size_t n = OPTIONS * 3;
 	std::vector<T> logits = make_logits<T>(n * V, spread);
-	std::vector<struct cuda_sample_row> rows;
+	std::vector<struct sample_row> rows;
 	std::vector<int32_t> drawn, stop;
 	std::vector<double> want;
 	int wrong = 0, wrong_done = 0;
 	char what[100], text[100];
 
 	for (size_t i = 0; i < n; i++) {
-		rows.push_back(options[i % OPTIONS]);
-		rows[i].seed = random_u64();
+		rows.push_back({ options[i % OPTIONS], random_u64() });
 		drawn.push_back((int32_t)(random_u64() % 1000));
 	}
 	struct draws d = draw(logits, rows, drawn, { 5, 9 });
@@ -131,9 +147,12 @@ template <class T> static void check_rows(int V, float spread, const char *type)
 
 		for (int k = 0; k < V; k++)
 			sum += exp((double)(x[k] = (float)number(logits[i * V + k])));
-		wrong += !is_right(x, rows[i], uniform(rows[i].seed, (uint32_t)drawn[i]), d.token[i]);
-		wrong_done += again.done[i] != (again.token[i] == stop[0] || again.token[i] == stop[1]);
 		want.push_back(x[d.token[i]] - log(sum));
+		for (int k = 0; k < V && rows[i].o.repetition > 0; k++)
+			if (is_seen((size_t)k))
+				x[k] = x[k] < 0 ? x[k] * rows[i].o.repetition : x[k] / rows[i].o.repetition;
+		wrong += !is_right(x, rows[i].o, uniform(rows[i].key, (uint32_t)drawn[i]), d.token[i]);
+		wrong_done += again.done[i] != (again.token[i] == stop[0] || again.token[i] == stop[1]);
 	}
 	snprintf(what, sizeof what, "sample %s V=%d spread %g", type, V, spread);
 	snprintf(text, sizeof text, "%d of %zu wrong, %d stop flags", wrong, n, wrong_done);
@@ -142,7 +161,7 @@ template <class T> static void check_rows(int V, float spread, const char *type)
 	same_bits("  again", again.token, d.token);
 
 	std::vector<T> one(logits.begin() + 7 * V, logits.begin() + 8 * V);
-	struct draws alone = draw(one, std::vector<struct cuda_sample_row>(1, rows[7]), std::vector<int32_t>(1, drawn[7]), {});
+	struct draws alone = draw(one, std::vector<struct sample_row>(1, rows[7]), std::vector<int32_t>(1, drawn[7]), {});
 
 	same_bits("  alone", alone.token, std::vector<int32_t>(1, d.token[7]));
 	same_bits("  alone, logprob", alone.logprob, std::vector<float>(1, d.logprob[7]));
@@ -153,7 +172,7 @@ static void check_loss(int V)
 {
 	size_t n = 9;
 	std::vector<float> logits = make_logits<float>(n * V, 3);
-	std::vector<struct cuda_sample_row> rows(n, { 1, 0, 0, 0, 7 });
+	std::vector<struct sample_row> rows(n, { { .temperature = 1 }, 7 });
 	struct draws d = draw(logits, rows, std::vector<int32_t>(n, 3), {});
 	device<float> x(logits), logp(n), entropy(n);
 	device<int32_t> target(d.token);
@@ -168,7 +187,7 @@ static void check_frequency(void)
 {
 	enum { N = 20000, V = 64 };
 	std::vector<float> one = make_logits<float>(V, 1.5f), logits;
-	std::vector<struct cuda_sample_row> rows(N, { 0.9f, 0, 0, 0, 12345 });
+	std::vector<struct sample_row> rows(N, { { .temperature = 0.9f }, 12345 });
 	std::vector<int32_t> drawn(N);
 	std::vector<double> p, count(V);
 	double sum = 0, chi = 0;
@@ -178,7 +197,7 @@ static void check_frequency(void)
 		drawn[i] = i;
 		logits.insert(logits.end(), one.begin(), one.end());
 	}
-	kept(one, rows[0], &p);
+	kept(one, rows[0].o, &p);
 	for (double x : p)
 		sum += x;
 	struct draws d = draw(logits, rows, drawn, {});

@@ -14,6 +14,7 @@ size_t gemm_scratch(void);
 size_t gemm_shared(int columns);
 size_t attention_scratch(const struct ops_sizes *s);
 size_t attention_grad_scratch(int longest, int D);
+size_t sample_scratch(int V);
 size_t cpu_kv_bytes(int HKV, int D, int fast);
 void cpu_weight_plan(struct weight *w);
 void cpu_weight_place(struct weight *w);

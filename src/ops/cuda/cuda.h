@@ -12,6 +12,7 @@
 #define OPS_CUDA_CUDA_H
 
 #include "dev/cuda.h"
+#include "ops/sample.h"
 
 /* --- products ------------------------------------------------------------------------------ */
 
@@ -95,30 +96,21 @@ struct cuda_paged {
 
 /* --- sampling ------------------------------------------------------------------------------------ */
 
-/* One token a row, in the order of infer/sample.h: temperature, top-k, top-p, min-p, then the inverse
- * of the distribution at one uniform number: Philox keyed by the row's seed, counted by its position.
- * logprob is of the token under the model itself: temperature 1, nothing cut off. */
-struct cuda_sample_row {
-	float temperature;         /* 0: the most probable token */
-	float top_p, min_p;        /* 0: off */
-	int32_t top_k;             /* 0: off */
-	uint64_t seed;             /* struct rng's key */
-};
-
+/* struct sample of ops.h, with stop tests. Where something is cut off, the CPU's draw takes the tokens
+ * that are left in another order than by id, so the two devices then give different tokens. */
 struct cuda_sample {
 	int rows, V;
 	const void *logits;        /* [rows][V] */
 	int logits_dt;             /* DT_BF16 or DT_F32 */
 	const int32_t *from;       /* [rows] the logits that each row draws from; NULL: its own */
-	const struct cuda_sample_row *row;     /* [rows] on the device */
+	const struct sample_row *row;      /* [rows] on the device */
 	const int32_t *drawn;      /* [rows] tokens this row's stream has given before */
+	uint32_t *seen;            /* as in struct sample */
 	const int32_t *stop;       /* [stops] ids that end a sample; on the device */
 	int stops;
 	int32_t *token;            /* [rows] */
 	float *logprob;            /* [rows] */
 	int32_t *done;             /* [rows]: 1 where the token is a stop id, else left alone */
-	void *work;                /* of cuda_sample_work bytes */
-	size_t work_bytes;
 };
 
 /* The next step of rows that were drawn: the token becomes the input, one position further. What was

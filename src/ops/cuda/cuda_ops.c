@@ -246,6 +246,22 @@ void cuda_op_xent(struct dev *d, const struct xent *x)
 	CUDA_GO(d, cuda_of(d)->cuda_xent(d->gpu, &c), "xent", "xent [%d, %d]", x->rows, x->V);
 }
 
+void cuda_op_sample(struct dev *d, const struct sample *s)
+{
+	struct cuda_sample c = { .rows = s->rows, .V = s->V, .logits = s->logits, .logits_dt = DT_F32, .from = s->from, .row = s->row,
+				 .drawn = s->drawn, .seen = s->seen, .token = s->token, .logprob = s->logprob };
+
+	CUDA_GO(d, cuda_of(d)->cuda_sample(d->gpu, &c), "sample", "sample [%d, %d]", s->rows, s->V);
+}
+
+void cuda_op_advance(struct dev *d, const struct advance *a)
+{
+	struct cuda_advance c = { .rows = a->rows, .token = a->token, .logprob = a->logprob, .next = a->next, .pos = a->pos, .length = a->length,
+				  .drawn = a->drawn, .step = a->step, .tokens = a->tokens, .logprobs = a->logprobs };
+
+	CUDA_GO(d, cuda_of(d)->cuda_advance(d->gpu, &c), "advance", "advance of %d rows", a->rows);
+}
+
 void cuda_op_add(struct dev *d, float *y, const float *x, size_t n)
 {
 	CUDA_GO(d, cuda_of(d)->cuda_add(d->gpu, y, x, n), "add", "add of %zu", n);

@@ -1,4 +1,4 @@
-/* One token a row, drawn on the device: see struct cuda_sample and infer/sample.h.
+/* One token a row, drawn on the device: see struct cuda_sample and ops/sample.h.
  *
  * Probabilities are integers: floor(2^40 p / p_max). Sums of them are exact in any order, so
  * histograms may be added to by all threads at once and the result is still one.
@@ -23,6 +23,7 @@ struct shared_row {
 	u64 scan[ROW_WARPS];
 	u64 found[3];                  /* what one thread found for all */
 	int index;
+	uint32_t most;                 /* key of the largest logit */
 };
 
 /* What is kept: keys above `key`, and the first `equal` of those equal to it, of probability `least` on. */
@@ -35,6 +36,8 @@ template <class T> struct row {
 	const T *x;
 	int V;
 	float max, slope;              /* log2(e) / temperature */
+	uint32_t *seen;                /* tokens of the text, whose logits are penalised; NULL: none are */
+	float penalty;
 };
 
 /* Order of floats as integers. */
@@ -48,6 +51,24 @@ static __device__ __forceinline__ uint32_t key_of(float x)
 static __device__ __forceinline__ float float_of(uint32_t key)
 {
 	return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
+static __device__ __forceinline__ float penalise(float x, float penalty) { return x < 0 ? x * penalty : x / penalty; }
+
+/* Four logits as they are drawn from. */
+template <class T> static __device__ __forceinline__ float4 load4(const row<T> *r, int i)
+{
+	float4 v = row_load4(r->x + i);
+
+	if (r->seen) {
+		uint32_t bits = r->seen[i / 32] >> i % 32;
+
+		v.x = bits & 1 ? penalise(v.x, r->penalty) : v.x;
+		v.y = bits & 2 ? penalise(v.y, r->penalty) : v.y;
+		v.z = bits & 4 ? penalise(v.z, r->penalty) : v.z;
+		v.w = bits & 8 ? penalise(v.w, r->penalty) : v.w;
+	}
+	return v;
 }
 
 template <class T> static __device__ __forceinline__ u64 mass(const row<T> *r, float x)
@@ -111,7 +132,7 @@ template <bool MASS, class T> static __device__ void histogram(const row<T> *r, 
 		sm->bin[i] = 0;
 	__syncthreads();
 	for (int i = (int)threadIdx.x * 4; i < r->V; i += STEP) {
-		float4 v = row_load4(r->x + i);
+		float4 v = load4(r, i);
 		float x[4] = { v.x, v.y, v.z, v.w };
 
 #pragma unroll
@@ -185,7 +206,7 @@ template <class T> static __device__ u64 mass_from(const row<T> *r, struct share
 	u64 own = 0, all;
 
 	for (int i = (int)threadIdx.x * 4; i < r->V; i += STEP) {
-		float4 v = row_load4(r->x + i);
+		float4 v = load4(r, i);
 
 		own += key_of(v.x) >= from ? mass(r, v.x) : 0;
 		own += key_of(v.y) >= from ? mass(r, v.y) : 0;
@@ -196,7 +217,7 @@ template <class T> static __device__ u64 mass_from(const row<T> *r, struct share
 	return all;
 }
 
-template <class T> static __device__ struct cut cut_of(const row<T> *r, struct shared_row *sm, const struct cuda_sample_row *o)
+template <class T> static __device__ struct cut cut_of(const row<T> *r, struct shared_row *sm, const struct sample_opts *o)
 {
 	struct cut c = { 0, ~(u64)0, 1 };
 	u64 before;
@@ -227,7 +248,7 @@ template <class T> static __device__ __forceinline__ int weigh4(const row<T> *r,
 	w[0] = w[1] = w[2] = w[3] = 0;
 	if (i >= r->V)
 		return 0;
-	float4 v = row_load4(r->x + i);
+	float4 v = load4(r, i);
 	float x[4] = { v.x, v.y, v.z, v.w };
 
 #pragma unroll
@@ -346,6 +367,25 @@ static __device__ uint64_t uniform(uint64_t key, uint32_t n)
 	return (n & 1 ? (uint64_t)c2 << 32 | c3 : (uint64_t)c0 << 32 | c1) >> 11 << 11;
 }
 
+/* The largest logit as it is drawn from. */
+template <class T> static __device__ float largest(const row<T> *r, struct shared_row *sm)
+{
+	uint32_t most = 0;
+
+	__syncthreads();
+	if (!threadIdx.x)
+		sm->most = 0;
+	__syncthreads();
+	for (int i = (int)threadIdx.x * 4; i < r->V; i += STEP) {
+		float4 v = load4(r, i);
+
+		most = max(max(most, max(key_of(v.x), key_of(v.y))), max(key_of(v.z), key_of(v.w)));
+	}
+	atomicMax(&sm->most, most);
+	__syncthreads();
+	return float_of(sm->most);
+}
+
 /* The first id that has the largest logit. */
 template <class T> static __device__ void find_largest(const row<T> *r, struct shared_row *sm)
 {
@@ -354,7 +394,7 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 		sm->index = r->V - 1;
 	__syncthreads();
 	for (int i = (int)threadIdx.x * 4; i < r->V; i += STEP) {
-		float4 v = row_load4(r->x + i);
+		float4 v = load4(r, i);
 		float x[4] = { v.x, v.y, v.z, v.w };
 
 		for (int k = 0; k < 4; k++)
@@ -365,23 +405,24 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 	}
 }
 
-template <class T> static __global__ void __launch_bounds__(ROW_THREADS) sample_kernel(const __grid_constant__ struct cuda_sample a)
+template <class T> static __global__ void __launch_bounds__(ROW_THREADS, 2) sample_kernel(const __grid_constant__ struct cuda_sample a)
 {
 	extern __shared__ u64 above[];                 /* of the segments, and behind it how many are equal */
 	__shared__ struct shared_row sm;
 	int n = (a.V + SEGMENT - 1) / SEGMENT, i = blockIdx.x;
-	struct cuda_sample_row o = a.row[i];
-	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0, o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0 };
+	struct sample_opts o = a.row[i].o;
+	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0, o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0,
+		     a.seen && o.repetition > 0 && o.repetition != 1 ? a.seen + (size_t)i * ((a.V + 31) / 32) : NULL, o.repetition };
 	struct row_stats stats = row_stats_of(r.x, r.V);
 
-	r.max = stats.max;
+	r.max = r.seen ? largest(&r, &sm) : stats.max;
 	if (o.temperature <= 0) {
 		find_largest(&r, &sm);
 	} else {
 		struct cut c = cut_of(&r, &sm, &o);
 
 		segments(&r, &c, above, (int *)(above + n));
-		find_segment(&sm, above, (int *)(above + n), n, &c, c.key ? mass(&r, float_of(c.key)) : 0, uniform(o.seed, (uint32_t)a.drawn[i]));
+		find_segment(&sm, above, (int *)(above + n), n, &c, c.key ? mass(&r, float_of(c.key)) : 0, uniform(a.row[i].key, (uint32_t)a.drawn[i]));
 		__syncthreads();
 		if (threadIdx.x < 32)
 			find_token(&r, &sm, &c);
@@ -389,19 +430,13 @@ template <class T> static __global__ void __launch_bounds__(ROW_THREADS) sample_
 	__syncthreads();
 	if (!threadIdx.x) {
 		a.token[i] = sm.index;
+		if (r.seen)
+			r.seen[sm.index / 32] |= 1u << sm.index % 32;
 		a.logprob[i] = __fadd_rn((float)r.x[sm.index], -row_lse(stats));
 	}
 	for (int k = threadIdx.x; k < a.stops; k += ROW_THREADS)
 		if (a.stop[k] == sm.index)
 			a.done[i] = 1;
-}
-
-/* Everything is in shared memory. */
-int cuda_sample_work(const struct cuda_sample *s, size_t *bytes)
-{
-	(void)s;
-	*bytes = 0;
-	return 0;
 }
 
 int cuda_sample(struct cuda *c, const struct cuda_sample *s)

@@ -1,14 +1,23 @@
-/* Sampling: see sample.h. Invariant: the result is a function of the arguments; sums run in a
+/* Sampling: see ops/sample.h. Invariant: the result is a function of the arguments; sums run in a
  * fixed order, ties go to the lower id. */
-#include "infer/sample.h"
+#include "ops/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/model.h"
+#include "base/rng.h"
+#include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
+
+/* log(sum(exp(x))) in the order the loss has. */
+static float logsumexp(const float *x, int n)
+{
+	struct row_stats r = row_cpu()->exp_stats(x, n);
+
+	return r.max + logf(r.sum);
+}
 
 int sample_work_init(struct sample_work *w, int V, struct err *e)
 {
@@ -264,10 +273,73 @@ int32_t sample_token(const struct sample_opts *o, const float *logits, const uin
 			id = draw_cut(o, w->x, w->V, u, w);
 		} else {
 			/* x = exp(x - logsumexp): the softmax */
-			row->xent_grad(w->x, w->V, model_logsumexp(w->x, w->V), -1);
+			row->xent_grad(w->x, w->V, logsumexp(w->x, w->V), -1);
 			id = draw_row(w->x, w->V, u);
 		}
 	}
-	*logprob = logits[id] - model_logsumexp(logits, w->V);
+	*logprob = logits[id] - logsumexp(logits, w->V);
 	return id;
+}
+
+/* --- the ops --------------------------------------------------------------------------------- */
+
+size_t sample_scratch(int V)
+{
+	return (size_t)V * (sizeof(float) + sizeof(struct sample_candidate));
+}
+
+/* Number n of the stream: each takes two of the four words of a block. */
+static double nth_uniform(uint64_t key, int32_t n)
+{
+	struct rng r = { .key = key, .counter = (uint64_t)n / 2 };
+	double u = rng_f64(&r);
+
+	return n % 2 ? rng_f64(&r) : u;
+}
+
+struct draw {
+	struct dev *d;
+	const struct sample *s;
+};
+
+static void draw_one(const struct sample *s, int i, struct sample_work *w)
+{
+	const struct sample_row *r = &s->row[i];
+	size_t from = s->from ? (size_t)s->from[i] : (size_t)i, words = ((size_t)s->V + 31) / 32;
+	uint32_t *seen = s->seen && r->o.repetition > 0 && r->o.repetition != 1 ? s->seen + (size_t)i * words : NULL;
+	int32_t id = sample_token(&r->o, s->logits + from * (size_t)s->V, seen, nth_uniform(r->key, s->drawn[i]), w, &s->logprob[i]);
+
+	if (seen)
+		seen[id / 32] |= (uint32_t)1 << id % 32;
+	s->token[i] = id;
+}
+
+static void draw_rows(void *ctx, int me, int count)
+{
+	const struct draw *x = ctx;
+	struct sample_work w = { .V = x->s->V, .c = dev_scratch(x->d, me, sample_scratch(x->s->V)) };
+
+	w.x = (float *)(void *)(w.c + w.V);
+	for (int i = me; i < x->s->rows; i += count)
+		draw_one(x->s, i, &w);
+}
+
+void cpu_sample(struct dev *d, const struct sample *s)
+{
+	pool_run(d->pool, draw_rows, &(struct draw){ .d = d, .s = s });
+}
+
+void cpu_advance(struct dev *d, const struct advance *a)
+{
+	size_t at = (size_t)*a->step * (size_t)a->rows;
+
+	(void)d;
+	for (int i = 0; i < a->rows; i++) {
+		a->tokens[at + (size_t)i] = a->next[i] = a->token[i];
+		a->logprobs[at + (size_t)i] = a->logprob[i];
+		a->pos[i]++;
+		a->length[i]++;
+		a->drawn[i]++;
+	}
+	++*a->step;
 }

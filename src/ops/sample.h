@@ -3,12 +3,12 @@
  * Order of operations as in Hugging Face: repetition penalty, temperature, top-k, top-p, min-p,
  * draw. One uniform number a token, given by the caller, so that a sample depends on its own
  * stream alone. */
-#ifndef INFER_SAMPLE_H
-#define INFER_SAMPLE_H
+#ifndef OPS_SAMPLE_H
+#define OPS_SAMPLE_H
 
 #include <stdint.h>
 
-#include "base/err.h"
+struct err;
 
 struct sample_opts {
 	float temperature;         /* 0: the most probable token */
@@ -18,11 +18,18 @@ struct sample_opts {
 	float repetition;          /* penalty on tokens of the text so far; 0 or 1: off */
 };
 
+/* A row's options and its stream: draw n is number n of struct rng's with that key. */
+struct sample_row {
+	struct sample_opts o;
+	uint64_t key;
+};
+
 /* Scratch of one thread, for rows of V logits. */
+struct sample_candidate { float p; int32_t id; };
 struct sample_work {
 	int V;
 	float *x;                  /* [V] */
-	struct sample_candidate { float p; int32_t id; } *c;   /* [V] */
+	struct sample_candidate *c;        /* [V] */
 };
 
 int sample_work_init(struct sample_work *w, int V, struct err *e);
