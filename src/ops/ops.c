@@ -27,9 +27,14 @@ const struct ops *ops_of(struct dev *d)
 
 int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 {
+	size_t each;
+
 	if (d->kind == DEV_CUDA)
 		return dev_reserve(d, 0, cuda_ops_scratch(d, s), e);
-	return dev_reserve(d, MAX(MAX(gemm_scratch(), attention_scratch(s)), s->positions ? sample_scratch(s->V) : 0), MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
+	each = MAX(gemm_scratch(), attention_scratch(s));
+	if (s->positions)
+		each = MAX(each, sample_scratch(s->V));
+	return dev_reserve(d, each, MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
 }
 
 size_t kv_bytes(const struct dev *d, int HKV, int D, int fast)
