@@ -125,10 +125,13 @@ void cuda_op_weight_row(struct dev *d, const struct weight *w, int row, float *o
 
 static const char *const labels[CUDA_GEMM_KINDS] = { [CUDA_GEMM_Y] = "linear", [CUDA_GEMM_DX] = "linear_dx", [CUDA_GEMM_DW] = "linear_dw" };
 
-static void product(struct dev *d, const char *label, const struct cuda_gemm *g)
+static void product(struct dev *d, const char *label, const struct cuda_gemm *product)
 {
-	dev_mark_shape(d, label, g->n, g->k);
-	dev_note(d, cuda_of(d)->cuda_gemm(d->gpu, g), "%s, %d rows by [%d, %d]", labels[g->kind], g->M, g->n, g->k);
+	struct cuda_gemm g = *product;
+
+	g.exact = d->exact && g.kind == CUDA_GEMM_Y;
+	dev_mark_shape(d, label, g.n, g.k);
+	dev_note(d, cuda_of(d)->cuda_gemm(d->gpu, &g), "%s, %d rows by [%d, %d]", labels[g.kind], g.M, g.n, g.k);
 }
 
 /* Rows of activations as e4m3 in the working memory. */

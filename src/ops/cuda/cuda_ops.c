@@ -201,7 +201,7 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences, .longest = a->longest,
-				    .start = a->start, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout, .dqkv = a->dqkv };
+				    .start = a->start, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout, .dqkv = a->dqkv, .exact = d->exact };
 
 	dev_note(d, cuda_of(d)->cuda_attention_work(d->gpu, &p, &p.work_bytes), "sizes of attention");
 	p.work = dev_shared(d, p.work_bytes);
