@@ -53,8 +53,10 @@ LIB := $(B)/libtritonrl.a
 # --- CUDA: a shared object of its own, loaded at run time; made where it can be ---
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCC_ARCH ?= $(foreach a,80 89 90a,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
-NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc
-CU := $(sort $(wildcard src/*/cuda/*.cu))
+NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc -Itest/cuda
+# cuDNN's header-only frontend, where attention by cuDNN is wanted: the folder with cudnn_frontend.h.
+CUDNN_FRONTEND ?= $(firstword $(wildcard /usr/local/include/cudnn_frontend /usr/include/cudnn_frontend))
+CU := $(sort $(wildcard src/*/cuda/*.cu src/*/cuda/*.cpp))
 CUDA_SO := $(B)/libtritonrl_cuda.so
 
 programs = $(patsubst $(1)/%.c,$(B)/$(2)/%,$(sort $(wildcard $(1)/$(3)*.c)))
@@ -63,6 +65,9 @@ FUZZ := $(call programs,test/fuzz,fuzz,fuzz_)
 BENCH := $(call programs,bench,bench,bench_)
 TORTURE := $(call programs,test/torture,torture,torture_)
 HELPER := $(call programs,test/tool,tool,)
+# Programs for a GPU machine: ours in C over the library, those of single kernels in CUDA.
+GPU_C := $(patsubst %.c,$(B)/%,$(wildcard test/cuda/*.c bench/cuda/*.c))
+GPU_CU := $(patsubst %.cu,$(B)/%,$(wildcard test/cuda/*.cu bench/cuda/*.cu))
 
 .PHONY: all cuda demo test agree bench fuzz torture soak install format check clean setup unit
 .PHONY: run-test run-agree run-bench run-fuzz run-torture run-soak FORCE
@@ -105,6 +110,9 @@ FORCE:
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -MMD -MF $(@:.o=.d) -c -o $@ $<
+$(B)/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -Xcompiler -O1 $(CUDNN_FRONTEND:%=-I%) -MMD -MF $(@:.o=.d) -c -o $@ $<
 $(CUDA_SO): $(CU:%=$(B)/%.o)
 	$(NVCC) -shared -cudart static -Xlinker --exclude-libs,ALL -o $@ $^ -lcublasLt
 
@@ -118,6 +126,12 @@ $(B)/torture/%: $(B)/test/torture/%.o $(B)/test/torture/harness.o $(LIB)
 	$(LINK)
 $(B)/tool/%: $(B)/test/tool/%.o $(LIB)
 	$(LINK)
+
+$(GPU_C): $(B)/%: $(B)/%.o $(LIB)
+	$(LINK)
+$(GPU_CU): $(B)/%: $(B)/%.cu.o $(CU:%=$(B)/%.o)
+	@mkdir -p $(@D)
+	$(NVCC) -cudart static -o $@ $^ -lcublasLt -ldl
 
 unit: $(UNIT) $(HELPER) $(BENCH)
 
