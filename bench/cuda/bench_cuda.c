@@ -105,7 +105,8 @@ static void run_train(const struct args *a)
 {
 	struct err e = ERR_INIT;
 	struct dev *d = dev_open(a->device, 0, &e);
-	int64_t start = clock_ns(), opened;
+	int64_t start = clock_ns();
+	double opened;
 	struct model *m = d ? open_model(d, a, &e) : NULL;
 	struct adapter *x = m ? new_adapter(m, a, &e) : NULL;
 	struct trainer_opts o = { .tape = { .max_tokens = a->batch * a->length, .recompute = a->recompute, .seed = 3 }, .optim = OPTIM_DEFAULTS };
@@ -117,7 +118,8 @@ static void run_train(const struct args *a)
 
 	if (!m)
 		die(&e);
-	opened = clock_ns();
+	dev_check(d, NULL);
+	opened = (double)(clock_ns() - start) / 1e9;
 	o.optim.lr = 1e-4, o.optim.total = a->steps + a->warm;
 	if (!(t = trainer_new(m, x, &o, &e)))
 		die(&e);
@@ -139,7 +141,7 @@ static void run_train(const struct args *a)
 	if (dev_check(d, &e))
 		die(&e);
 	printf("RESULT train %s store=%s %s batch=%d length=%d: %.0f tok/s, %.1f GiB (opened in %.1f s)\n", a->model, a->store, a->full ? "full" : "lora",
-	       a->batch, a->length, tokens / ((double)(clock_ns() - start) / 1e9), (double)d->peak / (1 << 30), 0.0 * (double)opened);
+	       a->batch, a->length, tokens / ((double)(clock_ns() - start) / 1e9), (double)d->peak / (1 << 30), opened);
 	if (a->times) {
 		dev_times_print(d, &text, &e);
 		fputs(buf_cstr(&text), stdout);

@@ -112,6 +112,18 @@ static void proj_forward(const struct model_pass *p, int l, enum site s, const a
 	m->ops->lora(m->dev, &lp);
 }
 
+/* Whether the gradients of a projection's parts lie behind one another: then they are one matrix's. */
+static int adjacent(const struct model_pass *p, const struct raw *raw, const struct proj *j)
+{
+	for (int i = 0; i + 1 < j->parts; i++) {
+		const struct raw *a = &raw[j->part[i].weight], *b = &raw[j->part[i + 1].weight];
+
+		if (slab_f32(p->grads, a->param) + (size_t)a->rows * (size_t)a->cols != slab_f32(p->grads, b->param))
+			return 0;
+	}
+	return 1;
+}
+
 /* Gradients of one part of a projection trained whole. */
 static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const act *dy, size_t lddy, const act *x)
 {
@@ -155,7 +167,9 @@ static void proj_backward(const struct model_pass *p, int l, enum site s, const 
 
 	if (dx)
 		m->ops->linear_dx(m->dev, j.w, &(struct linear){ .M = p->T, .x = dy, .ldx = n, .y = dx, .ldy = k });
-	if (!p->a)
+	if (!p->a && j.parts > 1 && adjacent(p, raw, &j))
+		m->ops->linear_dw(m->dev, slab_f32(p->grads, raw[j.part[0].weight].param), j.w->n, j.w->k, dy, n, x, k, p->T, m->fast);
+	else if (!p->a)
 		for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n)
 			part_grad(p, &raw[j.part[i].weight], &raw[j.part[i].bias], act_at(m->dev, dy, at), n, x);
 	else if (has_lora(p, l, &j))

@@ -458,7 +458,7 @@ int model_reserve(const struct model *m, int rows, int longest, int positions, i
 	const struct model_config *c = &m->c;
 	int widest = MAX(MAX(2 * c->F, (c->H + 2 * c->HKV) * c->D), c->C);
 
-	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows, .sequences = 1,
+	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows,
 							.positions = positions, .ranks = ranks,
 							.H = c->H, .HKV = c->HKV, .D = c->D, .V = c->V }, e);
 }

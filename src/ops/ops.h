@@ -219,7 +219,7 @@ const struct ops *ops_of(struct dev *d);
 /* Scratch that ops need for sizes up to these: for dev_reserve. */
 struct ops_sizes {
 	int rows, widest, longest; /* rows of a call, largest n or k of a weight, longest sequence of a pack */
-	int tokens, sequences;     /* rows and most sequences of a pack */
+	int tokens;                /* rows of a pack, for attention */
 	int positions;             /* of a cached sequence; 0: nothing is cached */
 	int ranks;                 /* of the adapters that read the same rows, together */
 	int H, HKV, D, V;

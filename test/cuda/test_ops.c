@@ -495,7 +495,7 @@ static void test_optim(void)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 6;
-	struct ops_sizes sizes = { .rows = 1100, .widest = 8192, .longest = 512, .tokens = 2048, .sequences = 8, .positions = 512, .ranks = 64,
+	struct ops_sizes sizes = { .rows = 1100, .widest = 8192, .longest = 512, .tokens = 2048, .positions = 512, .ranks = 64,
 				   .H = 14, .HKV = 7, .D = 128, .V = 152064 };
 	struct err e = ERR_INIT;
 

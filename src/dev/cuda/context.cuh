@@ -9,6 +9,7 @@
 
 #include "dev/cuda.h"
 
+enum { CUDA_BIAS_BYTES = 1 << 19 };
 enum { CUDA_FROM_BLAS = 100000, CUDA_FROM_CUDNN = 200000, CUDA_OWN = 300000 };
 enum { CUDA_OWN_SHAPE = CUDA_OWN + 1, CUDA_OWN_WORK, CUDA_OWN_FILE };   /* shape not supported; work too small; a file */
 
@@ -16,7 +17,7 @@ struct cuda {
 	int device;
 	cudaStream_t stream;
 	struct cuda_info info;
-	void *workspace;           /* of the matrix library, for this stream alone */
+	void *workspace;           /* of the matrix library, for this stream alone; a bias is cast behind it */
 	size_t workspace_bytes;
 	struct cuda_blas *blas;    /* gemm.cu: NULL until first used */
 	struct cuda_cudnn *cudnn;  /* attn_cudnn.cu: NULL until first used */

@@ -28,7 +28,7 @@ static int start(struct cuda *c, int device)
 	CUDA_TRY(describe(device, &c->info));
 	CUDA_TRY(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
 	c->workspace_bytes = WORKSPACE;
-	return (int)cudaMalloc(&c->workspace, c->workspace_bytes);
+	return (int)cudaMalloc(&c->workspace, c->workspace_bytes + CUDA_BIAS_BYTES);
 }
 
 int cuda_open(int device, struct cuda **out, struct cuda_info *info)

@@ -28,11 +28,6 @@ void cuda_ops_bind(struct dev *d)
 
 /* --- scratch -------------------------------------------------------------------------------------- */
 
-static struct cuda_attention sizes_of_pack(const struct ops_sizes *s)
-{
-	return (struct cuda_attention){ .H = s->H, .HKV = s->HKV, .D = s->D, .T = s->tokens, .sequences = MAX(1, s->sequences), .longest = s->longest };
-}
-
 static struct cuda_paged sizes_of_pages(const struct ops_sizes *s)
 {
 	return (struct cuda_paged){ .H = s->H, .HKV = s->HKV, .D = s->D, .rows = s->rows, .runs = s->rows, .longest_rows = s->rows,
@@ -42,7 +37,6 @@ static struct cuda_paged sizes_of_pages(const struct ops_sizes *s)
 size_t cuda_ops_scratch(struct dev *d, const struct ops_sizes *s)
 {
 	const struct cuda_launch *l = cuda_of(d);
-	struct cuda_attention pack = sizes_of_pack(s);
 	struct cuda_paged pages = sizes_of_pages(s);
 	size_t most = 0, n = 0, rows = (size_t)s->rows, widest = (size_t)s->widest;
 
@@ -50,8 +44,6 @@ size_t cuda_ops_scratch(struct dev *d, const struct ops_sizes *s)
 	l->cuda_qk_work(s->D, &n), most = MAX(most, n);
 	l->cuda_bias_work(s->widest, &n), most = MAX(most, n);
 	l->cuda_sumsq_work(&n), most = MAX(most, n + sizeof(double));
-	if (s->longest)
-		dev_note(d, l->cuda_attention_work(d->gpu, &pack, &n), "sizes of attention"), most = MAX(most, n);
 	if (s->positions)
 		dev_note(d, l->cuda_paged_work(d->gpu, &pages, &n), "sizes of cached attention"), most = MAX(most, n);
 	most = MAX(most, rows * widest + rows * sizeof(float) + 256);         /* rows as e4m3 */
@@ -198,13 +190,16 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 
 /* --- attention ---------------------------------------------------------------------------------------- */
 
+/* What a pack needs grows with the square of its longest sequence, which is known only here: the working
+ * memory grows with it, a few times at the start of a run. */
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences, .longest = a->longest,
 				    .start = a->start, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout, .dqkv = a->dqkv, .exact = d->exact };
 
 	dev_note(d, cuda_of(d)->cuda_attention_work(d->gpu, &p, &p.work_bytes), "sizes of attention");
-	p.work = dev_shared(d, p.work_bytes);
+	dev_reserve(d, 0, p.work_bytes, &d->fault);
+	p.work = d->fault.code ? NULL : dev_shared(d, p.work_bytes);
 	return p;
 }
 

@@ -122,15 +122,29 @@ static int set_fp8(struct plan *p, const struct cuda_gemm *g)
 	return 0;
 }
 
-static int set_bias(struct plan *p, const struct cuda_gemm *g)
+/* The library wants a bias of the result's type, of bf16 with 8-bit operands: it is cast behind the workspace. */
+static int cast_bias(struct cuda *c, const struct cuda_gemm *g, const void **bias, cudaDataType_t *type)
+{
+	*bias = g->bias;
+	*type = CUDA_R_32F;
+	if (g->y_dt == DT_F32 && g->x_dt != DT_F8E4M3)
+		return 0;
+	*bias = (char *)c->workspace + c->workspace_bytes;
+	*type = CUDA_R_16BF;
+	return (size_t)g->n * 2 > CUDA_BIAS_BYTES ? CUDA_OWN_SHAPE : cuda_cast(c, (void *)*bias, DT_BF16, g->bias, DT_F32, g->n);
+}
+
+static int set_bias(struct cuda *c, struct plan *p, const struct cuda_gemm *g)
 {
 	cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-	cudaDataType_t type = CUDA_R_32F;
+	cudaDataType_t type;
+	const void *bias;
 
 	if (!g->bias)
 		return 0;
+	CUDA_TRY(cast_bias(c, g, &bias, &type));
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
-	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &g->bias, sizeof g->bias));
+	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type));
 	return 0;
 }
@@ -166,12 +180,12 @@ static int layout_of(struct plan *p, const struct cuda_gemm *g)
 	return 0;
 }
 
-static int plan_make(struct plan *p, const struct cuda_gemm *g)
+static int plan_make(struct cuda *c, struct plan *p, const struct cuda_gemm *g)
 {
 	memset(p, 0, sizeof *p);
 	BLAS_TRY(cublasLtMatmulDescCreate(&p->op, CUBLAS_COMPUTE_32F, CUDA_R_32F));
 	CUDA_TRY(layout_of(p, g));
-	CUDA_TRY(set_bias(p, g));
+	CUDA_TRY(set_bias(c, p, g));
 	return set_fp8(p, g);
 }
 
@@ -309,7 +323,7 @@ int cuda_gemm(struct cuda *c, const struct cuda_gemm *g)
 	if (!g->M || !g->n || !g->k)
 		return 0;
 	CUDA_TRY(get_blas(c, &b));
-	rc = plan_make(&p, g);
+	rc = plan_make(c, &p, g);
 	if (!rc)
 		rc = choose(c, b, &p, g, &chosen);
 	if (!rc)

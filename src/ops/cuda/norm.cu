@@ -6,7 +6,7 @@
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
-enum { THREADS = 256, NARROW = 1024, PARTS = 512 };
+enum { THREADS = 256, NARROW = 1024, PARTS = 1024 };
 
 template <int TPR, int NV> static __global__ void __launch_bounds__(THREADS)
 norm_row(bf16 *y, float *rstd, const float *x, const float *w, int T, int C, float eps)
@@ -67,18 +67,26 @@ grad_row(const struct norm_grad &g, int row, int lane, float4 *acc, float *share
 {
 	size_t at = (size_t)row * g.C;
 	float r = g.rstd[row], s = 0, k;
-	float4 dy[NV], x[NV];
+	float4 dy[NV], x[NV], d[NV];
 
 #pragma unroll
-	for (int j = 0; j < NV; j++) {
+	for (int j = 0; j < NV; j++) {     /* all loads first: they wait together */
 		int i = (j * TPR + lane) * 4;
-		float4 w;
 
 		dy[j] = x[j] = make_float4(0, 0, 0, 0);
 		if (i >= g.C)
 			continue;
 		dy[j] = load4(g.dy + at + i);
 		x[j] = *(const float4 *)(g.x + at + i);
+		d[j] = *(const float4 *)(g.dx + at + i);
+	}
+#pragma unroll
+	for (int j = 0; j < NV; j++) {
+		int i = (j * TPR + lane) * 4;
+		float4 w;
+
+		if (i >= g.C)
+			continue;
 		w = *(const float4 *)(g.w + i);
 		if (g.part) {
 			acc[j].x += dy[j].x * x[j].x * r, acc[j].y += dy[j].y * x[j].y * r;
@@ -91,16 +99,14 @@ grad_row(const struct norm_grad &g, int row, int lane, float4 *acc, float *share
 #pragma unroll
 	for (int j = 0; j < NV; j++) {
 		int i = (j * TPR + lane) * 4;
-		float4 d;
 
 		if (i >= g.C)
 			continue;
-		d = *(const float4 *)(g.dx + at + i);
-		d.x += r * (dy[j].x - x[j].x * k), d.y += r * (dy[j].y - x[j].y * k);
-		d.z += r * (dy[j].z - x[j].z * k), d.w += r * (dy[j].w - x[j].w * k);
-		*(float4 *)(g.dx + at + i) = d;
+		d[j].x += r * (dy[j].x - x[j].x * k), d[j].y += r * (dy[j].y - x[j].y * k);
+		d[j].z += r * (dy[j].z - x[j].z * k), d[j].w += r * (dy[j].w - x[j].w * k);
+		*(float4 *)(g.dx + at + i) = d[j];
 		if (g.dxa) {
-			__nv_bfloat162 a = __floats2bfloat162_rn(d.x, d.y), b = __floats2bfloat162_rn(d.z, d.w);
+			__nv_bfloat162 a = __floats2bfloat162_rn(d[j].x, d[j].y), b = __floats2bfloat162_rn(d[j].z, d[j].w);
 
 			*(uint2 *)(g.dxa + at + i) = make_uint2(*(unsigned *)&a, *(unsigned *)&b);
 		}
