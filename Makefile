@@ -4,6 +4,7 @@
 #   make demo        install what is missing, build, show the pipeline on the built-in data
 #   make test        install what is missing, build, run every test; one closing line
 #   make agree       compare with the real PyTorch, Triton, transformers, tokenizers, PEFT
+#   make cuda        the GPU's shared object, where CUDA's compiler is; test-cuda and bench-cuda on a GPU
 #   make bench       speed, as ratios against a peer or a limit measured in the same run
 #   make fuzz torture soak      robustness, minutes each (FUZZ_SECONDS=, SOAK_SECONDS=)
 #   make check       format, layers, sizes, static analysis; make format applies the first
@@ -69,7 +70,7 @@ HELPER := $(call programs,test/tool,tool,)
 GPU_C := $(patsubst %.c,$(B)/%,$(wildcard test/cuda/*.c bench/cuda/*.c))
 GPU_CU := $(patsubst %.cu,$(B)/%,$(wildcard test/cuda/*.cu bench/cuda/*.cu))
 
-.PHONY: all cuda demo test agree bench fuzz torture soak install format check clean setup unit
+.PHONY: all cuda test-cuda bench-cuda demo test agree bench fuzz torture soak install format check clean setup unit
 .PHONY: run-test run-agree run-bench run-fuzz run-torture run-soak FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -158,6 +159,13 @@ bench: setup
 	@$(MAKE) --no-print-directory run-bench
 run-bench: all unit
 	@tools/bench $(B) ./$(PROGRAM)
+
+# --- on a machine with a GPU: every op against the CPU's, single kernels, and speed ---
+test-cuda: cuda $(GPU_C) $(GPU_CU)
+	@bad=0; for t in $(filter $(B)/test/%,$(GPU_C) $(GPU_CU)); do \
+		$$t; rc=$$?; [ $$rc = 0 ] || [ $$rc = 77 ] || { echo "$$t failed ($$rc)"; bad=1; }; done; exit $$bad
+bench-cuda: cuda $(GPU_C)
+	@bench/cuda/run.sh $(B)
 
 fuzz:
 	@tools/setup build fuzz

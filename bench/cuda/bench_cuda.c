@@ -161,16 +161,15 @@ static void fill_slots(struct model_session *s, const struct model *m, const str
 	struct err e = ERR_INIT;
 
 	for (int i = 0; i < a->batch; i++) {
-		if (i % group) {
-			if (model_fork(s, i - i % group, i, &e))
-				die(&e);
-			continue;
-		}
-		for (int k = 0; k < prompt; k++)
+		for (int k = 0; k < a->context; k++)
 			tokens[k] = (int32_t)rng_below(rng, (uint64_t)model_config(m)->V);
-		if (model_prefill(s, i, tokens, prompt, logits, NULL, &e))
+		if (i % group ? model_fork(s, i - i % group, i, &e) : model_prefill(s, i, tokens, prompt, logits, NULL, &e))
 			die(&e);
 	}
+	/* each sample's own tokens, after all of its group have the prompt */
+	for (int i = 0; group > 1 && i < a->batch; i++)
+		if (model_prefill(s, i, tokens, a->context - prompt - a->steps - a->warm, NULL, NULL, &e))
+			die(&e);
 	mem_free(tokens);
 }
 

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "cmd/doctor.h"
+#include "dev/dev.h"
 #include "tile/gpu.h"
 
 void doctor_cpu(struct doctor_part *p)
@@ -154,6 +155,36 @@ void doctor_gpu(struct doctor_part *p)
 			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
 		buf_adds(&p->fix, "on a machine with an NVIDIA GPU: install its driver until nvidia-smi lists the GPU");
 	}
+	buf_release(&out);
+}
+
+/* --- the model engine on a GPU: the shared object, its libraries, memory ---------------------- */
+
+static int open_engine(void *ctx, int fd)
+{
+	struct err e = ERR_INIT;
+	struct dev *d = dev_open("cuda", 1, &e);
+	struct buf out = BUF_INIT;
+	void *p;
+
+	(void)ctx;
+	if (!d || !(p = dev_alloc(d, 1 << 20, &e)) || dev_check(d, &e)) {
+		dprintf(fd, "%s", e.text);
+		return 1;
+	}
+	dev_describe(d, &out);
+	dprintf(fd, "%s, %.1f GiB free", buf_cstr(&out), (double)dev_available(d) / (1 << 30));
+	return 0;
+}
+
+void doctor_engine(struct doctor_part *p)
+{
+	struct buf out = BUF_INIT;
+	int rc = doctor_in_child(open_engine, NULL, 60, &out);
+
+	doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s", rc < 0 ? "the GPU engine crashed or hung" : buf_cstr(&out));
+	if (rc)
+		buf_adds(&p->fix, "on a machine with an NVIDIA GPU: install CUDA 13 and run `make cuda`; models run on the CPU otherwise");
 	buf_release(&out);
 }
 

@@ -42,7 +42,7 @@ static const struct opt table[] = {
 	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
 	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_ALIAS("store", "weights"),
-	OPT_STR(struct args, device, "device", "NAME", "auto", "auto or cpu"),
+	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
 	OPT_END

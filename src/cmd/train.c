@@ -55,7 +55,7 @@ static int run(const struct train_args *a, const struct opt_parsed *p, struct er
 
 	if (!a->out)
 		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
-	rc = run_open(&v, a->out, (uint64_t)a->seed, (int)a->policy.threads, e);
+	rc = run_open(&v, a->out, (uint64_t)a->seed, &a->policy, e);
 	if (!rc)
 		rc = keep_config(a, buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;
 	run_close(&v);

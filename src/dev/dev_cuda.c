@@ -146,8 +146,22 @@ int dev_cuda_open(struct dev *d, int index, struct err *e)
 	return 0;
 }
 
+/* What was measured, for the next run. */
+static void save_choices(const struct dev *d)
+{
+	int (*save)(struct cuda *, const char *);
+	void *p = dev_symbol(d, "cuda_gemm_save");
+
+	if (!d->choices || !d->launch || !p || d->fault.code)
+		return;
+	memcpy(&save, &p, sizeof p);
+	if (save(d->gpu, d->choices))
+		log_warn("'%s' cannot be written: algorithms are measured again in the next run", d->choices);
+}
+
 void dev_cuda_close(struct dev *d)
 {
+	save_choices(d);
 	dev_host_free(d, d->stage, (size_t)STAGES * STAGE);
 	d->call.cuda_close(d->gpu);
 	mem_free(d->launch);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "model/head.h"
 #include "model/model_impl.h"
@@ -151,6 +152,24 @@ static void share_layer(struct tape *t)
 	}
 }
 
+/* The list of everything; without the layers' own where the device has no room for them. */
+static int list_all(struct tape *t, struct err *e)
+{
+	size_t room = dev_available(t->m->dev), want;
+
+	if (take_all(t, e))
+		return -1;
+	want = t->slab.bytes;
+	if (t->o.recompute || want <= room)
+		return 0;
+	log_info("activations of %d tokens take %.1f GiB and %.1f are free: layers are computed again in backward", t->o.max_tokens,
+		 (double)want / (1 << 30), (double)room / (1 << 30));
+	slab_release(&t->slab);
+	slab_init(&t->slab, t->m->dev, "activations");
+	t->o.recompute = 1;
+	return take_all(t, e);
+}
+
 struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts *o, struct err *e)
 {
 	struct tape *t;
@@ -171,7 +190,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	t->m = m, t->a = a, t->o = *o, t->training = 1;
 	t->act = m->dev->act;
 	slab_init(&t->slab, m->dev, "activations");
-	if (take_all(t, e) || slab_alloc(&t->slab, e) || take_all(t, e) || take_host(t, e) ||
+	if (list_all(t, e) || slab_alloc(&t->slab, e) || take_all(t, e) || take_host(t, e) ||
 	    slab_like(&t->grads, tape_params(t), DT_F32, "gradients", e) ||
 	    model_reserve(m, o->max_tokens, o->max_tokens, 0, a ? LORA_PARTS * a->o.r : 0, e) ||
 	    model_put_rope(m, t->cos, t->sin, o->max_tokens, e)) {
@@ -180,7 +199,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	}
 	if (t->act == DT_F32)
 		t->pass.dxa = t->pass.dx;
-	if (o->recompute)
+	if (t->o.recompute)
 		share_layer(t);
 	return t;
 }

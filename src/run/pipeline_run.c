@@ -284,7 +284,7 @@ int pipeline_run(struct pipeline *p, int *done, struct err *e)
 #undef S
 	};
 	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
-	int rc = run_open(&r.v, p->out, (uint64_t)p->sft.seed, (int)p->sft.policy.threads, e) || keep_config(&r) ? -1 : 0;
+	int rc = run_open(&r.v, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))

@@ -28,7 +28,7 @@ static int lock_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
-int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, struct err *e)
+int run_open(struct run_env *v, const char *out, uint64_t seed, const struct policy_args *p, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int rc;
@@ -38,7 +38,7 @@ int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, str
 	path_join(&path, out, "run.db");
 	if (!rc)
 		rc = store_open(&v->store, buf_cstr(&path), e);
-	if (!rc && !(v->dev = dev_open("auto", threads, e)))
+	if (!rc && !(v->dev = dev_open(p->device, (int)p->threads, e)))
 		rc = -1;
 	buf_release(&path);
 	if (rc)

@@ -16,7 +16,7 @@ struct run_env {
 };
 #define RUN_ENV_INIT { .lock = -1 }
 
-int run_open(struct run_env *v, const char *out, uint64_t seed, int threads, struct err *e);
+int run_open(struct run_env *v, const char *out, uint64_t seed, const struct policy_args *p, struct err *e);
 void run_close(struct run_env *v);
 
 /* A run folder belongs to the options it was begun with. Writes them to out/NAME, or compares them with what is

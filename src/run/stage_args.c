@@ -21,7 +21,7 @@ const struct opt eval_opts[] = {
 	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL, "write the result as JSON"),
 	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL, "keep the result in this run folder, for its report"),
 	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval", "under this name: outputs/eval_NAME.json"),
-	OPT_CHOICE(struct eval_cmd_args, device, "device", "auto|cpu", "auto", "where the model runs"),
+	OPT_STR(struct eval_cmd_args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_CHOICE(struct eval_cmd_args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_INT(struct eval_cmd_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
 	OPT_INT(struct eval_cmd_args, seed, "seed", 0, 9e15, 1, "same seed, same samples"),

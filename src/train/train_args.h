@@ -7,7 +7,7 @@
 
 /* Where the policy comes from and how it is trained: both stages. */
 struct policy_args {
-	const char *model, *adapter, *init, *tokenizer, *lora_targets, *schedule, *store;
+	const char *model, *adapter, *init, *tokenizer, *lora_targets, *schedule, *store, *device;
 	int64_t lora_r, warmup, micro_tokens, threads;
 	double lora_alpha, lora_dropout, lr, weight_decay, clip, lr_floor;
 	int full, recompute;
