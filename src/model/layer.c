@@ -109,6 +109,7 @@ static void proj_forward(const struct model_pass *p, int l, enum site s, const a
 	if (!has_lora(p, l, &j))
 		return;
 	lp = lora_pass_of(p, l, &j, dropped(p, l, s, x, j.w->k), y, add != NULL, b->u[s]);
+	lp.later = s == SITE_MLP;
 	m->ops->lora(m->dev, &lp);
 }
 
@@ -152,6 +153,7 @@ static void lora_backward(const struct model_pass *p, int l, const struct proj *
 	lp.du = p->du;
 	lp.dx = !dx || direct ? dx : act_at(m->dev, p->drop, n);
 	lp.add = direct;
+	lp.later = direct && j->site == SITE_DOWN;
 	m->ops->lora_grad(m->dev, &lp);
 	if (dx && !direct)
 		m->ops->dropout_grad(m->dev, dx, lp.dx, n, &o);
@@ -209,6 +211,39 @@ static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 				.sequences = p->sequences, .longest = p->longest, .start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
 }
 
+/* --- feed-forward ----------------------------------------------------------------------- */
+
+/* The adapters of a site as its own op got them, for swiglu; NULL: none. */
+static const struct lora_pass *later(const struct model_pass *p, int l, enum site s, const act *y, struct layer_buf *b, struct lora_pass *room)
+{
+	struct proj j = proj_of(p->m, l, s);
+
+	if (!has_lora(p, l, &j))
+		return NULL;
+	*room = lora_pass_of(p, l, &j, NULL, y, 0, b->u[s]);
+	room->later = 1;
+	return room;
+}
+
+static void swiglu(const struct model_pass *p, int l, struct layer_buf *b)
+{
+	struct lora_pass room;
+
+	p->m->ops->swiglu(p->m->dev, &(struct swiglu){ .T = p->T, .F = p->m->c.F, .gu = b->gu, .h = p->h, .lora = later(p, l, SITE_MLP, b->gu, b, &room) });
+}
+
+static void swiglu_grad(const struct model_pass *p, int l, struct layer_buf *b)
+{
+	struct lora_pass mlp, down;
+	struct swiglu s = { .T = p->T, .F = p->m->c.F, .gu = b->gu, .dh = p->dh, .dgu = b->gu, .lora = later(p, l, SITE_MLP, b->gu, b, &mlp) };
+
+	if (p->dropout <= 0 && later(p, l, SITE_DOWN, p->dxa, b, &down)) {
+		down.du = p->du, down.dx = p->dh;
+		s.down = &down;
+	}
+	p->m->ops->swiglu_grad(p->m->dev, &s);
+}
+
 void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float *out)
 {
 	const struct model *m = p->m;
@@ -222,7 +257,7 @@ void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float
 	proj_forward(p, l, SITE_O, b->att, b->mid, b->x, b);
 	m->ops->rmsnorm(m->dev, p->xn, b->rstd2, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
 	proj_forward(p, l, SITE_MLP, p->xn, b->gu, NULL, b);
-	m->ops->swiglu(m->dev, p->h, b->gu, p->T, m->c.F);
+	swiglu(p, l, b);
 	proj_forward(p, l, SITE_DOWN, p->h, out, b->mid, b);
 }
 
@@ -236,9 +271,9 @@ static void mlp_backward(const struct model_pass *p, int l, struct layer_buf *b)
 	const struct model *m = p->m;
 	const struct layer *y = &m->layer[l];
 
-	m->ops->swiglu(m->dev, p->h, b->gu, p->T, m->c.F);
+	swiglu(p, l, b);
 	proj_backward(p, l, SITE_DOWN, p->h, p->dxa, p->dh, b);
-	m->ops->swiglu_grad(m->dev, b->gu, p->dh, b->gu, p->T, m->c.F);
+	swiglu_grad(p, l, b);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
 	proj_backward(p, l, SITE_MLP, p->xn, b->gu, p->dxn, b);
 	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);

@@ -89,12 +89,25 @@ struct lora_pass {
 	act *du;                   /* grad: [M, ldu], working rows */
 	act *dx;                   /* grad: [M, ldx]; NULL: not wanted */
 	int add;                   /* grad: dx is added to from the first part on */
+	int later;                 /* y (grad: dx) is read by swiglu (swiglu_grad) next, which gets this pass too */
 	struct lora_part {
 		const struct weight *a, *b;   /* [r, k], [n, r] */
 		size_t at;                    /* column of u_i in u */
 		void *y;                      /* [M, n] act or fp32; grad: dy_i, act */
 		float *da, *db;               /* grad: [r, k], [n, r] */
 	} part[LORA_PARTS];
+};
+
+/* h[T, F] = silu(g) u of gu[T, 2F]. */
+struct swiglu {
+	int T, F;
+	const act *gu;
+	act *h;
+	const act *dh;             /* grad: [T, F] */
+	act *dgu;                  /* grad: [T, 2F]; may be gu */
+	/* passes whose `later` let the device leave their product to this op; NULL: none */
+	const struct lora_pass *lora;     /* of gate and up: gu is read with it */
+	const struct lora_pass *down;     /* grad, of down: dh is read with it */
 };
 
 /* --- attention ------------------------------------------------------------------------ */

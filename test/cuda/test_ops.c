@@ -322,15 +322,52 @@ static void test_swiglu(void)
 	size_t n = (size_t)T * (size_t)W;
 	struct pair *gu = values(2 * n, DT_BF16, -6, 6), *h = poisoned(n, DT_BF16), *dh = acts(n), *dgu = poisoned(2 * n, DT_BF16);
 
-	co->swiglu(cpu, h->c, gu->c, T, W);
-	go->swiglu(gpu, h->g, gu->g, T, W);
+	co->swiglu(cpu, &(struct swiglu){ .T = T, .F = W, .h = h->c, .gu = gu->c });
+	go->swiglu(gpu, &(struct swiglu){ .T = T, .F = W, .h = h->g, .gu = gu->g });
 	check("swiglu", h, BF16);
-	co->swiglu_grad(cpu, dgu->c, dh->c, gu->c, T, W);
-	go->swiglu_grad(gpu, dgu->g, dh->g, gu->g, T, W);
+	co->swiglu_grad(cpu, &(struct swiglu){ .T = T, .F = W, .dgu = dgu->c, .dh = dh->c, .gu = gu->c });
+	go->swiglu_grad(gpu, &(struct swiglu){ .T = T, .F = W, .dgu = dgu->g, .dh = dh->g, .gu = gu->g });
 	check("swiglu_grad", dgu, BF16);
-	co->swiglu_grad(cpu, gu->c, dh->c, gu->c, T, W);
-	go->swiglu_grad(gpu, gu->g, dh->g, gu->g, T, W);
+	co->swiglu_grad(cpu, &(struct swiglu){ .T = T, .F = W, .dgu = gu->c, .dh = dh->c, .gu = gu->c });
+	go->swiglu_grad(gpu, &(struct swiglu){ .T = T, .F = W, .dgu = gu->g, .dh = dh->g, .gu = gu->g });
 	check("swiglu_grad in place", gu, BF16);
+}
+
+/* Adapters that swiglu adds itself: the CPU has them added before, by the same calls. */
+static void test_swiglu_lora(void)
+{
+	int T = PICK(1, 16, 70, 130), W = 32 * PICK(1, 5, 9), C = 64, r = PICK(16, 32);
+	size_t n = (size_t)T * (size_t)W, sr = (size_t)r;
+	struct pair *x = acts((size_t)T * (size_t)C), *gu = values(2 * n, DT_BF16, -3, 3), *h = poisoned(n, DT_BF16), *dh = acts(n), *u = poisoned((size_t)T * 2 * sr, DT_BF16);
+	struct pair *dx = acts((size_t)T * (size_t)C), *du = poisoned((size_t)T * sr, DT_BF16), *ud = acts((size_t)T * sr), *hx = acts(n);
+	struct weights a[2] = { weights(DT_BF16, r, C), weights(DT_BF16, r, C) }, b[2] = { weights(DT_BF16, W, r), weights(DT_BF16, W, r) };
+	struct weights da = weights(DT_BF16, r, W), db = weights(DT_BF16, C, r);
+	struct pair *ga = floats(sr * (size_t)W), *gb = floats((size_t)C * sr);
+
+	for (int d = 0; d < 2; d++) {
+		const struct ops *o = d ? go : co;
+		struct dev *dev = d ? gpu : cpu;
+		struct lora_pass l = { .M = T, .parts = 2, .x = d ? x->g : x->c, .ldx = (size_t)C, .ldy = 2 * (size_t)W, .ldu = 2 * sr, .scale = 0.3f,
+				       .u = d ? u->g : u->c, .later = 1 };
+		struct lora_pass down = { .M = T, .parts = 1, .x = d ? hx->g : hx->c, .ldx = (size_t)W, .ldy = (size_t)C, .ldu = sr, .scale = 0.3f,
+					  .u = d ? ud->g : ud->c, .du = d ? du->g : du->c, .dx = d ? dh->g : dh->c, .add = 1, .later = 1 };
+		struct swiglu s = { .T = T, .F = W, .gu = d ? gu->g : gu->c, .h = d ? h->g : h->c, .dh = d ? dh->g : dh->c, .lora = &l, .down = &down };
+
+		for (int i = 0; i < 2; i++)
+			l.part[i] = (struct lora_part){ .a = d ? &a[i].g : &a[i].c, .b = d ? &b[i].g : &b[i].c, .at = (size_t)i * sr,
+							.y = d ? act_at(gpu, gu->g, (size_t)(i * W)) : (void *)(gu->c + i * W) };
+		down.part[0] = (struct lora_part){ .a = d ? &da.g : &da.c, .b = d ? &db.g : &db.c, .y = d ? dx->g : dx->c, .da = d ? ga->g : ga->c, .db = d ? gb->g : gb->c };
+		o->lora(dev, &l);
+		o->swiglu(dev, &s);
+		o->lora_grad(dev, &down);
+		s.dgu = d ? gu->g : gu->c;
+		o->swiglu_grad(dev, &s);
+	}
+	check("swiglu with adapters", h, TWICE);
+	check("swiglu_grad with adapters", gu, 6e-3);
+	for (int i = 0; i < 2; i++)
+		release(&a[i]), release(&b[i]);
+	release(&da), release(&db);
 }
 
 static void test_embed(void)
@@ -512,7 +549,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (int i = 0; i < rounds; i++) {
-		void (*const tests[])(void) = { test_lora, test_norm, test_swiglu, test_embed, test_dropout, test_attention, test_cached, test_xent, test_optim };
+		void (*const tests[])(void) = { test_lora, test_norm, test_swiglu, test_swiglu_lora, test_embed, test_dropout, test_attention, test_cached, test_xent, test_optim };
 
 		test_linear(DT_BF16);
 		if (gpu->info.major >= 9)

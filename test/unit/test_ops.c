@@ -482,11 +482,11 @@ static void test_swiglu(void **state)
 	(void)state;
 	for (size_t i = 0; i < q.n; i++)
 		x[i] *= 6;
-	ops->swiglu(dev, y, x, T, C);
+	ops->swiglu(dev, &(struct swiglu){ .T = T, .F = C, .h = y, .gu = x });
 	check_forward("swiglu", &q, x, y, 2e-6);
 	d = mem_array(q.n, 4);
 	memcpy(d, x, q.n * 4);
-	ops->swiglu_grad(dev, d, g, d, T, C);   /* in place, as the model calls it */
+	ops->swiglu_grad(dev, &(struct swiglu){ .T = T, .F = C, .dgu = d, .dh = g, .gu = d });   /* in place, as the model calls it */
 	check_grad("swiglu_grad", &q, x, g, d, 2e-5);
 	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
 }

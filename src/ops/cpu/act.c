@@ -8,7 +8,7 @@
 
 enum { GRAIN = 16384, PART = 65536, COLUMNS = 64 };
 
-struct swiglu {
+struct glu {
 	float *h, *dgu;
 	const float *gu, *dh;
 	size_t F;
@@ -16,7 +16,7 @@ struct swiglu {
 
 static void swiglu_rows(void *ctx, size_t begin, size_t end)
 {
-	const struct swiglu *s = ctx;
+	const struct glu *s = ctx;
 
 	for (size_t t = begin; t < end; t++) {
 		const float *g = s->gu + t * 2 * s->F;
@@ -26,16 +26,16 @@ static void swiglu_rows(void *ctx, size_t begin, size_t end)
 }
 
 /* h[T, F] = silu(g) u with gu[T, 2F] = g | u and silu(g) = g / (1 + exp(-g)). */
-void cpu_swiglu(struct dev *d, act *h, const act *gu, int T, int F)
+void cpu_swiglu(struct dev *d, const struct swiglu *s)
 {
-	struct swiglu s = { .h = h, .gu = gu, .F = (size_t)F };
+	struct glu c = { .h = s->h, .gu = s->gu, .F = (size_t)s->F };
 
-	pool_for(d->pool, (size_t)T, (size_t)MAX(1, GRAIN / 8 / F), swiglu_rows, &s);
+	pool_for(d->pool, (size_t)s->T, (size_t)MAX(1, GRAIN / 8 / s->F), swiglu_rows, &c);
 }
 
 static void swiglu_grad_rows(void *ctx, size_t begin, size_t end)
 {
-	const struct swiglu *s = ctx;
+	const struct glu *s = ctx;
 
 	for (size_t t = begin; t < end; t++) {
 		const float *g = s->gu + t * 2 * s->F;
@@ -46,11 +46,11 @@ static void swiglu_grad_rows(void *ctx, size_t begin, size_t end)
 }
 
 /* dg = dh u s (1 + g (1 - s)), du = dh g s, s = sigmoid(g). dgu may be gu. */
-void cpu_swiglu_grad(struct dev *d, act *dgu, const act *dh, const act *gu, int T, int F)
+void cpu_swiglu_grad(struct dev *d, const struct swiglu *s)
 {
-	struct swiglu s = { .dgu = dgu, .dh = dh, .gu = gu, .F = (size_t)F };
+	struct glu c = { .dgu = s->dgu, .dh = s->dh, .gu = s->gu, .F = (size_t)s->F };
 
-	pool_for(d->pool, (size_t)T, (size_t)MAX(1, GRAIN / 8 / F), swiglu_grad_rows, &s);
+	pool_for(d->pool, (size_t)s->T, (size_t)MAX(1, GRAIN / 8 / s->F), swiglu_grad_rows, &c);
 }
 
 /* --- dropout --------------------------------------------------------------------------- */

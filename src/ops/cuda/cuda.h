@@ -142,6 +142,22 @@ struct cuda_qk {
 	float *work;               /* grad with dqw: of cuda_qk_work bytes */
 };
 
+/* SwiGLU of rows whose adapters are not added yet: gate += u_gate B_gate^T and so for up; in backward also
+ * dh += du A_down. All of rank r. */
+struct cuda_swiglu {
+	int T, F, r;
+	const void *gu;            /* act [T][2F] */
+	void *h;                   /* act [T][F] */
+	const void *dh;            /* grad: act [T][F] */
+	void *dgu;                 /* grad: act [T][2F]; may be gu */
+	const void *u;             /* act [T][ldu], gate's from column gate_at on, up's from up_at */
+	size_t ldu, gate_at, up_at;
+	const void *gate_b, *up_b; /* act [F][r]; NULL: none */
+	const void *du;            /* grad: act [T][lddu] */
+	size_t lddu;
+	const void *down_a;        /* grad: act [r][F]; NULL: none */
+};
+
 struct cuda_xent {
 	int rows, V;
 	float *logits;             /* [rows][V]; where coef is given, dlogits take their place: act, rows 2V apart */

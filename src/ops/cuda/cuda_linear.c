@@ -226,6 +226,46 @@ static int downs(const struct lora_pass *l, struct down *out)
 	return n;
 }
 
+/* Ranks that swiglu's kernels have, all parts alike; rows of 32 columns at a time (a pass over gate and up
+ * writes two of them, one over down reads one). */
+int cuda_ops_leaves(const struct lora_pass *l)
+{
+	int r = l->parts ? l->part[0].a->n : 0;
+
+	for (int i = 0; i < l->parts; i++)
+		if (l->part[i].a->n != r)
+			return 0;
+	return l->later && (r == 16 || r == 32) && l->ldx % 32 == 0 && l->ldy % 64 == 0;
+}
+
+/* Which of the two a part of a pass over gate and up is: by the column it writes. */
+static void add_part(struct cuda_swiglu *a, const struct swiglu *s, const struct lora_part *p)
+{
+	int is_up = p->y != s->gu;
+
+	if (is_up)
+		a->up_b = p->b->packed, a->up_at = p->at;
+	else
+		a->gate_b = p->b->packed, a->gate_at = p->at;
+	a->r = p->a->n;
+}
+
+struct cuda_swiglu cuda_swiglu_of(const struct swiglu *s)
+{
+	struct cuda_swiglu a = { .T = s->T, .F = s->F, .gu = s->gu, .h = s->h, .dh = s->dh, .dgu = s->dgu };
+
+	if (s->lora && cuda_ops_leaves(s->lora)) {
+		a.u = s->lora->u, a.ldu = s->lora->ldu;
+		for (int i = 0; i < s->lora->parts; i++)
+			add_part(&a, s, &s->lora->part[i]);
+	}
+	if (s->down && cuda_ops_leaves(s->down)) {
+		a.du = s->down->du, a.lddu = s->down->ldu, a.down_a = s->down->part[0].a->packed;
+		a.r = s->down->part[0].a->n;
+	}
+	return a;
+}
+
 void cuda_op_lora(struct dev *d, const struct lora_pass *l)
 {
 	struct down a[LORA_PARTS];
@@ -234,7 +274,7 @@ void cuda_op_lora(struct dev *d, const struct lora_pass *l)
 		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = a[i].r, .k = a[i].k, .x = l->x, .ldx = l->ldx, .w = a[i].a,
 			.ldw = (size_t)a[i].k, .y = act_at(d, l->u, a[i].at), .ldy = l->ldu, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_BF16,
 			.alpha = l->scale });
-	for (int i = 0; i < l->parts; i++) {
+	for (int i = 0; i < l->parts && !cuda_ops_leaves(l); i++) {
 		const struct lora_part *p = &l->part[i];
 
 		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = p->b->n, .k = p->b->k, .x = act_at(d, l->u, p->at),
@@ -287,7 +327,7 @@ void cuda_op_lora_grad(struct dev *d, const struct lora_pass *l)
 
 		if (n > 1)
 			product(d, "lora_grad", &da);
-		if (l->dx)
+		if (l->dx && !cuda_ops_leaves(l))
 			product(d, "lora_grad", &(struct cuda_gemm){ .kind = CUDA_GEMM_DX, .M = l->M, .n = a[i].r, .k = a[i].k, .x = act_at(d, l->du, a[i].at),
 				.ldx = l->ldu, .w = a[i].a, .ldw = (size_t)a[i].k, .y = l->dx, .ldy = l->ldx, .x_dt = DT_BF16, .w_dt = DT_BF16,
 				.y_dt = DT_BF16, .alpha = 1, .beta = l->add || i ? 1 : 0 });

@@ -97,14 +97,21 @@ void cuda_op_qk_rope_grad(struct dev *d, const struct qk *a, act *dqkv)
 	CUDA_GO(d, cuda_of(d)->cuda_qk_rope_grad(d->gpu, &k, dqkv), "qk_rope_grad", "qk_rope_grad [%d, %d + %d, %d]", a->T, a->H, a->HKV, a->D);
 }
 
-void cuda_op_swiglu(struct dev *d, act *h, const act *gu, int T, int F)
+void cuda_op_swiglu(struct dev *d, const struct swiglu *s)
 {
-	CUDA_GO(d, cuda_of(d)->cuda_swiglu(d->gpu, h, gu, T, F), "swiglu", "swiglu [%d, %d]", T, F);
+	const struct cuda_launch *l = cuda_of(d);
+	struct cuda_swiglu a = cuda_swiglu_of(s);
+
+	CUDA_GO(d, a.r ? l->cuda_swiglu_lora(d->gpu, &a) : l->cuda_swiglu(d->gpu, s->h, s->gu, s->T, s->F), "swiglu", "swiglu [%d, %d]", s->T, s->F);
 }
 
-void cuda_op_swiglu_grad(struct dev *d, act *dgu, const act *dh, const act *gu, int T, int F)
+void cuda_op_swiglu_grad(struct dev *d, const struct swiglu *s)
 {
-	CUDA_GO(d, cuda_of(d)->cuda_swiglu_grad(d->gpu, dgu, dh, gu, T, F), "swiglu_grad", "swiglu_grad [%d, %d]", T, F);
+	const struct cuda_launch *l = cuda_of(d);
+	struct cuda_swiglu a = cuda_swiglu_of(s);
+
+	CUDA_GO(d, a.r ? l->cuda_swiglu_grad_lora(d->gpu, &a) : l->cuda_swiglu_grad(d->gpu, s->dgu, s->dh, s->gu, s->T, s->F), "swiglu_grad",
+		"swiglu_grad [%d, %d]", s->T, s->F);
 }
 
 void cuda_op_gather(struct dev *d, act *to, const act *from, const int32_t *row, int rows, int C)

@@ -19,6 +19,11 @@ size_t cuda_ops_kv_bytes(int HKV, int D);
 void cuda_ops_weight_plan(struct weight *w);
 void cuda_ops_weight_place(struct weight *w);
 
+/* Whether the product of a pass with `later` is left to swiglu: cuda_linear.c. */
+int cuda_ops_leaves(const struct lora_pass *l);
+/* A swiglu with the passes that were left to it; r 0: none was. */
+struct cuda_swiglu cuda_swiglu_of(const struct swiglu *s);
+
 /* A launch: its mark for the table of times, then the call; what fails is noted with op and shape. */
 #define CUDA_GO(d, call, label, ...) do { \
 		dev_mark((d), (label)); \
