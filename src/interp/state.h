@@ -87,6 +87,7 @@ struct host_torch {
 	struct host_ext ext;
 	struct host_random random, numpy_random;
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
+	int allocator;                      /* triton.set_allocator was called */
 	struct arena jit_arena, launch_arena;
 };
 

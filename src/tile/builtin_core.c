@@ -202,7 +202,8 @@ static void check_choice(struct front *f, const struct lang_val *v, const char *
 static const char *const evictions[] = { "evict_last", "evict_first", NULL };
 static const char *const load_caches[] = { ".ca", ".cg", ".cv", NULL };
 static const char *const store_caches[] = { ".wb", ".cg", ".cs", ".wt", NULL };
-static const char *const sems[] = { "acquire", "release", "acq_rel", "relaxed", NULL };
+/* in the order of enum tile_sem and enum tile_scope */
+static const char *const sems[] = { "acq_rel", "acquire", "release", "relaxed", NULL };
 static const char *const scopes[] = { "gpu", "cta", "sys", NULL };
 static const char *const paddings[] = { "zero", "nan", NULL };
 
@@ -311,12 +312,29 @@ struct lang_val bi_desc_atomic(struct front *f, const struct builtin *b, const s
 	return lang_none();
 }
 
+/* Where a string stands in a list; 0 for none. */
+static int choice_of(struct front *f, const struct lang_val *v, const char *const *allowed)
+{
+	struct str s = arg_str(f, v, "Memory semantic");
+	for (int i = 0; allowed[i]; i++)
+		if (str_is(s, allowed[i]))
+			return i;
+	return 0;
+}
+
+static struct tile_order order_of(struct front *f, const struct lang_val *sem, const struct lang_val *scope)
+{
+	check_choice(f, sem, "Memory semantic", sems);
+	check_choice(f, scope, "Memory semantic", scopes);
+	return (struct tile_order){ .sem = choice_of(f, sem, sems), .scope = choice_of(f, scope, scopes) };
+}
+
 struct lang_val bi_atomic(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val value = lang_of(sem_to_tensor(f, a[1]));
 	struct tv r = sem_atomic(f, rmw_of(b->name), b->name + strlen("atomic_"), a[0], value, a[2]);
-	check_choice(f, &a[3], "Memory semantic", sems);
-	check_choice(f, &a[4], "Memory semantic", scopes);
+	struct tile_order order = order_of(f, &a[3], &a[4]);
+	emit_order(f, order);
 	return lang_of(r);
 }
 
@@ -324,7 +342,6 @@ struct lang_val bi_atomic_cas(struct front *f, const struct builtin *b, const st
 {
 	(void)b;
 	struct tv cmp = sem_to_tensor(f, a[1]), value = sem_to_tensor(f, a[2]);
-	check_choice(f, &a[3], "Memory semantic", sems);
-	check_choice(f, &a[4], "Memory semantic", scopes);
-	return lang_of(sem_cas(f, a[0], cmp, value));
+	struct tile_order order = order_of(f, &a[3], &a[4]);
+	return lang_of(sem_cas(f, a[0], cmp, value, order));
 }

@@ -19,17 +19,29 @@ static struct lang_val promoted(struct front *f, const struct lang_val *v)
 	return lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
 }
 
+/* A member of tl.PropagateNan, nothing else: 1 for ALL. Integers have no NaN and are not asked. */
+static int propagates(struct front *f, const struct lang_val *x, const struct lang_val *v)
+{
+	if (v->kind == LANG_UNBOUND || !ty_is_float(ty_scalar(x->u.t.ty)))
+		return 0;
+	struct lang_val bare = lang_raw(*v);
+	if (v->kind != LANG_CLASS || (!str_is(v->u.s, "ALL") && !str_is(v->u.s, "NONE")))
+		front_fail_hint(f, REASON_bad_value, "pass tl.PropagateNan.ALL or tl.PropagateNan.NONE; it takes two values, nest the calls for more",
+				"Unexpected propagate_nan %s", front_str(f, &bare));
+	return str_is(v->u.s, "ALL");
+}
+
 struct lang_val bi_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
-	return lang_of(sem_minmax(f, !strcmp(b->name, "maximum"), lang_truth(&a[2]), x, y));
+	return lang_of(sem_minmax(f, !strcmp(b->name, "maximum"), propagates(f, &x, &a[2]), x, y));
 }
 
 struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	struct lang_val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
-	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), lang_truth(&a[3])));
+	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), propagates(f, &x, &a[3])));
 }
 
 struct lang_val bi_logical(struct front *f, const struct builtin *b, const struct lang_val *a)

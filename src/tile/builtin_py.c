@@ -9,6 +9,29 @@ struct lang_val bi_nothing(struct front *f, const struct builtin *b, const struc
 	return lang_none();
 }
 
+struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	(void)b, (void)a;
+	if (!f->in_func)
+		emit_do(f, TOP_BARRIER, 0);
+	return lang_none();
+}
+
+/* The hint as an instruction that checks it. */
+static void emit_hint(struct front *f, const char *name, struct tv x, const struct lang_tuple *t)
+{
+	int bits = ty_is_ptr(ty_scalar(x.ty)) || ty_is_int(ty_scalar(x.ty));
+	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS)
+		return;
+	struct tile_insn *in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
+	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
+	in->text = str_of(name);
+	for (size_t i = 0; i < t->n; i++) {
+		pyint n = t->v[i].u.i;
+		in->attr[1 + i] = (int32_t)(n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : n);
+	}
+}
+
 struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val one = a[1];
@@ -23,13 +46,16 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 	int scalar_ok = !strcmp(b->name, "multiple_of");
 	if ((size_t)(scalar_ok ? MAX(1, x.ty->rank) : x.ty->rank) != t.n)
 		front_fail(f, REASON_bad_shape, "Shape of input to %s does not match the length of values", b->name);
+	emit_hint(f, b->name, x, &t);
 	return a[0];
 }
 
 struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	sem_to_tensor(f, a[0]);
+	struct tv cond = sem_to_tensor(f, a[0]);
+	if (ty_is_bool(cond.ty) && !f->in_func)
+		emit_do(f, TOP_ASSUME, 1, cond.id);
 	return lang_none();
 }
 

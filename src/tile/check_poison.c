@@ -46,6 +46,9 @@ int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t l
 {
 	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
 	const struct tile_loc *from = &m->code->locs[v->poison_at];
+	if (bits & POISON_STALE)
+		return fault_at(m, loc, REASON_race, "race within a program: what one thread stored and line %d loads without a tl.debug_barrier() "
+			"between decides %s", from->line, what);
 	if (bits & POISON_DIV)
 		return fault_at(m, v->poison_at, REASON_division_by_zero, "integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
 	if (bits & POISON_WRAP)
@@ -251,7 +254,7 @@ static void before(struct machine *m, const struct tile_insn *in, const struct d
 		check_wrap(m, in, pd);
 }
 
-int check_exec(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+static int exec_with_poison(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct pending pd = { .bits = 0 };
 	if (p->poison == POISON_OWN)
@@ -270,5 +273,16 @@ int check_exec(struct machine *m, const struct tile_insn *in, const struct decod
 		return -1;
 	memcpy(map, m->check->pending, (size_t)d->n);
 	d->pmap_on = 1;
+	return 0;
+}
+
+int check_exec(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+{
+	m->check->barrier += p->sync == SYNC_AROUND;
+	if (in->op == TOP_SPLAT && (mval_src(m, in, 0)->poison & POISON_STALE))
+		return poison_fault(m, in->loc, mval_src(m, in, 0), 0, "every lane of a tile");
+	if (exec_with_poison(m, in, p))
+		return -1;
+	m->check->barrier += p->sync && (p->sync != SYNC_WARPS || !m->check->one_warp);
 	return 0;
 }

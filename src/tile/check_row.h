@@ -13,6 +13,7 @@ struct check_row {
 	uint16_t *wloc, *rloc;
 	uint32_t me, base;
 	uint16_t loc;
+	int own;                        /* what the same program did needs a closer look, too */
 };
 
 /* Marks n elements as read or written by `me`. The number of elements never touched before,

@@ -9,9 +9,11 @@ int64_t SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
 	const uint32_t me = c->me, base = c->base;
 	uint32_t bad = 0;
 	int64_t fresh = 0;
+	const uint32_t fine = c->own ? base : me;
 	for (int64_t i = 0; i < n; i++) {
 		uint32_t w = c->writer[i] & ~SHADOW_FLAG;
-		bad |= (w > base) & (w != me);
+		bad |= (w > base) & (w != fine);
+		bad |= c->own & ((c->reader[i] & ~SHADOW_FLAG) == me);
 	}
 	if (bad)
 		return -1;
@@ -29,9 +31,10 @@ int64_t SIMD_FN(check_row_write)(const struct check_row *c, int64_t n)
 	const uint32_t me = c->me, base = c->base;
 	uint32_t bad = 0;
 	int64_t fresh = 0;
+	const uint32_t fine = c->own ? base : me;
 	for (int64_t i = 0; i < n; i++) {
 		uint32_t w = c->writer[i], r = c->reader[i];
-		bad |= (((w & ~SHADOW_FLAG) > base) & (w != me)) | (((r & ~SHADOW_FLAG) > base) & (r != me));
+		bad |= (((w & ~SHADOW_FLAG) > base) & (w != fine)) | (((r & ~SHADOW_FLAG) > base) & (r != fine));
 	}
 	if (bad)
 		return -1;

@@ -3,123 +3,6 @@
 
 #include <stdio.h>
 
-#include "tile/exec_access.h"
-
-/* --- set up ------------------------------------------------------------------------- */
-
-static int shadow_of(struct checker *c, const struct storage *st)
-{
-	for (int i = 0; i < c->n_shadows; i++)
-		if (c->shadows[i].st == st)
-			return i;
-	return -1;
-}
-
-void shadow_pool_release(struct shadow_pool *p)
-{
-	mem_free(p->ids);
-	mem_free(p->locs);
-	mem_free(p->epochs);
-	*p = (struct shadow_pool){ .base = 0 };
-}
-
-static int64_t cells_of(const struct shadow *s)
-{
-	return (int64_t)(s->st->bytes / (size_t)s->granule) + 1;
-}
-
-/* Room for n cells, and program numbers that no earlier run has used. */
-static int pool_reserve(struct shadow_pool *p, size_t n, int epochs, int64_t programs, struct err *e)
-{
-	if (p->n_ids < 2 * n) {
-		mem_free(p->ids);
-		p->ids = mem_array(2 * n, sizeof *p->ids);
-		p->n_ids = p->ids ? 2 * n : 0;
-		p->base = 0;
-	}
-	if (p->n_locs < 2 * n) {
-		mem_free(p->locs);
-		p->locs = mem_array(2 * n, sizeof *p->locs);
-		p->n_locs = p->locs ? 2 * n : 0;
-	}
-	if (epochs && p->n_epochs < 2 * n) {
-		mem_free(p->epochs);
-		p->epochs = mem_array(2 * n, sizeof *p->epochs);
-		p->n_epochs = p->epochs ? 2 * n : 0;
-	}
-	if (!p->ids || !p->locs || (epochs && !p->epochs))
-		return err_nomem(e);
-	if (p->base > SHADOW_FLAG - 2 - (uint64_t)programs) {
-		memset(p->ids, 0, p->n_ids * sizeof *p->ids);
-		p->base = 0;
-	}
-	return 0;
-}
-
-/* One shadow per storage, as fine as the smallest element that looks at it. */
-static void find_shadows(struct checker *c, struct allocation *allocs, int n)
-{
-	for (int i = 0; i < n; i++) {
-		if (!allocs[i].base)
-			continue;
-		int k = shadow_of(c, allocs[i].st);
-		int size = dtype_size(allocs[i].dt);
-		if (k < 0) {
-			k = c->n_shadows++;
-			c->shadows[k] = (struct shadow){ .st = allocs[i].st, .granule = size };
-		}
-		c->shadows[k].granule = MIN(c->shadows[k].granule, size);
-		allocs[i].shadow = k;
-	}
-}
-
-static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
-{
-	size_t at = 0;
-	for (int i = 0; i < c->n_shadows; i++) {
-		struct shadow *s = &c->shadows[i];
-		size_t n = (size_t)cells_of(s);
-		s->writer = p->ids + 2 * at;
-		s->reader = s->writer + n;
-		s->wloc = p->locs + 2 * at;
-		s->rloc = s->wloc + n;
-		s->wepoch = epochs ? p->epochs + 2 * at : NULL;
-		s->repoch = epochs ? s->wepoch + n : NULL;
-		at += n;
-	}
-}
-
-int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_decoded *decoded, struct allocation *allocs, int n,
-		 int64_t programs, struct err *e)
-{
-	size_t cells = 0;
-	*c = (struct checker){ .programs = programs };
-	c->shadows = mem_array((size_t)n + 1, sizeof *c->shadows);
-	c->sync = decoded->has_atomics ? mem_array((size_t)programs + 1, sizeof *c->sync) : NULL;
-	c->pending = mem_alloc((size_t)decoded->max_lanes + 1);
-	if (!c->shadows || (decoded->has_atomics && !c->sync) || !c->pending)
-		return err_nomem(e);
-	find_shadows(c, allocs, n);
-	for (int i = 0; i < c->n_shadows; i++)
-		cells += (size_t)cells_of(&c->shadows[i]);
-	if (pool_reserve(pool, cells + 1, decoded->has_atomics, programs, e))
-		return -1;
-	hand_out(c, pool, decoded->has_atomics);
-	c->base = pool->base;
-	pool->base += (uint32_t)programs;
-	return 0;
-}
-
-void checker_release(struct checker *c)
-{
-	for (int64_t i = 0; c->sync && i < c->programs; i++)
-		vec_free(&c->sync[i].addr);
-	mem_free(c->shadows);
-	mem_free(c->sync);
-	mem_free(c->pending);
-	arena_release(&c->mem);
-}
-
 /* The number in a cell, 0 if it is of an earlier run. */
 static uint32_t current(const struct machine *m, uint32_t id)
 {
@@ -135,20 +18,25 @@ static int64_t program_of(const struct machine *m, uint32_t id)
 
 static uint32_t epoch(const struct machine *m)
 {
-	return m->check->sync ? (uint32_t)m->check->sync[m->linear].addr.n : 0;
+	return m->check->sync ? (uint32_t)m->check->sync[m->linear].done.n : 0;
 }
 
-/* Did `before` do an atomic after that epoch on an address that this program
- * has done one on since? */
-static int ordered(const struct machine *m, uint32_t before, const uint32_t *epochs, int64_t cell)
+/* Did `before` do an atomic after that epoch, one that publishes what it did until then, on an
+ * address that this program has done one on since, one that sees it? The atomic is of one thread:
+ * what another lane did (`mark`, NULL: not known) takes a barrier before it. */
+static int ordered(const struct machine *m, uint32_t before, uint32_t since, const struct lane_mark *mark)
 {
 	if (!m->check->sync)
 		return 0;
 	const struct sync_log *a = &m->check->sync[program_of(m, before)], *b = &m->check->sync[m->linear];
-	for (size_t i = epochs[cell]; i < a->addr.n; i++)
-		for (size_t j = 0; j < b->addr.n; j++)
-			if (a->addr.v[i] == b->addr.v[j])
+	for (size_t i = since; i < a->done.n; i++) {
+		const struct sync_done *x = &a->done.v[i];
+		if (!x->release || (mark && mark->lane && mark->barrier >= x->barrier))
+			continue;
+		for (size_t j = 0; j < b->done.n; j++)
+			if (b->done.v[j].acquire && b->done.v[j].addr == x->addr)
 				return 1;
+	}
 	return 0;
 }
 
@@ -161,7 +49,20 @@ struct touch {
 	struct shadow *s;
 	uint32_t me;                /* this program's number */
 	uint16_t short_loc;
+	uint32_t lane;              /* who of it, for a struct lane_mark */
 };
+
+static int ordered_write(const struct touch *t, uint32_t w, int64_t cell)
+{
+	const struct shadow *s = t->s;
+	return ordered(t->m, w, s->wepoch ? s->wepoch[cell] : 0, s->wlane ? &s->wlane[cell] : NULL);
+}
+
+static int ordered_read(const struct touch *t, uint32_t r, int64_t cell)
+{
+	const struct shadow *s = t->s;
+	return ordered(t->m, r, s->repoch ? s->repoch[cell] : 0, s->rlane ? &s->rlane[cell] : NULL);
+}
 
 static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
 {
@@ -177,6 +78,52 @@ static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc
 	name_program(t->m, other, who, sizeof who);
 	return fault_at(t->m, loc, r, "%s: %s by line %d, which program %s %s at line %d", r == REASON_lost_update ? "lost update" : "race",
 		where, t->m->code->locs[t->loc].line, who, did, t->m->code->locs[other_loc].line);
+}
+
+/* --- lanes of one program ---------------------------------------------------------------- */
+
+static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, const char *did)
+{
+	char where[160];
+	access_where(t->al, off, where, sizeof where);
+	return fault_at(t->m, t->loc, REASON_race, "race within a program: %s by line %d, which another lane %s at line %d without a "
+		"tl.debug_barrier() between", where, t->m->code->locs[t->loc].line, did, t->m->code->locs[other_loc].line);
+}
+
+/* The same program touched it since the last barrier, with another lane. */
+static int meets(const struct touch *t, const struct lane_mark *k)
+{
+	return k->barrier == t->m->check->barrier && k->lane != t->lane;
+}
+
+static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
+{
+	struct shadow *s = t->s;
+	uint32_t now = t->m->check->barrier;
+	if (!s->wlane)
+		return 0;
+	if ((s->writer[cell] & ~SHADOW_FLAG) == t->me) {
+		if (meets(t, &s->wlane[cell]))
+			return report_lanes(t, off, s->wloc[cell], "stores");
+		t->m->check->stale |= !t->lane && s->wlane[cell].barrier == now;
+	}
+	struct lane_mark *r = &s->rlane[cell];
+	int many = (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, r);
+	*r = (struct lane_mark){ .lane = many ? LANE_MANY : t->lane, .barrier = now };
+	return 0;
+}
+
+static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
+{
+	struct shadow *s = t->s;
+	if (!s->wlane)
+		return 0;
+	if (!same_bytes && (s->writer[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->wlane[cell]))
+		return report_lanes(t, off, s->wloc[cell], "stores");
+	if (!same_bytes && (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->rlane[cell]))
+		return report_lanes(t, off, s->rloc[cell], "loads");
+	s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
+	return 0;
 }
 
 /* --- the rules ------------------------------------------------------------------------- */
@@ -202,11 +149,13 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
-	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
 		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc, w, s->wloc[cell],
 			w & SHADOW_FLAG ? "changes atomically" : "stores");
 	}
+	if (lanes_read(t, cell, off))
+		return -1;
 	count_first(t, cell);
 	s->reader[cell] = t->me | (r && (r & ~SHADOW_FLAG) != t->me ? SHADOW_FLAG : r & SHADOW_FLAG);
 	s->rloc[cell] = t->short_loc;
@@ -219,39 +168,52 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
-	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered(t->m, w, s->wepoch, cell)) {
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
 		if (!same_bytes || (w & SHADOW_FLAG))
 			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
 		t->m->check->benign++;
 	}
 	int others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
-	if (others && !same_bytes && !ordered(t->m, r, s->repoch, cell)) {
+	if (others && !same_bytes && !ordered_read(t, r, cell)) {
 		int mine = (r & ~SHADOW_FLAG) == t->me;     /* this program read it last, others before */
 		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], mine ? "and others load" : "loads");
 	}
+	if (lanes_write(t, cell, off, same_bytes))
+		return -1;
 	note_write(t, cell, 0);
 	return 0;
 }
 
-static int rule_atomic(const struct touch *t, int64_t cell, int64_t off)
+/* An atomic of the program's own scope is an ordinary load and store to every other program. */
+static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int scope)
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
-	if (w && !(w & SHADOW_FLAG) && w != t->me && !ordered(t->m, w, s->wepoch, cell))
-		return report(t, off, REASON_race, t->loc, w, s->wloc[cell], "stores without an atomic");
-	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered(t->m, r, s->repoch, cell))
+	uint32_t flag = scope == TILE_SCOPE_CTA ? 0 : SHADOW_FLAG;
+	if (w && !(w & flag) && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell))
+		return report(t, off, REASON_race, t->loc, w, s->wloc[cell],
+			flag ? "stores without an atomic, or with one of scope \"cta\"," : "changes outside this atomic's scope \"cta\"");
+	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell))
 		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], "loads without an atomic");
-	note_write(t, cell, SHADOW_FLAG);
+	/* Atomics of several lanes keep each other's sums; what was stored before them is another matter. */
+	if (!(s->writer[cell] & SHADOW_FLAG) && lanes_write(t, cell, off, 0))
+		return -1;
+	if (s->wlane)
+		s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
+	note_write(t, cell, flag);
 	return 0;
 }
 
 /* --- entry points ------------------------------------------------------------------------- */
 
-static struct touch touch_of(struct machine *m, int32_t loc, const struct allocation *al)
+static struct touch touch_of(const struct access *a, const struct allocation *al, int64_t lane)
 {
+	struct machine *m = a->m;
+	int32_t loc = a->in->loc;
+	uint32_t size = (uint32_t)(31 - __builtin_clz((unsigned)MAX(a->ptr->n, 1)));
 	return (struct touch) {
 		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = m->check->base + (uint32_t)m->linear + 1,
-		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0,
+		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0, .lane = size << LANE_BITS | (uint32_t)lane,
 	};
 }
 
@@ -261,46 +223,55 @@ static int cells_in(const struct touch *t, int esize)
 	return MAX(1, esize / t->s->granule);
 }
 
+static void mark_row(struct lane_mark *k, uint32_t lane, uint32_t barrier, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		k[i] = (struct lane_mark){ .lane = lane + (uint32_t)i, .barrier = barrier };
+}
+
 /* Whole rows at once where the elements lie side by side and no order is kept. */
-static int whole_row(const struct touch *t, int64_t off, int64_t step, int64_t count, int esize, int write)
+static int whole_row(const struct touch *t, int64_t off, const struct access_row *r, int esize, int write)
 {
 	struct shadow *s = t->s;
 	int64_t cell = off / s->granule;
-	if (step != esize || s->granule != esize || s->wepoch || count < 4)
+	if (r->step != esize || s->granule != esize || s->wepoch || r->count < 4)
 		return 0;
 	struct check_row row = {
 		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
-		.me = t->me, .base = t->m->check->base, .loc = t->short_loc,
+		.me = t->me, .base = t->m->check->base, .loc = t->short_loc, .own = s->wlane != NULL,
 	};
-	int64_t fresh = write ? SIMD_PICK(check_row_write)(&row, count) : SIMD_PICK(check_row_read)(&row, count);
+	int64_t fresh = write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count);
 	if (fresh < 0)
 		return 0;
+	if (s->wlane)
+		mark_row((write ? s->wlane : s->rlane) + cell, t->lane, t->m->check->barrier, r->count);
 	t->m->check->unique += fresh * s->granule;
 	return 1;
 }
 
-int check_load(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize)
+int check_load(const struct access *a, const struct access_row *r)
 {
-	struct touch t = touch_of(m, loc, al);
-	int cells = cells_in(&t, esize);
-	if (whole_row(&t, off, step, count, esize, 0))
+	struct touch t = touch_of(a, r->al, r->lane);
+	int cells = cells_in(&t, a->esize);
+	int64_t off = r->addr - r->al->base;
+	if (whole_row(&t, off, r, a->esize, 0))
 		return 0;
-	for (int64_t i = 0; i < count; i++, off += step)
+	for (int64_t i = 0; i < r->count; i++, off += r->step, t.lane++)
 		for (int k = 0; k < cells; k++)
 			if (rule_read(&t, off / t.s->granule + k, off))
 				return -1;
 	return 0;
 }
 
-int check_store(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int64_t step, int64_t count, int esize,
-		const char *value, int64_t vstep)
+int check_store(const struct access *a, const struct access_row *r, const char *value, int64_t vstep)
 {
-	struct touch t = touch_of(m, loc, al);
-	int cells = cells_in(&t, esize);
-	if (whole_row(&t, off, step, count, esize, 1))
+	struct touch t = touch_of(a, r->al, r->lane);
+	int cells = cells_in(&t, a->esize);
+	int64_t off = r->addr - r->al->base;
+	if (whole_row(&t, off, r, a->esize, 1))
 		return 0;
-	for (int64_t i = 0; i < count; i++, off += step, value += vstep) {
-		int same = !memcmp(al->base + off, value, (size_t)esize);
+	for (int64_t i = 0; i < r->count; i++, off += r->step, value += vstep, t.lane++) {
+		int same = !memcmp(r->al->base + off, value, (size_t)a->esize);
 		for (int k = 0; k < cells; k++)
 			if (rule_write(&t, off / t.s->granule + k, off, same))
 				return -1;
@@ -308,14 +279,21 @@ int check_store(struct machine *m, int32_t loc, const struct allocation *al, int
 	return 0;
 }
 
-int check_atomic(struct machine *m, int32_t loc, const struct allocation *al, int64_t off, int esize, int scalar)
+int check_atomic(const struct access *a, int64_t lane, const struct allocation *al, int64_t off)
 {
-	struct touch t = touch_of(m, loc, al);
-	int cells = cells_in(&t, esize);
+	struct touch t = touch_of(a, al, lane);
+	struct machine *m = a->m;
+	int cells = cells_in(&t, a->esize), sem = a->in->attr[1], scope = a->in->attr[2];
 	for (int k = 0; k < cells; k++)
-		if (rule_atomic(&t, off / t.s->granule + k, off))
+		if (rule_atomic(&t, off / t.s->granule + k, off, scope))
 			return -1;
-	if (scalar && vec_push(&m->check->sync[m->linear].addr, (uint64_t)(uintptr_t)(al->base + off)))
+	if (a->ptr->n != 1 || scope == TILE_SCOPE_CTA)
+		return 0;
+	struct sync_done done = {
+		.addr = (uint64_t)(uintptr_t)(al->base + off), .barrier = m->check->barrier,
+		.acquire = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_ACQUIRE, .release = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_RELEASE,
+	};
+	if (vec_push(&m->check->sync[m->linear].done, done))
 		return diag_set(m->fault, REASON_internal, 0, 0, "out of memory for the order of atomics");
 	return 0;
 }

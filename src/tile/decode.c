@@ -55,6 +55,9 @@
 #define RULE_ATOMIC exec_atomic
 #define RULE_CAS exec_cas
 #define RULE_ALIGNED exec_aligned
+#define RULE_BARRIER exec_barrier
+#define RULE_HINT exec_hint
+#define RULE_ASSUME exec_assume
 #define RULE_DOT exec_dot
 #define RULE_DOT_SCALED exec_dot_scaled
 #define RULE_REDUCE exec_reduce
@@ -189,6 +192,39 @@ static uint8_t poison_rule_of(const struct tile_code *c, const struct tile_insn 
 	if ((in->op == TOP_DIV || in->op == TOP_REM) && !dtype_is_float(t.dt) && t.dt != DT_BOOL)
 		return POISON_INT_DIV;
 	return POISON_LANES;
+}
+
+/* --- barriers ------------------------------------------------------------------------- */
+
+static int is_read(const struct tile_func *f, tile_reg r)
+{
+	for (int i = 0; i < f->n_insns; i++)
+		for (int k = 0; k < f->insns[i].n_src; k++)
+			if (tile_src(&f->insns[i], k) == r)
+				return 1;
+	return 0;
+}
+
+/* Where Triton's compiler emits a barrier of the block: values that cross warps, products through
+ * shared memory, the result of a scalar atomic on its way from one thread to all. */
+static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, const struct tile_insn *in)
+{
+	switch (in->op) {
+	case TOP_BARRIER: case TOP_DOT: case TOP_DOT_SCALED: case TOP_HISTOGRAM:
+		return SYNC_ALWAYS;
+	case TOP_REDUCE: case TOP_SCAN: {
+		struct tile_type t = c->regs[tile_src(in, 0)];
+		return (t.ndim == 1 ? t.shape[0] : tile_numel(t)) > 32 ? SYNC_WARPS : SYNC_NONE;
+	}
+	case TOP_SORT: case TOP_TOPK: case TOP_GATHER:
+		return tile_numel(c->regs[tile_src(in, 0)]) > 32 ? SYNC_WARPS : SYNC_NONE;
+	case TOP_CAS:
+		return c->regs[tile_src(in, 0)].ndim ? SYNC_NONE : SYNC_AROUND;
+	case TOP_ATOMIC:
+		return c->regs[tile_src(in, 0)].ndim || !is_read(f, tile_dst(in, 0)) ? SYNC_NONE : SYNC_ALWAYS;
+	default:
+		return SYNC_NONE;
+	}
 }
 
 /* --- jumps ------------------------------------------------------------------------- */
@@ -329,6 +365,7 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 				dtype_info(c->regs[tile_src(in, 0)].dt)->triton);
 		set_cost(c, in, &p[i]);
 		p[i].poison = poison_rule_of(c, in);
+		p[i].sync = barrier_of(c, f, in);
 		decoded->has_atomics |= in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		decoded->has_prints |= in->op == TOP_PRINT;
 	}

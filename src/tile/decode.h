@@ -14,6 +14,10 @@ typedef void tile_kernel(void *o, const void *a, const void *b, const void *c, s
 /* Who carries poison from sources to results. */
 enum poison_rule { POISON_OWN, POISON_LANES, POISON_SELECT, POISON_AND, POISON_OR, POISON_INT_DIV };
 
+/* When a barrier of the block is part of an operation: never, after it, after it if there are
+ * several warps, before and after it. */
+enum sync_rule { SYNC_NONE, SYNC_ALWAYS, SYNC_WARPS, SYNC_AROUND };
+
 struct decoded_insn {
 	const struct tile_insn *in;
 	const struct decoded_insn *maker;  /* of a fused store: what makes its value */
@@ -27,6 +31,7 @@ struct decoded_insn {
 	uint8_t spread;             /* kernel takes no uniform operands */
 	uint8_t watch;              /* 32-bit result that reaches an address: watch for wrap-around */
 	uint8_t poison;             /* enum poison_rule */
+	uint8_t sync;               /* enum sync_rule */
 	uint8_t borrow;             /* a load whose lanes may stay where they are in memory */
 };
 

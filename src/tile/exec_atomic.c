@@ -58,7 +58,8 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 {
 	struct machine *m = s->a.m;
 	const struct mval *v = s->value;
-	if (v->poison && (!v->pmap_on || v->pmap[lane]))
+	int one_thread = v->poison == POISON_STALE && s->a.ptr->n == 1;
+	if (v->poison && !one_thread && (!v->pmap_on || v->pmap[lane]))
 		return poison_fault(m, s->a.in->loc, v, lane, "the operand of an atomic");
 	const unsigned char *undef = r->al->st->undef;
 	if (undef && undef[off]) {
@@ -66,7 +67,7 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 		access_where(r->al, off, where, sizeof where);
 		return fault_at(m, s->a.in->loc, REASON_uninitialised, "atomic on memory that was never written: %s", where);
 	}
-	return check_atomic(m, s->a.in->loc, r->al, off, s->a.esize, s->a.ptr->n == 1);
+	return check_atomic(&s->a, lane, r->al, off);
 }
 
 static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, char *at, char *out)

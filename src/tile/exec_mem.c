@@ -143,8 +143,9 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 			memcpy(map, other->pmap, (size_t)d->n);
 		bits = off_poison ? off_undefined ? POISON_MASKED : other->poison : 0;
 	}
+	m->check->stale = 0;
 	while (access_next(a, &r)) {
-		if (check_load(m, a->in->loc, r.al, r.addr - r.al->base, r.step, r.count, a->esize))
+		if (check_load(a, &r))
 			return -1;
 		if (!map)
 			continue;
@@ -153,6 +154,10 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	}
 	d->pmap_on = bits != 0;
 	d->poison = bits;
+	if (m->check->stale) {
+		d->poison |= POISON_STALE;
+		d->pmap_on = 0;
+	}
 	d->poison_at = off_poison && other && !off_undefined ? other->poison_at : a->in->loc;
 	return 0;
 }
@@ -230,14 +235,15 @@ static void mark_defined(const struct access_row *r, int esize)
 
 static int check_stored(struct access *a, const struct access_row *r, struct mval *v, const char *value, int64_t vstep)
 {
-	for (int64_t i = 0; v->poison && i < r->count; i++)
+	int one_thread = v->poison == POISON_STALE && a->ptr->n == 1;
+	for (int64_t i = 0; v->poison && !one_thread && i < r->count; i++)
 		if (!v->pmap_on || v->pmap[r->lane + i]) {
 			char what[200], where[160];
 			access_where(r->al, r->addr + i * r->step - r->al->base, where, sizeof where);
 			snprintf(what, sizeof what, "the value stored to %s", where);
 			return poison_fault(a->m, a->in->loc, v, r->lane + i, what);
 		}
-	return check_store(a->m, a->in->loc, r->al, r->addr - r->al->base, r->step, r->count, a->esize, value, vstep);
+	return check_store(a, r, value, vstep);
 }
 
 int exec_store(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
@@ -316,14 +322,4 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	fetch_ahead(a.al, to + bytes, bytes);
 	mark_defined(&all, a.esize);
 	return 0;
-}
-
-int exec_aligned(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
-{
-	const struct mval *v = mval_src(m, in, 0);
-	int64_t x = mval_int(v);
-	(void)p;
-	if (x % in->imm == 0)
-		return 0;
-	return fault_at(m, in->loc, REASON_misaligned, "%.*s must be a multiple of %lld", STR_ARG(in->text), (long long)in->imm);
 }

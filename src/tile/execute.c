@@ -153,6 +153,7 @@ static struct machine *machine_new(struct grid_run *w)
 	memcpy(m->grid, w->l->grid, sizeof m->grid);
 	m->poison_byte = w->o->poison;
 	m->zero_off = w->o->zero_off;
+	m->trust_hints = w->o->trust_hints;
 	m->check = w->check;
 	m->prints = w->prints;
 	m->fuel_pool = w->o->fuel ? &w->fuel : NULL;
@@ -236,13 +237,26 @@ static int64_t *permuted(int64_t n, uint64_t seed)
 
 /* --- the launch ---------------------------------------------------------------------- */
 
-static int count_programs(const struct tile_launch *l, int64_t *n, struct err *e)
+/* 0 and how many; 1: more than there is fuel for, which is known without running them, as a
+ * program takes an operation at least; -1: no grid at all. */
+static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n, struct diag *d, struct err *e)
 {
+	int64_t most = fuel ? MIN(fuel, INT32_MAX) : INT32_MAX;
 	*n = 1;
 	for (int i = 0; i < 3; i++)
-		if (l->grid[i] < 0 || l->grid[i] > INT32_MAX || ck_mul64(*n, l->grid[i], n) || *n > INT32_MAX)
-			return err_set(e, ERR_RANGE, "grid (%lld, %lld, %lld) is too large for this machine", (long long)l->grid[0],
-				(long long)l->grid[1], (long long)l->grid[2]);
+		if (l->grid[i] < 0)
+			return err_set(e, ERR_RANGE, "a grid of %lld programs", (long long)l->grid[i]);
+	for (int i = 0; i < 3; i++)
+		if (!l->grid[i]) {
+			*n = 0;
+			return 0;
+		}
+	for (int i = 0; i < 3; i++)
+		if (ck_mul64(*n, l->grid[i], n) || *n > most) {
+			diag_set(d, REASON_kernel_timeout, l->line, l->col, "a grid of %lld x %lld x %lld programs is more than the kernel's limit of %lld operations",
+				(long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2], (long long)most);
+			return 1;
+		}
 	return 0;
 }
 
@@ -308,11 +322,11 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct pool *pool = r->pool;
 	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->decoded->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
-	int rc = -1, checked = o->mode == TILE_CHECKED;
-	if (count_programs(l, &w.programs, e))
-		return -1;
-	if (!w.programs)
-		return 0;
+	int rc, checked = o->mode == TILE_CHECKED;
+	rc = count_programs(l, o->fuel, &w.programs, d, e);
+	if (rc || !w.programs)
+		return rc;
+	rc = -1;
 	w.allocs = mem_array((size_t)code->n_params + 1, sizeof *w.allocs);
 	w.bound = mem_array((size_t)code->n_params + 1, sizeof *w.bound);
 	if (!w.allocs || !w.bound) {
@@ -322,7 +336,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	for (int i = 0; i < code->n_params; i++)
 		if (bind_param(&w, i, e))
 			goto out;
-	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code->decoded, w.allocs, code->n_params, w.programs, e))
+	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
 	if (o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {

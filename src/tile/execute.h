@@ -6,11 +6,13 @@
 
 /* Shadow memory of checked mode, kept from run to run. Programs are numbered on and on, so that
  * what earlier runs left behind is old by its number and need not be cleared. One run at a time. */
+struct lane_mark;
 struct shadow_pool {
 	uint32_t *ids;              /* two per element: writer and reader */
 	uint16_t *locs;             /* two per element: their places */
 	uint32_t *epochs;           /* two per element, for kernels with atomics */
-	size_t n_ids, n_locs, n_epochs;
+	struct lane_mark *lanes;    /* two per element of storages where lanes may meet */
+	size_t n_ids, n_locs, n_epochs, n_lanes;
 	uint32_t base;              /* numbers up to this one are of earlier runs */
 };
 void shadow_pool_release(struct shadow_pool *p);

@@ -133,7 +133,7 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.PropagateNan"))
-		return str_is(attr, "ALL") || str_is(attr, "NONE") ? lang_raw(lang_int(str_is(attr, "ALL"))) : unbound();
+		return str_is(attr, "ALL") || str_is(attr, "NONE") ? (struct lang_val){ .kind = LANG_CLASS, .u.s = attr } : unbound();
 	if (str_starts(module, "triton.language.extra"))
 		return extra_attr(f, module, attr);
 	if (str_is(module, "triton"))

@@ -64,6 +64,9 @@ int tile_type_parse(struct str s, struct tile_type *out);   /* nonzero: not a ty
 enum tile_round { TILE_RN, TILE_RZ, TILE_RD, TILE_RU };      /* float to int always truncates */
 enum tile_pad { TILE_PAD_NONE, TILE_PAD_ZERO, TILE_PAD_NAN };
 enum tile_rmw { TILE_RMW_ADD, TILE_RMW_MAX, TILE_RMW_MIN, TILE_RMW_AND, TILE_RMW_OR, TILE_RMW_XOR, TILE_RMW_XCHG };
+enum tile_sem { TILE_SEM_ACQ_REL, TILE_SEM_ACQUIRE, TILE_SEM_RELEASE, TILE_SEM_RELAXED };
+enum tile_scope { TILE_SCOPE_GPU, TILE_SCOPE_CTA, TILE_SCOPE_SYS };
+enum tile_hint { TILE_HINT_MULTIPLE, TILE_HINT_CONTIGUOUS, TILE_HINT_CONSTANT };
 enum tile_prec { TILE_PREC_IEEE, TILE_PREC_TF32, TILE_PREC_TF32X3, TILE_PREC_BF16X3, TILE_PREC_BF16X6 };
 enum tile_fmt { TILE_FMT_E2M1, TILE_FMT_E4M3, TILE_FMT_E5M2, TILE_FMT_BF16, TILE_FMT_FP16 };
 enum tile_combine {

@@ -26,6 +26,7 @@ enum poison_bit {
 	POISON_MEMORY = 2,      /* memory that was never written */
 	POISON_WRAP = 4,        /* a 32-bit sum or product that wrapped around */
 	POISON_DIV = 8,         /* integer division by zero */
+	POISON_STALE = 16,      /* a scalar that one thread stored and the others may not see yet */
 };
 
 struct mval {
@@ -76,6 +77,7 @@ struct machine {
 	struct checker *check;              /* NULL: fast mode */
 	struct tile_cost cost;
 	struct diag *fault;
+	int trust_hints;                    /* as tile_run_options has it */
 	int64_t fuel;                       /* left to this thread */
 	int64_t *fuel_pool;                 /* where more comes from; NULL: no limit */
 	unsigned char *scratch[4];          /* decoded->scratch_bytes each */
@@ -137,7 +139,8 @@ exec_fn exec_gather, exec_histogram, exec_sort, exec_topk;                      
 exec_fn exec_cast, exec_bitcast;                                                /* exec_cast.c */
 exec_fn exec_elem1, exec_elem2, exec_elem3, exec_norm4d, exec_select, exec_float_to_int;   /* exec_elem.c */
 exec_fn exec_addptr;                                                            /* exec_lazy.c */
-exec_fn exec_load, exec_store, exec_store_fused, exec_aligned;                                    /* exec_mem.c */
+exec_fn exec_load, exec_store, exec_store_fused;                                /* exec_mem.c */
+exec_fn exec_aligned, exec_hint, exec_assume, exec_barrier;                     /* exec_hint.c */
 exec_fn exec_atomic, exec_cas;                                                  /* exec_atomic.c */
 exec_fn exec_dot, exec_dot_scaled;                                              /* exec_dot.c */
 exec_fn exec_reduce, exec_scan, exec_map;                                       /* exec_reduce.c, exec_scan.c */

@@ -152,10 +152,46 @@ static int check_warps(const struct tile_launch *l, struct diag *d)
 	return 0;
 }
 
+/* Does the back end give up on the operation when a program is spread over several blocks? */
+static int needs_one_block(const struct tile_code *code, const struct tile_insn *in)
+{
+	return in->op == TOP_SCAN || in->op == TOP_SORT || in->op == TOP_TOPK || (in->op == TOP_REDUCE && code->regs[tile_src(in, 0)].ndim == 1);
+}
+
+static int check_ctas(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+{
+	int n = l->num_ctas;
+	if (n == 1)
+		return 0;
+	if (n < 1 || (n & (n - 1)) || n > 16)
+		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas must be a power of 2 up to 16, not %d", n);
+	if (gpu->capability < 90)
+		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas > 1 needs a GPU of capability 9.0");
+	for (int i = 0; i < code->funcs[0].n_insns; i++)
+		if (needs_one_block(code, &code->funcs[0].insns[i]))
+			return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas = %d: Triton does not compile a %s over several blocks", n,
+					tile_op_info(code->funcs[0].insns[i].op)->name);
+	return 0;
+}
+
+/* A descriptor that the kernel makes lives in memory that the host must be able to give. */
+static int check_allocator(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+{
+	int makes = 0;
+	for (int i = 0; i < code->funcs[0].n_insns; i++)
+		makes |= code->funcs[0].insns[i].op == TOP_ALIGNED;
+	if (!makes || l->allocator || gpu->capability < 90)
+		return 0;
+	diag_set(d, REASON_block_pointer, l->line, l->col, "Kernel requires a runtime memory allocation, but no allocator was set. "
+		 "Use triton.set_allocator to specify an allocator.");
+	diag_hint(d, "tl.make_tensor_descriptor needs it; host-side TensorDescriptor arguments do not");
+	return 1;
+}
+
 int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
 {
 	struct resources r;
-	if (check_grid(l, d) || check_warps(l, d))
+	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_allocator(code, l, gpu, d))
 		return 1;
 	resource_estimate(code, l, gpu->capability, &r);
 	if (r.shared_bytes <= gpu->shared_bytes)
@@ -200,7 +236,7 @@ static int spread(const struct tile_code *code, struct origin *o)
 
 int resource_touched(const struct tile_code *code, struct touched *out, struct err *e)
 {
-	*out = (struct touched){ { 0 }, { 0 } };
+	*out = (struct touched){ .read = { 0 } };
 	struct origin *o = mem_array((size_t)code->n_regs + 1, sizeof *o);
 	if (!o)
 		return err_nomem(e);
@@ -215,17 +251,31 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 			enum tile_op op = code->funcs[n].insns[i].op;
 			if (op == TOP_LOAD || op == TOP_ATOMIC || op == TOP_CAS)
 				memset(out->read, 0xff, sizeof out->read);
-			if (op == TOP_STORE || op == TOP_ATOMIC || op == TOP_CAS)
+			if (op == TOP_STORE || op == TOP_ATOMIC || op == TOP_CAS) {
 				memset(out->written, 0xff, sizeof out->written);
+				memset(out->again, 0xff, sizeof out->again);
+			}
 		}
+	int loops = 0, depth = 0;
+	unsigned char is_loop[256];         /* by construct around the instruction */
 	const struct tile_func *f = &code->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
+		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
+			is_loop[depth % 256] = in->op == TOP_LOOP;
+			loops += in->op == TOP_LOOP;
+			depth++;
+		} else if (in->op == TOP_END) {
+			depth--;
+			loops -= is_loop[depth % 256];
+		}
 		int reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		int writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		for (int k = 0; k < 2; k++) {
-			out->read[k] |= reads ? o[tile_src(in, 0)].bit[k] : 0;
-			out->written[k] |= writes ? o[tile_src(in, 0)].bit[k] : 0;
+			uint64_t through = reads || writes ? o[tile_src(in, 0)].bit[k] : 0;
+			out->read[k] |= reads ? through : 0;
+			out->again[k] |= !writes ? 0 : loops ? through : through & out->written[k];
+			out->written[k] |= writes ? through : 0;
 		}
 	}
 	mem_free(o);

@@ -27,8 +27,9 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 int resource_left_out(const struct diag *d);
 
 /* Which launch arguments a run may write and read through: bit i of words[i / 64] (two words,
- * 128 arguments). A tensor that no launch writes was never computed. */
-struct touched { uint64_t written[2], read[2]; };
+ * 128 arguments). A tensor that no launch writes was never computed. `again`: more than one
+ * instruction writes it, or one in a loop. */
+struct touched { uint64_t written[2], read[2], again[2]; };
 int resource_touched(const struct tile_code *code, struct touched *out, struct err *e);
 
 #endif

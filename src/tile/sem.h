@@ -22,6 +22,9 @@ struct tv emit_imm(struct front *f, enum tile_op op, const struct ty *t, int64_t
 void emit_do(struct front *f, enum tile_op op, int n, ...);
 struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src, const tile_reg *src);
 struct tile_insn *emit_last(struct front *f);
+/* Order and reach of the atomic that was emitted last. */
+struct tile_order { int sem, scope; };      /* enum tile_sem, enum tile_scope */
+void emit_order(struct front *f, struct tile_order order);
 tile_reg emit_reg(struct front *f, const struct ty *t);
 void emit_mov(struct front *f, tile_reg dst, tile_reg src);
 void emit_if(struct front *f, tile_reg cond);
@@ -95,7 +98,7 @@ struct sem_access {
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a);
 void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a);
 struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr, struct lang_val value, struct lang_val mask);
-struct tv sem_cas(struct front *f, struct lang_val ptr, struct tv cmp, struct tv value);
+struct tv sem_cas(struct front *f, struct lang_val ptr, struct tv cmp, struct tv value, struct tile_order order);
 struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val shape, struct lang_val strides,
 			     struct lang_val offsets, struct lang_val block_shape, struct lang_val order);
 struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets);

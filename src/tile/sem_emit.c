@@ -76,7 +76,22 @@ struct tile_insn *emit_last(struct front *f)
 	return f->mute ? &f->scratch : tile_build_last(f->b);
 }
 
+void emit_order(struct front *f, struct tile_order order)
+{
+	struct tile_insn *in = emit_last(f);
+	in->attr[1] = order.sem;
+	in->attr[2] = order.scope;
+}
+
 enum { MOST_SOURCES = 8 };
+
+/* The back end has no arithmetic of fp8: it fails on what the front end lets through. */
+static void refuse_fp8(struct front *f, enum tile_op op, const struct ty *result)
+{
+	int arith = op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG || op == TOP_FMA;
+	if (arith && ty_is_fp8(ty_scalar(result)))
+		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)", "arithmetic of %s", front_ty(f, ty_scalar(result)));
+}
 
 static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, int n, va_list ap)
 {
@@ -85,6 +100,7 @@ static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, in
 	for (int i = 0; i < n; i++)
 		src[i] = va_arg(ap, tile_reg);
 	tile_reg r = emit_reg(f, t);
+	refuse_fp8(f, op, t);
 	emit_insn(f, op, 1, &r, n, src);
 	return (struct tv){ t, r };
 }

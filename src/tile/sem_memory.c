@@ -197,7 +197,7 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	return r;
 }
 
-struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct tv value)
+struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct tv value, struct tile_order order)
 {
 	struct tv ptr = need_tensor(f, &ptr_);
 	const struct ty *p = ty_scalar(ptr.ty);
@@ -217,5 +217,6 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 		return (struct tv){ value.ty, 0 };
 	struct tv c = sem_cast(f, cmp, p->elem), v = sem_cast(f, value, p->elem);
 	struct tv r = emit(f, TOP_CAS, t, 3, ptr.id, c.id, v.id);
+	emit_order(f, order);
 	return (struct tv){ value.ty, sem_cast(f, r, ty_scalar(value.ty)).id };
 }

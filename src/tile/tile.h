@@ -65,6 +65,7 @@ struct tile_launch {
 	int64_t grid[3];
 	int num_warps, num_stages, num_ctas;
 	int line, col;                      /* of the launch in the host source */
+	int allocator;                      /* the host has called triton.set_allocator */
 	int compile_only;                   /* an autotuner asks whether it may choose it; not to be run */
 };
 
@@ -97,6 +98,7 @@ struct tile_run_options {
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
 	int zero_off;               /* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
+	int trust_hints;            /* tl.multiple_of and its like are not checked */
 };
 
 /* Work done, for the roofline model. */

@@ -329,6 +329,24 @@ static const char *rule_ALIGNED(const struct ctx *c)
 	return src(c, 0).ndim || is_float(src(c, 0)) || c->in->imm < 1 ? "needs a scalar and an alignment" : NULL;
 }
 
+static const char *rule_BARRIER(const struct ctx *c) { (void)c; return NULL; }
+
+static const char *rule_HINT(const struct ctx *c)
+{
+	const struct tile_insn *in = c->in;
+	if (in->attr[0] < TILE_HINT_MULTIPLE || in->attr[0] > TILE_HINT_CONSTANT || (!src(c, 0).ptr && is_float(src(c, 0))))
+		return "needs a hint about integers or pointers";
+	for (int d = 0; d < MAX(src(c, 0).ndim, 1); d++)
+		if (in->attr[1 + d] < 1)
+			return "needs values above 0";
+	return NULL;
+}
+
+static const char *rule_ASSUME(const struct ctx *c)
+{
+	return is_bool(src(c, 0)) && !src(c, 0).ndim ? NULL : "needs an i1 scalar";
+}
+
 static const char *rule_DOT(const struct ctx *c)
 {
 	struct tile_type a = src(c, 0), b = src(c, 1), d = dst(c, 0);

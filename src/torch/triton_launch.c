@@ -422,7 +422,7 @@ static int execute(struct triton_call *x)
 /* Everything bound; `args` has room for LAUNCH_PARAMS. */
 static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 {
-	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 } };
+	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1, .allocator = b->h->torch.allocator } };
 	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
 	int w = x->l.num_warps;
@@ -482,9 +482,16 @@ static int t_arg_names(struct bind *b)
 	return 0;
 }
 
+static int t_set_allocator(struct bind *b)
+{
+	b->h->torch.allocator = b->a[0].kind != V_NONE;
+	return 0;
+}
+
 const struct bind_row triton_rows[] = {
 	{ "triton._run", "kernel, args: tuple, grid, kwargs: dict", t_run, BIND_INTERNAL },
 	{ "triton._fits", "kernel, args: tuple, grid, kwargs: dict", t_fits, BIND_INTERNAL },
+	{ "triton._set_allocator", "allocator", t_set_allocator, BIND_INTERNAL },
 	{ "triton._arg_names", "kernel", t_arg_names, BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -12,6 +12,7 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 	BUG_ON(f->orders.n == AREA_ORDERS);
 	o = &f->orders.v[f->orders.n++];
 	*o = *how;
+	o->run.trust_hints = !ext_on(f, EXT_sanitize);
 	o->trial = (int)(tr - f->t->trial);
 }
 

@@ -251,11 +251,19 @@ static tile_reg make_address(struct maker *m, const struct st *s)
 	return tile_build(b, TOP_ADDPTR, pt, 2, tile_build(b, TOP_SPLAT, pt, 1, m->tensor[s->tensor]), i);
 }
 
+/* Lanes meet in memory all the time here: what is under test is that they do it in order. */
+static void make_barrier(struct maker *m)
+{
+	if (m->r->o.mode == TILE_CHECKED)
+		tile_build_do(&m->r->b, TOP_BARRIER, 0);
+}
+
 static void make_chain(struct maker *m, const struct st *s)
 {
 	struct tile_builder *b = &m->r->b;
 	struct st to = { .tensor = s->to, .imm = s->to_imm };
 	tile_reg t = tile_build(b, TOP_LOAD, type_of(0), 1, make_address(m, s));
+	make_barrier(m);
 	if (!s->plain)
 		t = tile_build(b, s->op, type_of(0), 2, t, m->var[s->src[1]]);
 	tile_reg at = make_address(m, &to);
@@ -317,6 +325,8 @@ static void make_block(struct maker *m, int first, int n)
 	for (int i = first; i < first + n; i += size_of(&m->p->st[i])) {
 		const struct st *s = &m->p->st[i];
 		tile_reg x = m->var[s->src[0]], y = m->var[s->src[1]];
+		if (s->kind == LOAD || s->kind == STORE || s->kind == CHAIN)
+			make_barrier(m);
 		if (s->kind == LOOP)
 			make_loop(m, s);
 		else if (s->kind == BRANCH)

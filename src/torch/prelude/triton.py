@@ -239,7 +239,7 @@ class OutOfResources(TritonError):
 
 
 def set_allocator(allocator):
-    pass
+    triton._set_allocator(allocator)
 
 
 def constexpr_function(fn):

@@ -66,6 +66,7 @@ def reads_neighbours_output(x, out, BLOCK: tl.constexpr):
 def two_phase_without_sync(x, part, out, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
     tl.store(part + pid, tl.sum(tl.load(x + pid * BLOCK + tl.arange(0, BLOCK)), axis=0))  # BUG: race
+    tl.debug_barrier()
     total = tl.sum(tl.load(part + tl.arange(0, 4)), axis=0)
     tl.store(out + pid, total)
 
@@ -141,3 +142,58 @@ def rows_overlap(x, out):
 def scatter_collides(ix, x, out):
     i = tl.arange(0, 64)
     tl.store(out + tl.load(ix + i) % 8, tl.load(x + i))  # BUG: race
+
+
+# launch: flip_through_memory grid=2 x=fp32:512 s=fp32:512:undef out=fp32:512:undef
+@triton.jit
+def flip_through_memory(x, s, out):
+    i = tl.arange(0, 256)
+    base = tl.program_id(0) * 256
+    tl.store(s + base + i, tl.load(x + base + i))
+    y = tl.load(s + base + 255 - i)  # BUG: race
+    tl.store(out + base + i, y)
+
+
+# launch: flip_in_place grid=2 x=fp32:512
+@triton.jit
+def flip_in_place(x):
+    i = tl.arange(0, 256)
+    base = tl.program_id(0) * 256
+    v = tl.load(x + base + 255 - i)
+    tl.store(x + base + i, v)  # BUG: race
+
+
+# launch: scalar_reaches_a_tile grid=1 x=fp32:256 s=fp32:1:undef out=fp32:256:undef
+@triton.jit
+def scalar_reaches_a_tile(x, s, out):
+    i = tl.arange(0, 256)
+    tl.store(s, 3.0)
+    tl.store(out + i, tl.load(x + i) * tl.load(s))  # BUG: race
+
+
+# launch: relaxed_does_not_publish grid=4 x=fp32:1024 part=fp32:4:undef count=i32:1:zeros out=fp32:1:undef
+@triton.jit
+def relaxed_does_not_publish(x, part, count, out):
+    pid = tl.program_id(0)
+    tl.store(part + pid, tl.sum(tl.load(x + pid * 256 + tl.arange(0, 256))))
+    if tl.atomic_add(count, 1, sem="relaxed") == 3:
+        tl.store(out, tl.sum(tl.load(part + tl.arange(0, 4))))  # BUG: race
+
+
+# launch: cta_does_not_reach_others grid=4 x=fp32:1024 out=fp32:1:zeros
+@triton.jit
+def cta_does_not_reach_others(x, out):
+    s = tl.sum(tl.load(x + tl.program_id(0) * 256 + tl.arange(0, 256)))
+    tl.atomic_add(out, s, scope="cta")  # BUG: race
+
+
+# launch: other_lanes_not_published grid=4 x=fp32:1024 part=fp32:1024:undef count=i32:1:zeros out=fp32:256:undef
+@triton.jit
+def other_lanes_not_published(x, part, count, out):
+    i = tl.arange(0, 256)
+    tl.store(part + tl.program_id(0) * 256 + i, tl.load(x + tl.program_id(0) * 256 + i))
+    if tl.atomic_add(count, 1) == 3:
+        s = tl.zeros((256,), tl.float32)
+        for k in range(4):
+            s += tl.load(part + k * 256 + i)  # BUG: race
+        tl.store(out + i, s)

@@ -153,3 +153,27 @@ def unaligned_descriptor(x, out):
     d = tl.make_tensor_descriptor(x + 1, shape=[16, 16], strides=[16, 1], block_shape=[16, 16])  # BUG: misaligned
     r = tl.arange(0, 16)
     tl.store(out + r[:, None] * 16 + r[None, :], d.load([0, 0]))
+
+
+# launch: not_a_multiple grid=2 x=fp32:512 out=fp32:512:undef n=201
+@triton.jit
+def not_a_multiple(x, out, n):
+    base = tl.multiple_of(tl.program_id(0) * n, 16)  # BUG: false_hint
+    i = tl.arange(0, 128)
+    tl.store(out + base + i, tl.load(x + base + i))
+
+
+# launch: not_contiguous grid=1 x=fp32:512 out=fp32:128:undef
+@triton.jit
+def not_contiguous(x, out):
+    i = tl.arange(0, 128)
+    at = tl.max_contiguous(i * 2, 8)  # BUG: false_hint
+    tl.store(out + i, tl.load(x + at))
+
+
+# launch: not_so grid=1 x=fp32:128 out=fp32:128:undef n=128
+@triton.jit
+def not_so(x, out, n):
+    tl.assume(n > 1000)  # BUG: false_hint
+    i = tl.arange(0, 128)
+    tl.store(out + i, tl.load(x + i))

@@ -27,6 +27,7 @@ def in_place(x, n, BLOCK: tl.constexpr):
 def shift_in_one_program(x):
     offs = tl.arange(0, 256)
     v = tl.load(x + offs + 1)
+    tl.debug_barrier()
     tl.store(x + offs, v)
 
 
@@ -35,6 +36,7 @@ def shift_in_one_program(x):
 def shift_and_add(x):
     offs = tl.arange(0, 256)
     v = tl.load(x + offs)
+    tl.debug_barrier()
     tl.store(x + offs + 1, v + 1)
 
 
@@ -268,6 +270,7 @@ def lanes_agree(ix, out):
     i = tl.arange(0, 64)
     at = tl.load(ix + i) % 8
     tl.store(out + at, at * 2)
+    tl.debug_barrier()
     tl.store(out + i // 8, i // 8)
 
 
@@ -276,3 +279,59 @@ def lanes_agree(ix, out):
 def columns_backwards(x, out):
     r = tl.arange(0, 16)
     tl.store(out + r[:, None] + (15 - r)[None, :] * 16, tl.load(x + r[:, None] * 16 + r[None, :]))
+
+
+# launch: same_lanes_again grid=2 x=fp32:512 s=fp32:512:undef out=fp32:512:undef
+@triton.jit
+def same_lanes_again(x, s, out):
+    i = tl.program_id(0) * 256 + tl.arange(0, 256)
+    tl.store(s + i, tl.load(x + i) * 2)
+    tl.store(out + i, tl.load(s + i) + 1)
+
+
+# launch: sum_is_a_barrier grid=2 x=fp32:512
+@triton.jit
+def sum_is_a_barrier(x):
+    i = tl.arange(0, 256)
+    v = tl.load(x + tl.program_id(0) * 256 + 255 - i)
+    tl.store(x + tl.program_id(0) * 256 + i, v / tl.sum(v))
+
+
+# launch: scalar_for_a_scalar grid=1 x=fp32:64 s=fp32:1:zeros out=fp32:1:undef
+@triton.jit
+def scalar_for_a_scalar(x, s, out):
+    for i in range(64):
+        tl.store(s, tl.load(s) + tl.load(x + i))
+    tl.store(out, tl.load(s))
+
+
+# launch: last_program_sums grid=4 x=fp32:1024 part=fp32:4:undef count=i32:1:zeros out=fp32:1:undef
+@triton.jit
+def last_program_sums(x, part, count, out):
+    pid = tl.program_id(0)
+    tl.store(part + pid, tl.sum(tl.load(x + pid * 256 + tl.arange(0, 256))))
+    if tl.atomic_add(count, 1) == 3:
+        tl.store(out, tl.sum(tl.load(part + tl.arange(0, 4))))
+
+
+# launch: last_program_adds_tiles grid=4 x=fp32:1024 part=fp32:1024:undef count=i32:1:zeros out=fp32:256:undef
+@triton.jit
+def last_program_adds_tiles(x, part, count, out):
+    i = tl.arange(0, 256)
+    tl.store(part + tl.program_id(0) * 256 + i, tl.load(x + tl.program_id(0) * 256 + i))
+    tl.debug_barrier()
+    if tl.atomic_add(count, 1, sem="acq_rel", scope="gpu") == 3:
+        s = tl.zeros((256,), tl.float32)
+        for k in range(4):
+            s += tl.load(part + k * 256 + i)
+        tl.store(out + i, s)
+
+
+# launch: true_hints grid=4 x=fp32:1024 out=fp32:1024:undef n=1024
+@triton.jit
+def true_hints(x, out, n):
+    tl.assume(n >= 0)
+    base = tl.multiple_of(tl.program_id(0) * 256, 256)
+    i = tl.max_contiguous(tl.multiple_of((base + tl.arange(0, 256)) % n, 256), 256)
+    p = tl.multiple_of(x + i, 16)
+    tl.store(out + i, tl.load(p))
