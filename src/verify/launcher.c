@@ -127,6 +127,16 @@ static int reads_own(const struct tile_code *code, const struct tile_launch *l, 
 
 /* --- launching --------------------------------------------------------------------------------- */
 
+/* What this machine cannot hold or count is a limit that the candidate reached. */
+static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	if (e->code != ERR_RANGE && e->code != ERR_NOMEM)
+		return -1;
+	diag_set(d, e->code == ERR_NOMEM ? REASON_out_of_memory : REASON_kernel_timeout, l->line, l->col, "%s", e->text);
+	err_clear(e);
+	return 1;
+}
+
 static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct tile_run_options run = c->run;
@@ -143,6 +153,8 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
 		/* Counted for some launches only, it would make the others' memory cost nothing. */
 		c->cost.bytes_unique = own ? unique : c->cost.bytes_unique;
+		if (rc < 0)
+			rc = as_limit(l, d, e);
 	}
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }

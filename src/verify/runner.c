@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "host/census.h"
 #include "interp/bind.h"
 #include "verify/task.h"
 
@@ -23,6 +24,7 @@ struct runner {
 	char weights[16];             /* how they were matched */
 	int compiled;                 /* a run came to its end: names and calls are right */
 	int failed;                   /* syntax or rules: nothing runs */
+	struct census census;         /* of the model before a call */
 	struct err e;
 };
 
@@ -83,6 +85,7 @@ void runner_free(struct runner *r)
 		return;
 	world_close(&r->w);
 	launcher_close(&r->launch);
+	census_release(&r->census);
 	if (r->p.source)
 		py_release(&r->module);
 	mem_free(r);
@@ -203,10 +206,16 @@ static int is_strict(const struct runner *r)
 	return r->o->track == TRACK_STRICT && !r->o->identity && !(r->o->rules_off >> RULE_compute & 1);
 }
 
-/* What forward leaves behind may only be what the reference's does. */
+/* What forward leaves behind may only be what the reference's does: nothing, or other values in
+ * its buffers. */
+static int is_watched(const struct runner *r)
+{
+	return !r->o->identity && !(r->o->rules_off >> RULE_state & 1);
+}
+
 static int is_stateless(const struct runner *r)
 {
-	return !r->o->identity && !r->t->keeps_state && !(r->o->rules_off >> RULE_state & 1);
+	return is_watched(r) && !r->t->keeps_state;
 }
 
 /* --- calling ------------------------------------------------------------------------------------ */
@@ -223,6 +232,7 @@ static int call_forward(struct runner *r, struct val inputs, struct val *result)
 	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
+	host_reset_random(r->w.h);
 	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
 	host_guard(r->w.h, 0);
 	host_set_compute(r->w.h, NULL, NULL);
@@ -237,31 +247,43 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->covers = covers_reference(r->t, r->w.h);
 }
 
-/* Calls forward on inputs that are watched: a candidate that writes to them fails. With `give` its
- * results are the i-th report's. 0, 1: it failed, -1: we did. */
+/* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
+ * report says what is not, -1. */
+static int check_unchanged(struct runner *r, struct pristine *k, struct val inputs, const struct trial *tr, struct run_report *out)
+{
+	struct diag d = { .reason = REASON_ok };
+	int rc = host_tensors(r->w.h, inputs, compare_input, k);
+
+	if (!rc && k->changed) {
+		diag_set(&d, REASON_input_modified, 0, 0, "forward changed one of its inputs");
+		rc = 1;
+	}
+	if (!rc && is_watched(r))
+		rc = census_compare(&r->census, r->w.h, r->t->keeps_state, &d, &r->e);
+	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
+}
+
+/* Calls forward on inputs that are watched. With `give` its results are the i-th report's.
+ * 0, 1: it failed, -1: we did. */
 static int call_watched(struct runner *r, int i, struct val inputs, const struct trial *tr, int give)
 {
 	struct run_report *out = &r->a->report[i];
 	struct pristine k = { .e = &r->e };
-	struct host *h = r->w.h;
 	struct val result;
-	int rc = host_tensors(h, inputs, copy_input, &k) ? -1 : call_forward(r, inputs, &result);
+	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
 
-	if (rc > 0)
-		run_failed(r, tr->stage, out);
+	if (!rc) {
+		rc = call_forward(r, inputs, &result);
+		if (rc > 0)
+			run_failed(r, tr->stage, out);
+	}
 	if (!rc) {
 		note_outcome(r, &out->out);
-		rc = give ? area_give(r->a, i, h, result, &r->e) : 0;
+		rc = give ? area_give(r->a, i, r->w.h, result, &r->e) : 0;
 		world_drop(&r->w, result);
 	}
 	if (!rc)
-		rc = host_tensors(h, inputs, compare_input, &k);
-	if (!rc && k.changed) {
-		struct diag d = { .reason = REASON_ok };
-
-		diag_set(&d, REASON_input_modified, 0, 0, "forward changed one of its inputs");
-		rc = failed_at(out, tr->stage, &d);
-	}
+		rc = check_unchanged(r, &k, inputs, tr, out);
 	drop_pristine(&k);
 	return rc;
 }

@@ -57,23 +57,44 @@ def lru_cache(maxsize=128, typed=False):
     return cache
 
 
+def _plain(value):
+    if isinstance(value, tuple):
+        return all(_plain(v) for v in value)
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _remember(func):
+    # Only plain values of plain arguments, where programs cannot look them up: with them a cache
+    # says nothing about earlier calls.
+    known = {}
+
+    def call(args, keywords):
+        key = (args, tuple(sorted(keywords.items())))
+        if not _plain(key):
+            return func(*args, **keywords)
+        if key in known:
+            return known[key]
+        value = func(*args, **keywords)
+        if _plain(value):
+            known[key] = value
+        return value
+
+    return call
+
+
 class cache:
     def __init__(self, func):
-        self.func = func
-        self.results = {}
+        self._call = _remember(func)
         self.__wrapped__ = func
 
     def __call__(self, *args, **keywords):
-        key = (args, tuple(sorted(keywords.items())))
-        if key not in self.results:
-            self.results[key] = self.func(*args, **keywords)
-        return self.results[key]
+        return self._call(args, keywords)
 
     def __get__(self, instance, owner):
         return self if instance is None else partial(self, instance)
 
     def cache_clear(self):
-        self.results.clear()
+        pass
 
 
 class cached_property:

@@ -1,0 +1,277 @@
+/* What outlives a call, compared: see census.h. */
+#include "host/census.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "interp/fail.h"
+#include "interp/heap.h"
+#include "interp/object.h"
+#include "interp/ptrmap.h"
+#include "interp/state.h"
+#include "torch/torch.h"
+
+/* Contents of one storage beyond so many bytes are looked at in places: kernels and operators that
+ * write to what is sealed are watched one by one as well (host_guard, launcher.c). */
+enum { CONTENTS_WHOLE = 4 << 20, CONTENTS_STEP = 4096 + 64 };
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+/* --- what may change --------------------------------------------------------------------------- */
+
+/* Objects that our own library changes, where no program can look: what an autotuner or a
+ * functools.cache remembers, interned strings, modules and members of modules made at first use. */
+struct exempt {
+	struct ptr_map objects;        /* not looked at */
+	struct ptr_map grow;           /* may gain entries, but keeps those it has */
+	int nomem;
+};
+
+static void add(struct exempt *x, struct ptr_map *to, const void *o)
+{
+	if (o && ptr_map_put(to, o, to))
+		x->nomem = 1;
+}
+
+static int is_ours(const struct module_obj *m)
+{
+	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "functools"));
+}
+
+static void add_val(struct exempt *x, struct val v)
+{
+	if (v.kind == V_DICT || v.kind == V_CELL)
+		add(x, &x->objects, v.u.o);
+}
+
+static void exempt_function(struct exempt *x, const struct func_obj *f)
+{
+	for (size_t i = 0; i < f->n_cells; i++) {
+		add_val(x, f->cells[i]);
+		add_val(x, CELL_VALUE(f->cells[i]));
+	}
+}
+
+/* An instance of one of our classes: what it keeps in dictionaries of its own. */
+static void exempt_instance(struct exempt *x, const struct obj *o)
+{
+	if (!o->attrs)
+		return;
+	add(x, &x->objects, o->attrs);
+	for (size_t i = 0; i < o->attrs->n; i++)
+		if (o->attrs->e[i].key.kind != V_UNSET)
+			add_val(x, o->attrs->e[i].val);
+}
+
+static void exempt_one(struct exempt *x, const struct obj *o)
+{
+	const struct class_obj *c = (const struct class_obj *)o;
+	const struct module_obj *m = (const struct module_obj *)o;
+
+	if (o->kind == V_FUNC && is_ours(((const struct func_obj *)o)->mod))
+		exempt_function(x, (const struct func_obj *)o);
+	else if (o->kind == V_OBJECT && o->cls && is_ours(o->cls->mod))
+		exempt_instance(x, o);
+	else if ((o->kind == V_MODULE && m->trusted) || (o->kind == V_CLASS && (c->native || (c->mod && c->mod->trusted))))
+		add(x, &x->grow, o->attrs);
+}
+
+static int find_exempt(struct exempt *x, struct host *h)
+{
+	add(x, &x->objects, h->heap.interned);
+	add(x, &x->objects, h->modules);
+	add(x, &x->objects, h->type.natives);
+	for (const struct obj *o = h->heap.objects; o; o = o->next)
+		if (!o->young)
+			exempt_one(x, o);
+	return x->nomem ? -1 : 0;
+}
+
+static void exempt_release(struct exempt *x)
+{
+	ptr_map_release(&x->objects);
+	ptr_map_release(&x->grow);
+}
+
+/* --- what is looked at ------------------------------------------------------------------------- */
+
+/* Numbers by value, text by content, the rest by identity: an object's own contents are its own
+ * entry of the census. */
+static uint64_t hash_val(uint64_t h, struct val v)
+{
+	h = mix(h, (uint64_t)v.kind << 32 | (unsigned)v.aux);
+	if (v.kind == V_STR || v.kind == V_BYTES)
+		return mix(h, hash_xxh64(v.u.s->p, v.u.s->n, 1));
+	return mix(h, v.kind == V_UNSET || v.kind == V_NONE ? 0 : (uint64_t)v.u.i);
+}
+
+static uint64_t hash_vals(uint64_t h, const struct val *v, size_t n)
+{
+	h = mix(h, n);
+	for (size_t i = 0; i < n; i++)
+		h = hash_val(h, v[i]);
+	return h;
+}
+
+/* The first `most` entries. */
+static uint64_t hash_dict(uint64_t h, const struct dict_obj *d, size_t most)
+{
+	for (size_t i = 0; i < MIN(d->n, most); i++)
+		if (d->e[i].key.kind != V_UNSET)
+			h = hash_val(hash_val(h, d->e[i].key), d->e[i].val);
+	return h;
+}
+
+static uint64_t hash_tensor(uint64_t h, const struct tensor_obj *t)
+{
+	h = mix(mix(mix(h, (uintptr_t)t->t.st), (uint64_t)t->t.dt), (uint64_t)t->t.offset);
+	h = mix(h, (uint64_t)t->device << 8 | (uint64_t)t->requires_grad << 4 | t->is_param);
+	for (int i = 0; i < t->t.ndim; i++)
+		h = mix(mix(h, (uint64_t)t->t.shape[i]), (uint64_t)t->t.stride[i]);
+	return hash_val(mix(h, t->t.st ? t->t.st->bytes : 0), t->grad);
+}
+
+static uint64_t hash_contents(const struct storage *st)
+{
+	uint64_t h = 0;
+
+	if (st->bytes <= CONTENTS_WHOLE)
+		return hash_xxh64(st->data, st->bytes, 2);
+	for (size_t at = 0; at + 64 <= st->bytes; at += CONTENTS_STEP)
+		h = mix(h, hash_xxh64((const char *)st->data + at, 64, 2));
+	return h;
+}
+
+static uint64_t hash_iter(uint64_t h, const struct iter_obj *it)
+{
+	h = hash_val(hash_val(hash_val(h, it->src), it->a), it->b);
+	return mix(mix(h, (uint64_t)it->i), (uint64_t)it->n);
+}
+
+static uint64_t hash_function(uint64_t h, const struct func_obj *f)
+{
+	return hash_vals(hash_vals(hash_vals(h, f->defaults, f->n_defaults), f->kw_defaults, f->n_kw), f->cells, f->n_cells);
+}
+
+static uint64_t hash_object(const struct obj *o, size_t most)
+{
+	uint64_t h = mix((uint64_t)o->kind, (uintptr_t)o->cls);
+
+	/* An empty dictionary is made where somebody looks at it; that of a class or module is always the same. */
+	if (o->kind != V_CLASS && o->kind != V_MODULE)
+		h = mix(h, o->attrs && o->attrs->live ? (uintptr_t)o->attrs : 0);
+	switch (o->kind) {
+	case V_LIST: case V_TUPLE: return hash_vals(h, ((const struct seq_obj *)o)->v, ((const struct seq_obj *)o)->n);
+	case V_DICT: case V_SET: return hash_dict(h, (const struct dict_obj *)o, most);
+	case V_ITER: return hash_iter(h, (const struct iter_obj *)o);
+	case V_FUNC: return hash_function(h, (const struct func_obj *)o);
+	case V_TENSOR: return hash_tensor(h, (const struct tensor_obj *)o);
+	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL:
+		return hash_vals(h, &((const struct method_obj *)o)->self, 3);
+	default: return h;
+	}
+}
+
+static uint64_t hash_settings(const struct host *h)
+{
+	return mix(mix(1, (uint64_t)h->torch.grad_enabled), (uint64_t)h->torch.default_dtype);
+}
+
+static int is_watched(const struct exempt *x, const struct obj *o)
+{
+	return !o->young && o->kind != V_STR && o->kind != V_BYTES && o->kind != V_BIG && !ptr_map_get(&x->objects, o);
+}
+
+/* --- before and after -------------------------------------------------------------------------- */
+
+void census_release(struct census *c)
+{
+	vec_free(c);
+}
+
+/* What counts of a dictionary that may grow is how many entries it had. */
+static size_t entries_of(const struct exempt *x, const struct obj *o)
+{
+	return o->kind == V_DICT && ptr_map_get(&x->grow, o) ? ((const struct dict_obj *)o)->n : SIZE_MAX;
+}
+
+int census_take(struct census *c, struct host *h, struct err *e)
+{
+	struct exempt x = { .nomem = 0 };
+	int rc = find_exempt(&x, h);
+
+	c->n = 0;
+	c->settings = hash_settings(h);
+	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
+		const struct tensor_obj *t = (const struct tensor_obj *)o;
+		size_t most;
+
+		if (!is_watched(&x, o))
+			continue;
+		most = entries_of(&x, o);
+		rc = vec_grow(c, 1);
+		if (rc)
+			break;
+		c->v[c->n].o = o;
+		c->v[c->n].hash = hash_object(o, most);
+		c->v[c->n++].contents = o->kind == V_TENSOR && t->t.st ? hash_contents(t->t.st) : most;
+	}
+	exempt_release(&x);
+	return rc ? err_nomem(e) : 0;
+}
+
+static int changed(struct host *h, const struct obj *o, const char *what, struct diag *d)
+{
+	diag_set(d, REASON_state_kept, 0, 0, "%s of a %s that outlives the call", what, val_type_name(h, val_obj((struct obj *)o)));
+	return 1;
+}
+
+/* Does the object still hold what it did? 0, 1 and *d. */
+static int compare_one(const struct census *c, size_t i, struct host *h, int may_write, struct diag *d)
+{
+	const struct obj *o = c->v[i].o;
+	const struct tensor_obj *t = (const struct tensor_obj *)o;
+	int tensor = o->kind == V_TENSOR;
+
+	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash)
+		return changed(h, o, tensor ? "forward changes the form or a flag" : "forward changes the contents", d);
+	if (tensor && !may_write && t->t.st && hash_contents(t->t.st) != c->v[i].contents)
+		return changed(h, o, "forward changes the values", d);
+	return 0;
+}
+
+int census_compare(const struct census *c, struct host *h, int may_write, struct diag *d, struct err *e)
+{
+	struct exempt x = { .nomem = 0 };
+	int rc = find_exempt(&x, h);
+	size_t at = 0;
+
+	if (rc)
+		err_nomem(e);
+	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
+		if (!is_watched(&x, o))
+			continue;
+		if (at == c->n || c->v[at].o != o)
+			break;
+		rc = compare_one(c, at++, h, may_write, d);
+	}
+	exempt_release(&x);
+	if (!rc && at != c->n) {
+		diag_set(d, REASON_state_kept, 0, 0, "forward drops an object that outlives the call");
+		rc = 1;
+	}
+	if (!rc && hash_settings(h) != c->settings) {
+		diag_set(d, REASON_state_kept, 0, 0, "forward leaves another grad mode or default dtype behind");
+		rc = 1;
+	}
+	return rc;
+}
+
+void host_reset_random(struct host *h)
+{
+	torch_seed(h, 0);
+	h->torch.random = h->torch.numpy_random = (struct host_random){ .ready = 0 };
+}

@@ -1,0 +1,27 @@
+/* What outlives a call of a program, compared before and after it.
+ *
+ * After host_seal, a census looks at every object that was there then, whatever it is and however it
+ * could be reached, and at the settings of torch: what a list, dictionary, object, class, function,
+ * cell, iterator or tensor holds, a tensor's form, device, flags and contents. A program that leaves
+ * any of it changed has a memory. What our own library makes at first use does not count. */
+#ifndef HOST_CENSUS_H
+#define HOST_CENSUS_H
+
+#include "host/host.h"
+
+struct census {
+	struct { const struct obj *o; uint64_t hash, contents; } *v;
+	size_t n, cap;
+	uint64_t settings;
+};
+
+void census_release(struct census *c);
+int census_take(struct census *c, struct host *h, struct err *e);
+/* 0: nothing changed. 1: *d says what. -1. With may_write the contents of tensors do not count. */
+int census_compare(const struct census *c, struct host *h, int may_write, struct diag *d, struct err *e);
+
+/* Generators as they were when the host was sealed: what a program draws tells it nothing about
+ * earlier calls. */
+void host_reset_random(struct host *h);
+
+#endif
