@@ -191,7 +191,7 @@ install: all
 	./$(PROGRAM) help --completion > $(B)/completion
 	install -D -m 644 $(B)/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonrl
 
-C_FILES = $(shell find src test bench -name '*.[ch]' 2>/dev/null)
+C_FILES = $(shell find src test bench -name '*.[ch]' -o -name '*.inc' 2>/dev/null)
 format:
 	@tools/setup check
 	@tools/format.py $(C_FILES)

@@ -20,7 +20,7 @@ def read_levels():
 
 def faults(levels):
     for path in sorted((ROOT / "src").rglob("*")):
-        if path.suffix not in (".c", ".h", ".def", ".cu", ".cuh"):
+        if path.suffix not in (".c", ".h", ".def", ".inc", ".cu", ".cuh"):
             continue
         folder = path.relative_to(ROOT / "src").parts[0]
         name = path.relative_to(ROOT)

@@ -23,51 +23,6 @@ VM int64_t i64_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint6
 VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
 /* Helpers of both float types; F(f) is libm's f or ff. */
-#define FLOAT_HELPERS(t, T, F)                                                                          \
-	/* A select whose sides are both computed first: an if would stop vectorisation. */              \
-	VM T t##_sel(int cond, T x, T y) { return cond ? x : y; }                                       \
-	VM T t##_fmod(T a, T b) { return F(fmod)(a, b); }                                               \
-	VM T t##_rem(T a, T b)                                                                          \
-	{                                                                                               \
-		T r = F(fmod)(a, b);                                                                    \
-		return r != 0 && (b < 0) != (r < 0) ? r + b : r;                                        \
-	}                                                                                               \
-	VM T t##_floordiv(T a, T b)                                                                     \
-	{                                                                                               \
-		T m, d, f;                                                                              \
-		if (b == 0)                                                                             \
-			return a / b;                                                                   \
-		m = F(fmod)(a, b);                                                                      \
-		d = (a - m) / b;                                                                        \
-		d = m != 0 && (b < 0) != (m < 0) ? d - 1 : d;                                           \
-		f = F(floor)(d);                                                                        \
-		if (d == 0)                                                                             \
-			return F(copysign)(0, a / b);                                                   \
-		return d - f > (T)0.5 ? f + 1 : f;                                                      \
-	}                                                                                               \
-	VM T t##_truncdiv(T a, T b) { return F(trunc)(a / b); }                                         \
-	VM T t##_pow(T a, T b) { return F(pow)(a, b); }                                                 \
-	VM int t##_both_finite(T a, T b) { return (F(fabs)(a) < __builtin_inf()) & (F(fabs)(b) < __builtin_inf()); } \
-	VM T t##_max(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }                      \
-	VM T t##_min(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }                      \
-	VM T t##_fmax(T a, T b) { return a != a ? b : b != b ? a : a > b ? a : b; }                     \
-	VM T t##_fmin(T a, T b) { return a != a ? b : b != b ? a : a < b ? a : b; }                     \
-	VM int t##_isinf(T a) { return F(fabs)(a) == __builtin_inf(); }                                 \
-	VM int t##_isfinite(T a) { return F(fabs)(a) < __builtin_inf(); }                               \
-	VM int t##_signbit(T a) { return __builtin_signbit(a) != 0; }                                   \
-	VM T t##_neg(T a) { return -a; }                                                                \
-	VM T t##_abs(T a) { return F(fabs)(a); }                                                        \
-	VM T t##_sign(T a) { return (T)((a > 0) - (a < 0)); }                                           \
-	VM T t##_floor(T a) { return F(floor)(a); }                                                     \
-	VM T t##_ceil(T a) { return F(ceil)(a); }                                                       \
-	VM T t##_trunc(T a) { return F(trunc)(a); }                                                     \
-	VM T t##_rint(T a) { return F(rint)(a); }                                                       \
-	VM T t##_nan_to_num(T a, T nan, T hi, T lo)                                                     \
-	{                                                                                               \
-		return a != a ? nan : a == __builtin_inf() ? hi : a == -__builtin_inf() ? lo : a;       \
-	}                                                                                               \
-	VM T t##_clampp(T a, T lo, T hi) { return a < lo ? lo : a > hi ? hi : a; }                      \
-	VM T t##_softplus(T a) { return (a > 0 ? a : 0) + t##_log1p(t##_exp(-F(fabs)(a))); }
 
 #define LIBM1(g) VM float f32_##g(float a) { return g##f(a); } VM double f64_##g(double a) { return g(a); }
 #define LIBM2(g) VM float f32_##g(float a, float b) { return g##f(a, b); } VM double f64_##g(double a, double b) { return g(a, b); }
@@ -91,8 +46,14 @@ VM float f32_lgamma(float a) { int s; return lgammaf_r(a, &s); }
 
 #define LIBM_F(g) g##f
 #define LIBM_D(g) g
-FLOAT_HELPERS(f32, float, LIBM_F)
-FLOAT_HELPERS(f64, double, LIBM_D)
+#define t f32
+#define T float
+#define F LIBM_F
+#include "num/ew_float.inc"
+#define t f64
+#define T double
+#define F LIBM_D
+#include "num/ew_float.inc"
 
 /* Giles' single-precision shape as a start, then Newton steps on erf in double. */
 VM double f64_erfinv(double x)

@@ -28,6 +28,8 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 	return padded ? b - a : MIN(b, g->in[d]) - MAX(a, 0);
 }
 
+#define IS_NUMBER(v) ((v) == (v))
+
 #define TAPS(body)                                                                                            \
 	for (int64_t kd = 0; kd < g->k[0]; kd++) {                                                            \
 		int64_t id = od * g->stride[0] + kd * g->dil[0] - g->pad[0];                                  \
@@ -44,48 +46,6 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 				body                                                                          \
 			}                                                                                     \
 		}                                                                                             \
-	}
-
-#define POOL(T, LOWEST)                                                                                       \
-	static inline void max_row_##T(T *restrict y, const T *restrict x, int64_t s, int64_t lo, int64_t hi)  \
-	{                                                                                                     \
-		if (s == 1)                                                                                   \
-			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = ((x[i] > y[i]) | (x[i] != x[i])) ? x[i] : y[i];                          \
-		else if (s == 2)                                                                              \
-			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = ((x[i * 2] > y[i]) | (x[i * 2] != x[i * 2])) ? x[i * 2] : y[i];          \
-		else                                                                                          \
-			for (int64_t i = lo; i < hi; i++)                                                     \
-				y[i] = ((x[i * s] > y[i]) | (x[i * s] != x[i * s])) ? x[i * s] : y[i];          \
-	}                                                                                                     \
-	static void max_piece_##T(T *y, int64_t *at, const T *x, const struct pool_geom *g, int64_t od, int64_t oh, \
-				  int64_t w0, int64_t n)                                                      \
-	{                                                                                                     \
-		for (int64_t i = 0; i < n; i++)                                                               \
-			y[i] = (T)(LOWEST);                                                                   \
-		if (!at) {                                                                                    \
-			TAPS(max_row_##T(y, x + row + shift, s, lo, hi);)                                     \
-			return;                                                                               \
-		}                                                                                             \
-		for (int64_t i = 0; i < n; i++)                                                               \
-			at[i] = -1;                                                                           \
-		TAPS(for (int64_t i = lo; i < hi; i++) {                                                      \
-			T v = x[row + shift + i * s];                                                         \
-			if (at[i] < 0 || v > y[i] || v != v) {                                                \
-				y[i] = v;                                                                     \
-				at[i] = row + shift + i * s;                                                  \
-			}                                                                                     \
-		})                                                                                            \
-	}                                                                                                     \
-	static void max_##T(void *yp, int64_t *index, const void *xp, const struct pool_geom *g)              \
-	{                                                                                                     \
-		for (int64_t r = 0; r < g->out[0] * g->out[1]; r++)                                           \
-			for (int64_t w0 = 0; w0 < g->out[2]; w0 += ROW) {                                     \
-				int64_t at = r * g->out[2] + w0;                                              \
-				max_piece_##T((T *)yp + at, index ? index + at : NULL, xp, g, r / g->out[1],  \
-					      r % g->out[1], w0, MIN(g->out[2] - w0, (int64_t)ROW));          \
-			}                                                                                     \
 	}
 
 #define AVG(T)                                                                                                \
@@ -119,9 +79,15 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 					      MIN(g->out[2] - w0, (int64_t)ROW));                             \
 	}
 
-POOL(float, -__builtin_inff())
-POOL(double, -__builtin_inf())
-POOL(int64_t, INT64_MIN)
+#define T float
+#define LOWEST -__builtin_inff()
+#include "num/pooling_max.inc"
+#define T double
+#define LOWEST -__builtin_inf()
+#include "num/pooling_max.inc"
+#define T int64_t
+#define LOWEST INT64_MIN
+#include "num/pooling_max.inc"
 AVG(float)
 AVG(double)
 

@@ -32,43 +32,14 @@ MOVE(uint64_t)
 /* d[i * dr + j] = s[i + j * sc] for i < r, j < c. Blocks of eight by eight pass through
  * registers; of the source a whole cache line is used before the next block of its rows.
  * Three rounds of interleaving rows j and j + 4 carry row j to column j. */
-#define TRANSPOSE(T)                                                                                        \
-	typedef T T##_8 __attribute__((vector_size(8 * sizeof(T))));                                        \
-	static inline void T##_block(T *d, int64_t dr, const T *s, int64_t sc)                              \
-	{                                                                                                   \
-		T##_8 a[8], b[8];                                                                           \
-		for (int j = 0; j < 8; j++)                                                                 \
-			memcpy(&a[j], s + j * sc, sizeof *a);                                               \
-		for (int round = 0; round < 3; round++) {                                                   \
-			for (int j = 0; j < 4; j++) {                                                       \
-				b[2 * j] = __builtin_shufflevector(a[j], a[j + 4], 0, 8, 1, 9, 2, 10, 3, 11); \
-				b[2 * j + 1] = __builtin_shufflevector(a[j], a[j + 4], 4, 12, 5, 13, 6, 14, 7, 15); \
-			}                                                                                   \
-			memcpy(a, b, sizeof a);                                                             \
-		}                                                                                           \
-		for (int j = 0; j < 8; j++)                                                                 \
-			memcpy(d + j * dr, &a[j], sizeof *a);                                               \
-	}                                                                                                   \
-	static void T##_edge(T *d, int64_t dr, const T *s, int64_t sc, int64_t r, int64_t c)                \
-	{                                                                                                   \
-		for (int64_t i = 0; i < r; i++)                                                             \
-			for (int64_t j = 0; j < c; j++)                                                     \
-				d[i * dr + j] = s[i + j * sc];                                              \
-	}                                                                                                   \
-	static void T##_transpose(T *d, int64_t dr, const T *s, int64_t sc, int64_t r, int64_t c)           \
-	{                                                                                                   \
-		int64_t r8 = r & ~7, c8 = c & ~7, line = MAX(8, 64 / (int64_t)sizeof(T));                   \
-		for (int64_t i0 = 0; i0 < r8; i0 += line)                                                   \
-			for (int64_t j = 0; j < c8; j += 8)                                                 \
-				for (int64_t i = i0; i < MIN(i0 + line, r8); i += 8)                        \
-					T##_block(d + i * dr + j, dr, s + i + j * sc, sc);                  \
-		T##_edge(d + c8, dr, s + c8 * sc, sc, r8, c - c8);                                          \
-		T##_edge(d + r8 * dr, dr, s + r8, sc, r - r8, c);                                           \
-	}
-TRANSPOSE(uint8_t)
-TRANSPOSE(uint16_t)
-TRANSPOSE(uint32_t)
-TRANSPOSE(uint64_t)
+#define T uint8_t
+#include "tensor/move_transpose.inc"
+#define T uint16_t
+#include "tensor/move_transpose.inc"
+#define T uint32_t
+#include "tensor/move_transpose.inc"
+#define T uint64_t
+#include "tensor/move_transpose.inc"
 
 void SIMD_FN(vec_move)(int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n)
 {
