@@ -515,6 +515,45 @@ static void test_dropout(void **state)
 	mem_free(x), mem_free(y), mem_free(z), mem_free(d);
 }
 
+/* The op draws what sample_token does with the numbers of the row's stream, from the logits it is told, and
+ * marks the token; advance keeps it and makes it the next input. */
+static void test_sample(void **state)
+{
+	enum { ROWS = 5, V = 70, STEPS = 2, WORDS = (V + 31) / 32 };
+	float logits[2 * V], logprob[ROWS], logprobs[STEPS * ROWS], expected;
+	int32_t from[ROWS] = { 0, 1, 1, 0, 1 }, drawn[ROWS] = { 0, 1, 2, 3, 8 }, token[ROWS], next[ROWS], pos[ROWS] = { 3 }, length[ROWS] = { 4 };
+	int32_t step = 0, tokens[STEPS * ROWS];
+	uint32_t seen[ROWS * WORDS] = { 0 }, before[WORDS] = { 0 };
+	struct sample_row row[ROWS];
+	struct sample_work w;
+
+	(void)state;
+	assert_int_equal(sample_work_init(&w, V, NULL), 0);
+	for (int i = 0; i < 2 * V; i++)
+		logits[i] = (float)rng_normal(&rng);
+	for (int i = 0; i < ROWS; i++)
+		row[i] = (struct sample_row){ .o = { .temperature = 1, .top_k = i == 2 ? 5 : 0, .repetition = i == 4 ? 2 : 0 }, .key = 99 + (uint64_t)i };
+	ops->sample(dev, &(struct sample){ .rows = ROWS, .V = V, .logits = logits, .from = from, .row = row, .drawn = drawn, .seen = seen,
+					   .token = token, .logprob = logprob });
+	for (int i = 0; i < ROWS; i++) {
+		struct rng r = { .key = row[i].key };
+		double u = 0;
+
+		for (int k = 0; k <= drawn[i]; k++)
+			u = rng_f64(&r);
+		assert_int_equal(token[i], sample_token(&row[i].o, logits + from[i] * V, i == 4 ? before : NULL, u, &w, &expected));
+		assert_true(logprob[i] == expected);
+		assert_int_equal(seen[i * WORDS + token[i] / 32], i == 4 ? 1u << token[i] % 32 : 0);
+	}
+	for (int k = 0; k < STEPS; k++)
+		ops->advance(dev, &(struct advance){ .rows = ROWS, .token = token, .logprob = logprob, .next = next, .pos = pos, .length = length,
+						     .drawn = drawn, .step = &step, .tokens = tokens, .logprobs = logprobs });
+	assert_true(step == STEPS && pos[0] == 3 + STEPS && length[0] == 4 + STEPS && drawn[4] == 8 + STEPS);
+	for (int i = 0; i < ROWS; i++)
+		assert_true(next[i] == token[i] && tokens[ROWS + i] == token[i] && logprobs[ROWS + i] == logprob[i]);
+	sample_work_release(&w);
+}
+
 static void test_sums(void **state)
 {
 	enum { N = 200001 };
@@ -700,7 +739,7 @@ static const struct { const char *op; CMUnitTestFunction test; } covered[] = {
 	{ "attention", test_attention_grad }, { "attention_grad", test_attention_grad }, { "attention_cached", test_attention_long },
 	{ "xent", test_xent }, { "dropout", test_dropout }, { "dropout_grad", test_dropout }, { "gather", test_move },
 	{ "scatter", test_move },
-	{ "add", test_sums }, { "sumsq", test_sums }, { "adamw", test_adamw },
+	{ "sample", test_sample }, { "advance", test_sample }, { "add", test_sums }, { "sumsq", test_sums }, { "adamw", test_adamw },
 };
 
 static void test_every_op(void **state)
@@ -729,7 +768,7 @@ static int set_up(void **state)
 
 	(void)state;
 	rng_init(&rng, 7, "test_ops");
-	if (!(dev = dev_open("cpu", 3, &e)) || ops_reserve(dev, &(struct ops_sizes){ .widest = 1024, .longest = 512, .D = 64 }, &e))
+	if (!(dev = dev_open("cpu", 3, &e)) || ops_reserve(dev, &(struct ops_sizes){ .widest = 1024, .longest = 512, .positions = 512, .D = 64, .V = 128 }, &e))
 		return -1;
 	ops = ops_of(dev);
 	return 0;
@@ -750,7 +789,7 @@ int main(void)
 		cmocka_unit_test(test_lora_grad), cmocka_unit_test(test_move),
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
-		cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),
+		cmocka_unit_test(test_sample), cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),
 		cmocka_unit_test(test_attention_grad), cmocka_unit_test(test_attention_long),
 	};
 
