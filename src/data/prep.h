@@ -60,6 +60,7 @@ struct prep_opts {
 	int strict;
 	int64_t count, rl_count;            /* built-in: training pairs; further tasks for RL (0: the same ones) */
 	struct prep_words level, rl_level;  /* built-in: levels in turn */
+	int rising;                    /* built-in: low levels first */
 	int plain;                          /* built-in: solutions in one style */
 	struct judge_pool *judge;           /* keep only pairs it finds correct; NULL: not asked */
 	uint64_t seed;

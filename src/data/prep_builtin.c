@@ -14,6 +14,7 @@ int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct e
 {
 	rng_init(&s->rng, o->seed, "prepare");
 	s->plain = o->plain;
+	s->rising = o->rising;
 	s->want[GEN_TRAIN] = o->count;
 	s->want[GEN_VALIDATION] = (int64_t)ceil((double)o->count * o->validation);
 	s->want[GEN_TEST] = (int64_t)ceil((double)o->count * o->test);
@@ -58,6 +59,18 @@ static struct str keep(struct prep_row *row, const struct buf *b)
 	return (struct str){ .p = arena_strndup(&row->arena, buf_cstr(b), b->n), .n = b->n };
 }
 
+/* The level of the next row. Rising: the given levels are open one after the other, in their order, all
+ * of them from half way on. */
+static int next_level(const struct prep_source *s, int part)
+{
+	const struct gen_levels *l = &s->levels[part == RL_PART];
+	int64_t open = l->n;
+
+	if (s->rising && part == GEN_TRAIN)
+		open = MIN((int64_t)l->n, 1 + s->made[part] * 2 * l->n / MAX(s->want[part], 1));
+	return l->v[s->made[part] % open];
+}
+
 int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e)
 {
 	struct gen_plan plan;
@@ -69,7 +82,7 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 		return 0;
 	rl = part == RL_PART;
 	row->split = rl ? GEN_TRAIN : (enum gen_split)part;
-	row->level = s->levels[rl].v[s->made[part] % s->levels[rl].n];
+	row->level = next_level(s, part);
 	row->role = rl ? PREP_RL_ONLY : s->want[RL_PART] && part == GEN_TRAIN ? PREP_SFT_ONLY : PREP_BOTH;
 	if (draw(s, &plan, row->level, row->split, e))
 		return -1;

@@ -52,6 +52,7 @@ struct prep_source {
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
 	int64_t again;                 /* draws to replace dropped ones */
 	struct gen_levels levels[2];   /* of pairs, of RL tasks */
+	int rising;
 	int plain;
 };
 

@@ -30,6 +30,7 @@ const struct opt prepare_opts[] = {
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1, "levels in turn; repeat one to weigh it (default 1,2)"),
 	OPT_INT(struct prepare_args, rl_count, "rl-count", 0, 1e8, 0, "further tasks, for reinforcement alone; 0: the same tasks"),
 	OPT_LIST(struct prepare_args, rl_level, "rl-level", "1,2,3", 1, "their levels (default: those of --level)"),
+	OPT_FLAG(struct prepare_args, rising, "rising", 0, "the lowest of the levels at first, all of them from half way on: a curriculum for rows that are not shuffled"),
 	OPT_CHOICE(struct prepare_args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	{ .type = OPT_T_FLAG, .name = "verify", .offset = offsetof(struct prepare_args, verify), .group = "The judge",
 	  .help = "judge every pair and keep only correct ones" },
@@ -60,7 +61,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 	struct prep_opts o = { .source = words(&a->source), .input = words(&a->input), .out = a->out, .limit = a->limit,
 			       .max_length = a->max_length, .max_bytes = a->max_bytes, .validation = a->validation, .test = a->test,
 			       .near = a->near, .near_eval = a->near_eval, .decontaminate = words(&a->decontaminate),
-			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level), .rl_level = words(&a->rl_level),
+			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level), .rl_level = words(&a->rl_level), .rising = a->rising,
 			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed, .threads = (int)a->threads };
 	int rc;
 

@@ -268,14 +268,17 @@ void gen_plan_key(const struct gen_plan *p, struct buf *out)
 	}
 }
 
-/* Eight of ten compositions train, one validates, one tests: decided by the name alone, so
- * that no composition is ever in two splits. */
+/* Eight of ten compositions train, one validates, one tests: decided by the name alone, so that no
+ * composition is ever in two splits. Of a single operator at real sizes the sizes count as part of the
+ * name: it is a composition of its own at each. */
 enum gen_split gen_plan_split(const struct gen_plan *p)
 {
 	struct buf key = BUF_INIT;
 	uint64_t h;
 
 	gen_plan_key(p, &key);
+	for (int i = 0; p->level == 1 && !p->plain && i < p->input.rank; i++)
+		buf_addf(&key, " %lld", (long long)p->input.d[i]);
 	h = hash_xxh64(key.p, key.n, 0x73706c6974) % 10;
 	buf_release(&key);
 	return h < 8 ? GEN_TRAIN : h == 8 ? GEN_VALIDATION : GEN_TEST;

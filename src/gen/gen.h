@@ -119,6 +119,7 @@ enum gen_split { GEN_TRAIN, GEN_VALIDATION, GEN_TEST, GEN_SPLITS };
 void gen_plan_draw(struct gen_plan *p, int level, int plain, struct rng *r);
 /* The composition's name: operators and layout, no constants: "4d conv2d relu scale". */
 void gen_plan_key(const struct gen_plan *p, struct buf *out);
+/* By the composition; that of a single operator at real sizes has its sizes as well. */
 enum gen_split gen_plan_split(const struct gen_plan *p);
 const char *gen_split_name(enum gen_split s);
 

@@ -81,6 +81,8 @@ void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf 
 /* The class line, __init__ with its modules and parameters: the same in both. */
 void gen_write_init(const struct gen_emit *em, const char *class, int doc, struct buf *out);
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out);
+/* How the task writes the step: one of its operator's forms. */
+const char *gen_spelling(const struct gen_step *s);
 int gen_uses(const struct gen_emit *em, const char *word);
 
 #endif

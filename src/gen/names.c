@@ -374,6 +374,8 @@ static void vector_names(struct gen_emit *em, int i)
 		return;
 	}
 	snprintf(shape, sizeof shape, "%s%s", ones && s->axis == 1 ? "1, " : "", em->sym[i][s->axis]);
+	if (strstr(gen_spelling(s), ".view("))
+		snprintf(shape, sizeof shape, "%s", em->sym[i][s->axis]), after = 0;
 	for (int k = 0; k < after; k++)
 		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ", 1");
 	if (gen_choice(em->p, 55, 2)) {

@@ -166,17 +166,19 @@ static void call_vars(const struct gen_emit *em, int i, const char *from, struct
 	gen_set(v, "a", "%s", n->axis);
 	gen_set(v, "k", "%s", s->keepdim ? ", keepdim=True" : gen_op(s->op)->family == GEN_REDUCE && style(em, 110, 6, 1) == 0 ? ", keepdim=False" : "");
 	gen_set(v, "w", "%s", n->window);
+	gen_set(v, "b", "%s", s->axis == s->in.rank - 1 ? "1, -1" : s->in.rank == 3 ? "1, -1, 1" : s->in.rank == 4 ? "1, -1, 1, 1" : "1, -1, 1, 1, 1");
 	gen_set(v, "dd", "%dd", s->nd ? s->nd : 1);
 	gen_set(v, "1s", "%s", s->nd < 2 || gen_choice(em->p, 44, 2) ? "1" : s->nd == 2 ? "(1, 1)" : "(1, 1, 1)");
 	gen_set(v, "e", "torch.einsum(\"%s\", %s, %s)", s->in.rank == 3 ? "bij,jk->bik" : s->in.rank == 4 ? "bijl,lk->bijk" : "ij,jk->ik", from, second);
 }
 
-/* Forms of max and min that take one axis, or give a pair, cannot take several. */
-static const char *spelling(const struct gen_step *s)
+/* Forms of max and min that give a pair take one axis; a scalar needs no view. */
+const char *gen_spelling(const struct gen_step *s)
 {
-	const struct gen_op *op = gen_op(s->op);
+	const char *const *forms = gen_op(s->op)->torch, *form = forms[s->form];
+	int pair = strstr(form, "[0]") || strstr(form, ".values");
 
-	return s->axis_end - s->axis > 1 && (strstr(op->torch[s->form], "[0]") || strstr(op->torch[s->form], ".values")) ? op->torch[0] : op->torch[s->form];
+	return (pair && s->axis_end - s->axis > 1) || (s->axis < 0 && strstr(form, ".view(")) ? forms[0] : form;
 }
 
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out)
@@ -197,7 +199,7 @@ void gen_forward_line(const struct gen_emit *em, int i, const char *from, const 
 
 		snprintf(x, sizeof x, "%s%s", from, rows ? ".unsqueeze(1)" : "");
 		call_vars(em, i, x, &v);
-		gen_text(&expr, spelling(s), &v);
+		gen_text(&expr, gen_spelling(s), &v);
 		if (rows)
 			expr.n--, buf_adds(&expr, ".squeeze(1)\n");
 	}
@@ -354,7 +356,7 @@ static void write_get_init_inputs(const struct gen_emit *em, struct buf *out)
 int gen_uses(const struct gen_emit *em, const char *word)
 {
 	for (int i = 0; i < em->p->n; i++)
-		if (!em->name[i].module[0] && strstr(spelling(&em->p->step[i]), word))
+		if (!em->name[i].module[0] && strstr(gen_spelling(&em->p->step[i]), word))
 			return 1;
 	return 0;
 }

@@ -179,10 +179,11 @@ static int connect(struct pipeline *p, struct err *e)
 
 static int check(const struct pipeline *p, struct err *e)
 {
-	const char *model = p->sft.policy.model;
+	/* A new model exists from stage sft on. */
+	int model = p->sft.policy.model || (p->sft.policy.init && has_stage(p, PIPELINE_sft));
 
 	if (!model && (has_stage(p, PIPELINE_sft) || has_stage(p, PIPELINE_rl) || has_stage(p, PIPELINE_eval)))
-		return err_set(e, ERR_USAGE, "say which model: `model: DIR` in the configuration, or --set model=DIR");
+		return err_set(e, ERR_USAGE, "say which model: `model: DIR` in the configuration, or --set model=DIR; `init: CONFIG` with stage sft makes a new one");
 	return 0;
 }
 

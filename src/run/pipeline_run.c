@@ -144,7 +144,7 @@ static size_t list_subjects(struct running *r, struct subject *s)
 {
 	size_t n = 0;
 
-	if (!r->p->sft_run)
+	if (!r->p->sft_run && r->p->sft.policy.model)
 		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model, .adapter = r->p->sft.policy.adapter };
 	if (has_stage(r, PIPELINE_sft))
 		s[n++] = trained(r, "sft", "sft_final");

@@ -5,7 +5,7 @@
  *     prepare: {source: builtin, count: 400}
  *     sft: {lr: 4e-4, batch: 8}       # train --stage sft
  *     rl: {method: grpo, lr: 1e-4}    # train --stage rl; lr is --rl-lr here
- *     eval: {tasks: tasks/test_level2.jsonl}
+ *     eval: {tasks: tasks/plain/test_level2.jsonl}
  *     machine: {gpu: H100, count: 8, price_per_hour: 2.5}     # plan
  *
  * The sections and what may stand in them: sections.def. */

@@ -119,7 +119,7 @@ def main():
             f.write(f"model: {folder}\nprepare: {{source: builtin, count: 40, level: [1, 2], rl_count: 8, validation: 0.1}}\n"
                     "sft: {lora: {r: 16, alpha: 32, dropout: 0.05}, lr: 2e-4, batch: 2, accumulate: 4, max_length: 8192}\n"
                     "rl: {method: best-of-n, n: 10, keep: 3, temperature: 0.8, max_new_tokens: 2048, lr: 5e-6}\n"
-                    "eval: {tasks: tasks/test_level2.jsonl, n: 2}\nprompt_style: instruct\nthreads: %s\n" % os.environ.get("THREADS", "0"))
+                    "eval: {tasks: tasks/plain/test_level2.jsonl, n: 2}\nprompt_style: instruct\nthreads: %s\n" % os.environ.get("THREADS", "0"))
         start = time.time()
         out = os.path.join(work, "out")
         run("run", config, "--out", out, "--dry-run")

@@ -17,7 +17,7 @@ threads: 1
 prepare: {source: builtin, style: plain, count: 30, level: [1, 1, 2], rl_count: 8, validation: 0.1}
 sft: {batch: 2, steps: 4, max_length: 640, lr: 1e-4}
 rl: {method: reinforce, n: 3, temperature: 1.1, steps: 4, tasks_per_step: 2, max_new_tokens: 200, max_length: 640, lr: 1e-4, inner: 2}
-eval: {tasks: $root/tasks/test_level1.jsonl, limit: 2, n: 1, max_new_tokens: 200}
+eval: {tasks: $root/tasks/plain/test_level1.jsonl, limit: 2, n: 1, max_new_tokens: 200}
 report: {title: soak}
 END
 
