@@ -11,7 +11,7 @@ model="--model models/base --weights fast --threads 1 --workers 1 --prompt-style
 cat > "$dir/bad.jsonl" <<'END'
 {"id": "bad", "task": "import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x * 0.0\n\nn = 64\n\ndef get_inputs():\n    return [torch.randn(n)]\n\ndef get_init_inputs():\n    return []\n"}
 END
-cat "$dir/bad.jsonl" <(head -n 1 tasks/test_level1.jsonl) > "$dir/mixed.jsonl"
+cat "$dir/bad.jsonl" <(head -n 1 tasks/plain/test_level1.jsonl) > "$dir/mixed.jsonl"
 
 rc=0
 "$TRITONRL" eval $model --tasks "$dir/bad.jsonl" > "$dir/out" 2>&1 || rc=$?

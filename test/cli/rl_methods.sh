@@ -5,7 +5,7 @@ set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-head -n 2 tasks/test_level1.jsonl > "$dir/tasks.jsonl"
+head -n 2 tasks/plain/test_level1.jsonl > "$dir/tasks.jsonl"
 steps=1
 rl() { # name, options...
 	local name=$1

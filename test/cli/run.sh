@@ -13,7 +13,7 @@ workers: 1
 prepare: {source: builtin, count: 30, level: [1, 1, 2], rl_count: 8, validation: 0.1}
 sft: {batch: 2, steps: 40, max_length: 640}
 rl: {method: grpo, n: 3, steps: 4, tasks_per_step: 2, max_new_tokens: 200, max_length: 1024}
-eval: {tasks: tasks/test_level1.jsonl, limit: 2, n: 1, max_new_tokens: 100}
+eval: {tasks: tasks/plain/test_level1.jsonl, limit: 2, n: 1, max_new_tokens: 100}
 END
 expect() { # code, words...: exit code and output in $out
 	local want=$1 rc=0
