@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/log.h"
@@ -19,6 +20,8 @@ static int visit(const struct opt *table, size_t base, const char *group, opt_vi
 
 		if (o->type != OPT_T_INCLUDE)
 			group = g;
+		if (o->type == OPT_T_START)
+			continue;
 		rc = o->type == OPT_T_INCLUDE ? visit(o->include, base + o->offset, g, fn, ctx) : fn(ctx, o, base, g);
 	}
 	return rc;
@@ -33,6 +36,17 @@ int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
 static const char *alias_of(const struct opt *o)
 {
 	return o->type == OPT_T_ALIAS ? o->def_str : NULL;
+}
+
+/* What structs hold beside their options. */
+static void start(const struct opt *table, char *into)
+{
+	for (const struct opt *o = table; o->type != OPT_T_END; o++) {
+		if (o->type == OPT_T_START)
+			memcpy(into, o->start, o->size);
+		else if (o->type == OPT_T_INCLUDE)
+			start(o->include, into + o->offset);
+	}
 }
 
 static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
@@ -50,7 +64,33 @@ void *opt_member(const struct opt_parser *p, const struct opt_row *r)
 
 /* --- setting a value ------------------------------------------------------------------- */
 
-static int set_int(const struct opt *o, const char *where, const char *value, int64_t *out, struct err *e)
+static void put_int(const struct opt *o, void *m, int64_t v)
+{
+	if (o->size == sizeof (int))
+		*(int *)m = (int)v;
+	else
+		*(int64_t *)m = v;
+}
+
+static int64_t get_int(const struct opt *o, const void *m)
+{
+	return o->size == sizeof (int) ? *(const int *)m : *(const int64_t *)m;
+}
+
+static void put_real(const struct opt *o, void *m, double v)
+{
+	if (o->size == sizeof (float))
+		*(float *)m = (float)v;
+	else
+		*(double *)m = v;
+}
+
+static double get_real(const struct opt *o, const void *m)
+{
+	return o->size == sizeof (float) ? (double)*(const float *)m : *(const double *)m;
+}
+
+static int set_int(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
 {
 	int64_t v;
 
@@ -58,11 +98,11 @@ static int set_int(const struct opt *o, const char *where, const char *value, in
 		return err_set(e, ERR_USAGE, "%s: '%s' is not a whole number", where, value);
 	if ((double)v < o->lo || (double)v > o->hi)
 		return err_set(e, ERR_USAGE, "%s: %s is outside %.15g..%.15g", where, value, o->lo, o->hi);
-	*out = v;
+	put_int(o, out, v);
 	return 0;
 }
 
-static int set_real(const struct opt *o, const char *where, const char *value, double *out, struct err *e)
+static int set_real(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
 {
 	double v;
 
@@ -70,7 +110,7 @@ static int set_real(const struct opt *o, const char *where, const char *value, d
 		return err_set(e, ERR_USAGE, "%s: '%s' is not a number", where, value);
 	if (v < o->lo || v > o->hi)
 		return err_set(e, ERR_USAGE, "%s: %s is outside %g..%g", where, value, o->lo, o->hi);
-	*out = v;
+	put_real(o, out, v);
 	return 0;
 }
 
@@ -82,18 +122,37 @@ static int set_flag(const char *where, const char *value, int *out, struct err *
 		err_set(e, ERR_USAGE, "%s: '%s' is neither true nor false", where, value) : 0;
 }
 
-static int set_choice(const struct opt *o, const char *where, const char *value, const char **out, struct err *e)
+/* The place of a word among the choices; -1: it is none. */
+static int choice_of(const struct opt *o, const char *value)
 {
-	struct str rest = str_of(o->choices), one;
+	struct str rest = str_of(o->choices);
 
-	while (rest.n) {
+	for (int i = 0; rest.n; i++)
+		if (str_is(str_cut(&rest, '|'), value))
+			return i;
+	return -1;
+}
+
+static struct str choice_name(const struct opt *o, int i)
+{
+	struct str rest = str_of(o->choices), one = str_cut(&rest, '|');
+
+	while (i-- > 0)
 		one = str_cut(&rest, '|');
-		if (str_is(one, value)) {
-			*out = value;
-			return 0;
-		}
-	}
-	return err_set(e, ERR_USAGE, "%s: '%s' is not one of %s", where, value, o->choices);
+	return one;
+}
+
+static int set_choice(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
+{
+	int i = choice_of(o, value);
+
+	if (i < 0)
+		return err_set(e, ERR_USAGE, "%s: '%s' is not one of %s", where, value, o->choices);
+	if (o->type == OPT_T_ENUM)
+		*(int *)out = i;
+	else
+		*(const char **)out = value;
+	return 0;
 }
 
 int opt_list_push(struct opt_parser *p, struct opt_list *l, struct str item, struct err *e)
@@ -143,11 +202,13 @@ int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const
 	case OPT_T_FLAG: return set_flag(where, value, m, e);
 	case OPT_T_INT: return set_int(o, where, value, m, e);
 	case OPT_T_REAL: return set_real(o, where, value, m, e);
+	case OPT_T_ENUM:
 	case OPT_T_CHOICE: return set_choice(o, where, value, m, e);
 	case OPT_T_LIST: return set_list(p, o, value, m, e);
 	case OPT_T_STR: *(const char **)m = value; return 0;
 	case OPT_T_INCLUDE:
 	case OPT_T_ALIAS:
+	case OPT_T_START:
 	case OPT_T_END: break;
 	}
 	BUG("option row '%s' has type %d", o->name, (int)o->type);
@@ -160,8 +221,9 @@ int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e)
 	switch (r->o->type) {
 	case OPT_T_ALIAS: break;
 	case OPT_T_FLAG: *(int *)m = (int)r->o->def_int; break;
-	case OPT_T_INT: *(int64_t *)m = r->o->def_int; break;
-	case OPT_T_REAL: *(double *)m = r->o->def_real; break;
+	case OPT_T_INT: put_int(r->o, m, r->o->def_int); break;
+	case OPT_T_REAL: put_real(r->o, m, r->o->def_real); break;
+	case OPT_T_ENUM: *(int *)m = choice_of(r->o, r->o->def_str); break;
 	case OPT_T_LIST:
 		*(struct opt_list *)m = (struct opt_list){ .v = NULL };
 		return r->o->def_str ? set_list(p, r->o, r->o->def_str, m, e) : 0;
@@ -331,6 +393,27 @@ static void add_yaml_string(struct buf *b, const char *s)
 	jw_cstr(&w, s);             /* a JSON string is a YAML string */
 }
 
+/* As short as reads back to the member's own type. */
+static void add_yaml_real(struct buf *b, const struct opt *o, const void *m)
+{
+	struct jw w = { .out = b };
+	double v = get_real(o, m);
+	char text[32];
+
+	if (isinf(v)) {
+		buf_adds(b, v > 0 ? "inf" : "-inf");
+		return;
+	}
+	for (int digits = 1; o->size == sizeof (float) && digits < 9; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtof(text, NULL) == (float)v) {
+			v = strtod(text, NULL);
+			break;
+		}
+	}
+	jw_real(&w, v);
+}
+
 static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
 {
 	struct jw w = { .out = b };
@@ -338,13 +421,9 @@ static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
 
 	switch (o->type) {
 	case OPT_T_FLAG: jw_bool(&w, *(const int *)m); return;
-	case OPT_T_INT: jw_int(&w, *(const int64_t *)m); return;
-	case OPT_T_REAL:
-		if (isinf(*(const double *)m))
-			buf_adds(b, *(const double *)m > 0 ? "inf" : "-inf");
-		else
-			jw_real(&w, *(const double *)m);
-		return;
+	case OPT_T_INT: jw_int(&w, get_int(o, m)); return;
+	case OPT_T_REAL: add_yaml_real(b, o, m); return;
+	case OPT_T_ENUM: jw_str(&w, choice_name(o, *(const int *)m)); return;
 	case OPT_T_LIST:
 		buf_addc(b, '[');
 		for (size_t i = 0; i < l->n; i++) {
@@ -405,6 +484,7 @@ int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *i
 		err_nomem(e);
 		goto out;
 	}
+	start(table, into);
 	for (size_t i = 0; i < p.rows.n; i++)
 		if (opt_set_default(&p, &p.rows.v[i], e))
 			goto out;

@@ -28,7 +28,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_LIST, OPT_T_INCLUDE, OPT_T_ALIAS };
+enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_ENUM, OPT_T_LIST, OPT_T_INCLUDE, OPT_T_ALIAS, OPT_T_START };
 
 /* A list option (given several times, or comma-separated where so declared). */
 struct opt_list {
@@ -43,6 +43,7 @@ struct opt {
 	const char *arg;           /* placeholder in help: FILE, N, ... */
 	const char *help;
 	size_t offset;             /* of the member in the command's struct */
+	size_t size;               /* of the member: numbers have 4 or 8 bytes */
 	double lo, hi;             /* range of numbers, inclusive */
 	int64_t def_int;           /* defaults */
 	double def_real;
@@ -50,19 +51,23 @@ struct opt {
 	const char *choices;       /* "strict|hybrid" */
 	int split_commas;
 	const struct opt *include;
+	const void *start;         /* OPT_START: the struct as it is before its options */
 	const char *group;         /* heading in help, of this row and those below it in the table */
 };
 
 #define OPT_FLAG(T, m, nm, def, hlp) \
 	{ .type = OPT_T_FLAG, .name = nm, .offset = offsetof(T, m), .def_int = def, .help = hlp }
 #define OPT_INT(T, m, nm, low, high, def, hlp) \
-	{ .type = OPT_T_INT, .name = nm, .arg = "N", .offset = offsetof(T, m), .lo = low, .hi = high, .def_int = def, .help = hlp }
+	{ .type = OPT_T_INT, .name = nm, .arg = "N", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, .lo = low, .hi = high, .def_int = def, .help = hlp }
 #define OPT_REAL(T, m, nm, low, high, def, hlp) \
-	{ .type = OPT_T_REAL, .name = nm, .arg = "X", .offset = offsetof(T, m), .lo = low, .hi = high, .def_real = def, .help = hlp }
+	{ .type = OPT_T_REAL, .name = nm, .arg = "X", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, .lo = low, .hi = high, .def_real = def, .help = hlp }
 #define OPT_STR(T, m, nm, ph, def, hlp) \
 	{ .type = OPT_T_STR, .name = nm, .arg = ph, .offset = offsetof(T, m), .def_str = def, .help = hlp }
 #define OPT_CHOICE(T, m, nm, ch, def, hlp) \
 	{ .type = OPT_T_CHOICE, .name = nm, .choices = ch, .offset = offsetof(T, m), .def_str = def, .help = hlp }
+/* An enum: the place of the word among the choices. */
+#define OPT_ENUM(T, m, nm, ch, def, hlp) \
+	{ .type = OPT_T_ENUM, .name = nm, .choices = ch, .offset = offsetof(T, m), .def_str = def, .help = hlp }
 #define OPT_LIST(T, m, nm, ph, commas, hlp) \
 	{ .type = OPT_T_LIST, .name = nm, .arg = ph, .offset = offsetof(T, m), .split_commas = commas, .help = hlp }
 /* Rows of another table over a struct that is a member of T. */
@@ -70,9 +75,12 @@ struct opt {
 	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading }
 /* An old word for the option `of` of the same table: it works, and a warning names the new one. */
 #define OPT_ALIAS(nm, of) { .type = OPT_T_ALIAS, .name = nm, .def_str = of }
+/* First row of a table that fills a library's own struct: members without an option are as in *image. */
+#define OPT_START(T, image) { .type = OPT_T_START, .start = image, .size = sizeof (T) }
 #define OPT_END { .type = OPT_T_END }
 
-/* Members: flag int, int int64_t, real double, str and choice const char *, list struct opt_list. */
+/* Members: flag int, int int or int64_t, real float or double, str and choice const char *, enum an
+ * enum, list struct opt_list. */
 
 struct opt_parsed {
 	const char **args;         /* what is not an option, in order */

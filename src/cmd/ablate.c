@@ -357,7 +357,7 @@ static int run_all(struct ablation *s)
 	if (rc)
 		return -1;
 	seed = probe.sft.seed;
-	method = arena_strdup(&s->arena, probe.rl.rl.method);
+	method = rl_method_name(probe.rl.rl.advantage.method);
 	pipeline_close(&probe);
 	for (int64_t k = 0; k < s->a->seeds && !rc && s->done; k++)
 		rc = run_common(s, seed + k);

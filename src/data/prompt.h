@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL };
-#define PROMPT_STYLES "full|instruct|compact"
+#define PROMPT_STYLES "compact|instruct|full"       /* in the order of the enum */
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 

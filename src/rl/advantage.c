@@ -9,12 +9,9 @@ static const char *const method_names[] = {
 #undef M
 };
 
-int rl_method_by_name(struct str name)
+const char *rl_method_name(enum rl_method m)
 {
-	for (int i = 0; i < RL_METHOD_COUNT; i++)
-		if (str_is(name, method_names[i]))
-			return i;
-	return -1;
+	return method_names[m];
 }
 
 /* Samples that rank higher than i; equal ones keep their order. */

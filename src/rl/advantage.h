@@ -29,7 +29,7 @@ enum rl_method {
 	RL_METHOD_COUNT
 };
 
-int rl_method_by_name(struct str name);      /* or -1 */
+const char *rl_method_name(enum rl_method m);
 
 struct rl_scored {
 	double reward;            /* by the chosen form */

@@ -429,7 +429,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	const struct rl_opts *o = s->o;
 	struct policy_opts po = o->policy;
 	struct buf path = BUF_INIT, latest = BUF_INIT;
-	struct infer_opts io = { .slots = o->slots, .length = o->max_length };
+	struct infer_opts io = { .slots = o->rollout.slots, .length = o->max_length };
 	int found, rc;
 
 	path_join(&path, o->out, "checkpoints");

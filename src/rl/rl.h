@@ -24,10 +24,11 @@ struct rl_opts {
 	int curriculum;
 	struct curriculum start;
 	int max_length;
-	int slots;
+	double lr;                      /* of this stage */
 	int64_t save_every;
 	uint64_t seed;
 };
+extern const struct opt rl_opt_table[];
 
 struct rl_result {
 	int64_t steps;

@@ -3,6 +3,7 @@
 #ifndef RL_ROLLOUT_H
 #define RL_ROLLOUT_H
 
+#include "base/opt.h"
 #include "data/prompt.h"
 #include "data/taskset.h"
 #include "infer/infer.h"
@@ -12,11 +13,13 @@
 struct rollout_opts {
 	int n;                          /* samples a task */
 	int max_new_tokens;
+	int slots;                      /* samples at a time; 0: chosen */
 	struct sample_opts sample;
 	enum prompt_style style;
 	int strict;
 	uint64_t seed;
 };
+extern const struct opt rollout_opt_table[];
 
 struct rolled {
 	size_t task;                    /* index into the list given */

@@ -215,40 +215,36 @@ void pipeline_close(struct pipeline *p)
 
 /* --- a run of seconds --------------------------------------------------------------------------------- */
 
-static void at_most(int64_t *v, int64_t most)
-{
-	if (*v == 0 || *v > most)
-		*v = most;
-}
+#define AT_MOST(v, most) ((v) = (v) == 0 || (v) > (most) ? (most) : (v))
 
-static void shrink_sampling(struct sample_args *s)
+static void shrink_sampling(struct rollout_opts *s)
 {
-	at_most(&s->n, 2);
-	at_most(&s->max_new_tokens, 48);
-	at_most(&s->slots, 4);
+	AT_MOST(s->n, 2);
+	AT_MOST(s->max_new_tokens, 48);
+	AT_MOST(s->slots, 4);
 }
 
 void pipeline_shrink(struct pipeline *p)
 {
-	at_most(&p->prepare.count, 8);
-	at_most(&p->prepare.rl_count, 4);
-	at_most(&p->prepare.limit, 8);
+	AT_MOST(p->prepare.count, 8);
+	AT_MOST(p->prepare.rl_count, 4);
+	AT_MOST(p->prepare.limit, 8);
 	for (int i = 0; i < 2; i++) {
 		struct train_args *t = i ? &p->rl : &p->sft;
 
-		at_most(&t->sft.steps, 2);
-		at_most(&t->sft.batch, 2);
-		at_most(&t->sft.accumulate, 1);
-		at_most(&t->sft.max_length, 2048);
-		at_most(&t->sft.save_every, 1);
-		at_most(&t->policy.micro_tokens, 2048);
+		AT_MOST(t->sft.steps, 2);
+		AT_MOST(t->sft.batch, 2);
+		AT_MOST(t->sft.accumulate, 1);
+		AT_MOST(t->sft.max_length, 2048);
+		AT_MOST(t->sft.save_every, 1);
+		AT_MOST(t->policy.micro_tokens, 2048);
 	}
-	at_most(&p->rl.rl.steps, 2);
-	at_most(&p->rl.rl.tasks_per_step, 2);
-	at_most(&p->rl.rl.inner, 1);
+	AT_MOST(p->rl.rl.steps, 2);
+	AT_MOST(p->rl.rl.tasks_per_step, 2);
+	AT_MOST(p->rl.rl.inner, 1);
 	shrink_sampling(&p->rl.sample);
 	shrink_sampling(&p->eval.sample);
-	at_most(&p->eval.eval.limit, 2);
+	AT_MOST(p->eval.eval.limit, 2);
 	p->eval.eval.k.n = 0;
 }
 

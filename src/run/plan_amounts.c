@@ -129,7 +129,7 @@ static int draw_lengths(const struct prepare_args *given, const char *model, str
 
 static void set_sft(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, double usual)
 {
-	const struct sft_args *t = &s->sft.sft;
+	const struct sft_opts *t = &s->sft.sft;
 	double bytes = 0;
 
 	for (size_t i = 0; i < t->data.n; i++) {
@@ -161,7 +161,7 @@ static void set_rl(struct plan_job *j, const struct plan_args *a, const struct p
 	j->rl.steps = t->rl.steps;
 	j->rl.tasks_per_step = t->rl.tasks_per_step;
 	j->rl.n = t->sample.n;
-	j->rl.keep = strcmp(t->rl.method, "best-of-n") ? 0 : t->rl.keep;
+	j->rl.keep = t->rl.advantage.method == RL_best_of_n ? t->rl.advantage.keep : 0;
 	j->rl.inner = t->rl.inner;
 	j->rl.max_new = t->sample.max_new_tokens;
 	j->eval.tasks = a->eval_tasks ? a->eval_tasks : count_tasks(s->eval.eval.tasks);
@@ -182,7 +182,7 @@ int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct pla
 	set_rl(j, a, s);
 	if (j->prompt_tokens <= 0)
 		j->prompt_tokens = drawn.prompt_share > 0 ? drawn.row * drawn.prompt_share :
-							   prompt_tokens[prompt_style_by_name(str_of(s->rl.sample.prompt))];
+							   prompt_tokens[s->rl.sample.style];
 	j->answer_tokens = a->answer_tokens > 0 ? a->answer_tokens :
 			   drawn.prompt_share > 0 ? drawn.row * (1 - drawn.prompt_share) : (double)j->rl.max_new / 2;
 	return 0;

@@ -102,20 +102,20 @@ int run_final(const char *out, const char *name, struct buf *path)
 	return file_exists(buf_cstr(path)) && !checkpoint_verify(buf_cstr(path), NULL, NULL);
 }
 
-int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_args *s, int *done, struct err *e)
+int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_opts *s, int *done, struct err *e)
 {
-	struct sft_opts o = { .data = s->data.v, .n_data = s->data.n, .out = v->out, .epochs = s->epochs, .steps = s->steps,
-			      .batch = (int)s->batch, .accumulate = (int)s->accumulate, .max_length = (int)s->max_length,
-			      .shuffle = s->shuffle, .save_every = s->save_every, .seed = v->seed };
+	struct sft_opts o = *s;
 	struct sft_result r;
 
-	if (!s->data.n)
+	o.out = v->out;
+	o.seed = v->seed;
+	if (!o.data.n)
 		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl");
 	if (policy_args_options(p, o.seed, &o.policy, e))
 		return -1;
-	o.policy.trainer.apart = !s->pack;
+	o.policy.trainer.apart = !o.pack;
 	if (!o.policy.trainer.tape.max_tokens)
-		o.policy.trainer.tape.max_tokens = o.max_length * (s->pack ? 2 : 1);
+		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
 	if (sft_run(v->dev, v->store, &o, &r, e))
 		return -1;
 	*done = r.done;
@@ -145,6 +145,25 @@ static void print_rl(const struct run_env *v, const struct rl_result *r)
 		printf("rl: stopped at step %lld; the same command continues\n", (long long)r->steps);
 }
 
+/* What the tables filled, put together. */
+static int rl_options(struct rl_opts *o, const struct run_env *v, const struct run_rl_args *a, struct err *e)
+{
+	*o = *a->rl;
+	o->out = v->out;
+	o->seed = v->seed;
+	o->rollout = *a->sample;
+	o->rollout.seed = v->seed;
+	o->max_length = a->sft->max_length;
+	o->save_every = a->sft->save_every;
+	if (!o->tasks)
+		return err_set(e, ERR_USAGE, "say which tasks to learn from: --tasks FILE_OR_FOLDER");
+	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_args_options(a->policy, v->seed, &o->policy, e))
+		return -1;
+	o->rollout.strict = o->judge.track == TRACK_STRICT;
+	o->policy.trainer.optim.lr = o->lr;
+	return 0;
+}
+
 int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e)
 {
 	struct buf from = BUF_INIT;
@@ -152,12 +171,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	struct rl_result r;
 	int rc;
 
-	if (rl_args_options(a->rl, a->sample, a->judge, v->seed, &o, e) || policy_args_options(a->policy, v->seed, &o.policy, e))
+	if (rl_options(&o, v, a, e))
 		return -1;
-	o.out = v->out;
-	o.policy.trainer.optim.lr = a->rl->lr;
-	o.max_length = (int)a->sft->max_length;
-	o.save_every = a->sft->save_every;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length;
 	if (a->sft_run && !run_final(a->sft_run, "sft_final", &from)) {

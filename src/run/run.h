@@ -24,13 +24,13 @@ void run_close(struct run_env *v);
 int run_keep_config(const char *out, const char *name, struct str text, struct buf *kept, struct err *e);
 
 /* Each sets *done to 0 if it was stopped on request: the same call continues. */
-int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_args *s, int *done, struct err *e);
+int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_opts *s, int *done, struct err *e);
 
 struct run_rl_args {
 	const struct policy_args *policy;
-	const struct sft_args *sft;    /* max_length and save_every hold for both stages */
-	const struct rl_args *rl;
-	const struct sample_args *sample;
+	const struct sft_opts *sft;    /* max_length and save_every hold for both stages */
+	const struct rl_opts *rl;
+	const struct rollout_opts *sample;
 	const struct judge_args *judge;
 	const char *sft_run;           /* start from what stage sft of this run folder made; NULL: from the model */
 };
@@ -45,7 +45,7 @@ struct eval_bench;
 
 struct eval_bench_args {
 	const struct eval_args *eval;
-	const struct sample_args *sample;
+	const struct rollout_opts *sample;
 	const struct judge_args *judge;
 	const char *weights;           /* how they are kept */
 	uint64_t seed;

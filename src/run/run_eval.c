@@ -15,11 +15,17 @@ struct eval_bench {
 	struct taskset tasks;
 	struct eval_opts o;
 	struct model_opts model;
-	int slots;
 	struct progress bar;
 	size_t shown;
 	int64_t started_ns;
 };
+
+static void set_sampling(struct eval_bench *b, const struct eval_bench_args *a)
+{
+	b->o.rollout = *a->sample;
+	b->o.rollout.strict = b->judge.track == TRACK_STRICT;
+	b->o.rollout.seed = a->seed;
+}
 
 struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store, struct err *e)
 {
@@ -33,11 +39,10 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 	}
 	b->dev = dev;
 	b->store = store;
-	b->slots = (int)a->sample->slots;
 	rc = a->eval->tasks ? judge_args_options(a->judge, &b->judge, &po, e) :
 	     err_set(e, ERR_USAGE, "say what to evaluate on: tasks FILE_OR_FOLDER");
 	if (!rc)
-		sample_args_options(a->sample, b->judge.track == TRACK_STRICT, a->seed, &b->o.rollout);
+		set_sampling(b, a);
 	if (!rc)
 		rc = eval_args_options(a->eval, &b->o, e) || model_store_parse(str_of(a->weights), &b->model.store, e) ||
 		     taskset_open(&b->tasks, a->eval->tasks, e) ? -1 : 0;
@@ -119,7 +124,7 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e)
 {
-	struct infer_opts io = { .slots = b->slots, .length = b->o.rollout.max_new_tokens + 1024 };
+	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024 };
 	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store, .tick = tick, .tick_ctx = b };
 	struct model *m = NULL;
 	struct adapter *ad = NULL;

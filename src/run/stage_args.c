@@ -6,9 +6,9 @@ const struct opt train_opts[] = {
 	OPT_STR(struct train_args, out, "out", "DIR", NULL, "run folder; an interrupted run in it is continued"),
 	OPT_INT(struct train_args, seed, "seed", 0, 9e15, 1, "same seed, same machine: same bits"),
 	OPT_INCLUDE(struct train_args, policy, policy_args_table, "Model and optimiser"),
-	OPT_INCLUDE(struct train_args, sft, sft_args_table, "Supervised stage"),
-	OPT_INCLUDE(struct train_args, rl, rl_args_table, "Reinforcement stage"),
-	OPT_INCLUDE(struct train_args, sample, sample_args_table, "Sampling"),
+	OPT_INCLUDE(struct train_args, sft, sft_opt_table, "Supervised stage"),
+	OPT_INCLUDE(struct train_args, rl, rl_opt_table, "Reinforcement stage"),
+	OPT_INCLUDE(struct train_args, sample, rollout_opt_table, "Sampling"),
 	OPT_INCLUDE(struct train_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
@@ -26,7 +26,7 @@ const struct opt eval_opts[] = {
 	OPT_INT(struct eval_cmd_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
 	OPT_INT(struct eval_cmd_args, seed, "seed", 0, 9e15, 1, "same seed, same samples"),
 	OPT_FLAG(struct eval_cmd_args, json, "json", 0, "print the JSON instead of a table"),
-	OPT_INCLUDE(struct eval_cmd_args, sample, sample_args_table, "Sampling"),
+	OPT_INCLUDE(struct eval_cmd_args, sample, rollout_opt_table, "Sampling"),
 	OPT_INCLUDE(struct eval_cmd_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };

@@ -3,17 +3,18 @@
 #define RUN_STAGE_ARGS_H
 
 #include "eval/eval_args.h"
-#include "rl/rl_args.h"
+#include "rl/rl.h"
 #include "train/train_args.h"
+#include "verify/judge_args.h"
 #include "web/report.h"
 
 struct train_args {
 	const char *stage, *out;
 	int64_t seed;
 	struct policy_args policy;
-	struct sft_args sft;
-	struct rl_args rl;
-	struct sample_args sample;
+	struct sft_opts sft;
+	struct rl_opts rl;
+	struct rollout_opts sample;
 	struct judge_args judge;
 };
 
@@ -25,7 +26,7 @@ struct eval_cmd_args {
 	int64_t seed, threads;
 	int json;
 	struct eval_args eval;
-	struct sample_args sample;
+	struct rollout_opts sample;
 	struct judge_args judge;
 };
 

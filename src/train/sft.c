@@ -118,8 +118,8 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 		struct tok *t = tok_open(po.tokenizer ? po.tokenizer : po.model, e);
 
 		rc = t ? 0 : -1;
-		for (size_t i = 0; i < o->n_data && !rc; i++)
-			rc = dataset_load(&s->d, t, o->data[i], o->max_length, e);
+		for (size_t i = 0; i < o->data.n && !rc; i++)
+			rc = dataset_load(&s->d, t, o->data.v[i], o->max_length, e);
 		tok_free(t);
 	}
 	if (!rc && !s->d.seqs.n)

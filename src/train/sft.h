@@ -3,21 +3,23 @@
 #ifndef TRAIN_SFT_H
 #define TRAIN_SFT_H
 
+#include "base/opt.h"
 #include "store/store.h"
 #include "train/policy.h"
 
 struct sft_opts {
-	const char *const *data;       /* files of JSON lines */
-	size_t n_data;
+	struct opt_list data;          /* files of JSON lines */
 	const char *out;               /* run folder */
 	struct policy_opts policy;
 	int64_t epochs, steps;         /* steps 0: as the epochs give */
 	int batch, accumulate;         /* sequences a step: batch * accumulate */
 	int max_length;
+	int pack;                      /* several sequences behind each other in one pack */
 	int shuffle;
 	int64_t save_every;            /* steps; 0: only at the end */
 	uint64_t seed;
 };
+extern const struct opt sft_opt_table[];
 
 struct sft_result {
 	int64_t steps, tokens;

@@ -25,16 +25,19 @@ const struct opt policy_args_table[] = {
 	OPT_END
 };
 
-const struct opt sft_args_table[] = {
-	OPT_LIST(struct sft_args, data, "data", "FILE", 0, "JSON lines: messages, prompt and completion, or text; may be repeated"),
-	OPT_INT(struct sft_args, epochs, "epochs", 1, 100000, 1, "times through the data"),
-	OPT_INT(struct sft_args, steps, "steps", 0, 1000000000, 0, "optimiser steps; 0: as the epochs give"),
-	OPT_INT(struct sft_args, batch, "batch", 1, 1 << 20, 8, "sequences a micro-batch group"),
-	OPT_INT(struct sft_args, accumulate, "accumulate", 1, 1 << 20, 1, "groups a step: batch times this many sequences"),
-	OPT_INT(struct sft_args, max_length, "max-length", 8, 1 << 20, 2048, "tokens of a sequence; longer ones are cut"),
-	OPT_FLAG(struct sft_args, pack, "pack", 1, "several sequences behind each other in one pack"),
-	OPT_FLAG(struct sft_args, shuffle, "shuffle", 1, "another order in every epoch"),
-	OPT_INT(struct sft_args, save_every, "save-every", 0, 1000000000, 50, "steps between checkpoints; 0: only at the end"),
+static const struct sft_opts no_sft = { .epochs = 0 };
+
+const struct opt sft_opt_table[] = {
+	OPT_START(struct sft_opts, &no_sft),
+	OPT_LIST(struct sft_opts, data, "data", "FILE", 0, "JSON lines: messages, prompt and completion, or text; may be repeated"),
+	OPT_INT(struct sft_opts, epochs, "epochs", 1, 100000, 1, "times through the data"),
+	OPT_INT(struct sft_opts, steps, "steps", 0, 1000000000, 0, "optimiser steps; 0: as the epochs give"),
+	OPT_INT(struct sft_opts, batch, "batch", 1, 1 << 20, 8, "sequences a micro-batch group"),
+	OPT_INT(struct sft_opts, accumulate, "accumulate", 1, 1 << 20, 1, "groups a step: batch times this many sequences"),
+	OPT_INT(struct sft_opts, max_length, "max-length", 8, 1 << 20, 2048, "tokens of a sequence; longer ones are cut"),
+	OPT_FLAG(struct sft_opts, pack, "pack", 1, "several sequences behind each other in one pack"),
+	OPT_FLAG(struct sft_opts, shuffle, "shuffle", 1, "another order in every epoch"),
+	OPT_INT(struct sft_opts, save_every, "save-every", 0, 1000000000, 50, "steps between checkpoints; 0: only at the end"),
 	OPT_END
 };
 

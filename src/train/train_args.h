@@ -15,12 +15,4 @@ struct policy_args {
 extern const struct opt policy_args_table[];
 int policy_args_options(const struct policy_args *a, uint64_t seed, struct policy_opts *o, struct err *e);
 
-/* Of the supervised stage alone. */
-struct sft_args {
-	struct opt_list data;
-	int64_t epochs, steps, batch, accumulate, max_length, save_every;
-	int pack, shuffle;
-};
-extern const struct opt sft_args_table[];
-
 #endif

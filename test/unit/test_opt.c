@@ -12,6 +12,15 @@ struct lora {
 	double alpha;
 };
 
+/* As a library's struct is: narrow members, and some that are no options. */
+enum colour { RED, GREEN, BLUE };
+struct small {
+	int n;
+	float x;
+	enum colour colour;
+	int kept;
+};
+
 struct args {
 	const char *task, *track;
 	int64_t workers;
@@ -19,11 +28,21 @@ struct args {
 	int json;
 	struct opt_list k, name;
 	struct lora lora;
+	struct small small;
 };
 
 static const struct opt lora_opts[] = {
 	OPT_INT(struct lora, r, "lora-r", 0, 1024, 16, "rank"),
 	OPT_REAL(struct lora, alpha, "lora-alpha", 0, 1e6, 32, "scale"),
+	OPT_END
+};
+
+static const struct small small_start = { .kept = 7 };
+static const struct opt small_opts[] = {
+	OPT_START(struct small, &small_start),
+	OPT_INT(struct small, n, "small-n", 0, 100, 5, "narrow"),
+	OPT_REAL(struct small, x, "small-x", 0, 100, 0.8, "narrow"),
+	OPT_ENUM(struct small, colour, "colour", "red|green|blue", "green", "an enum"),
 	OPT_END
 };
 
@@ -38,6 +57,7 @@ static const struct opt table[] = {
 	OPT_LIST(struct args, k, "k", "N", 1, "values of k"),
 	OPT_LIST(struct args, name, "name", "S", 0, "names"),
 	OPT_INCLUDE(struct args, lora, lora_opts, "Adapter"),
+	OPT_INCLUDE(struct args, small, small_opts, NULL),
 	OPT_END
 };
 
@@ -104,6 +124,10 @@ static void test_command_line(void **state)
 	assert_int_equal(p.n, 3);
 	assert_string_equal(p.args[0], "x.py");
 	assert_string_equal(p.args[2], "--json");
+	opt_release(&p);
+	assert_int_equal(parse(&a, &p, &e, WORDS("--small-n", "9", "--colour=blue")), 0);
+	assert_true(a.small.n == 9 && a.small.x == 0.8f && a.small.colour == BLUE && a.small.kept == 7);
+	assert_contains(p.resolved.p, "small_x: 0.8\ncolour: \"blue\"\n");
 	opt_release(&p);
 	assert_int_equal(parse(&a, &p, &e, WORDS("--rules", "hybrid")), 0);          /* an old word */
 	assert_string_equal(a.track, "hybrid");
