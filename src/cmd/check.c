@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "py/caret.h"
 #include "verify/check_file.h"
+#include "verify/check_import.h"
 
 struct args {
 	int json, caret;
@@ -42,7 +43,9 @@ struct check_files {
 	const char *path;            /* of the file being checked */
 	struct str source;
 	struct jw w;
-	int64_t files, kernels, errors;
+	int64_t files, errors;
+	struct check_count count;
+	struct check_imports imports;
 	struct err *e;
 };
 
@@ -71,7 +74,7 @@ static void show_json(struct check_files *c, const char *how, const struct diag 
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
 	struct check_files *c = ctx;
-	const char *word = how == SEVERITY_ERROR ? "error" : "warning";
+	const char *word = how == SEVERITY_ERROR ? "error" : how == SEVERITY_UNSURE ? "unsure" : "warning";
 	struct buf lines = BUF_INIT;
 
 	c->errors += how == SEVERITY_ERROR;
@@ -107,7 +110,7 @@ static int check_one(struct check_files *c, const char *path)
 		show(c, SEVERITY_ERROR, &d);
 		goto out;
 	}
-	rc = check_file(&m, &c->o, &c->kernels, c->e) ? err_wrap(c->e, "checking '%s'", path) : 0;
+	rc = check_file(&m, &c->o, &c->count, c->e) ? err_wrap(c->e, "checking '%s'", path) : 0;
 	py_release(&m);
 out:
 	buf_release(&src);
@@ -154,9 +157,27 @@ static void finish_json(struct check_files *c, struct buf *out)
 	jw_key(&c->w, "files");
 	jw_int(&c->w, c->files);
 	jw_key(&c->w, "kernels");
-	jw_int(&c->w, c->kernels);
+	jw_int(&c->w, c->count.kernels);
+	jw_key(&c->w, "helpers");
+	jw_int(&c->w, c->count.helpers);
+	jw_key(&c->w, "compiled");
+	jw_int(&c->w, c->count.compiled);
+	jw_key(&c->w, "unsure");
+	jw_int(&c->w, c->count.unsure);
+	jw_key(&c->w, "errors");
+	jw_int(&c->w, c->errors);
 	jw_end(&c->w, '}');
 	puts(buf_cstr(out));
+}
+
+/* What was checked, so that silence means something. A single file without faults is silent, as
+ * compilers are. */
+static void finish_text(const struct check_files *c)
+{
+	if (c->files > 1)
+		printf("checked %lld files: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions that kernels call\n", (long long)c->files,
+			(long long)c->count.kernels, (long long)c->count.compiled, (long long)c->count.unsure, (long long)c->errors,
+			(long long)c->count.helpers);
 }
 
 /* The task that gives the inputs; nothing to do without one. */
@@ -183,11 +204,13 @@ static int check_with(struct check_files *c, const struct opt_parsed *p)
 	if (c->a->capability)
 		gpu.capability = (int)c->a->capability;
 	o.capability = gpu.capability;
-	c->o = (struct check_options){ .engine = tile_engine_new(&o, c->e), .gpu = &gpu, .report = show, .ctx = c };
+	check_imports_init(&c->imports);
+	c->o = (struct check_options){ .engine = tile_engine_new(&o, c->e), .gpu = &gpu, .importer = &c->imports.importer, .report = show, .ctx = c };
 	rc = !c->o.engine || open_task(c, &task) || check_all(c, p) ? -1 : 0;
 	if (c->o.task)
 		py_release(&task);
 	tile_engine_free(c->o.engine);
+	check_imports_release(&c->imports);
 	return rc;
 }
 
@@ -211,6 +234,8 @@ int cmd_check(int argc, char **argv)
 	rc = check_with(&c, &p);
 	if (!rc && a.json)
 		finish_json(&c, &out);
+	else if (!rc)
+		finish_text(&c);
 	buf_release(&out);
 	opt_release(&p);
 	return rc ? cmd_fail("check", &e) : c.errors ? CMD_NO : CMD_OK;

@@ -37,9 +37,31 @@ static void bind(struct check_env *env, struct str name, struct tile_val v)
 	env->names[env->n++] = (struct check_name){ .name = name, .v = v };
 }
 
+static const struct check_env *imported(const struct check_env *env, struct str module, int level)
+{
+	return env->importer ? env->importer->get(env->importer->ctx, env, module, level) : NULL;
+}
+
+struct tile_val check_env_get(const struct check_env *env, struct str name)
+{
+	const struct check_name *n = find(env, name);
+	return n ? n->v : other("object");
+}
+
+/* A dotted name is a member of another module of the tree. */
 static int lookup(void *ctx, struct str name, struct tile_val *out)
 {
-	const struct check_name *n = find(ctx, name);
+	const struct check_env *env = ctx;
+	const struct check_name *n = find(env, name);
+	size_t dot = name.n;
+	if (n)
+		*out = n->v;
+	while (!n && dot && name.p[dot - 1] != '.')
+		dot--;
+	if (n || !dot)
+		return n != NULL;
+	const struct check_env *other_env = imported(env, (struct str){ name.p, dot - 1 }, 0);
+	n = other_env ? find(other_env, (struct str){ name.p + dot, name.n - dot }) : NULL;
 	if (n)
 		*out = n->v;
 	return n != NULL;
@@ -112,6 +134,11 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		if (sc > SC_VOID)
 			return (struct tile_val){ .kind = TILE_V_DTYPE, .s = str_of(arena_printf(&env->mem, "*%s", sc_table[sc].sig)) };
 	}
+	if (c->args.n == 1 && fn.kind == TILE_V_BUILTIN && str_is(fn.s, "triton.language.dtype")) {
+		struct tile_val v = eval(env, c->args.v[0]);
+		if (v.kind == TILE_V_STR && sc_by_name(v.s) > SC_VOID)
+			return (struct tile_val){ .kind = TILE_V_DTYPE, .s = str_of(sc_table[sc_by_name(v.s)].module) };
+	}
 	if (c->args.n == 1 && c->func->kind == PY_Name && str_is(c->func->u.Name.id, "float")) {
 		struct tile_val v = eval(env, c->args.v[0]);
 		if (v.kind == TILE_V_STR && str_is(v.s, "inf"))
@@ -164,6 +191,7 @@ static struct tile_val eval(struct check_env *env, const struct py_node *n)
 		v = eval(env, n->u.Attribute.value);
 		return v.kind == TILE_V_MODULE ? module_member(env, v.s, n->u.Attribute.attr) : other("object");
 	case PY_Call: return eval_call(env, &n->u.Call);
+	case PY_IfExp: return eval(env, n->u.IfExp.body);       /* as the body of an if: what is there where all is there */
 	case PY_Tuple: return eval_tuple(env, &n->u.Tuple.elts);
 	case PY_UnaryOp:
 		v = eval(env, n->u.UnaryOp.operand);
@@ -193,15 +221,44 @@ static void import_module(struct check_env *env, const struct py_Import *im)
 	}
 }
 
+/* Packages hand Triton on under its usual names, behind conditions that nothing here decides. */
+static struct tile_val by_custom(struct str name)
+{
+	static const struct { const char *name, *module; } customs[] = {
+		{ "tl", "triton.language" }, { "triton", "triton" }, { "libdevice", "triton.language.extra.libdevice" },
+		{ "tldevice", "triton.language.extra.libdevice" },
+	};
+	for (size_t i = 0; i < COUNT_OF(customs); i++)
+		if (str_is(name, customs[i].name))
+			return (struct tile_val){ .kind = TILE_V_MODULE, .s = str_of(customs[i].module) };
+	return other("imported object");
+}
+
+/* What `from module import name` gives: a name of a module of the tree, a module below it, or a
+ * member of what is known without a tree. */
+static struct tile_val from_module(struct check_env *env, struct str module, int level, struct str name)
+{
+	if (!level && str_starts(module, "triton"))
+		return module_member(env, module, name);
+	const struct check_env *there = imported(env, module, level);
+	const struct check_name *n = there ? find(there, name) : NULL;
+	if (n && n->v.kind != TILE_V_OTHER)
+		return n->v;
+	struct str below = module.n ? dotted(env, module, name) : name;
+	if (!n && there && !level && imported(env, below, 0))
+		return (struct tile_val){ .kind = TILE_V_MODULE, .s = below };
+	struct tile_val custom = by_custom(name);
+	if (custom.kind != TILE_V_OTHER || level || there)
+		return custom;
+	return module_member(env, module, name);
+}
+
 static void import_from(struct check_env *env, const struct py_ImportFrom *im)
 {
 	for (size_t i = 0; i < im->names.n; i++) {
 		const struct py_alias *a = &im->names.v[i]->u.alias;
 		struct str name = a->asname.p ? a->asname : a->name;
-		if (im->level || !im->module.p)
-			bind(env, name, other("imported object"));
-		else
-			bind(env, name, module_member(env, im->module, a->name));
+		bind(env, name, from_module(env, im->module.p ? im->module : STR(""), im->level, a->name));
 	}
 }
 
@@ -291,9 +348,9 @@ static void count_functions(void *ctx, struct py_node *n)
 	py_children(n, count_functions, ctx);
 }
 
-int check_env_init(struct check_env *env, const struct py_module *m, struct err *e)
+int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer, struct err *e)
 {
-	*env = (struct check_env){ .module = m };
+	*env = (struct check_env){ .module = m, .importer = importer };
 	size_t n = 0;
 	jmp_buf trap;
 	if (setjmp(trap)) {

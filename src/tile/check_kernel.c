@@ -24,11 +24,46 @@ static int is_certain(const struct diag *d)
 		REASON_unknown_tl_name, REASON_non_constexpr_global, REASON_unsupported_syntax,
 		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call, REASON_bad_parameter,
 	};
+	/* a function of a library may have a value that is known when the kernel is compiled */
+	if (d->reason == REASON_non_constexpr_global && strstr(d->text, "Unsupported function referenced: torch."))
+		return 0;
 	for (size_t i = 0; i < COUNT_OF(certain); i++)
 		if (certain[i] == d->reason)
 			return 1;
 	/* a name that is assigned somewhere may be so under other constants */
 	return d->reason == REASON_undefined_name && !strstr(d->hint, "assigned");
+}
+
+/* Which lines an if statement covers whose other side might be taken under other constants. */
+struct if_scan { int line, inside; };
+
+static void last_line(void *ctx, struct py_node *n)
+{
+	int *last = ctx;
+	*last = MAX(*last, n->line);
+	py_children(n, last_line, ctx);
+}
+
+static void find_if(void *ctx, struct py_node *n)
+{
+	struct if_scan *s = ctx;
+	int last = n->line;
+	if (n->kind == PY_If || n->kind == PY_IfExp)
+		py_children(n, last_line, &last);
+	s->inside |= last > n->line && s->line > n->line && s->line <= last;
+	py_children(n, find_if, ctx);
+}
+
+/* The error is in a branch, or in a function that another file defines. */
+static int may_be_avoided(const struct tile_fn *fn, const struct diag *d)
+{
+	struct if_scan s = { .line = d->line };
+	int last = fn->def->line;
+	py_children(fn->def, last_line, &last);
+	if (d->line < fn->def->line || d->line > last)
+		return 1;
+	py_children(fn->def, find_if, &s);
+	return s.inside;
 }
 
 static const char *const other_types[] = { "*i64", "*i32", "*fp16", "*i8", "fp32", "i32", "*fp32", NULL };
@@ -91,7 +126,7 @@ static int try_constants(struct search *s, size_t i)
 static int climb(struct search *s)
 {
 	int better = 1;
-	while (better > 0 && s->best.reason != REASON_ok && !is_certain(&s->best)) {
+	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(&s->best) || may_be_avoided(s->c->l.fn, &s->best))) {
 		better = 0;
 		for (size_t i = 0; i < s->c->l.n_args && !better && s->tries < MOST_TRIES; i++)
 			better = s->c->types[i] ? try_types(s, i) : try_constants(s, i);
@@ -105,7 +140,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	int rc = check_launch_infer(&c, env, fn, e);
 	if (!rc)
 		rc = compile_one(g, &c, d, e);
-	if (rc == 1 && !is_certain(d)) {
+	if (rc == 1 && (!is_certain(d) || may_be_avoided(fn, d))) {
 		struct search s = { .g = g, .c = &c, .best = *d, .e = e };
 		rc = climb(&s);
 		*d = s.best;
@@ -114,11 +149,16 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	return rc;
 }
 
-int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, struct err *e)
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, int *unsure,
+			  struct err *e)
 {
 	int rc = 0;
-	if (!check_signature_comment(env, fn, 0).n)
-		return check_guessed(g, env, fn, d, e);
+	*unsure = 0;
+	if (!check_signature_comment(env, fn, 0).n) {
+		rc = check_guessed(g, env, fn, d, e);
+		*unsure = rc > 0 && (!is_certain(d) || may_be_avoided(fn, d) || strstr(d->text, "imported object"));
+		return rc;
+	}
 	for (size_t i = 0; !rc; i++) {
 		struct str sig = check_signature_comment(env, fn, i);
 		struct check_launch c;

@@ -12,18 +12,30 @@
 
 struct check_name { struct str name; struct tile_val v; };
 
+/* Where imports lead: the top level of another module of the tree that `from` is in (level: dots
+ * of a relative import), or NULL if there is none. It must outlive who asked. */
+struct check_env;
+struct check_importer {
+	const struct check_env *(*get)(void *ctx, const struct check_env *from, struct str module, int level);
+	void *ctx;
+};
+
 struct check_env {
 	const struct py_module *module;
 	struct check_name *names;
 	size_t n, cap;
 	struct tile_fn *fns;            /* every jit function of the top level, in order */
 	size_t n_fns;
+	const struct check_importer *importer;  /* NULL: nothing outside the module is known */
 	struct arena mem;
 };
 
-int check_env_init(struct check_env *env, const struct py_module *m, struct err *e);
+int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer, struct err *e);
 void check_env_release(struct check_env *env);
 const struct tile_fn *check_env_fn(const struct check_env *env, struct str name);
+
+/* What a name of the top level is bound to; kind OTHER where that is not known, or there is none. */
+struct tile_val check_env_get(const struct check_env *env, struct str name);
 
 /* Arguments of an imagined launch: values, and types where a value cannot express them. */
 struct check_launch {
@@ -43,8 +55,10 @@ int check_launch_infer(struct check_launch *c, const struct check_env *env, cons
 void check_launch_release(struct check_launch *c);
 
 /* Compiles fn under the types inferred from use, or those of its signature comments, all of
- * them in turn. 0: nothing wrong. 1: refused, *d. -1: *e. */
-int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, struct err *e);
+ * them in turn. 0: nothing wrong. 1: refused, *d; *unsure: under other types, or if more were
+ * known of what it imports, it might not be. -1: *e. */
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, int *unsure,
+			  struct err *e);
 /* A function that other functions call, not one that is launched: it returns a value, or is
  * named in a call of another jit function. */
 int check_is_helper(const struct check_env *env, const struct tile_fn *fn);

@@ -198,7 +198,20 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 
 /* --- guesses ------------------------------------------------------------------------------------------- */
 
-struct uses { const struct tile_fn *fn; unsigned char *pointer; int in_address; };
+/* What the body does with a parameter, directly or through names that it gives to sums with it. */
+struct use {
+	unsigned char pointer;      /* loads or stores go through it */
+	unsigned char index;        /* what is loaded through it is part of an address or bounds a loop */
+};
+
+/* A local name: the parameter whose address it is made from, and the one it was loaded through. */
+struct alias { struct str name; int address, loaded; };
+
+struct uses {
+	const struct tile_fn *fn;
+	struct use *of;
+	struct { struct alias v[256]; size_t n; } names;
+};
 
 static int param_index(const struct tile_fn *fn, struct str name)
 {
@@ -208,26 +221,99 @@ static int param_index(const struct tile_fn *fn, struct str name)
 	return -1;
 }
 
-/* The leftmost name of a sum is the pointer: x_ptr + row * stride + cols. */
-static void mark_address(struct uses *u, const struct py_node *n)
+static struct alias *alias_of(struct uses *u, struct str name)
 {
-	if (n->kind == PY_Name) {
-		int i = param_index(u->fn, n->u.Name.id);
-		if (i >= 0)
-			u->pointer[i] = 1;
-	} else if (n->kind == PY_BinOp && (n->u.BinOp.op == PY_OP_Add || n->u.BinOp.op == PY_OP_Sub)) {
-		mark_address(u, n->u.BinOp.left);
+	for (size_t i = 0; i < u->names.n; i++)
+		if (str_eq(u->names.v[i].name, name))
+			return &u->names.v[i];
+	return NULL;
+}
+
+/* The parameter behind the leftmost name of a sum, the pointer: x_ptr + row * stride + cols. -1: none. */
+static int address_param(struct uses *u, const struct py_node *n)
+{
+	while (n->kind == PY_BinOp && (n->u.BinOp.op == PY_OP_Add || n->u.BinOp.op == PY_OP_Sub))
+		n = n->u.BinOp.left;
+	if (n->kind == PY_Call && n->u.Call.args.n && n->u.Call.func->kind == PY_Attribute)
+		return address_param(u, n->u.Call.args.v[0]);    /* tl.multiple_of(p, 16), tl.make_block_ptr(p, ...) */
+	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Attribute)
+		return address_param(u, n->u.Call.func->u.Attribute.value);     /* p.to(...) */
+	if (n->kind != PY_Name)
+		return -1;
+	const struct alias *a = alias_of(u, n->u.Name.id);
+	return a && a->address >= 0 ? a->address : param_index(u->fn, n->u.Name.id);
+}
+
+static int is_access(const struct py_node *n)
+{
+	if (n->kind != PY_Call || n->u.Call.func->kind != PY_Attribute || !n->u.Call.args.n)
+		return 0;
+	struct str f = n->u.Call.func->u.Attribute.attr;
+	return str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") || str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor");
+}
+
+/* The load a value comes from: tl.load(...), tl.load(...).to(t). NULL: none. */
+static const struct py_node *load_of(const struct py_node *n)
+{
+	while (n->kind == PY_Call && n->u.Call.func->kind == PY_Attribute) {
+		if (str_is(n->u.Call.func->u.Attribute.attr, "load"))
+			return n->u.Call.args.n ? n : NULL;
+		n = n->u.Call.func->u.Attribute.value;
 	}
+	return NULL;
+}
+
+/* Every name in an expression that was loaded holds integers. */
+static void mark_integers(void *ctx, struct py_node *n)
+{
+	struct uses *u = ctx;
+	const struct py_node *load = load_of(n);
+	const struct alias *a = n->kind == PY_Name ? alias_of(u, n->u.Name.id) : NULL;
+	int i = load ? address_param(u, load->u.Call.args.v[0]) : a ? a->loaded : -1;
+	if (i >= 0)
+		u->of[i].index = 1;
+	if (!load)
+		py_children(n, mark_integers, ctx);
+}
+
+static void mark_address(struct uses *u, struct py_node *n)
+{
+	int i = address_param(u, n);
+	if (i >= 0)
+		u->of[i].pointer = 1;
+	for (; n->kind == PY_BinOp && (n->u.BinOp.op == PY_OP_Add || n->u.BinOp.op == PY_OP_Sub); n = n->u.BinOp.left)
+		mark_integers(u, n->u.BinOp.right);
+}
+
+static void note_assignment(struct uses *u, const struct py_node *target, struct py_node *value)
+{
+	if (target->kind != PY_Name)
+		return;
+	struct alias *a = alias_of(u, target->u.Name.id);
+	const struct py_node *load = load_of(value);
+	if (!a && u->names.n == COUNT_OF(u->names.v))
+		return;
+	if (!a) {
+		a = &u->names.v[u->names.n++];
+		*a = (struct alias){ .name = target->u.Name.id, .address = -1, .loaded = -1 };
+	}
+	int i = load ? -1 : address_param(u, value);
+	a->address = a->address >= 0 ? a->address : i;
+	a->loaded = a->loaded >= 0 || !load ? a->loaded : address_param(u, load->u.Call.args.v[0]);
+	/* A name that a pointer was given to is one: what is added to it is an offset. */
+	if (i >= 0 && u->of[i].pointer)
+		mark_address(u, value);
 }
 
 static void mark_uses(void *ctx, struct py_node *n)
 {
 	struct uses *u = ctx;
-	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Attribute && n->u.Call.args.n) {
-		struct str f = n->u.Call.func->u.Attribute.attr;
-		if (str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") || str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor"))
-			mark_address(u, n->u.Call.args.v[0]);
-	}
+	if (is_access(n))
+		mark_address(u, n->u.Call.args.v[0]);
+	if (n->kind == PY_Assign && n->u.Assign.targets.n == 1)
+		note_assignment(u, n->u.Assign.targets.v[0], n->u.Assign.value);
+	if (n->kind == PY_For)
+		mark_integers(u, n->u.For.iter);
 	py_children(n, mark_uses, ctx);
 }
 
@@ -263,11 +349,14 @@ int check_launch_infer(struct check_launch *c, const struct check_env *env, cons
 	if (launch_init(c, fn, e))
 		return -1;
 	size_t n = n_params(fn);
-	struct uses u = { .fn = fn, .pointer = arena_zalloc(&c->mem, n + 1) };
-	if (!u.pointer)
+	struct uses *u = arena_zalloc(&c->mem, sizeof *u);
+	if (!u || !(u->of = arena_array(&c->mem, n + 1, sizeof *u->of)))
 		return err_nomem(e);
-	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
-		mark_uses(&u, fn->def->u.FunctionDef.body.v[i]);
+	u->fn = fn;
+	/* once more: a name may be used as an address after it was given its value */
+	for (int round = 0; round < 3; round++)
+		for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
+			mark_uses(u, fn->def->u.FunctionDef.body.v[i]);
 	for (size_t i = 0; i < n; i++) {
 		struct spec_param p;
 		spec_param(fn, i, &p);
@@ -276,8 +365,8 @@ int check_launch_infer(struct check_launch *c, const struct check_env *env, cons
 				c->args[i] = guess_constant(p.name);
 		} else if (p.type[0]) {
 			set_type(c, i, str_of(p.type));
-		} else if (u.pointer[i] || str_ends(p.name, "_ptr") || str_ends(p.name, "_ptrs")) {
-			set_type(c, i, STR("*fp32"));
+		} else if (u->of[i].pointer || str_ends(p.name, "_ptr") || str_ends(p.name, "_ptrs")) {
+			set_type(c, i, u->of[i].index ? STR("*i32") : STR("*fp32"));
 		} else {
 			set_type(c, i, contains_word(p.name, floats) ? STR("fp32") : STR("i32"));
 		}

@@ -26,6 +26,17 @@ void front_frame_init(struct front *f, struct front_frame *fr, const struct tile
 	fr->defs = arena_zalloc(f->a, fr->n_names + 1);
 }
 
+/* A union of types is one to Python; its sides are visited like any annotation. */
+static void front_annotation(struct front *f, const struct py_node *n)
+{
+	if (n->kind != PY_BinOp || n->u.BinOp.op != PY_OP_BitOr) {
+		front_expr(f, n);
+		return;
+	}
+	front_annotation(f, n->u.BinOp.left);
+	front_annotation(f, n->u.BinOp.right);
+}
+
 /* Triton visits annotations and defaults like any expression of the function, before its
  * body: `x: bool` names something that does not exist there. */
 void front_signature(struct front *f)
@@ -36,7 +47,7 @@ void front_signature(struct front *f)
 		const struct py_node *a = p->args.v[i];
 		fr->cur = a;
 		if (a->u.arg.annotation)
-			front_expr(f, a->u.arg.annotation);
+			front_annotation(f, a->u.arg.annotation);
 	}
 	fr->cur = fr->fn->def;
 }
@@ -313,6 +324,8 @@ struct lang_val front_call(struct front *f, struct lang_val fn, const struct fro
 			return front_math(f, str_of(fn.u.b->name), args);
 		return lang_libdevice_call(f, str_of(fn.u.b->name), args);
 	case LANG_CLASS:
+		if (str_is(fn.u.s, "dtype") && args->n == 1 && args->v[0].kind == LANG_STR && sc_by_name(args->v[0].u.s) >= 0)
+			return lang_type(ty_sc((enum sc)sc_by_name(args->v[0].u.s)));
 		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == LANG_TUPLE)
 			return args->v[0];
 		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));

@@ -270,37 +270,42 @@ static void check_unused(struct file_check *c, size_t i)
 	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
 }
 
-static int check_others(struct file_check *c, int64_t *kernels)
+static int check_others(struct file_check *c, struct check_count *count)
 {
 	for (size_t i = 0; i < c->env.n_fns; i++) {
 		const struct tile_fn *fn = &c->env.fns[i];
 		struct diag d = { .reason = REASON_ok };
-		int commented = check_signature_comment(&c->env, fn, 0).n > 0, rc;
+		int commented = check_signature_comment(&c->env, fn, 0).n > 0, unsure = 0, rc = 0;
 
-		if (!commented && check_is_helper(&c->env, fn))
+		if (!commented && check_is_helper(&c->env, fn)) {
+			count->helpers++;
 			continue;
-		++*kernels;
+		}
+		count->kernels++;
 		check_unused(c, i);
-		if (c->launched[i] && !commented)
-			continue;
-		rc = check_kernel_inferred(c->o->engine, &c->env, fn, &d, c->e);
-		if (rc < 0 || (rc > 0 && add_found(c, &d)))
+		if (!c->launched[i] || commented)
+			rc = check_kernel_inferred(c->o->engine, &c->env, fn, &d, &unsure, c->e);
+		count->compiled += !rc;
+		count->unsure += unsure;
+		if (unsure)
+			c->o->report(c->o->ctx, SEVERITY_UNSURE, &d);
+		else if (rc < 0 || (rc > 0 && add_found(c, &d)))
 			return -1;
 	}
 	return 0;
 }
 
-int check_file(const struct py_module *m, const struct check_options *o, int64_t *kernels, struct err *e)
+int check_file(const struct py_module *m, const struct check_options *o, struct check_count *count, struct err *e)
 {
 	struct file_check c = { .m = m, .o = o, .e = e };
 	int rc;
 
-	if (check_env_init(&c.env, m, e))
+	if (check_env_init(&c.env, m, o->importer, e))
 		return -1;
 	c.launched = mem_array(c.env.n_fns + 1, 1);
 	rc = !c.launched ? err_nomem(e) : is_program(&c) ? check_launched(&c) : 0;
 	if (!rc)
-		rc = check_others(&c, kernels);
+		rc = check_others(&c, count);
 	tile_engine_clear(o->engine);
 	mem_free(c.launched);
 	vec_free(&c.found);

@@ -138,3 +138,58 @@ sed '/^def get_in/,$d' "$tmp/program.py" | sed 's/BLOCK=64/BLOCK=48/' >"$tmp/mod
 printf 'import torch\ndef get_inputs():\n    return [torch.rand(48, 48)]\ndef get_init_inputs():\n    return []\n' >"$tmp/inputs.py"
 "$TRITONRL" check "$tmp/model.py" >/dev/null || fail "without inputs nothing is known of the launch"
 ! "$TRITONRL" check "$tmp/model.py" --task "$tmp/inputs.py" >/dev/null || fail "--task gives no inputs"
+
+# imports inside a tree, pointers by a second name, what is only a guess, and the closing line
+mkdir -p "$tmp/tree/pkg/ops"
+printf 'try:\n    import triton\n    import triton.language as tl\nexcept ImportError:\n    tl = None\n' >"$tmp/tree/pkg/lang.py"
+touch "$tmp/tree/pkg/__init__.py" "$tmp/tree/pkg/ops/__init__.py"
+cat >"$tmp/tree/pkg/ops/helper.py" <<'END'
+from pkg.lang import tl, triton
+
+HALF = tl.constexpr(1.0 / 2)
+
+
+@triton.jit
+def halve(x):
+    return x * HALF
+END
+cat >"$tmp/tree/pkg/ops/kernel.py" <<'END'
+from typing import Optional
+
+import pkg.ops.helper as other
+from pkg.lang import tl, triton
+
+from .helper import halve
+
+
+@triton.jit
+def direct(x_ptr, n, limit: int | None, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, halve(tl.load(x_ptr + i, mask=i < n)), mask=i < n)
+
+
+@triton.jit
+def through(table, out, stride, BITS: tl.constexpr, BLOCK: tl.constexpr):
+    kind: tl.constexpr = tl.dtype(f"int{BITS * 2}")
+    row = table + tl.program_id(0) * stride
+    at = tl.load(row)
+    tl.store(out + at * stride + tl.core.arange(0, BLOCK), other.halve(tl.full([BLOCK], 1.0, tl.float32)).to(kind))
+
+
+@triton.jit
+def unknown(x_ptr, MODE: tl.constexpr):
+    tl.static_assert(MODE == "fast and loose")
+    tl.store(x_ptr, 1.0)
+
+
+@triton.jit
+def guarded(x_ptr, MODE: tl.constexpr):
+    if MODE == "other":
+        raise ValueError("no")
+    else:
+        tl.store(x_ptr, 1.0)
+END
+rc=0; "$TRITONRL" check "$tmp/tree" >"$tmp/out" || rc=$?
+[ $rc = 0 ] || fail "a sound tree is refused: $(cat "$tmp/out")"
+grep -q 'kernel.py:[0-9]*:[0-9]*: unsure\[static_assert\]' "$tmp/out" || fail "a guess is no error and no silence: $(cat "$tmp/out")"
+grep -qx 'checked 5 files: 4 kernels, 3 compile, 1 unsure, 0 errors; 1 functions that kernels call' "$tmp/out" || fail "what was checked: $(cat "$tmp/out")"

@@ -22,11 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_adds(&src, head);
 	buf_add(&src, data, size);
 	if (!py_parse(&m, buf_str(&src), "fuzz.py", 64u << 20, &e)) {
-		if (!check_env_init(&env, &m, &e)) {
+		if (!check_env_init(&env, &m, NULL, &e)) {
 			for (size_t i = 0; i < env.n_fns && i < 4; i++) {
 				struct diag d = { 0 };
+				int unsure;
 				err_clear(&e);
-				if (check_kernel_inferred(g, &env, &env.fns[i], &d, &e) < 0 && e.code == ERR_STATE)
+				if (check_kernel_inferred(g, &env, &env.fns[i], &d, &unsure, &e) < 0 && e.code == ERR_STATE)
 					bug_at("fuzz", 0, "%s", e.text);
 			}
 			check_env_release(&env);

@@ -84,7 +84,7 @@ static int load(const char *path, struct buf *src, struct py_module *m, struct c
 {
 	if (file_read(path, 0, src, e) || py_parse(m, buf_str(src), path, 0, e))
 		return -1;
-	return check_env_init(env, m, e);
+	return check_env_init(env, m, NULL, e);
 }
 
 int main(int argc, char **argv)

@@ -132,7 +132,7 @@ static int one(struct tile_engine *g, const struct json *j, struct buf *ops, str
 	struct py_module m;
 	struct check_env env;
 	const char *path = text(j, "path");
-	if (file_read(path, 0, &src, e) || py_parse(&m, buf_str(&src), path, 0, e) || check_env_init(&env, &m, e))
+	if (file_read(path, 0, &src, e) || py_parse(&m, buf_str(&src), path, 0, e) || check_env_init(&env, &m, NULL, e))
 		return -1;
 	int rc = execute(g, j, &env, ops, d, e);
 	check_env_release(&env);

@@ -329,7 +329,7 @@ int main(int argc, char **argv)
 		struct err e = ERR_INIT;
 		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 		if (!s.g || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
-		    check_env_init(&s.env, &s.m, &e)) {
+		    check_env_init(&s.env, &s.m, NULL, &e)) {
 			fprintf(stderr, "%s: %s\n", argv[i], e.text);
 			return 2;
 		}

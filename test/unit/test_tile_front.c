@@ -30,7 +30,7 @@ static void open_source(struct fixture *x, const char *source)
 	x->g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &x->e);
 	assert_non_null(x->g);
 	assert_int_equal(py_parse(&x->m, str_of(source), "test.py", 0, &x->e), 0);
-	assert_int_equal(check_env_init(&x->env, &x->m, &x->e), 0);
+	assert_int_equal(check_env_init(&x->env, &x->m, NULL, &x->e), 0);
 }
 
 static void close_source(struct fixture *x)
