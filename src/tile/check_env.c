@@ -119,6 +119,41 @@ static struct str path_last(struct str dotted_name)
 	return (struct str){ dotted_name.p + at, dotted_name.n - at };
 }
 
+static double number_of(const struct tile_val *v)
+{
+	return v->kind == TILE_V_FLOAT ? v->f : (double)v->i;
+}
+
+/* max(...), min(...), int(x), float(x), abs(x) and functions of math, on numbers. */
+static struct tile_val eval_number(struct check_env *env, const struct py_Call *c, struct str fn)
+{
+	static const struct { const char *name; double (*fn)(double); int gives_int; } table[] = {
+		{ "float", NULL, 0 }, { "int", trunc, 1 }, { "abs", fabs, 0 }, { "math.sqrt", sqrt, 0 }, { "math.log", log, 0 }, { "math.log2", log2, 0 },
+		{ "math.exp", exp, 0 }, { "math.ceil", ceil, 1 }, { "math.floor", floor, 1 },
+	};
+	struct tile_val best = other("object");
+	int most = str_is(fn, "max") ? 1 : str_is(fn, "min") ? -1 : 0;
+	for (size_t i = 0; i < c->args.n; i++) {
+		struct tile_val v = eval(env, c->args.v[i]);
+		if ((v.kind != TILE_V_INT && v.kind != TILE_V_FLOAT) || (i && !most))
+			return other("object");
+		if (!i || (number_of(&v) - number_of(&best)) * most > 0)
+			best = v;
+	}
+	if (most || best.kind == TILE_V_OTHER)
+		return best;
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
+		double x = number_of(&best);
+		if (!str_is(fn, table[i].name))
+			continue;
+		x = table[i].fn ? table[i].fn(x) : x;
+		if (table[i].gives_int || (best.kind == TILE_V_INT && str_is(fn, "abs")))
+			return fabs(x) < 9e15 ? (struct tile_val){ .kind = TILE_V_INT, .i = (int64_t)x } : other("int");
+		return (struct tile_val){ .kind = TILE_V_FLOAT, .f = x };
+	}
+	return other("object");
+}
+
 static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 {
 	struct tile_val fn = eval(env, c->func);
@@ -146,7 +181,7 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		if (v.kind == TILE_V_STR && str_is(v.s, "-inf"))
 			return (struct tile_val){ .kind = TILE_V_FLOAT, .f = -INFINITY };
 	}
-	return other("object");
+	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id) : fn.kind == TILE_V_OTHER ? eval_number(env, c, fn.s) : other("object");
 }
 
 static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile_val b)
