@@ -108,7 +108,7 @@ static int once(struct tile_engine *g, size_t k, double *parse, double *compile,
 	if (py_parse(&m, str_of(kernels[k].source), "bench.py", 0, e))
 		return -1;
 	double t1 = cpu_us();
-	int rc = check_env_init(&env, &m, e) || check_launch_parse(&c, &env, &env.fns[0], str_of(kernels[k].signature), e);
+	int rc = check_env_init(&env, &m, NULL, e) || check_launch_parse(&c, &env, &env.fns[0], str_of(kernels[k].signature), e);
 	double t2 = cpu_us();
 	if (!rc)
 		rc = compile_kernel(g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &d, &unsupported, e);
