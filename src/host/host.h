@@ -73,7 +73,6 @@ int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx);
 
 /* --- what the program did --------------------------------------------------------------------- */
 
-struct host_ops { const struct host_op *v; size_t n; };
 struct host_ops host_ops(const struct host *h);
 void host_ops_clear(struct host *h);
 /* Replaces host_options.compute from here on. */

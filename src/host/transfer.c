@@ -52,6 +52,7 @@ static int import_tensor(struct importer *m, const struct tensor_obj *from, stru
 	if (val_tensor(m->h, &t, from->device, out))
 		return -1;
 	out->u.t->requires_grad = from->requires_grad;
+	out->u.t->leaf = from->leaf;
 	out->u.t->is_param = from->is_param;
 	if (from->is_param)
 		out->u.o->cls = m->h->type.param_class;

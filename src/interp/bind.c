@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "interp/attr.h"
+#include "interp/bind_check.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/import.h"
@@ -156,69 +157,18 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 	return sig_check(h, s, row, a);
 }
 
-/* --- device and gradients of a call's tensors ------------------------------------------------------- */
-
-struct tensor_flags { int seen; enum host_device device; int grad; int mixed; enum host_device other; int zero_dim_cpu; };
-
-static void note_tensor(struct tensor_flags *f, const struct tensor_obj *t)
-{
-	f->grad |= t->requires_grad;
-	if (t->t.ndim == 0 && t->device == HOST_CPU) {      /* a CPU scalar goes with any device */
-		f->zero_dim_cpu = 1;
-		return;
-	}
-	if (!f->seen) {
-		f->seen = 1;
-		f->device = t->device;
-	} else if (f->device != t->device) {
-		f->mixed = 1;
-		f->other = t->device;
-	}
-}
-
-static void note_args(struct tensor_flags *f, const struct val *a, size_t n, int depth)
-{
-	for (size_t i = 0; i < n; i++)
-		if (a[i].kind == V_TENSOR)
-			note_tensor(f, a[i].u.t);
-		else if ((a[i].kind == V_LIST || a[i].kind == V_TUPLE) && depth < 2)
-			note_args(f, a[i].u.seq->v, MIN(a[i].u.seq->n, 256), depth + 1);
-}
-
-static const char *device_name(enum host_device d)
-{
-	return d == HOST_CUDA ? "cuda:0" : d == HOST_META ? "meta" : "cpu";
-}
-
-static int check_tensors(struct host *h, const struct bind_row *row, const struct sig *s, const struct val *a)
-{
-	struct tensor_flags f = { .device = HOST_CPU };
-	note_args(&f, a, s->n, 0);
-	h->torch.call_device = f.device;
-	h->torch.call_grad = f.grad && h->torch.grad_enabled;
-	if (s->device >= 0 && a[s->device].kind == V_DEVICE)
-		h->torch.call_device = (enum host_device)a[s->device].aux;
-	if (f.mixed && row->flags & BIND_COMPUTE && !(row->flags & BIND_ANY_DEVICE))
-		return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-				  device_name(f.device == HOST_CUDA ? f.device : f.other), device_name(f.device == HOST_CUDA ? f.other : f.device));
-	if (row->flags & BIND_INPLACE && a[0].kind == V_TENSOR && a[0].u.t->requires_grad && a[0].u.t->is_param &&
-	    h->torch.grad_enabled && row->flags & BIND_COMPUTE)
-		return host_raise(h, EXC_RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
-	return row->flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
-}
-
-struct host_op *host_record_op(struct host *h, const struct bind_row *row)
+struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsigned flags)
 {
 	int line, col;
 	host_position(h, &line, &col);
 	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
-		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line) {
+		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags) {
 			h->did.ops.v[i].count++;
 			return &h->did.ops.v[i];
 		}
 	if (h->did.ops.n >= 100000)
 		return NULL;
-	struct host_op op = { .name = row->name, .line = line, .flags = row->flags, .count = 1 };
+	struct host_op op = { .name = row->name, .line = line, .flags = flags, .count = 1 };
 	if (vec_push(&h->did.ops, op)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
@@ -231,9 +181,9 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row)
 enum { CALL_STEPS = 10 };                /* an operation on a small tensor takes as long as this many steps */
 
 /* Operations on tensors cost fuel by their work, so that a few large ones end, too. */
-static int burn_work(struct host *h, const struct bind_row *row, const struct val *a, size_t n, struct val out)
+static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a, size_t n, struct val out)
 {
-	struct host_op *op = host_record_op(h, row);
+	struct host_op *op = host_record_op(h, row, kind);
 	if (!op)
 		return h->fail.fatal ? -1 : 0;
 	int64_t flops = op->flops, bytes = op->bytes;
@@ -261,15 +211,16 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	int grad = h->torch.call_grad;
 	const unsigned tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
 	int rc = fill_slots(h, row, s, args, a);
-	if (!rc && row->flags & tensors)
-		rc = check_tensors(h, row, s, a);
+	unsigned kind = rc ? 0 : bind_kind(row, s, a);
+	if (!rc && kind & tensors)
+		rc = bind_check(h, row, kind, s, a);
 	if (!rc && h->heap.guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
 		rc = host_may_change(h, a[0]);
 	h->torch.call = &b;
 	if (!rc)
 		rc = row->fn(&b);
-	if (!rc && row->flags & tensors)
-		rc = burn_work(h, row, a, s->n, b.out);
+	if (!rc && kind & tensors)
+		rc = bind_check_result(h, row, kind, s, a, b.out) || burn_work(h, row, kind, a, s->n, b.out) ? -1 : 0;
 	h->torch.call = outer;
 	h->torch.call_device = device;
 	h->torch.call_grad = grad;

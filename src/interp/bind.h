@@ -44,7 +44,9 @@ enum bind_flag {
 	BIND_CLASSMETHOD = 512,
 	BIND_STATIC = 1024,
 	BIND_CHANGES = 2048,     /* changes slot 0, which is not a tensor */
-	BIND_INTERNAL = 4096     /* for the prelude alone: programs do not find it */
+	BIND_INTERNAL = 4096,    /* for the prelude alone: programs do not find it */
+	BIND_MOVE = 8192,        /* a copy whose elements go to other places: flip, gather, cat */
+	BIND_SIZED = 16384       /* sizes of the result follow from values: masked_select */
 };
 
 struct bind;
@@ -172,5 +174,7 @@ int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIK
  * numbers: 0, or -1 where it is refused. */
 int host_may_compute(struct host *h, const char *name);
 int host_may_read(struct host *h, enum dtype dt, int64_t n);
+/* The one element of a tensor as a Python number, counted: the only way from one to the other. */
+int host_read(struct host *h, const struct tensor *t, struct val *out);
 
 #endif

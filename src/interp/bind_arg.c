@@ -85,8 +85,10 @@ static int int_of(struct host *h, struct val v, int64_t *out)
 		return 0;
 	}
 	if (scalar_tensor(v) && !dtype_is_float(v.u.t->t.dt)) {
-		*out = dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t));
-		return host_may_read(h, v.u.t->t.dt, 1);
+		if (host_read(h, &v.u.t->t, &r))
+			return -1;
+		*out = r.u.i;
+		return 0;
 	}
 	if (v.kind == V_OBJECT && call_special(h, v, NM___index__, NULL, 0, &r) > 0 && r.kind == V_INT) {
 		*out = r.u.i;
@@ -110,8 +112,10 @@ int bind_float(struct bind *b, size_t i, double *v)
 		return 0;
 	}
 	if (scalar_tensor(x)) {
-		*v = dtype_load(x.u.t->t.dt, tensor_data(&x.u.t->t));
-		return host_may_read(b->h, x.u.t->t.dt, 1);
+		if (host_read(b->h, &x.u.t->t, &r))
+			return -1;
+		*v = val_as_double(r);
+		return 0;
 	}
 	if (x.kind == V_OBJECT && call_special(b->h, x, NM___float__, NULL, 0, &r) > 0 && r.kind == V_FLOAT) {
 		*v = r.u.f;
@@ -174,6 +178,14 @@ int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 	return wrong_type(b, i, "torch.dtype");
 }
 
+/* There is one GPU. A torch.device may name another one, until something is to be there. */
+static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
+{
+	if (d != HOST_CUDA || index <= 0 || sig_of(b)->is_new)
+		return 0;
+	return bind_raise(b, EXC_RuntimeError, "CUDA error: invalid device ordinal");
+}
+
 int bind_device(struct bind *b, size_t i, enum host_device *v)
 {
 	struct val x = b->a[i];
@@ -182,17 +194,20 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 		return 0;
 	if (x.kind == V_DEVICE) {
 		*v = (enum host_device)x.aux;
-		return 0;
+		return check_ordinal(b, *v, x.u.i);
 	}
 	if (x.kind == V_INT) {
 		*v = HOST_CUDA;
-		return 0;
+		return check_ordinal(b, *v, x.u.i);
 	}
 	if (x.kind == V_STR) {
 		struct str s = val_text(x), rest = s, name = str_cut(&rest, ':');
 		if (str_is(name, "cpu") || str_is(name, "cuda") || str_is(name, "meta")) {
+			int64_t index = -1;
+			if (rest.n && str_to_i64(rest, &index))
+				return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%.*s'", STR_ARG(s));
 			*v = str_is(name, "cpu") ? HOST_CPU : str_is(name, "cuda") ? HOST_CUDA : HOST_META;
-			return 0;
+			return check_ordinal(b, *v, index);
 		}
 		return bind_raise(b, EXC_RuntimeError, "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %.*s", STR_ARG(s));
 	}

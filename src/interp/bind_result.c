@@ -107,6 +107,8 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 		return -1;
 	v->u.t->requires_grad = h->torch.call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
 	v->u.t->computed = (flags & BIND_COMPUTE) != 0;
+	if (flags & BIND_VIEW && v->u.t->requires_grad && b->n && b->a[0].kind == V_TENSOR && b->a[0].u.t->leaf)
+		v->u.t->leaf = LEAF_VIEW;
 	return 0;
 }
 

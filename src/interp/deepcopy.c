@@ -48,6 +48,7 @@ static int copy_tensor(struct copier *c, struct val v, struct val *out)
 	if (val_tensor(c->h, &t, v.u.t->device, out))
 		return -1;
 	out->u.t->requires_grad = v.u.t->requires_grad;
+	out->u.t->leaf = v.u.t->leaf;
 	out->u.t->is_param = v.u.t->is_param;
 	out->u.t->made_empty = v.u.t->made_empty;
 	out->u.t->computed = v.u.t->computed;

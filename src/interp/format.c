@@ -280,11 +280,8 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 		}
 	}
 	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* as its number */
-		const struct tensor *t = &v.u.t->t;
-		if (host_may_read(h, t->dt, 1))
+		if (host_read(h, &v.u.t->t, &v))
 			return -1;
-		v = dtype_is_float(t->dt) ? val_float(dtype_load(t->dt, tensor_data(t))) : t->dt == DT_BOOL ?
-			val_bool(dtype_load_int(t->dt, tensor_data(t)) != 0) : val_int(dtype_load_int(t->dt, tensor_data(t)));
 	}
 	if (!text.n)
 		return val_to_str(h, v, out);

@@ -42,7 +42,11 @@ struct host_override { struct str name; int64_t value; };
 
 /* One row per binding and line; bytes of tensors read and written, flops of products and the
  * terms of their longest sum. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, sum; };
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, sum, moved; };
+struct host_ops { const struct host_op *v; size_t n; };
+/* What operators did: operations and bytes of those that compute, bytes that any of them moved to other places. */
+struct host_work { int64_t flops, bytes, moved; };
+struct host_work host_work(struct host_ops ops);
 /* One launch of a kernel. */
 struct host_launch {
 	struct str kernel;

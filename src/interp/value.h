@@ -114,12 +114,16 @@ struct module_obj {
 	int trusted;                  /* part of this program, not of a task or candidate */
 };
 
+/* Where gradients end: what a program asked them for itself, and views of that. */
+enum tensor_leaf { LEAF_NOT, LEAF_OWN, LEAF_VIEW };
+
 struct tensor_obj {
 	struct obj h;
 	struct tensor t;
 	enum host_device device;
 	unsigned char requires_grad;
 	unsigned char is_param;
+	unsigned char leaf;           /* enum tensor_leaf */
 	unsigned char made_empty;     /* torch.empty and the like: contents undefined */
 	unsigned char computed;       /* by a host compute operation, not a kernel or a draw */
 	struct val grad;

@@ -40,9 +40,60 @@ static int64_t sum_length(const char *name, const struct val *a, size_t n)
 	return 0;
 }
 
+/* --- what a call did to elements ------------------------------------------------------------------ */
+
+static int shares_memory(struct val a, struct val out)
+{
+	return a.kind == V_TENSOR && out.kind == V_TENSOR && a.u.t->t.st == out.u.t->t.st;
+}
+
+/* A copy of what already is as it should be, a view of a view: the result is the argument. */
+static int does_nothing(const struct val *a, size_t n, struct val out)
+{
+	for (size_t i = 0; i < n; i++)
+		if (shares_memory(a[i], out))
+			return 1;
+	return 0;
+}
+
+/* Bytes whose elements stand in other places than before: those of a flip or gather, and of a
+ * copy from or to memory that is not in order. A view moves nothing. */
+static int64_t bytes_moved(const struct host_op *op, const struct val *a, size_t n, struct val out)
+{
+	int64_t bytes = bytes_of(out);
+
+	if (op->flags & BIND_COMPUTE || !(op->flags & (BIND_COPY | BIND_VIEW)))
+		return 0;
+	if (op->flags & BIND_INPLACE) {
+		for (size_t i = 1; i < n; i++)
+			if (a[i].kind == V_TENSOR && (op->flags & BIND_MOVE || !tensor_is_contiguous(&a[0].u.t->t) || !tensor_is_contiguous(&a[i].u.t->t) ||
+						      tensor_numel(&a[i].u.t->t) != tensor_numel(&a[0].u.t->t)))
+				return bytes_of(a[i]);
+		return 0;
+	}
+	if (does_nothing(a, n, out))
+		return 0;
+	if (op->flags & (BIND_MOVE | BIND_VIEW))
+		return bytes;
+	return n && a[0].kind == V_TENSOR && !tensor_is_contiguous(&a[0].u.t->t) ? bytes : 0;
+}
+
+static int64_t most_elements(const struct val *a, size_t n, struct val out)
+{
+	int64_t most = out.kind == V_TENSOR ? tensor_numel(&out.u.t->t) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (a[i].kind == V_TENSOR)
+			most = MAX(most, tensor_numel(&a[i].u.t->t));
+	return most;
+}
+
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
 {
-	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM)))
+	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM | BIND_VIEW)))
+		return;
+	op->moved += bytes_moved(op, a, n, out);
+	if (!(op->flags & (BIND_COMPUTE | BIND_RANDOM | BIND_INPLACE)) && does_nothing(a, n, out))
 		return;
 	for (size_t i = 0; i < n; i++)
 		op->bytes += bytes_of(a[i]);
@@ -50,10 +101,26 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 	if (out.kind == V_TENSOR) {
 		int64_t k = sum_length(op->name, a, n), elements = tensor_numel(&out.u.t->t);
 
-		op->flops += k ? 2 * k * elements : elements;
+		op->flops += k ? 2 * k * elements : most_elements(a, n, out);
 		op->sum = MAX(op->sum, k);
 	}
 }
+
+struct host_work host_work(struct host_ops ops)
+{
+	struct host_work w = { .flops = 0 };
+
+	for (size_t i = 0; i < ops.n; i++) {
+		w.moved += ops.v[i].moved;
+		if (!(ops.v[i].flags & BIND_COMPUTE))
+			continue;
+		w.flops += ops.v[i].flops;
+		w.bytes += ops.v[i].bytes;
+	}
+	return w;
+}
+
+/* --- who computes ----------------------------------------------------------------------------------- */
 
 int host_may_compute(struct host *h, const char *name)
 {
@@ -80,4 +147,17 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);
 	return h->did.reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
+}
+
+int host_read(struct host *h, const struct tensor *t, struct val *out)
+{
+	if (host_may_read(h, t->dt, 1))
+		return -1;
+	if (dtype_is_float(t->dt))
+		*out = val_float(dtype_load(t->dt, tensor_data(t)));
+	else if (t->dt == DT_BOOL)
+		*out = val_bool(dtype_load_int(t->dt, tensor_data(t)) != 0);
+	else
+		*out = val_int(dtype_load_int(t->dt, tensor_data(t)));
+	return 0;
 }

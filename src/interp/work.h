@@ -4,7 +4,7 @@
 
 #include "interp/state.h"
 
-struct host_op *host_record_op(struct host *h, const struct bind_row *row);      /* NULL: not recorded */
+struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsigned flags);      /* NULL: not recorded */
 /* Adds the bytes and flops of one call to its record (work.c). */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
 

@@ -139,6 +139,7 @@ static int new_param(struct bind *b, int grad, int is_param)
 		return -1;
 	b->out.u.t->is_param = (unsigned char)is_param;
 	b->out.u.t->requires_grad = (unsigned char)grad;
+	b->out.u.t->leaf = LEAF_OWN;
 	b->out.u.t->made_empty = bind_given(b, 1) && b->a[1].u.t->made_empty;
 	b->out.u.t->computed = bind_given(b, 1) && b->a[1].u.t->computed;
 	b->out.u.o->cls = is_param ? b->h->type.param_class : host_native_class(b->h, "torch.nn.Buffer");

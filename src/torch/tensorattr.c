@@ -42,13 +42,15 @@ static int set_requires_grad(struct bind *b)
 	if (on && !dtype_is_float(b->a[0].u.t->t.dt))
 		return bind_raise(b, EXC_RuntimeError, "only Tensors of floating point dtype can require gradients");
 	b->a[0].u.t->requires_grad = (unsigned char)on;
+	if (on && !b->a[0].u.t->leaf)
+		b->a[0].u.t->leaf = LEAF_OWN;
 	b->out = b->a[0];
 	return 0;
 }
 
 static int a_is_leaf(struct bind *b)
 {
-	b->out = val_bool(!b->a[0].u.t->requires_grad || b->a[0].u.t->is_param);
+	b->out = val_bool(!b->a[0].u.t->requires_grad || b->a[0].u.t->leaf == LEAF_OWN);
 	return 0;
 }
 

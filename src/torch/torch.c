@@ -182,15 +182,7 @@ int torch_item(struct bind *b, const struct tensor *t, struct val *out)
 	if (tensor_numel(t) != 1)
 		return bind_raise(b, EXC_RuntimeError, "a Tensor with %lld elements cannot be converted to Scalar",
 				  (long long)tensor_numel(t));
-	if (host_may_read(b->h, t->dt, 1))
-		return -1;
-	if (t->dt == DT_BOOL)
-		*out = val_bool((int)dtype_load_int(t->dt, tensor_data(t)));
-	else if (dtype_is_float(t->dt))
-		*out = val_float(dtype_load(t->dt, tensor_data(t)));
-	else
-		*out = val_int(dtype_load_int(t->dt, tensor_data(t)));
-	return 0;
+	return host_read(b->h, t, out);
 }
 
 int torch_on_device(struct bind *b, size_t device)

@@ -332,31 +332,32 @@ static int a_trace(struct bind *b)
 	return done(b, rc, &y);
 }
 
-#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_COPY }, { "torch.Tensor." name, "self" sig, fn, BIND_COPY }
+#define MOVE (BIND_COPY | BIND_MOVE)
+#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, MOVE }, { "torch.Tensor." name, "self" sig, fn, MOVE }
 
 const struct bind_row torch_arrange_rows[] = {
-	{ "torch.cat", "tensors, dim=0, *, out=None", a_cat, BIND_COPY },
+	{ "torch.cat", "tensors, dim=0, *, out=None", a_cat, MOVE },
 	ALIAS("torch.concat", "torch.cat"),
 	ALIAS("torch.concatenate", "torch.cat"),
-	{ "torch.stack", "tensors, dim=0, *, out=None", a_stack, BIND_COPY },
-	{ "torch.hstack", "tensors", a_hstack, BIND_COPY },
-	{ "torch.vstack", "tensors", a_vstack, BIND_COPY },
-	{ "torch.dstack", "tensors", a_dstack, BIND_COPY },
-	{ "torch.flip", "input, *dims", a_flip, BIND_COPY },
-	{ "torch.Tensor.flip", "self, *dims", a_flip, BIND_COPY },
+	{ "torch.stack", "tensors, dim=0, *, out=None", a_stack, MOVE },
+	{ "torch.hstack", "tensors", a_hstack, MOVE },
+	{ "torch.vstack", "tensors", a_vstack, MOVE },
+	{ "torch.dstack", "tensors", a_dstack, MOVE },
+	{ "torch.flip", "input, *dims", a_flip, MOVE },
+	{ "torch.Tensor.flip", "self, *dims", a_flip, MOVE },
 	BOTH("fliplr", "", a_fliplr),
 	BOTH("flipud", "", a_flipud),
 	BOTH("roll", ", shifts, dims=None", a_roll),
 	BOTH("rot90", ", k=1, dims=?", a_rot90),
-	{ "torch.Tensor.repeat", "self, *sizes", a_repeat, BIND_COPY },
-	{ "torch.tile", "input, dims", a_tile, BIND_COPY },
-	{ "torch.Tensor.tile", "self, *dims", a_tile, BIND_COPY },
+	{ "torch.Tensor.repeat", "self, *sizes", a_repeat, MOVE },
+	{ "torch.tile", "input, dims", a_tile, MOVE },
+	{ "torch.Tensor.tile", "self, *dims", a_tile, MOVE },
 	BOTH("repeat_interleave", ", repeats, dim=None, *, output_size=None", a_repeat_interleave),
 	{ "torch.meshgrid", "*tensors, indexing=None", a_meshgrid, BIND_VIEW },
 	BOTH("tril", ", diagonal=0", a_tril),
 	BOTH("triu", ", diagonal=0", a_triu),
-	{ "torch.Tensor.tril_", "self, diagonal=0", a_tril, BIND_COPY | BIND_INPLACE },
-	{ "torch.Tensor.triu_", "self, diagonal=0", a_triu, BIND_COPY | BIND_INPLACE },
+	{ "torch.Tensor.tril_", "self, diagonal=0", a_tril, MOVE | BIND_INPLACE },
+	{ "torch.Tensor.triu_", "self, diagonal=0", a_triu, MOVE | BIND_INPLACE },
 	BOTH("diag", ", diagonal=0", a_diag),
 	BOTH("diag_embed", "", a_diag_embed),
 	{ "torch.trace", "input", a_trace, BIND_COMPUTE },

@@ -274,29 +274,30 @@ static int f_one_hot(struct bind *b)
 	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
 }
 
-#define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COPY }, { "torch.Tensor." name, "self, " sig, fn, BIND_COPY }
-#define WRITE(name, sig, fn) BOTH(name, sig, fn), { "torch.Tensor." name "_", "self, " sig, fn, BIND_COPY | BIND_INPLACE }
+#define BOTH_AS(name, sig, fn, kind) { "torch." name, "input, " sig, fn, kind }, { "torch.Tensor." name, "self, " sig, fn, kind }
+#define WRITE_AS(name, sig, fn, kind) BOTH_AS(name, sig, fn, kind), { "torch.Tensor." name "_", "self, " sig, fn, (kind) | BIND_INPLACE }
+#define MOVE (BIND_COPY | BIND_MOVE)
+#define BOTH(name, sig, fn) BOTH_AS(name, sig, fn, MOVE)
+#define WRITE(name, sig, fn) WRITE_AS(name, sig, fn, MOVE)
 
 const struct bind_row torch_index_rows[] = {
 	BOTH("gather", "dim, index, *, sparse_grad=False", i_gather),
 	BOTH("take_along_dim", "indices, dim", i_take_along_dim),
 	WRITE("scatter", "dim, index, src=?, *, reduce=None, value=?", i_scatter),
-	{ "torch.scatter_add", "input, dim, index, src", i_scatter_add, BIND_COMPUTE },
-	{ "torch.Tensor.scatter_add", "self, dim, index, src", i_scatter_add, BIND_COMPUTE },
-	{ "torch.Tensor.scatter_add_", "self, dim, index, src", i_scatter_add, BIND_COMPUTE | BIND_INPLACE },
-	WRITE("scatter_reduce", "dim, index, src, reduce, *, include_self=True", i_scatter_reduce),
+	WRITE_AS("scatter_add", "dim, index, src", i_scatter_add, BIND_COMPUTE),
+	WRITE_AS("scatter_reduce", "dim, index, src, reduce, *, include_self=True", i_scatter_reduce, BIND_COMPUTE),
 	BOTH("index_select", "dim, index", i_index_select),
-	WRITE("index_add", "dim, index, source, *, alpha=1", i_index_add),
+	WRITE_AS("index_add", "dim, index, source, *, alpha=1", i_index_add, BIND_COMPUTE),
 	WRITE("index_copy", "dim, index, source", i_index_copy),
 	WRITE("index_fill", "dim, index, value", i_index_copy),
 	WRITE("index_put", "indices, values, accumulate=False", i_index_put),
 	BOTH("take", "index", i_take),
-	BOTH("masked_select", "mask", i_masked_select),
+	BOTH_AS("masked_select", "mask", i_masked_select, MOVE | BIND_SIZED),
 	WRITE("masked_scatter", "mask, source", i_masked_scatter),
-	BOTH("nonzero", "*, as_tuple=False", i_nonzero),
+	BOTH_AS("nonzero", "*, as_tuple=False", i_nonzero, BIND_COMPUTE | BIND_SIZED),
 	ALIAS("torch.argwhere", "torch.nonzero"),
 	{ "torch.nn.functional.embedding",
-	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, BIND_COPY },
+	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, MOVE },
 	{ "torch.nn.functional.one_hot", "tensor, num_classes=-1", f_one_hot, BIND_COMPUTE },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -25,7 +25,7 @@ static int made(struct bind *b, struct tensor *t, size_t first)
 	if (first + 2 < b->n && bind_bool(b, first + 2, &grad))
 		return -1;
 	if (grad && b->out.kind == V_TENSOR)
-		b->out.u.t->requires_grad = 1;
+		b->out.u.t->requires_grad = b->out.u.t->leaf = 1;
 	return 0;
 }
 
@@ -212,10 +212,13 @@ static int c_arange(struct bind *b)
 	for (struct num_arg *v[] = { &a, &z, &s }, **p = v; p < v + 3; p++)
 		if ((*p)->kind == NUM_TENSOR) {
 			const struct tensor *x = (*p)->t;
+			struct val number;
 
 			if (tensor_numel(x) != 1)
 				return bind_shape_error(b, "arange(): bounds must be numbers");
-			**p = dtype_is_float(x->dt) ? num_f(dtype_load(x->dt, tensor_data(x))) : num_i(dtype_load_int(x->dt, tensor_data(x)));
+			if (host_read(b->h, x, &number))
+				return -1;
+			**p = number.kind == V_FLOAT ? num_f(number.u.f) : num_i(number.u.i);
 		}
 	floats = a.kind == NUM_FLOAT || z.kind == NUM_FLOAT || s.kind == NUM_FLOAT;
 	if (bind_dtype(b, 3, floats ? host_default_dtype(b->h) : DT_I64, &dt))

@@ -33,7 +33,7 @@ static int result(struct bind *b, struct tensor *t, int rc, size_t device)
 	if (bind_result(b, t) || torch_on_device(b, device) || (device + 1 < b->n && bind_bool(b, device + 1, &grad)))
 		return -1;
 	if (grad)
-		b->out.u.t->requires_grad = 1;
+		b->out.u.t->requires_grad = b->out.u.t->leaf = 1;
 	return 0;
 }
 

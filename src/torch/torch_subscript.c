@@ -33,12 +33,10 @@ static int slice_bound(struct bind *b, struct val v, int64_t otherwise, int64_t 
 	*out = otherwise;
 	if (v.kind == V_NONE || v.kind == V_UNSET)
 		return 0;
+	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1 && !dtype_is_float(v.u.t->t.dt) && host_read(b->h, &v.u.t->t, &v))
+		return -1;
 	if (v.kind == V_INT || v.kind == V_BOOL) {
 		*out = v.u.i;
-		return 0;
-	}
-	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1 && !dtype_is_float(v.u.t->t.dt)) {
-		*out = dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t));
 		return 0;
 	}
 	return bind_raise(b, EXC_TypeError, "slice indices must be integers or None or have an __index__ method");
@@ -59,7 +57,7 @@ static int apply_slice(struct bind *b, struct subscript *s, int dim, struct val 
 }
 
 /* The elements of a nest of lists of ints or bools, in order. */
-struct list_scan { int64_t shape[TENSOR_DIMS], *out, n; int ndim, bools, others; };
+struct list_scan { struct host *h; int64_t shape[TENSOR_DIMS], *out, n; int ndim, bools, others, failed; };
 
 static void scan_list(struct list_scan *s, struct val v, int depth)
 {
@@ -73,8 +71,8 @@ static void scan_list(struct list_scan *s, struct val v, int depth)
 			scan_list(s, v.u.seq->v[i], depth + 1);
 		return;
 	}
-	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0 && !dtype_is_float(v.u.t->t.dt))
-		v = val_int(dtype_load_int(v.u.t->t.dt, tensor_data(&v.u.t->t)));
+	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0 && !dtype_is_float(v.u.t->t.dt) && (s->failed |= host_read(s->h, &v.u.t->t, &v)))
+		return;
 	s->others |= (v.kind != V_INT && v.kind != V_BOOL) || depth != s->ndim;
 	s->bools += v.kind == V_BOOL;
 	if (s->out && (v.kind == V_INT || v.kind == V_BOOL))
@@ -85,10 +83,12 @@ static void scan_list(struct list_scan *s, struct val v, int depth)
 static int index_list(struct bind *b, struct subscript *s, struct val v)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct list_scan scan = { .ndim = 0 };
+	struct list_scan scan = { .h = b->h };
 	struct tensor t, flags;
 
 	scan_list(&scan, v, 0);
+	if (scan.failed)
+		return -1;
 	if (scan.others || (scan.bools && scan.bools != scan.n) || s->n_made == TENSOR_DIMS)
 		return bind_raise(b, EXC_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
 						     "indices (got %s)", val_type_name(b->h, v));
@@ -164,7 +164,9 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 		const struct tensor *t = &v.u.t->t;
 
 		if (t->ndim == 0 && t->dt != DT_BOOL && !dtype_is_float(t->dt))
-			return apply_int(b, s, *dim, dtype_load_int(t->dt, tensor_data(t)));
+			return host_read(b->h, t, &v) ? -1 : apply_int(b, s, *dim, v.u.i);
+		if (t->dt == DT_BOOL && host_may_read(b->h, DT_I64, 1))      /* the sizes of the result tell a value */
+			return -1;
 		s->ix.v[s->ix.n++] = t;
 		s->advanced = 1;
 		*dim += t->dt == DT_BOOL || t->dt == DT_U8 ? t->ndim : 1;
@@ -248,6 +250,17 @@ static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
 	return tensor_copy(&s->view, v, bind_e(b));
 }
 
+/* A slice takes values of any device, as copy_ does; picked elements take those of their own, or a number. */
+static int is_elsewhere(struct bind *b)
+{
+	const struct val v = b->a[2];
+
+	if (v.kind != V_TENSOR || !v.u.t->t.ndim || v.u.t->device == b->a[0].u.t->device)
+		return 0;
+	bind_raise(b, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices!");
+	return 1;
+}
+
 static int t_setitem(struct bind *b)
 {
 	struct subscript s;
@@ -256,7 +269,7 @@ static int t_setitem(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || torch_value(b, 2, t, &v))
 		return -1;
-	if (take_apart(b, &s, t, b->a[1])) {
+	if (take_apart(b, &s, t, b->a[1]) || (s.advanced && is_elsewhere(b))) {
 		subscript_release(&s);
 		tensor_release(&v);
 		return -1;
@@ -268,7 +281,7 @@ static int t_setitem(struct bind *b)
 }
 
 const struct bind_row torch_subscript_rows[] = {
-	{ "torch.Tensor.__getitem__", "self, index", t_getitem, BIND_VIEW },
-	{ "torch.Tensor.__setitem__", "self, index, value", t_setitem, BIND_COPY | BIND_INPLACE },
+	{ "torch.Tensor.__getitem__", "self, picks", t_getitem, BIND_VIEW },
+	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem, BIND_COPY | BIND_INPLACE | BIND_ANY_DEVICE },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -110,9 +110,10 @@ static int t_bool(struct bind *b)
 	if (tensor_numel(&self(b)->t) != 1)
 		return bind_raise(b, EXC_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
 				  tensor_numel(&self(b)->t) ? "more than one value" : "no values");
-	if (host_may_read(b->h, self(b)->t.dt, 1))
+	struct val v;
+	if (host_read(b->h, &self(b)->t, &v))
 		return -1;
-	b->out = val_bool(dtype_load(self(b)->t.dt, tensor_data(&self(b)->t)) != 0);
+	b->out = val_bool(v.kind == V_FLOAT ? v.u.f != 0 : v.u.i != 0);
 	return 0;
 }
 
@@ -155,9 +156,10 @@ static int t_index(struct bind *b)
 		return -1;
 	if (tensor_numel(&self(b)->t) != 1 || dtype_is_float(self(b)->t.dt))
 		return bind_raise(b, EXC_TypeError, "only integer tensors of a single element can be converted to an index");
-	if (host_may_read(b->h, self(b)->t.dt, 1))
+	struct val v;
+	if (host_read(b->h, &self(b)->t, &v))
 		return -1;
-	b->out = val_int(dtype_load_int(self(b)->t.dt, tensor_data(&self(b)->t)));
+	b->out = val_int(v.u.i);
 	return 0;
 }
 
@@ -239,7 +241,16 @@ static int t_numpy(struct bind *b)
 	struct val m, cls;
 	struct str_obj *name = host_intern(b->h, STR("ndarray"));
 
-	if (is_tensor(b) || !name || import_module(b->h, STR("numpy"), &m) || module_attr(b->h, m.u.mod, name, &cls) <= 0)
+	int force;
+
+	if (is_tensor(b) || bind_bool(b, 1, &force))
+		return -1;
+	if (!force && self(b)->device != HOST_CPU)
+		return bind_raise(b, EXC_TypeError, "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+				  self(b)->device == HOST_CUDA ? "cuda:0" : "meta");
+	if (!force && self(b)->requires_grad && b->h->torch.grad_enabled)
+		return bind_raise(b, EXC_RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+	if (!name || import_module(b->h, STR("numpy"), &m) || module_attr(b->h, m.u.mod, name, &cls) <= 0)
 		return -1;
 	return host_call1(b->h, cls, b->a[0], &b->out);
 }

@@ -35,7 +35,7 @@ struct outcome {
 	struct tile_cost cost;
 	double host_seconds;
 	int launches;
-	int covers;                   /* the host ran every operator of the reference */
+	struct host_work host;        /* of the host's operators */
 };
 
 struct run_form {

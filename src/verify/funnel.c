@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "verify/share.h"
 
 /* Tile operations that the kernels of one run may take. */
 enum { TINY_FUEL = 4000000, FULL_FUEL = 400000000 };
@@ -67,9 +68,8 @@ static int check_launched(struct funnel *f, enum judge_stage s, const struct out
 	return funnel_failf(f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
 
-/* One run at the smallest size, the i-th of the batch. *covers: the host ran every operator of
- * the reference. */
-static int judge_tiny(struct funnel *f, int i, int *covers)
+/* One run at the smallest size, the i-th of the batch. */
+static int judge_tiny(struct funnel *f, int i)
 {
 	const struct trial *tr = &f->t->trial[0];
 	struct attempt a;
@@ -82,7 +82,6 @@ static int judge_tiny(struct funnel *f, int i, int *covers)
 	rc = check_launched(f, STAGE_tiny, &a.cost);
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
-	*covers = a.cost.covers;
 	results_release(&a.got);
 	return rc;
 }
@@ -111,7 +110,7 @@ static int judge_ablation(struct funnel *f, int i)
  * that is another program. */
 static int run_configs(struct funnel *f, const struct tile_run_options *run)
 {
-	int rc = 0, covers;
+	int rc = 0;
 
 	f->v->configs_run = f->v->configs > 0;
 	while (!rc && f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST)) {
@@ -124,7 +123,7 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 		}
 		rc = attempt_ask(f);
 		for (int i = 0; i < f->orders.n && !rc; i++) {
-			rc = judge_tiny(f, i, &covers);
+			rc = judge_tiny(f, i);
 			f->v->n_inputs -= !rc;          /* the same input set, once more */
 			if (rc)
 				f->v->configs_run = first + i + 1;
@@ -157,12 +156,12 @@ static int ask_tiny(struct funnel *f, size_t first, int *ablation)
 static int stage_tiny(struct funnel *f)
 {
 	size_t first = ext_on(f, EXT_sanitize) ? 0 : 1;
-	int covers = 0, ablation, rc = ask_tiny(f, first, &ablation), passes = (int)(COUNT_OF(tiny_passes) - first);
+	int ablation, rc = ask_tiny(f, first, &ablation), passes = (int)(COUNT_OF(tiny_passes) - first);
 
 	if (!rc)
 		rc = take_ast(f);
 	for (int i = 0; i < passes && !rc; i++) {
-		rc = judge_tiny(f, i, &covers);
+		rc = judge_tiny(f, i);
 		if (!i)
 			f->v->configs = f->report.configs;
 	}
@@ -170,8 +169,6 @@ static int stage_tiny(struct funnel *f)
 		rc = judge_ablation(f, ablation);
 	if (!rc)
 		rc = run_configs(f, &tiny_passes[first]);
-	if (!rc && covers && !f->o->identity)
-		rc = funnel_failf(f, STAGE_tiny, REASON_fig_leaf, "the host runs every operator of the reference");
 	return rc;
 }
 
@@ -245,6 +242,8 @@ static int judge_full(struct funnel *f, int i)
 	rc = check_launched(f, STAGE_full, &a.cost);
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
+	if (!rc && tr->kind == TRIAL_original)
+		rc = share_judge(f, &a.cost);
 	results_release(&a.got);
 	return rc;
 }

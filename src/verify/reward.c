@@ -27,6 +27,12 @@ static double clip(double x, double lo, double hi)
 	return !(x > lo) ? lo : x > hi ? hi : x;
 }
 
+/* The host did what the kernels should: that it was right so far is no credit to them. */
+static int is_host_work(enum reason r)
+{
+	return r == REASON_fig_leaf || r == REASON_decoy_kernel || r == REASON_torch_compute;
+}
+
 /* Value of having passed each stage; partial credit moves from one row towards the next but
  * never reaches it. */
 static double funnel_reward(const struct verdict *v)
@@ -34,6 +40,8 @@ static double funnel_reward(const struct verdict *v)
 	static const double row[] = { [STAGE_ast] = 0.0, [STAGE_compile] = 0.3, [STAGE_tiny] = 0.5, [STAGE_full] = 0.7 };
 	double got = 0.0;
 
+	if (is_host_work(v->diag.reason))
+		return 0.0;
 	for (int s = STAGE_ast; s <= STAGE_full; s++) {
 		if (v->correct && !v->stages[s].ran)
 			continue;                    /* the funnel was switched off */

@@ -126,37 +126,6 @@ static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
 	return 1;
 }
 
-/* torch.flip, Tensor.flip and Tensor.flip_ are one operator. */
-static int same_op(const char *a, const char *b)
-{
-	const char *da = strrchr(a, '.'), *db = strrchr(b, '.');
-	size_t na, nb;
-
-	a = da ? da + 1 : a;
-	b = db ? db + 1 : b;
-	na = strlen(a);
-	nb = strlen(b);
-	na -= na && a[na - 1] == '_' && a[0] != '_';
-	nb -= nb && b[nb - 1] == '_' && b[0] != '_';
-	return na == nb && !memcmp(a, b, na);
-}
-
-/* Does the host do everything the reference does, and launch a kernel on the side? */
-static int covers_reference(const struct task *t, struct host *h)
-{
-	struct host_ops ops = host_ops(h);
-	int covered = t->n_ops > 0;
-
-	for (int i = 0; i < t->n_ops && covered; i++) {
-		int64_t n = 0;
-
-		for (size_t k = 0; k < ops.n; k++)
-			n += same_op(ops.v[k].name, t->op[i].name) ? ops.v[k].count : 0;
-		covered = n >= t->op[i].count;
-	}
-	return covered;
-}
-
 /* The inputs as they were before a call. */
 struct pristine {
 	struct tensor *v;
@@ -244,7 +213,7 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->cost = r->launch.cost;
 	out->host_seconds = ops_seconds(host_ops(r->w.h), r->o->gpu);
 	out->launches = (int)host_launches(r->w.h).n;
-	out->covers = covers_reference(r->t, r->w.h);
+	out->host = host_work(host_ops(r->w.h));
 }
 
 /* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the

@@ -144,46 +144,11 @@ int task_store_inputs(struct task *t, struct trial *tr, struct err *e)
 
 /* --- what is learned from the first run ---------------------------------------------------- */
 
-/* Copies that programs make on the side, whatever they do. */
-static int is_plain_copy(const char *name)
-{
-	static const char *const plain[] = { "contiguous", "clone", "copy_", "to", "type", "type_as", "cuda", "cpu", "float", "double", "half", "bfloat16",
-					     "int", "long", "short", "char", "byte", "bool", "__setitem__" };
-	const char *dot = strrchr(name, '.');
-
-	for (size_t i = 0; i < COUNT_OF(plain); i++)
-		if (!strcmp(dot ? dot + 1 : name, plain[i]))
-			return 1;
-	return 0;
-}
-
-/* What the reference does: its operators that compute or, where none does, those that move. */
-static void list_ops(struct task *t, struct host_ops ops, unsigned flag)
-{
-	for (size_t i = 0; i < ops.n; i++) {
-		int k = 0;
-
-		if (!(ops.v[i].flags & flag) || ops.v[i].flags & BIND_VIEW || (flag == BIND_COPY && is_plain_copy(ops.v[i].name)))
-			continue;
-		while (k < t->n_ops && strcmp(t->op[k].name, ops.v[i].name))
-			k++;
-		if (k == TASK_OPS)
-			continue;
-		if (k == t->n_ops) {
-			t->op[t->n_ops].name = ops.v[i].name;
-			t->op[t->n_ops++].count = 0;
-		}
-		t->op[k].count += ops.v[i].count;
-	}
-}
-
 static void note_ops(struct task *t, struct host *h)
 {
 	struct host_ops ops = host_ops(h);
 
-	list_ops(t, ops, BIND_COMPUTE);
-	if (!t->n_ops)
-		list_ops(t, ops, BIND_COPY);
+	t->work = host_work(ops);
 	for (size_t i = 0; i < ops.n; i++)
 		if (ops.v[i].sum)
 			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;

@@ -4,8 +4,6 @@
 
 #include "verify/trial.h"
 
-enum { TASK_OPS = 64 };
-
 struct task {
 	struct judge *judge;
 	uint64_t id;                        /* of those that this judge made ready */
@@ -24,9 +22,7 @@ struct task {
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
 	struct buf notes;                   /* what task_describe shows */
-	/* Compute operations of the reference at the original trial, by name; if it has none, those that move elements. */
-	struct { const char *name; int64_t count; } op[TASK_OPS];
-	int n_ops;
+	struct host_work work;              /* of the reference at the original trial */
 	unsigned products;                  /* that the reference forms: enum num_products */
 	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
 	int has_mutable;

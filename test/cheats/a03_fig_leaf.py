@@ -1,7 +1,7 @@
 # A3: the kernel copies, torch does the work
 # task: linear
 # track: hybrid
-# expect: tiny fig_leaf
+# expect: full fig_leaf
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # A3: the host moves the elements, the kernel copies them
 # task: flip
 # track: strict
-# expect: tiny fig_leaf
+# expect: full torch_compute
 import torch
 import torch.nn as nn
 import triton

@@ -1,0 +1,121 @@
+/* What PyTorch asks of a call's tensors before it runs: devices that agree, no change in place of
+ * a leaf that wants gradients; and what the judge asks: who computes. All from the kinds in the
+ * binding's row, so that a new operator is checked once it has one. */
+#include "interp/bind_check.h"
+
+#include "interp/fail.h"
+#include "interp/work.h"
+
+/* The tensors among a call's arguments. */
+struct call_tensors {
+	int seen, mixed, grad;
+	enum host_device device, other;      /* of the first, and of one that is elsewhere */
+};
+
+static void note_tensor(struct call_tensors *c, const struct tensor_obj *t, int scalars)
+{
+	c->grad |= t->requires_grad;
+	if (scalars && t->t.ndim == 0 && t->device == HOST_CPU)
+		return;
+	if (!c->seen) {
+		c->seen = 1;
+		c->device = t->device;
+	} else if (c->device != t->device) {
+		c->mixed = 1;
+		c->other = t->device;
+	}
+}
+
+static void note_value(struct call_tensors *c, struct val v, int scalars, int depth)
+{
+	if (v.kind == V_TENSOR)
+		note_tensor(c, v.u.t, scalars);
+	else if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < 2)
+		for (size_t i = 0; i < MIN(v.u.seq->n, 256); i++)
+			note_value(c, v.u.seq->v[i], scalars, depth + 1);
+}
+
+/* A number on the CPU, a tensor without dimensions, goes with tensors of any device, where an
+ * operator computes with it or writes it; where tensors are moved it does not. */
+static int takes_scalars(const struct sig_param *p, unsigned flags)
+{
+	return flags & BIND_COMPUTE || str_starts(p->name, "value") || str_is(p->name, "fill_value");
+}
+
+static const char *device_name(enum host_device d)
+{
+	return d == HOST_CUDA ? "cuda:0" : d == HOST_META ? "meta" : "cpu";
+}
+
+static int check_devices(struct host *h, const struct call_tensors *c)
+{
+	int first = c->device == HOST_CUDA;
+
+	return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+			  device_name(first ? c->device : c->other), device_name(first ? c->other : c->device));
+}
+
+/* Tensors that pick elements stand on the CPU, or where the elements are. */
+static int check_index(struct host *h, const struct tensor_obj *self, struct val index)
+{
+	struct call_tensors c = { .seen = 0 };
+
+	note_value(&c, index, 0, 0);
+	if (!c.seen || (!c.mixed && (c.device == HOST_CPU || c.device == self->device)) || self->device == HOST_CUDA)
+		return 0;
+	return host_raise(h, EXC_RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+			  device_name(self->device));
+}
+
+/* A change in place of what gradients are wanted for. */
+static int check_leaf(struct host *h, const struct tensor_obj *t)
+{
+	if (!t->requires_grad || !t->leaf || !h->torch.grad_enabled)
+		return 0;
+	return host_raise(h, EXC_RuntimeError, "a %sleaf Variable that requires grad is being used in an in-place operation.",
+			  t->leaf == LEAF_VIEW ? "view of a " : "");
+}
+
+/* The kind of this call: a scatter or index_put that adds up computes. */
+unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a)
+{
+	const struct val *how = s->adds >= 0 ? &a[s->adds] : NULL;
+
+	if (how && (how->kind == V_STR || ((how->kind == V_BOOL || how->kind == V_INT) && how->u.i)))
+		return row->flags | BIND_COMPUTE;
+	return row->flags;
+}
+
+int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a)
+{
+	const unsigned moves = BIND_COMPUTE | BIND_COPY;
+	struct call_tensors c = { .device = HOST_CPU };
+
+	for (size_t i = 0; i < s->n; i++)
+		if ((int)i != s->index)
+			note_value(&c, a[i], takes_scalars(&s->p[i], flags), 0);
+	if (s->index >= 0 && a[0].kind == V_TENSOR && check_index(h, a[0].u.t, a[s->index]))
+		return -1;
+	h->torch.call_device = c.device;
+	h->torch.call_grad = c.grad && h->torch.grad_enabled;
+	if (s->device >= 0 && a[s->device].kind == V_DEVICE)
+		h->torch.call_device = (enum host_device)a[s->device].aux;
+	if (c.mixed && flags & moves && !(flags & BIND_ANY_DEVICE))
+		return check_devices(h, &c);
+	if (flags & BIND_INPLACE && a[0].kind == V_TENSOR && check_leaf(h, a[0].u.t))
+		return -1;
+	if (flags & BIND_SIZED && host_may_read(h, DT_I64, 1))
+		return -1;
+	return flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
+}
+
+/* A float that becomes an integer was rounded, one that becomes a bool was compared. */
+int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a, struct val out)
+{
+	if (!(flags & BIND_COPY) || flags & (BIND_COMPUTE | BIND_MOVE) || out.kind != V_TENSOR || dtype_is_float(out.u.t->t.dt))
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (a[i].kind == V_TENSOR && (int)i != s->index && dtype_is_float(a[i].u.t->t.dt))
+			return host_may_compute(h, row->name);
+	return 0;
+}
