@@ -219,5 +219,5 @@ enum dtype host_nominal(struct host *h, enum dtype dt)
 
 enum dtype host_default_dtype(struct host *h) { return h->torch.default_dtype; }
 struct pool *host_pool(struct host *h) { return h->o.pool; }
-unsigned host_tf32(struct host *h) { return h->o.tf32; }
+unsigned host_tf32(struct host *h) { return h->o.tf32 | h->torch.tf32; }
 struct host_ext *host_ext(struct host *h) { return &h->torch.ext; }

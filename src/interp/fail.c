@@ -63,6 +63,8 @@ int host_may_set(struct host *h, struct val v)
 
 	if (!h->heap.guarded || !V_IS_HEAP(v) || v.u.o->young)
 		return 0;
+	if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted && has_special(h, v, NM__forgets))
+		return 0;                     /* what is set there cannot be read */
 	module = v.kind == V_OBJECT && h->type.nn_module && class_is_sub(v.u.o->cls, h->type.nn_module);
 	if (!module && h->frame && h->frame->mod->trusted)
 		return 0;

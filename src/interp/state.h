@@ -83,6 +83,7 @@ struct host_torch {
 	int call_grad;
 	int grad_enabled;
 	enum dtype default_dtype;
+	unsigned tf32;                 /* enum num_products: asked for by the program */
 	uint64_t noise;
 	struct host_ext ext;
 	struct host_random random, numpy_random;

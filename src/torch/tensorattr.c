@@ -1,5 +1,8 @@
 /* Attributes of tensors that belong to the engine rather than to numbers: device, gradient
  * flags, .data, identity. */
+#include <string.h>
+
+#include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/state.h"
 
@@ -78,11 +81,22 @@ static int a_data(struct bind *b)
 	return 0;
 }
 
+/* The same elements of the same memory. */
+static int same_view(const struct tensor *a, const struct tensor *b)
+{
+	return a->st == b->st && a->dt == b->dt && tensor_data(a) == tensor_data(b) && tensor_same_shape(a, b) &&
+	       !memcmp(a->stride, b->stride, sizeof *a->stride * (size_t)a->ndim);
+}
+
 static int set_data(struct bind *b)
 {
 	struct tensor *from;
 	struct tensor_obj *self = b->a[0].u.t, *other = b->a[1].u.t;
 	if (bind_tensor(b, 1, &from))
+		return -1;
+	if (same_view(&self->t, from))
+		return 0;
+	if (host_may_change(b->h, b->a[0]))
 		return -1;
 	struct tensor old = self->t, t = *from;
 	tensor_retain(&t);

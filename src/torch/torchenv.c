@@ -4,6 +4,7 @@
 
 #include "interp/fail.h"
 #include "interp/state.h"
+#include "num/num.h"
 
 /* --- dtypes ------------------------------------------------------------------------------------------- */
 
@@ -67,6 +68,36 @@ static int set_default_dtype(struct bind *b)
 		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
 	b->h->torch.default_dtype = dt;
 	return 0;
+}
+
+/* --- products in tf32 --------------------------------------------------------------------------------------- */
+
+static int set_tf32(struct bind *b, unsigned products, int on)
+{
+	b->h->torch.tf32 = on ? b->h->torch.tf32 | products : b->h->torch.tf32 & ~products;
+	return 0;
+}
+
+/* torch.backends.cuda.matmul.allow_tf32 and the like */
+static int backends_tf32(struct bind *b)
+{
+	int on;
+
+	return bind_bool(b, 1, &on) ? -1 : set_tf32(b, str_is(val_text(b->a[0]), "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL, on);
+}
+
+static int matmul_precision(struct bind *b)
+{
+	struct str s = val_text(b->a[0]);
+
+	if (!str_is(s, "highest") && !str_is(s, "high") && !str_is(s, "medium"))
+		return bind_raise(b, EXC_RuntimeError, "Float32 matmul precision must be one of highest, high, medium");
+	return set_tf32(b, NUM_TF32_MATMUL, !str_is(s, "highest"));
+}
+
+static int get_matmul_precision(struct bind *b)
+{
+	return val_str(b->h, STR("highest"), &b->out);
 }
 
 /* --- devices --------------------------------------------------------------------------------------------- */
@@ -196,7 +227,9 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.cuda.memory_allocated", "device=None", zero, 0 },
 	{ "torch.cuda.max_memory_allocated", "device=None", zero, 0 },
 	{ "torch.cuda.reset_peak_memory_stats", "device=None", nothing, 0 },
-	{ "torch.set_float32_matmul_precision", "precision", nothing, 0 },
+	{ "torch.set_float32_matmul_precision", "precision: str", matmul_precision, 0 },
+	{ "torch.get_float32_matmul_precision", "", get_matmul_precision, 0 },
+	{ "torch.backends._tf32", "products: str, on", backends_tf32, BIND_INTERNAL },
 	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", nothing, 0 },
 	{ "torch.set_printoptions", "**kwargs", nothing, 0 },
 	{ "torch.set_num_threads", "n", nothing, 0 },

@@ -206,6 +206,15 @@ static int is_context(const struct py_node *fn, const struct py_node *base)
 	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
 }
 
+/* Settings of torch.backends, which nobody can read back, and x.data = y, which the guard looks
+ * at when it happens: the same memory again changes nothing. */
+static int is_harmless(const struct py_node *t)
+{
+	char path[80];
+
+	return str_is(t->u.Attribute.attr, "data") || (reach_dotted(t, path, sizeof path) && !strncmp(path, "torch.backends.", 15));
+}
+
 static void check_store(struct visit *v, const struct py_node *t)
 {
 	if (t->kind == PY_Tuple || t->kind == PY_List) {
@@ -213,7 +222,7 @@ static void check_store(struct visit *v, const struct py_node *t)
 
 		for (size_t i = 0; i < e->n; i++)
 			check_store(v, e->v[i]);
-	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value)) {
+	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value) && !is_harmless(t)) {
 		found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;

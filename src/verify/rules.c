@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/bound.h"
 #include "verify/reach.h"
 
 static const struct {
@@ -30,6 +31,8 @@ struct walk {
 	const struct rules_options *o;
 	struct diag *d;
 	const struct py_module *m;
+	const struct bound_scope *scope;     /* functions around the node at hand */
+	int attempts;                        /* inside a try that only imports */
 };
 
 static int on(const struct walk *w, enum rule r)
@@ -83,8 +86,16 @@ static int is_dunder(struct str s)
 	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
 }
 
+/* What torch or triton may lack is asked for in a try. */
+static int is_attempt(const struct walk *w, struct str module)
+{
+	return w->attempts && (str_starts(module, "torch.") || str_starts(module, "triton."));
+}
+
 static int check_import(struct walk *w, const struct py_node *n)
 {
+	if (n->kind == PY_ImportFrom && !n->u.ImportFrom.level && is_attempt(w, n->u.ImportFrom.module))
+		return 0;
 	if (n->kind == PY_ImportFrom) {
 		if (n->u.ImportFrom.level || !in_list(n->u.ImportFrom.module, good_imports))
 			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed", STR_ARG(n->u.ImportFrom.module));
@@ -93,7 +104,7 @@ static int check_import(struct walk *w, const struct py_node *n)
 	for (size_t i = 0; i < n->u.Import.names.n; i++) {
 		struct str name = n->u.Import.names.v[i]->u.alias.name;
 
-		if (!in_list(name, good_imports))
+		if (!in_list(name, good_imports) && !is_attempt(w, name))
 			return refuse(w, REASON_import_error, n, "import of '%.*s' is not allowed", STR_ARG(name));
 	}
 	return 0;
@@ -119,22 +130,36 @@ static int is_imported(const struct py_module *m, struct str name)
 	return 0;
 }
 
-/* torch.backends.cudnn.benchmark = True: a setting that holds for everyone. */
+/* torch.jit = x: something of a module that holds for everyone. What torch.backends sets is taken
+ * by the host, and nobody can read it back. */
 static int is_setting(struct walk *w, const struct py_node *n)
 {
+	char path[80];
+
 	if (n->kind != PY_Attribute || n->u.Attribute.ctx != PY_STORE)
+		return 0;
+	if (reach_dotted(n, path, sizeof path) && !strncmp(path, "torch.backends.", 15))
 		return 0;
 	while (n->kind == PY_Attribute)
 		n = n->u.Attribute.value;
 	return n->kind == PY_Name && is_imported(w->m, n->u.Name.id);
 }
 
+/* A name that means a builtin of Python which is not for candidates: not a variable of that name. */
+static int is_builtin(const struct walk *w, const struct py_node *n)
+{
+	struct str id = n->u.Name.id;
+
+	if (is_dunder(id))
+		return !in_list(id, good_dunders);
+	return in_list(id, bad_names) && n->u.Name.ctx == PY_LOAD && !bound_name(w->scope, id);
+}
+
 static int check_name(struct walk *w, const struct py_node *n)
 {
 	if (is_setting(w, n))
 		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set", STR_ARG(n->u.Attribute.attr));
-	if (n->kind == PY_Name && (in_list(n->u.Name.id, bad_names) ||
-				   (is_dunder(n->u.Name.id) && !in_list(n->u.Name.id, good_dunders))))
+	if (n->kind == PY_Name && is_builtin(w, n))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));
 	if (n->kind == PY_Attribute && is_dunder(n->u.Attribute.attr) && !str_is(n->u.Attribute.attr, "__init__"))
 		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' is not allowed", STR_ARG(n->u.Attribute.attr));
@@ -156,10 +181,37 @@ static int guard_is_known(const struct py_node *item)
 	return in_list(str_of(path), guards);
 }
 
+static int only_these(const struct py_list *body, int (*fits)(const struct py_node *n))
+{
+	for (size_t i = 0; i < body->n; i++)
+		if (!fits(body->v[i]))
+			return 0;
+	return 1;
+}
+
+static int is_import(const struct py_node *n)
+{
+	return n->kind == PY_Import || n->kind == PY_ImportFrom || n->kind == PY_Pass ||
+	       (n->kind == PY_Assign && (n->u.Assign.value->kind == PY_Constant || n->u.Assign.value->kind == PY_Name ||
+					 n->u.Assign.value->kind == PY_Attribute));
+}
+
+/* try: import x, except ImportError: x = None. No call stands in it, so nothing of the candidate's can fail and be hidden. */
+static int is_import_try(const struct py_node *n)
+{
+	int ok = n->kind == PY_Try && only_these(&n->u.Try.body, is_import) && only_these(&n->u.Try.orelse, is_import) && !n->u.Try.finalbody.n;
+
+	for (size_t i = 0; i < n->u.Try.handlers.n && ok; i++)
+		ok = only_these(&n->u.Try.handlers.v[i]->u.ExceptHandler.body, is_import);
+	return ok;
+}
+
 static int check_syntax(struct walk *w, const struct py_node *n)
 {
 	switch (n->kind) {
 	case PY_Try: case PY_TryStar:
+		if (is_import_try(n))
+			return 0;
 		return refuse(w, REASON_try_forbidden, n, "try is not allowed in a candidate");
 	case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
 	case PY_Global: case PY_Nonlocal: case PY_Match:
@@ -189,6 +241,79 @@ static int check_size(struct walk *w, const struct py_node *n)
 	return 0;
 }
 
+static void check_node(void *ctx, struct py_node *n);
+
+static void check_list(struct walk *w, const struct py_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i])
+			check_node(w, l->v[i]);
+}
+
+static void check_body(struct walk *w, const struct py_node *n, const struct py_list *body)
+{
+	struct bound_scope s = { .up = w->scope, .node = n };
+
+	w->scope = &s;
+	check_list(w, body);
+	w->scope = s.up;
+}
+
+/* Decorators, defaults and annotations are outside of the function. */
+static void check_function(struct walk *w, struct py_node *n)
+{
+	check_list(w, &n->u.FunctionDef.decorator_list);
+	py_children(n->u.FunctionDef.args, check_node, w);
+	if (n->u.FunctionDef.returns)
+		check_node(w, n->u.FunctionDef.returns);
+	check_body(w, n, &n->u.FunctionDef.body);
+}
+
+/* The first iterable is outside of a comprehension. */
+static void check_comprehension(struct walk *w, struct py_node *n, const struct py_list *generators)
+{
+	struct bound_scope s = { .up = w->scope, .node = n };
+
+	check_node(w, generators->v[0]->u.comprehension.iter);
+	w->scope = &s;
+	for (size_t i = 0; i < generators->n; i++) {
+		const struct py_comprehension *g = &generators->v[i]->u.comprehension;
+
+		check_node(w, g->target);
+		check_list(w, &g->ifs);
+		if (i)
+			check_node(w, g->iter);
+	}
+	check_node(w, n->kind == PY_DictComp ? n->u.DictComp.key : n->u.ListComp.elt);
+	if (n->kind == PY_DictComp)
+		check_node(w, n->u.DictComp.value);
+	w->scope = s.up;
+}
+
+static void check_inside(struct walk *w, struct py_node *n)
+{
+	struct py_list one;
+
+	switch (n->kind) {
+	case PY_FunctionDef: case PY_AsyncFunctionDef: check_function(w, n); return;
+	case PY_Lambda:
+		py_children(n->u.Lambda.args, check_node, w);
+		one = (struct py_list){ .v = &n->u.Lambda.body, .n = 1 };
+		check_body(w, n, &one);
+		return;
+	case PY_ListComp: check_comprehension(w, n, &n->u.ListComp.generators); return;
+	case PY_SetComp: check_comprehension(w, n, &n->u.SetComp.generators); return;
+	case PY_DictComp: check_comprehension(w, n, &n->u.DictComp.generators); return;
+	case PY_GeneratorExp: check_comprehension(w, n, &n->u.GeneratorExp.generators); return;
+	case PY_Try:
+		w->attempts += is_import_try(n);
+		py_children(n, check_node, w);
+		w->attempts -= is_import_try(n);
+		return;
+	default: py_children(n, check_node, w);
+	}
+}
+
 static void check_node(void *ctx, struct py_node *n)
 {
 	struct walk *w = ctx;
@@ -203,7 +328,7 @@ static void check_node(void *ctx, struct py_node *n)
 		check_name(w, n);
 	if (on(w, RULE_syntax))
 		check_syntax(w, n);
-	py_children(n, check_node, w);
+	check_inside(w, n);
 }
 
 /* --- rules about classes ------------------------------------------------------------------- */

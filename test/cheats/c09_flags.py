@@ -1,8 +1,7 @@
-# C9: changes PyTorch's settings for everyone
+# C9: asks for tf32 where the task wants fp32, by a setting
 # task: linear
 # track: hybrid
-# expect: ast forbidden_name
-# rule: names
+# expect: tiny precision
 import torch
 import torch.nn as nn
 import triton

@@ -2,9 +2,20 @@
 
 
 class _Settings:
+    _forgets = True      # what a program sets has its effect and is not seen when it is read
+    _products = ""
+
     def __init__(self, **values):
         for name, value in values.items():
-            setattr(self, name, value)
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        if not hasattr(self, name):
+            raise AttributeError("Unknown attribute " + name)
+        if self._products and name == "allow_tf32":
+            torch.backends._tf32(self._products, bool(value))
+        if self._products and name == "fp32_precision":
+            torch.backends._tf32(self._products, value == "tf32")
 
     def is_available(self):
         return True
@@ -31,8 +42,10 @@ class _Settings:
         return None
 
 
-cuda = _Settings(matmul=_Settings(allow_tf32=False, allow_fp16_reduced_precision_reduction=True))
-cudnn = _Settings(enabled=True, benchmark=False, deterministic=False, allow_tf32=True)
+cuda = _Settings(matmul=_Settings(_products="matmul", allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
+                                  allow_bf16_reduced_precision_reduction=True, fp32_precision="none"))
+cudnn = _Settings(_products="conv", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10,
+                  fp32_precision="tf32", conv=_Settings(_products="conv", fp32_precision="tf32"), rnn=_Settings(fp32_precision="tf32"))
 mkldnn = _Settings(enabled=True)
 opt_einsum = _Settings(enabled=False)
 mps = _Settings(is_available=lambda: False)
