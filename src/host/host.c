@@ -131,6 +131,7 @@ void host_renew(struct host *h, const struct host_options *o)
 	h->o.noise_seed = h->torch.noise = o->noise_seed;
 	h->o.nominal = o->nominal ? o->nominal : DT_F32;
 	h->o.tf32 = o->tf32;
+	h->o.gpu = o->gpu;
 	h->o.track_undef = o->track_undef;
 	h->o.poison = o->poison;
 	h->o.config = o->config;

@@ -25,7 +25,7 @@ int host_lib_flags(const struct host_lib *lib, const char *dotted);
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);
 /* Makes ready for another run of the same program: fuel is full again, noise starts from its
- * seed; launch, compute, nominal, tf32, track_undef, poison, config and tune are taken from *o, the rest stays. */
+ * seed; launch, compute, nominal, tf32, gpu, track_undef, poison, config and tune are taken from *o, the rest stays. */
 void host_renew(struct host *h, const struct host_options *o);
 int host_is_lost(const struct host *h);          /* a limit was hit: nothing runs any more */
 const struct diag *host_diag(const struct host *h);

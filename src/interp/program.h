@@ -24,6 +24,7 @@ struct host_options {
 	 * different programs, compile and fit, modulo their number. With `tune` every one is
 	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
 	int config, tune;
+	const char *gpu;            /* of tile/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */

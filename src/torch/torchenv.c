@@ -5,6 +5,7 @@
 #include "interp/fail.h"
 #include "interp/state.h"
 #include "num/num.h"
+#include "tile/gpu.h"
 
 /* --- dtypes ------------------------------------------------------------------------------------------- */
 
@@ -179,13 +180,48 @@ static int zero(struct bind *b) { b->out = val_int(0); return 0; }
 static int one(struct bind *b) { b->out = val_int(1); return 0; }
 static int nothing(struct bind *b) { b->out = val_none(); return 0; }
 
-static int version(struct bind *b) { return val_str(b->h, STR("2.11.0"), &b->out); }
-static int device_name(struct bind *b) { return val_str(b->h, STR("NVIDIA H200"), &b->out); }
+static int version(struct bind *b) { return val_str(b->h, STR("2.11.0+cu130"), &b->out); }
 
-static int capability(struct bind *b)
+/* --- the machine, as torch would see it ------------------------------------------------------------------------- */
+
+/* torch.cuda._gpu(): name in the table, capability, multiprocessors, bytes of memory, of shared memory of a block */
+static int gpu(struct bind *b)
 {
-	struct val v[2] = { val_int(9), val_int(0) };
-	return val_tuple(b->h, v, 2, &b->out);
+	const struct tile_gpu *g = tile_gpu_find(str_of(b->h->o.gpu ? b->h->o.gpu : TILE_GPU_DEFAULT));
+	struct val name;
+
+	if (!g)
+		BUG("GPU %s", b->h->o.gpu);
+	if (val_str(b->h, str_of(g->name), &name))
+		return -1;
+	struct val all[] = { name, val_int(g->capability), val_int(g->processors), val_int((int64_t)(g->gib * (1 << 30))), val_int(g->shared_bytes) };
+	return val_tuple(b->h, all, COUNT_OF(all), &b->out);
+}
+
+/* Blocks of the caching allocator: what is allocated is a multiple of 512 bytes and never nothing. */
+static int memory_now(struct bind *b)
+{
+	b->out = val_int((int64_t)(b->h->lim.tensor_bytes / 512 + 1) * 512);
+	return 0;
+}
+
+static int memory_peak(struct bind *b)
+{
+	b->out = val_int((int64_t)(b->h->lim.peak / 512 + 1) * 512);
+	return 0;
+}
+
+/* The processor's side of the machine is not the candidate's business, and not the same here. */
+static int not_here(struct bind *b)
+{
+	return host_fatal(b->h, REASON_forbidden_name, "%s is not available here", b->row->name);
+}
+
+static int assert_that(struct bind *b)
+{
+	int yes_no = val_truth(b->h, b->a[0]);
+
+	return yes_no < 0 ? -1 : yes_no ? 0 : bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ? b->a[1].u.s->p : "");
 }
 
 #define DT(name) { "torch." #name, "", dtype_const, BIND_CONST },
@@ -218,14 +254,14 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.cuda.is_bf16_supported", "*args, **kwargs", yes, 0 },
 	{ "torch.cuda.device_count", "", one, 0 },
 	{ "torch.cuda.current_device", "", zero, 0 },
-	{ "torch.cuda.set_device", "device", nothing, 0 },
 	{ "torch.cuda.synchronize", "device=None", nothing, 0 },
 	{ "torch.cuda.empty_cache", "", nothing, 0 },
 	{ "torch.cuda.ipc_collect", "", nothing, 0 },
-	{ "torch.cuda.get_device_name", "device=None", device_name, 0 },
-	{ "torch.cuda.get_device_capability", "device=None", capability, 0 },
-	{ "torch.cuda.memory_allocated", "device=None", zero, 0 },
-	{ "torch.cuda.max_memory_allocated", "device=None", zero, 0 },
+	{ "torch.cuda._gpu", "", gpu, BIND_INTERNAL },
+	{ "torch.cuda.memory_allocated", "device=None", memory_now, 0 },
+	{ "torch.cuda.memory_reserved", "device=None", memory_peak, 0 },
+	{ "torch.cuda.max_memory_allocated", "device=None", memory_peak, 0 },
+	{ "torch.cuda.max_memory_reserved", "device=None", memory_peak, 0 },
 	{ "torch.cuda.reset_peak_memory_stats", "device=None", nothing, 0 },
 	{ "torch.set_float32_matmul_precision", "precision: str", matmul_precision, 0 },
 	{ "torch.get_float32_matmul_precision", "", get_matmul_precision, 0 },
@@ -233,9 +269,10 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", nothing, 0 },
 	{ "torch.set_printoptions", "**kwargs", nothing, 0 },
 	{ "torch.set_num_threads", "n", nothing, 0 },
-	{ "torch.get_num_threads", "", one, 0 },
+	{ "torch.get_num_threads", "", not_here, 0 },
+	{ "torch.get_num_interop_threads", "", not_here, 0 },
 	{ "torch.is_autocast_enabled", "*args", d_false, 0 },
-	{ "torch._assert", "condition, message", nothing, 0 },
+	{ "torch._assert", "condition, message", assert_that, 0 },
 	{ "torch.jit.is_scripting", "", d_false, 0 },
 	{ "torch.jit.is_tracing", "", d_false, 0 },
 	{ "torch.compiler.is_compiling", "", d_false, 0 },

@@ -236,7 +236,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	int rc;
 
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
-	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu };
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
@@ -283,6 +283,14 @@ static unsigned products_of(enum run_mode mode, enum precision p)
 	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
 }
 
+/* Under the general contract a program must also be right where torch.cuda names another GPU. */
+static const char *gpu_of(const struct trial *t, const char *gpu)
+{
+	if (trial_contract(t->kind) != CONTRACT_GENERAL)
+		return gpu;
+	return strcmp(gpu, "L40S") ? "L40S" : "A100";
+}
+
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
 	int rc = host_is_lost(w->h) ? reopen(w, e) : 0;
@@ -292,6 +300,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	w->opts.nominal = t->dt;
 	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
 	w->opts.tf32 = products_of(mode, judge_options(w->judge)->precision);
+	w->opts.gpu = gpu_of(t, judge_options(w->judge)->gpu);
 	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
 	w->opts.poison = w->launch ? w->launch->run.poison : 0;
 	w->opts.config = w->launch ? w->launch->config : 0;
