@@ -86,6 +86,15 @@ unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct
 	return row->flags;
 }
 
+/* Elements of a tensor that take no memory, for they stand in it many times: each costs time. */
+static int burn_expanded(struct host *h, const struct tensor *t)
+{
+	enum { PER_STEP = 200 };
+	int64_t n = tensor_numel(t), held = t->st ? (int64_t)t->st->bytes / dtype_size(t->dt) : n;
+
+	return n > held ? host_burn(h, (n - held) / PER_STEP) : 0;
+}
+
 int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a)
 {
 	const unsigned moves = BIND_COMPUTE | BIND_COPY;
@@ -102,6 +111,9 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 		h->torch.call_device = (enum host_device)a[s->device].aux;
 	if (c.mixed && flags & moves && !(flags & BIND_ANY_DEVICE))
 		return check_devices(h, &c);
+	for (size_t i = 0; flags & moves && i < s->n; i++)
+		if (a[i].kind == V_TENSOR && burn_expanded(h, &a[i].u.t->t))
+			return -1;
 	if (flags & BIND_INPLACE && a[0].kind == V_TENSOR && check_leaf(h, a[0].u.t))
 		return -1;
 	if (flags & BIND_SIZED && host_may_read(h, DT_I64, 1))

@@ -480,7 +480,11 @@ static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t 
 	struct val v;
 	if (*i < fmt.n && fmt.p[*i] == '*') {
 		(*i)++;
-		return percent_next(p, &v) ? -1 : val_as_int(p->h, v, out);
+		if (percent_next(p, &v) || val_as_int(p->h, v, out))
+			return -1;
+		if (*out > WIDEST || *out < -WIDEST)
+			return host_fatal(p->h, REASON_out_of_memory, "a text of more than memory holds");
+		return 0;
 	}
 	for (; *i < fmt.n && fmt.p[*i] >= '0' && fmt.p[*i] <= '9'; (*i)++)
 		*out = MIN(MAX(*out, 0) * 10 + (fmt.p[*i] - '0'), WIDEST);

@@ -75,6 +75,9 @@ static int next_object(struct host *h, struct iter_obj *it, struct val *out)
 /* The old protocol: __getitem__ with 0, 1, 2, ... until IndexError. */
 static int next_item(struct host *h, struct iter_obj *it, struct val *out)
 {
+	enum { ITEM_STEPS = 100 };              /* an object that never says it ends is soon at its limit */
+	if (host_burn(h, ITEM_STEPS))
+		return -1;
 	if (!item_get(h, it->src, val_int(it->i), out)) {
 		it->i++;
 		return 1;

@@ -299,7 +299,7 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 int val_repr(struct host *h, struct val v, struct buf *out)
 {
 	int rc;
-	if (host_step(h) || host_charge(h, out->n))
+	if (host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))      /* digits of a float take their time */
 		return -1;
 	host_uncharge(h, out->n);
 	if (V_IS_HEAP(v) && v.kind != V_OBJECT && v.u.o->cls && !v.u.o->cls->native && v.kind != V_CLASS) {

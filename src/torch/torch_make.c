@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "interp/fail.h"
+#include "interp/state.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
@@ -328,6 +329,21 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged; enum dtype tensors; int n_tensors; };
 
+/* Room for as many numbers as the first lists of each depth promise: lists may stand in a nest many times. */
+static int nest_room(struct bind *b, struct val v)
+{
+	int64_t n = 1;
+
+	for (int depth = 0; depth < TENSOR_DIMS && (v.kind == V_LIST || v.kind == V_TUPLE); depth++) {
+		if (ck_mul64(n, (int64_t)v.u.seq->n, &n) || n > INT64_MAX / 8 || host_room(b->h, 8 * n))
+			return b->h->fail.fatal ? -1 : host_room(b->h, -1);
+		if (!v.u.seq->n)
+			return 0;
+		v = v.u.seq->v[0];
+	}
+	return host_burn(b->h, n / 16);
+}
+
 static void measure(struct nest *s, struct val v, int depth)
 {
 	if (v.kind == V_LIST || v.kind == V_TUPLE) {
@@ -401,6 +417,8 @@ static int c_tensor(struct bind *b)
 			return bind_fail(b);
 		return made(b, &t, 1);
 	}
+	if (nest_room(b, v))
+		return -1;
 	measure(&s, v, 0);
 	if (s.bad)
 		return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v));
@@ -471,6 +489,8 @@ static int c_Tensor(struct bind *b)
 	if (first.kind == V_TENSOR)
 		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) : bind_result(b, &t);
 	if (first.kind == V_LIST || first.kind == V_TUPLE) {
+		if (nest_room(b, first))
+			return -1;
 		measure(&n, first, 0);
 		if (n.bad || n.ragged)
 			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, first));

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "interp/exec.h"
+#include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/import.h"
 #include "torch/torch.h"
@@ -163,6 +164,16 @@ static int t_index(struct bind *b)
 	return 0;
 }
 
+/* A nest of lists costs memory and steps for every element, however little memory the tensor takes. */
+static int list_room(struct bind *b, const struct tensor *t)
+{
+	int64_t n = tensor_numel(t), bytes;
+
+	if (ck_mul64(n, (int64_t)sizeof (struct val), &bytes))
+		bytes = -1;
+	return host_room(b->h, bytes) || host_burn(b->h, n / 4) ? -1 : 0;
+}
+
 static int list_of(struct bind *b, const struct tensor *t, struct val *out)
 {
 	struct tensor part;
@@ -187,7 +198,7 @@ static int list_of(struct bind *b, const struct tensor *t, struct val *out)
 
 static int t_tolist(struct bind *b)
 {
-	return is_tensor(b) ? -1 : list_of(b, &self(b)->t, &b->out);
+	return is_tensor(b) || list_room(b, &self(b)->t) ? -1 : list_of(b, &self(b)->t, &b->out);
 }
 
 static int t_get_device(struct bind *b)

@@ -83,15 +83,6 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	return rc;
 }
 
-static void put_ops(struct buf *out, const struct task *t)
-{
-	bytes_put_int(out, t->n_ops);
-	for (int i = 0; i < t->n_ops; i++) {
-		bytes_put_str(out, str_of(t->op[i].name));
-		bytes_put_int(out, t->op[i].count);
-	}
-}
-
 int image_write(const struct task *t, struct buf *out, struct err *e)
 {
 	struct written w = { .n = 0 };
@@ -101,7 +92,6 @@ int image_write(const struct task *t, struct buf *out, struct err *e)
 	bytes_put_int(out, t->reference.eval_mode);
 	bytes_put_int(out, t->keeps_state);
 	put_overrides(out, t->reference.ov, t->reference.n_ov);
-	put_ops(out, t);
 	bytes_put_int(out, t->n_trials);
 	for (int i = 0; i < t->n_trials && !rc; i++)
 		rc = put_trial(out, &t->trial[i], e);
@@ -172,25 +162,6 @@ static int get_weights(struct bytes *in, struct task_weights *set, struct err *e
 	return 0;
 }
 
-/* Names of operators end where the next number begins, so they are copied. */
-static int get_ops(struct bytes *in, struct task *t)
-{
-	int64_t n, count;
-	struct str name;
-
-	if (bytes_get_int(in, &n) || n > TASK_OPS)
-		return -1;
-	for (t->n_ops = 0; t->n_ops < n; t->n_ops++) {
-		if (bytes_get_str(in, &name) || bytes_get_int(in, &count))
-			return -1;
-		t->op[t->n_ops].name = arena_strndup(&t->module.arena, name.p, name.n);
-		t->op[t->n_ops].count = count;
-		if (!t->op[t->n_ops].name)
-			return -1;
-	}
-	return 0;
-}
-
 static int get_task(struct task *t, struct bytes *in, struct err *e)
 {
 	struct str source;
@@ -202,7 +173,7 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	t->parsed = 1;
 	t->keeps_state = (int)keeps_state;
 	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model", .eval_mode = (int)eval_mode, .ov = t->model_ov };
-	if (get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || get_ops(in, t) || bytes_get_int(in, &n) || n > TRIALS_MOST)
+	if (get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || bytes_get_int(in, &n) || n > TRIALS_MOST)
 		return -1;
 	for (; t->n_trials < n; t->n_trials++) {
 		struct trial *tr = &t->trial[t->n_trials];
