@@ -12,11 +12,11 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CODE = (".c", ".h", ".def", ".cu", ".cuh", ".inc")
+CODE = (".c", ".h", ".def", ".cu", ".cuh", ".cpp", ".inc")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 ENUM = re.compile(r"\benum\b\s*\w*\s*\{([^}]*)\}")
-FILE = re.compile(r"(?<![\w./<-])((?:[a-z]\w*/)*[a-z]\w*(?:\.simd)?\.(?:c|h|def|cu|cuh|sql))\b(?![\w(/-]|\.\w)")
+FILE = re.compile(r"(?<![\w./<-])((?:[a-z]\w*/)*[a-z]\w*(?:\.simd)?\.(?:c|h|def|cu|cuh|cpp|inc|sql))\b(?![\w(/-]|\.\w)")
 PROTOTYPE = re.compile(r"^(?!static|typedef|return|else)[a-z][\w \t*]*?[ *](\w+)\((?!\*)[^;{}]*\)[^;{}()]*(?:\([^()]*\))?;", re.M)
 WORD = re.compile(r"\w+")
 PASTE = re.compile(r"\b(\w+)##")
@@ -55,10 +55,12 @@ def defined(code):
 def shared_names(src):
     where = collections.defaultdict(list)
     for name, text in src.items():
+        if name.endswith((".cu", ".cuh")):      # another program: the shared object
+            continue
         for word in defined(bare(text)):
             where[word].append(name)
     for word, files in sorted(where.items()):
-        if len(files) > 1 and any(f.endswith((".h", ".cuh")) for f in files):
+        if len(files) > 1 and any(f.endswith(".h") for f in files):
             yield f"'{word}' is defined in {' and '.join(files)}"
 
 

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "dev/dev_impl.h"
 
-enum { STAGES = 4, STAGE = 16 << 20 };   /* pieces of pinned memory, and bytes of one */
+enum { PINNED_PIECES = 4, PINNED_BYTES = 16 << 20 };   /* pieces of pinned memory, and bytes of one */
 
 int dev_cuda_driver(void)
 {
@@ -162,7 +162,7 @@ static void save_choices(const struct dev *d)
 void dev_cuda_close(struct dev *d)
 {
 	save_choices(d);
-	dev_host_free(d, d->stage, (size_t)STAGES * STAGE);
+	dev_host_free(d, d->stage, (size_t)PINNED_PIECES * PINNED_BYTES);
 	d->call.cuda_close(d->gpu);
 	mem_free(d->launch);
 	mem_free(d->choices);
@@ -215,28 +215,28 @@ static void copy_part(void *ctx, size_t begin, size_t end)
 /* Threads fill one piece of pinned memory while the GPU takes the others. */
 void dev_put_file(struct dev *d, void *to, const void *from, size_t n)
 {
-	void *event[STAGES] = { NULL };
+	void *event[PINNED_PIECES] = { NULL };
 	size_t at = 0;
 
-	if (d->kind == DEV_CUDA && n > STAGE && !d->stage)
-		d->stage = dev_host_alloc(d, (size_t)STAGES * STAGE, NULL);
-	if (d->kind != DEV_CUDA || n <= STAGE || !d->stage) {
+	if (d->kind == DEV_CUDA && n > PINNED_BYTES && !d->stage)
+		d->stage = dev_host_alloc(d, (size_t)PINNED_PIECES * PINNED_BYTES, NULL);
+	if (d->kind != DEV_CUDA || n <= PINNED_BYTES || !d->stage) {
 		dev_put(d, to, from, n);
 		return;
 	}
-	for (int i = 0; i < STAGES; i++)
+	for (int i = 0; i < PINNED_PIECES; i++)
 		dev_note(d, d->call.cuda_event_new(d->gpu, &event[i]), "making an event");
 	for (int i = 0; at < n && !d->fault.code; i++) {
-		struct piece p = { .to = (char *)d->stage + (size_t)(i % STAGES) * STAGE, .from = (const char *)from + at, .n = MIN((size_t)STAGE, n - at) };
+		struct piece p = { .to = (char *)d->stage + (size_t)(i % PINNED_PIECES) * PINNED_BYTES, .from = (const char *)from + at, .n = MIN((size_t)PINNED_BYTES, n - at) };
 
-		if (i >= STAGES)
-			dev_note(d, d->call.cuda_event_wait(d->gpu, event[i % STAGES]), "waiting for a copy");
+		if (i >= PINNED_PIECES)
+			dev_note(d, d->call.cuda_event_wait(d->gpu, event[i % PINNED_PIECES]), "waiting for a copy");
 		pool_for(d->pool, p.n, 1 << 18, copy_part, &p);
 		dev_copy(d, (char *)to + at, p.to, p.n);
-		dev_note(d, d->call.cuda_event_put(d->gpu, event[i % STAGES]), "marking a copy");
+		dev_note(d, d->call.cuda_event_put(d->gpu, event[i % PINNED_PIECES]), "marking a copy");
 		at += p.n;
 	}
-	for (int i = 0; i < STAGES; i++)
+	for (int i = 0; i < PINNED_PIECES; i++)
 		if (event[i]) {
 			dev_note(d, d->call.cuda_event_wait(d->gpu, event[i]), "waiting for a copy");
 			d->call.cuda_event_free(d->gpu, event[i]);

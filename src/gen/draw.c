@@ -10,7 +10,7 @@
 
 static const struct gen_op ops[] = {
 #define GEN_OP(id, fam, fl, k0, k1, th, tr) { .name = #id, .family = fam, .flags = fl, .c0 = k0, .c1 = k1, .torch = th, .triton = tr },
-#include "gen/op.def"
+#include "gen/gen_op.def"
 #undef GEN_OP
 };
 

@@ -1,6 +1,6 @@
 /* The task generator: tasks written as KernelBench writes them, each with a Triton solution.
  *
- * A task is a composition: a chain of steps (operators of op.def) over tensors of known shapes.
+ * A task is a composition: a chain of steps (operators of gen_op.def) over tensors of known shapes.
  * `gen_plan_draw` draws one, `gen_plan_key` names it, `gen_plan_split` says which split that
  * name belongs to, and `gen_emit` writes the PyTorch task, a plan in words, and a solution whose
  * schedules, blocks and grids are chosen for the task's own sizes. Nothing here judges: the
@@ -35,7 +35,7 @@ enum gen_family {
 
 enum gen_op_id {
 #define GEN_OP(id, family, flags, c0, c1, torch, triton) GEN_OP_##id,
-#include "gen/op.def"
+#include "gen/gen_op.def"
 #undef GEN_OP
 	GEN_OPS
 };
@@ -68,7 +68,7 @@ struct gen_op {
 	int flags;
 	const char *c0, *c1;          /* choices of constants, "0.5|2.0" */
 	const char *const *torch;     /* spellings, NULL-terminated */
-	const char *const *triton;    /* pointwise: spellings; others: see op.def */
+	const char *const *triton;    /* pointwise: spellings; others: see gen_op.def */
 };
 
 const struct gen_op *gen_op(enum gen_op_id id);

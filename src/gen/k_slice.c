@@ -2,7 +2,7 @@
  *
  * The tensor is (outer, D, inner). With inner = 1 a slice is a row and the tile is one-dimensional;
  * otherwise the tile is (D, some of inner). In both the slice lies along axis 0, so that one text of
- * op.def serves both. A slice that fits is one tile; a longer one is walked. */
+ * gen_op.def serves both. A slice that fits is one tile; a longer one is walked. */
 #include <stdio.h>
 #include <string.h>
 

@@ -147,7 +147,5 @@ void model_drop(struct model_session *s, int slot);          /* empties the slot
 void model_trim(struct model_session *s, int slot, int length);   /* forgets positions >= length */
 int model_length(const struct model_session *s, int slot);
 int64_t model_kv_free(const struct model_session *s);        /* positions not in use */
-/* log(sum(exp(x))) over one row of logits, in the order training uses: log p = x[t] - this. */
-float model_logsumexp(const float *x, int V);
 
 #endif

@@ -769,9 +769,3 @@ int model_burst(struct model_session *s, const struct model_draw *d, int n, int 
 	return take_drawn(s, b.rows, n, steps, tokens, logprobs, e);
 }
 
-float model_logsumexp(const float *x, int V)
-{
-	struct row_stats r = row_cpu()->exp_stats(x, V);
-
-	return r.max + logf(r.sum);
-}

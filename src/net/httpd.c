@@ -287,15 +287,9 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state, e
 
 /* --- a request, asked ------------------------------------------------------------------------------ */
 
-struct str httpd_path(const struct httpd_call *c) { return str_of(c->path); }
 struct str httpd_rest(const struct httpd_call *c) { return str_of(c->path + strlen(c->route->path)); }
 struct str httpd_body(const struct httpd_call *c) { return buf_str(&c->body); }
 uint64_t httpd_client(const struct httpd_call *c) { return c->client; }
-
-const char *httpd_query(const struct httpd_call *c, const char *name)
-{
-	return MHD_lookup_connection_value(c->conn, MHD_GET_ARGUMENT_KIND, name);
-}
 
 const char *httpd_header(const struct httpd_call *c, const char *name)
 {

@@ -50,11 +50,9 @@ struct httpd_stats httpd_stats(const struct httpd *h);
 
 /* --- a request ------------------------------------------------------------------------------- */
 
-struct str httpd_path(const struct httpd_call *c);
 struct str httpd_rest(const struct httpd_call *c);       /* behind the route's path */
 struct str httpd_body(const struct httpd_call *c);
 /* NULL: not there. */
-const char *httpd_query(const struct httpd_call *c, const char *name);
 const char *httpd_header(const struct httpd_call *c, const char *name);
 /* Who asks, for fairness: the address, as a number. */
 uint64_t httpd_client(const struct httpd_call *c);

@@ -1,4 +1,4 @@
-/* The desk: requests in, verdicts out. The lanes that judge are in lane.c. See desk.h. */
+/* The desk: requests in, verdicts out. The lanes that judge are in desk_lane.c. See desk.h. */
 #include "serve/desk.h"
 
 #include <stdio.h>
@@ -108,13 +108,13 @@ static int check_words(char *const *words, int n, struct err *e)
 }
 
 /* The lane of a request's options over the server's own. NULL: *e. */
-static struct lane *lane_of(struct desk *d, const struct json *options, struct err *e)
+static struct desk_lane *lane_of(struct desk *d, const struct json *options, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	char *words[WORDS_MOST];
 	struct opt_parsed p;
 	struct judge_args ja;
-	struct lane *l = NULL;
+	struct desk_lane *l = NULL;
 	int n = 0;
 
 	if (!json_count(options))
@@ -213,7 +213,7 @@ void desk_unreserve(struct desk *d, int64_t n, int dropped)
 }
 
 /* What was judged before is answered here; the rest goes to the lane. */
-static void submit(struct desk *d, struct lane *l, struct httpd_call *c, struct desk_item **items, size_t n)
+static void submit(struct desk *d, struct desk_lane *l, struct httpd_call *c, struct desk_item **items, size_t n)
 {
 	struct desk_job *j = mem_zalloc(sizeof *j);
 
@@ -248,7 +248,7 @@ void desk_verify(struct desk *d, struct httpd_call *c)
 	const struct json *list = j ? json_get(j, "candidates") : NULL;
 	size_t n = list ? json_count(list) : 1;
 	struct desk_item **items = mem_array(n + 1, sizeof *items);
-	struct lane *l = NULL;
+	struct desk_lane *l = NULL;
 
 	if (list && json_kind(list) != JSON_ARRAY)
 		err_set(&e, ERR_USAGE, "'candidates' is no list");
@@ -295,7 +295,7 @@ void desk_verdict(struct desk *d, struct httpd_call *c)
 struct desk *desk_open(const struct desk_options *o, struct err *e)
 {
 	struct desk *d = mem_zalloc(sizeof *d);
-	struct lane *l;
+	struct desk_lane *l;
 
 	if (!d) {
 		err_nomem(e);

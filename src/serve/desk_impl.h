@@ -31,7 +31,7 @@ struct desk_item {
 struct desk {
 	struct desk_options o;
 	pthread_mutex_t lock;         /* of lanes, statistics and `closing` */
-	struct lane *lane[DESK_LANES];
+	struct desk_lane *lane[DESK_LANES];
 	struct memo *memo;
 	int closing;
 	struct desk_stats st;
@@ -43,14 +43,14 @@ void desk_item_free(struct desk_item *it);
 void desk_job_drop(struct desk_job *j);
 void desk_unreserve(struct desk *d, int64_t n, int dropped);
 
-/* --- lanes (lane.c) ------------------------------------------------------------------------------- */
+/* --- lanes (desk_lane.c) ------------------------------------------------------------------------------- */
 
 /* The lane of these options, opened if need be; `name` tells options apart. It stays open until lane_leave. */
-struct lane *desk_lane(struct desk *d, const struct judge_args *a, const char *name, struct err *e);
-void lane_leave(struct lane *l);
-const struct judge_options *lane_options(const struct lane *l);
-void lane_add(struct lane *l, struct desk_item *it);
+struct desk_lane *desk_lane(struct desk *d, const struct judge_args *a, const char *name, struct err *e);
+void lane_leave(struct desk_lane *l);
+const struct judge_options *lane_options(const struct desk_lane *l);
+void lane_add(struct desk_lane *l, struct desk_item *it);
 /* Finishes what is being judged, answers what waits, ends the thread. NULL is fine. */
-void lane_close(struct lane *l);
+void lane_close(struct desk_lane *l);
 
 #endif

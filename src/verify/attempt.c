@@ -50,16 +50,6 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 	}
 }
 
-int attempt_run(struct funnel *f, const struct trial *tr, const struct run_order *how, struct attempt *out)
-{
-	int rc;
-
-	f->orders.n = 0;
-	attempt_order(f, tr, how);
-	rc = attempt_ask(f);
-	return rc ? rc : attempt_take(f, 0, out);
-}
-
 static struct verdict_input *note_input(struct funnel *f, const struct trial *tr, const struct comparison *c)
 {
 	struct verdict_input *in;

@@ -39,8 +39,6 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 int attempt_ask(struct funnel *f);
 /* What the i-th run of the batch gave. 0: *out. 1: it failed, the verdict says why. -1: we failed. */
 int attempt_take(struct funnel *f, int i, struct attempt *out);
-/* A batch of one. */
-int attempt_run(struct funnel *f, const struct trial *tr, const struct run_order *how, struct attempt *out);
 /* Compares. 0: as expected. 1: not, the verdict says why. -1: we failed. */
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got);
 /* The verdict says that the trial was not held against the candidate, and why. */

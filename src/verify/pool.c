@@ -287,18 +287,18 @@ static int finish_dead(struct judge_pool *p, struct job *j, enum reason why, str
 	return finish(p, j, 0, &v, &none, e);
 }
 
-enum lost { LOST_DEAD, LOST_NONSENSE, LOST_LATE };
+enum worker_loss { LOSS_DEAD, LOSS_NONSENSE, LOSS_LATE };
 
 /* The worker is gone, or will be: another try for its job, or a verdict. */
-static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, struct err *e)
+static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss how, struct err *e)
 {
 	struct job *j = s->job;
 	int64_t used = s->job && s->w.fd >= 0 ? cpu_ns(s) - s->started_ns : 0;
-	int killed = slot_close(p, s) && how == LOST_DEAD, again;
+	int killed = slot_close(p, s) && how == LOSS_DEAD, again;
 
 	s->job = NULL;
 	p->stats.replaced++;
-	if (how == LOST_LATE)
+	if (how == LOSS_LATE)
 		p->stats.timed_out++;
 	else
 		p->stats.crashed++;
@@ -307,7 +307,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, stru
 	/* One that is killed over and over may have had its time all the same. */
 	if (killed && (j->used_ns += MAX(used, 0)) > TIMEOUTS_MOST * (int64_t)(p->p.seconds * 1e9))
 		return finish_dead(p, j, REASON_worker_timeout, e);
-	if (how == LOST_LATE)
+	if (how == LOSS_LATE)
 		again = ++j->timeouts < TIMEOUTS_MOST;
 	else
 		again = killed ? ++j->kills < KILLS_MOST : ++j->crashes < CRASHES_MOST;
@@ -318,7 +318,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum lost how, stru
 		p->first = j;
 		return 0;
 	}
-	return finish_dead(p, j, how == LOST_LATE ? REASON_worker_timeout : REASON_worker_crashed, e);
+	return finish_dead(p, j, how == LOSS_LATE ? REASON_worker_timeout : REASON_worker_crashed, e);
 }
 
 static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
@@ -335,12 +335,12 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 	f.candidate_n = (uint32_t)j->candidate_n;
 	f.id = j->id;
 	if (send(s->w.fd, &f, sizeof f, MSG_NOSIGNAL | MSG_MORE) != sizeof f)
-		return worker_lost(p, s, LOST_DEAD, e);
+		return worker_lost(p, s, LOSS_DEAD, e);
 	for (size_t at = 0, n = j->task_n + j->candidate_n; at < n;) {
 		ssize_t k = send(s->w.fd, j->text + at, n - at, MSG_NOSIGNAL);
 
 		if (k <= 0 && errno != EINTR)
-			return worker_lost(p, s, LOST_DEAD, e);
+			return worker_lost(p, s, LOSS_DEAD, e);
 		at += k > 0 ? (size_t)k : 0;
 	}
 	return 0;
@@ -380,7 +380,7 @@ static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	size_t n = (size_t)r->task_n + r->tensors_n;
 
 	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST || !n || !memchr(r->kind, 0, sizeof r->kind))
-		return worker_lost(p, s, LOST_NONSENSE, e);
+		return worker_lost(p, s, LOSS_NONSENSE, e);
 	buf_clear(&s->dump);
 	buf_pad(&s->dump, 0, n);
 	s->dump_n = 0;
@@ -409,7 +409,7 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	s->got = 0;
 	if (!s->ready) {
 		if (s->reply.magic != FRAME_READY)
-			return worker_lost(p, s, LOST_NONSENSE, e);
+			return worker_lost(p, s, LOSS_NONSENSE, e);
 		if (s->reply.rc)
 			return err_set(e, ERR_DENIED, "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
 		s->ready = 1;
@@ -419,7 +419,7 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	if (s->reply.magic == FRAME_DUMP)
 		return begin_dump(p, s, e);
 	if (!j || !reply_is_sane(&s->reply, j))
-		return worker_lost(p, s, LOST_NONSENSE, e);
+		return worker_lost(p, s, LOSS_NONSENSE, e);
 	s->job = NULL;
 	return finish(p, j, s->reply.rc ? -1 : 0, &s->reply.verdict, &s->reply.err, e);
 }
@@ -433,7 +433,7 @@ static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (k <= 0)
-		return worker_lost(p, s, LOST_DEAD, e);
+		return worker_lost(p, s, LOSS_DEAD, e);
 	if (dumping) {
 		s->dump_n += (size_t)k;
 		return s->dump_n == s->dump.n ? take_dump(p, s, e) : 0;
@@ -466,7 +466,7 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	for (int i = 0; i < p->workers; i++) {
 		struct slot *s = &p->slot[i];
 
-		if (s->w.fd >= 0 && (s->job || !s->ready) && is_late(p, s, now) && worker_lost(p, s, LOST_LATE, e))
+		if (s->w.fd >= 0 && (s->job || !s->ready) && is_late(p, s, now) && worker_lost(p, s, LOSS_LATE, e))
 			return -1;
 	}
 	return 0;

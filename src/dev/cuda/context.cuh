@@ -20,7 +20,7 @@ struct cuda {
 	void *workspace;           /* of the matrix library, for this stream alone; a bias is cast behind it */
 	size_t workspace_bytes;
 	struct cuda_blas *blas;    /* gemm.cu: NULL until first used */
-	struct cuda_cudnn *cudnn;  /* attn_cudnn.cu: NULL until first used */
+	struct cuda_cudnn *cudnn;  /* attn_cudnn.cpp: NULL until first used */
 	void (*blas_free)(struct cuda_blas *);
 	void (*cudnn_free)(struct cuda_cudnn *);
 };

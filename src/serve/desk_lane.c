@@ -18,7 +18,7 @@ struct waiting {
 	struct desk_item *first, **last;
 };
 
-struct lane {
+struct desk_lane {
 	struct desk *desk;
 	char *name;
 	struct judge_options o;
@@ -35,12 +35,12 @@ struct lane {
 	struct { struct desk_item **v; size_t n, cap; } inside;
 };
 
-const struct judge_options *lane_options(const struct lane *l)
+const struct judge_options *lane_options(const struct desk_lane *l)
 {
 	return &l->o;
 }
 
-static void ring(struct lane *l)
+static void ring(struct desk_lane *l)
 {
 	uint64_t one = 1;
 
@@ -50,7 +50,7 @@ static void ring(struct lane *l)
 
 /* --- who is next ------------------------------------------------------------------------------------ */
 
-static struct waiting *client_of(struct lane *l, uint64_t client)
+static struct waiting *client_of(struct desk_lane *l, uint64_t client)
 {
 	struct waiting *w;
 	int64_t least = INT64_MAX;
@@ -69,7 +69,7 @@ static struct waiting *client_of(struct lane *l, uint64_t client)
 	return w;
 }
 
-void lane_add(struct lane *l, struct desk_item *it)
+void lane_add(struct desk_lane *l, struct desk_item *it)
 {
 	struct waiting *w;
 
@@ -84,7 +84,7 @@ void lane_add(struct lane *l, struct desk_item *it)
 }
 
 /* The next candidate of the client that had the fewest turns. Call with the lock held. */
-static struct desk_item *take(struct lane *l)
+static struct desk_item *take(struct desk_lane *l)
 {
 	size_t best = 0;
 	struct desk_item *it;
@@ -110,7 +110,7 @@ static struct desk_item *take(struct lane *l)
 
 /* --- the thread ------------------------------------------------------------------------------------------ */
 
-static void give_up(struct lane *l, struct desk_item *it, const char *why, int dropped)
+static void give_up(struct desk_lane *l, struct desk_item *it, const char *why, int dropped)
 {
 	struct verdict v = { .stage = STAGE_ast, .track = l->o.track };
 
@@ -121,7 +121,7 @@ static void give_up(struct lane *l, struct desk_item *it, const char *why, int d
 }
 
 /* Hands candidates to the pool while it has room. */
-static int feed(struct lane *l, struct err *e)
+static int feed(struct desk_lane *l, struct err *e)
 {
 	while (judge_pool_pending(l->pool) < (size_t)judge_pool_workers(l->pool) + AHEAD) {
 		struct desk_item *it;
@@ -154,7 +154,7 @@ static int feed(struct lane *l, struct err *e)
 	return 0;
 }
 
-static void deliver(struct lane *l, struct judged *j)
+static void deliver(struct desk_lane *l, struct judged *j)
 {
 	struct desk_item *it = l->inside.v[j->id];
 
@@ -171,7 +171,7 @@ static void deliver(struct lane *l, struct judged *j)
 	desk_answer(it, &j->verdict, j->rc != 0);
 }
 
-static void sleep_until_rung(struct lane *l)
+static void sleep_until_rung(struct desk_lane *l)
 {
 	uint64_t n;
 
@@ -179,7 +179,7 @@ static void sleep_until_rung(struct lane *l)
 		log_debug("a lane woke without a reason");
 }
 
-static int is_over(struct lane *l)
+static int is_over(struct desk_lane *l)
 {
 	int over;
 
@@ -191,7 +191,7 @@ static int is_over(struct lane *l)
 
 static void *keep_judging(void *ctx)
 {
-	struct lane *l = ctx;
+	struct desk_lane *l = ctx;
 	struct err e = ERR_INIT;
 	struct judged j;
 	int rc = 0;
@@ -223,7 +223,7 @@ static void *keep_judging(void *ctx)
 
 /* --- life ---------------------------------------------------------------------------------------------------- */
 
-static void lane_free(struct lane *l)
+static void lane_free(struct desk_lane *l)
 {
 	judge_pool_close(l->pool);
 	if (l->wake >= 0)
@@ -235,9 +235,9 @@ static void lane_free(struct lane *l)
 	mem_free(l);
 }
 
-static struct lane *lane_open(struct desk *d, const struct judge_args *a, const char *name, struct err *e)
+static struct desk_lane *lane_open(struct desk *d, const struct judge_args *a, const char *name, struct err *e)
 {
-	struct lane *l = mem_zalloc(sizeof *l);
+	struct desk_lane *l = mem_zalloc(sizeof *l);
 	struct judge_pool_options po;
 
 	if (!l) {
@@ -261,7 +261,7 @@ static struct lane *lane_open(struct desk *d, const struct judge_args *a, const 
 	return NULL;
 }
 
-void lane_close(struct lane *l)
+void lane_close(struct desk_lane *l)
 {
 	if (!l)
 		return;
@@ -279,7 +279,7 @@ static int find_place(struct desk *d)
 	int oldest = -1;
 
 	for (int i = 0; i < d->o.lanes; i++) {
-		struct lane *l = d->lane[i];
+		struct desk_lane *l = d->lane[i];
 
 		if (!l)
 			return i;
@@ -289,9 +289,9 @@ static int find_place(struct desk *d)
 	return oldest;
 }
 
-struct lane *desk_lane(struct desk *d, const struct judge_args *a, const char *name, struct err *e)
+struct desk_lane *desk_lane(struct desk *d, const struct judge_args *a, const char *name, struct err *e)
 {
-	struct lane *l = NULL, *old = NULL;
+	struct desk_lane *l = NULL, *old = NULL;
 	int place;
 
 	pthread_mutex_lock(&d->lock);
@@ -313,7 +313,7 @@ struct lane *desk_lane(struct desk *d, const struct judge_args *a, const char *n
 	return l;
 }
 
-void lane_leave(struct lane *l)
+void lane_leave(struct desk_lane *l)
 {
 	pthread_mutex_lock(&l->desk->lock);
 	l->users--;
