@@ -2,13 +2,14 @@
  * the products have a rank of 16 or 32, so that they cost little beside the rows that are read anyway, and
  * no pass over those rows is made for them alone.
  *
- * A warp has 32 columns and goes down 64 rows, 16 at a time, with the matrices of the adapters in registers.
+ * A warp has 32 columns and goes down 256 rows, 16 at a time, with the matrices of the adapters in registers;
+ * the next rows are on their way while the last ones are computed.
  * A thread owns eight neighbouring columns (8 t + 2 j, 8 t + 2 j + 1 in its j-th tile of eight), so that it
  * reads and writes 16 bytes. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
-enum { WARPS = 8, COLUMNS = 32, ROWS = 64, TILES = 4 };
+enum { WARPS = 4, COLUMNS = 32, ROWS = 256, TILES = 4 };
 
 /* c += a b: m16n8k16, bf16 operands, fp32 sums. */
 static __device__ inline void mma(float c[4], const unsigned a[4], const unsigned b[2])
@@ -114,13 +115,10 @@ template <int KS> struct both {
 			load_b<KS>(up, (const bf16 *)a.up_b, f, l);
 	}
 
-	__device__ inline void read(const struct cuda_swiglu &a, int f, int lo, int hi, struct lane l, struct f8 g[2], struct f8 u[2]) const
+	__device__ inline void add(const struct cuda_swiglu &a, int lo, int hi, struct lane l, struct f8 g[2], struct f8 u[2]) const
 	{
-		const bf16 *gu = (const bf16 *)a.gu + f + 8 * l.t, *rows = (const bf16 *)a.u;
-		size_t ld = 2 * (size_t)a.F;
+		const bf16 *rows = (const bf16 *)a.u;
 
-		g[0] = f8_load(gu + lo * ld), g[1] = f8_load(gu + hi * ld);
-		u[0] = f8_load(gu + lo * ld + a.F), u[1] = f8_load(gu + hi * ld + a.F);
 		if (a.gate_b)
 			add_product<KS>(g, rows + a.gate_at, a.ldu, lo, hi, gate, l);
 		if (a.up_b)
@@ -128,27 +126,54 @@ template <int KS> struct both {
 	}
 };
 
+/* Rows on their way from memory: gate, up and (backward) dh of rows lo and hi. */
+struct rows {
+	int lo, hi;
+	uint4 g[2], u[2], d[2];
+};
+
+template <int grad> static __device__ inline void fetch(struct rows *r, const struct cuda_swiglu &a, int row, int f, struct lane l)
+{
+	const bf16 *gu = (const bf16 *)a.gu + f + 8 * l.t;
+	size_t ld = 2 * (size_t)a.F;
+
+	r->lo = min(row + l.g, a.T - 1), r->hi = min(row + l.g + 8, a.T - 1);
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		size_t at = (size_t)(i ? r->hi : r->lo);
+
+		r->g[i] = *(const uint4 *)(gu + at * ld);
+		r->u[i] = *(const uint4 *)(gu + at * ld + a.F);
+		if (grad)
+			r->d[i] = *(const uint4 *)((const bf16 *)a.dh + at * a.F + f + 8 * l.t);
+	}
+}
+
 template <int KS> static __global__ void __launch_bounds__(WARPS * 32) forward(struct cuda_swiglu a)
 {
 	int f = (blockIdx.x * WARPS + threadIdx.x / 32) * COLUMNS, end = min((int)(blockIdx.y + 1) * ROWS, a.T);
 	struct lane l = lane_of();
 	struct both<KS> w;
+	struct rows next;
 
 	if (f >= a.F)
 		return;
+	fetch<0>(&next, a, blockIdx.y * ROWS, f, l);
 	w.load(a, f, l);
 	for (int row = blockIdx.y * ROWS; row < end; row += 16) {
-		int lo = min(row + l.g, a.T - 1), hi = min(row + l.g + 8, a.T - 1);
-		struct f8 g[2], u[2];
+		struct rows r = next;
+		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]), f8_unpack(r.u[1]) };
 
-		w.read(a, f, lo, hi, l, g, u);
+		if (row + 16 < end)
+			fetch<0>(&next, a, row + 16, f, l);
+		w.add(a, r.lo, r.hi, l, g, u);
 #pragma unroll
 		for (int i = 0; i < 2; i++) {
 #pragma unroll
 			for (int k = 0; k < 8; k++)
 				g[i].v[k] = g[i].v[k] * sigmoid(g[i].v[k]) * u[i].v[k];
 			if (row + l.g + 8 * i < a.T)
-				f8_store((bf16 *)a.h + (size_t)(i ? hi : lo) * a.F + f + 8 * l.t, g[i]);
+				f8_store((bf16 *)a.h + (size_t)(i ? r.hi : r.lo) * a.F + f + 8 * l.t, g[i]);
 		}
 	}
 }
@@ -159,24 +184,27 @@ template <int KS> static __global__ void __launch_bounds__(WARPS * 32) backward(
 	struct lane l = lane_of();
 	unsigned down[KS][TILES][2];
 	struct both<KS> w;
+	struct rows next;
 
 	if (f >= a.F)
 		return;
+	fetch<1>(&next, a, blockIdx.y * ROWS, f, l);
 	w.load(a, f, l);
 	if (a.down_a)
 		load_a<KS>(down, (const bf16 *)a.down_a, a.F, f, l);
 	for (int row = blockIdx.y * ROWS; row < end; row += 16) {
-		int lo = min(row + l.g, a.T - 1), hi = min(row + l.g + 8, a.T - 1);
-		const bf16 *dh = (const bf16 *)a.dh + f + 8 * l.t;
-		struct f8 g[2], u[2], d[2] = { f8_load(dh + (size_t)lo * a.F), f8_load(dh + (size_t)hi * a.F) };
+		struct rows r = next;
+		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]), f8_unpack(r.u[1]) };
+		struct f8 d[2] = { f8_unpack(r.d[0]), f8_unpack(r.d[1]) };
 
-		w.read(a, f, lo, hi, l, g, u);
+		if (row + 16 < end)
+			fetch<1>(&next, a, row + 16, f, l);
+		w.add(a, r.lo, r.hi, l, g, u);
 		if (a.down_a)
-			add_product<KS>(d, (const bf16 *)a.du, a.lddu, lo, hi, down, l);
-		__syncwarp();
+			add_product<KS>(d, (const bf16 *)a.du, a.lddu, r.lo, r.hi, down, l);
 #pragma unroll
 		for (int i = 0; i < 2; i++) {
-			bf16 *to = (bf16 *)a.dgu + (size_t)(i ? hi : lo) * 2 * a.F + f + 8 * l.t;
+			bf16 *to = (bf16 *)a.dgu + (size_t)(i ? r.hi : r.lo) * 2 * a.F + f + 8 * l.t;
 
 #pragma unroll
 			for (int k = 0; k < 8; k++) {
