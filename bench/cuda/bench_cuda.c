@@ -146,6 +146,7 @@ static void run_train(const struct args *a)
 		dev_times_print(d, &text, &e);
 		fputs(buf_cstr(&text), stdout);
 	}
+	printf("parameters after %d steps: hash %016llx\n", a->warm + a->steps, (unsigned long long)slab_hash(tape_params(trainer_tape(t))));
 	trainer_free(t);
 	adapter_free(x);
 	model_free(m);
