@@ -5,10 +5,11 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "dev/dev.h"
 #include "run/go.h"
 
 struct args {
-	const char *out;
+	const char *out, *device;
 	struct opt_list set, stages;
 	int dry_run;
 	struct keep_args keep;
@@ -18,6 +19,7 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "DIR", NULL, "run folder (default runs/NAME after CONFIG); an interrupted run in it is continued"),
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
 	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
+	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: " DEV_CHOICES),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
 	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
 	OPT_END
@@ -49,15 +51,33 @@ static void default_out(const char *config, struct buf *out)
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
 	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ? " " : "", config ? config : "", out);
+	if (a->device)
+		fprintf(stderr, " --device %s", a->device);
 	for (size_t i = 0; i < a->set.n; i++)
 		fprintf(stderr, " --set %s", a->set.v[i]);
 	fputc('\n', stderr);
 }
 
+/* What --set says, behind what --device says: an option of every stage that has one. */
+static int all_set(const struct args *a, struct opt_list *to, struct buf *text, struct err *e)
+{
+	to->v = mem_array(a->set.n + 1, sizeof *to->v);
+	if (!to->v)
+		return err_nomem(e);
+	if (a->device) {
+		buf_addf(text, "device=%s", a->device);
+		to->v[to->n++] = buf_cstr(text);
+	}
+	for (size_t i = 0; i < a->set.n; i++)
+		to->v[to->n++] = a->set.v[i];
+	return buf_check(text, e);
+}
+
 static int run(const struct args *a, const char *config, int *done, struct err *e)
 {
-	struct buf out = BUF_INIT;
-	struct go g = { .source = { .config = config, .set = &a->set, .stages = &a->stages }, .keep = &a->keep, .dry = a->dry_run };
+	struct buf out = BUF_INIT, text = BUF_INIT;
+	struct opt_list set = { .v = NULL };
+	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep, .dry = a->dry_run };
 	int rc;
 
 	if (a->out)
@@ -67,10 +87,12 @@ static int run(const struct args *a, const char *config, int *done, struct err *
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
-	rc = buf_check(&out, e) ? -1 : go_run(&g, done, e);
+	rc = buf_check(&out, e) || all_set(a, &set, &text, e) ? -1 : go_run(&g, done, e);
 	if (!rc && !*done)
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);
+	buf_release(&text);
+	mem_free(set.v);
 	return rc;
 }
 

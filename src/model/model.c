@@ -315,10 +315,11 @@ static int check_opts(const struct dev *d, const struct model_opts *o, struct er
 /* The GPU's kernels take sixteen bytes at a time. */
 static int check_shape(const struct dev *d, const struct model_config *c, struct err *e)
 {
-	int power = c->D >= 16 && c->D <= 256 && !(c->D & (c->D - 1));
+	int heads = (c->D == 32 || c->D == 64 || c->D == 128) && c->H / c->HKV <= 8;
 
-	if (d->kind == DEV_CUDA && (c->C % 8 || c->F % 8 || c->V % 8 || c->C > 8192 || !power))
-		return err_set(e, ERR_UNSUPPORTED, "the GPU's kernels take widths that are multiples of 8 (up to 8192) and heads of 16 to 256");
+	if (d->kind == DEV_CUDA && (c->C % 8 || c->F % 8 || c->V % 8 || c->C > 8192 || !heads))
+		return err_set(e, ERR_UNSUPPORTED, "the GPU's kernels take widths that are multiples of 8 (up to 8192), heads of 32, 64 or 128 and "
+			       "at most 8 of them for a key head");
 	return 0;
 }
 

@@ -418,7 +418,7 @@ static void test_dropout(void)
 
 static void test_attention(void)
 {
-	int H = PICK(2, 4, 8), HKV = PICK(1, 2), D = PICK(64, 128), S = PICK(1, 3, 5), T = 0;
+	int H = PICK(2, 4, 8), HKV = PICK(1, 2), D = PICK(32, 64, 128), S = PICK(1, 3, 5), T = 0;
 	int32_t start[8] = { 0 }, *dstart = dev_alloc(gpu, sizeof start, NULL);
 	int longest = 0;
 	size_t ld = (size_t)((H + 2 * HKV) * D);
@@ -458,7 +458,7 @@ static void test_cached(void)
 	enum { N = 205, BLOCKS = 4 };
 	static const int32_t block[BLOCKS] = { 3, 0, 2, 1 };
 	static const int pieces[] = { 150, 1, 1, 50, 1, 1, 1 };
-	int H = PICK(4, 8), HKV = PICK(1, 2, 4), D = PICK(64, 128), at = 0;
+	int H = PICK(4, 8), HKV = PICK(1, 2, 4), D = PICK(32, 64, 128), at = 0;
 	size_t ld = (size_t)((H + 2 * HKV) * D), bc = kv_bytes(cpu, HKV, D, 0), bg = kv_bytes(gpu, HKV, D, 0);
 	struct pair *qkv = acts(N * ld), *out = poisoned((size_t)(N * H * D), DT_BF16);
 	char *kc = dev_alloc(cpu, BLOCKS * bc, NULL), *kg = dev_alloc(gpu, BLOCKS * bg, NULL), what[80];

@@ -173,6 +173,7 @@ int attn_forward(cudaStream_t stream, const struct attn_forward *f)
 	if (f->H % f->HKV || f->sequences > 65535)
 		return CUDA_OWN_SHAPE;
 	switch (f->D) {
+	case 32: return launch_forward<32>(stream, f);
 	case 64: return launch_forward<64>(stream, f);
 	case 128: return launch_forward<128>(stream, f);
 	default: return CUDA_OWN_SHAPE;

@@ -313,6 +313,7 @@ int attn_grad_own(cudaStream_t stream, const struct cuda_attention *a)
 	if (a->H % a->HKV || a->sequences > 65535)
 		return CUDA_OWN_SHAPE;
 	switch (a->D) {
+	case 32: return launch<32>(stream, a);
 	case 64: return launch<64>(stream, a);
 	case 128: return launch<128>(stream, a);
 	default: return CUDA_OWN_SHAPE;

@@ -416,6 +416,7 @@ static int decode(struct cuda *c, const struct cuda_paged *p)
 	if (fp8)
 		CUDA_TRY(write_rows(c->stream, p));
 	switch (p->D * 2 + fp8) {
+	case 64: return launch_decode<32, page_bf16<32>>(c, &a);
 	case 128: return launch_decode<64, page_bf16<64>>(c, &a);
 	case 129: return launch_decode<64, page_fp8<64>>(c, &a);
 	case 256: return launch_decode<128, page_bf16<128>>(c, &a);

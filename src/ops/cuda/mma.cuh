@@ -18,7 +18,7 @@ static __device__ __forceinline__ uint32_t smem_address(const void *p)
 /* Byte offset of piece `c` of row `r` in a tile of D columns. */
 template <int D> static __device__ __forceinline__ uint32_t tile_at(int r, int c)
 {
-	return (uint32_t)(r * D * 2 + ((c ^ (r & 7)) << 4));
+	return (uint32_t)(r * D * 2 + ((D == 32 ? c ^ (r >> 1 & 3) : c ^ (r & 7)) << 4));
 }
 
 /* Copies 16 bytes to shared memory, or writes zeros there without reading. */
