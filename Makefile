@@ -147,7 +147,7 @@ demo: setup
 
 test: setup
 	@$(MAKE) --no-print-directory run-test
-run-test: all unit $(TORTURE)
+run-test: all unit $(TORTURE) $(if $(NVCC),cuda)
 	@tools/test $(B) ./$(PROGRAM)
 
 agree: setup

@@ -4,7 +4,7 @@
  *   bench_cuda train MODEL|CONFIG [key=value]   tokens a second; MODEL is a folder, CONFIG a .json: a new model
  *   bench_cuda decode MODEL [key=value]         tokens a second of decoding
  *
- * Keys: store=bf16|fp8 full=0|1 r=16 batch=4 length=2048 steps=5 warm=2 times=0|1 context=512 shared=N recompute=0|1 */
+ * Keys: exact=0|1 store=bf16|fp8 full=0|1 r=16 batch=4 length=2048 steps=5 warm=2 times=0|1 context=512 shared=N recompute=0|1 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 struct args {
 	const char *model, *store, *device;
-	int full, r, batch, length, steps, warm, times, context, shared, recompute;
+	int full, r, batch, length, steps, warm, times, context, shared, recompute, exact;
 };
 
 static _Noreturn void die(const struct err *e)
@@ -33,7 +33,7 @@ static void read_args(struct args *a, int argc, char **argv)
 {
 	const struct { const char *key; int *to; } ints[] = {
 		{ "full", &a->full }, { "r", &a->r }, { "batch", &a->batch }, { "length", &a->length }, { "steps", &a->steps }, { "warm", &a->warm },
-		{ "times", &a->times }, { "context", &a->context }, { "shared", &a->shared }, { "recompute", &a->recompute },
+		{ "times", &a->times }, { "context", &a->context }, { "shared", &a->shared }, { "recompute", &a->recompute }, { "exact", &a->exact },
 	};
 
 	*a = (struct args){ .model = argv[0], .store = "bf16", .device = "cuda", .r = 16, .batch = 4, .length = 2048, .steps = 5, .warm = 2, .context = 512 };
@@ -62,6 +62,7 @@ static struct model *open_model(struct dev *d, const struct args *a, struct err 
 	size_t n = strlen(a->model);
 	struct json *j;
 
+	d->exact = a->exact;
 	if (model_store_parse(str_of(a->store), &o.store, e))
 		die(e);
 	if (n < 5 || strcmp(a->model + n - 5, ".json"))
@@ -190,7 +191,8 @@ static void run_decode(const struct args *a)
 
 	if (!m)
 		die(&e);
-	s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = a->batch, .kv_tokens = (int64_t)a->batch * (a->context + 128), .chunk = 2048 }, &e);
+	s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = a->batch, .kv_tokens = (int64_t)a->batch * (a->context + 128),
+								     .chunk = 2048 }, &e);
 	logits = s ? dev_alloc(d, rows * (size_t)model_config(m)->V * sizeof *logits, &e) : NULL;
 	if (!logits)
 		die(&e);

@@ -14,7 +14,7 @@
 struct args {
 	const char *model, *adapter, *device, *weights;
 	const char *prompt, *prompt_file, *task, *system, *style;
-	int raw, json, special;
+	int raw, json, special, exact;
 	int64_t n, max_new, top_k, seed, threads, slots;
 	double temperature, top_p, min_p, repetition;
 	struct opt_list stop;
@@ -43,6 +43,7 @@ static const struct opt table[] = {
 	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
+	OPT_FLAG(struct args, exact, "exact", 0, "on a GPU too, a sample has the same bits alone and in any batch; slower"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
 	OPT_END
@@ -272,6 +273,8 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 		goto out;
 	o->prompt_tokens = (int)prompt.n;
 	d = dev_open(a->device, (int)a->threads, e);
+	if (d)
+		d->exact = a->exact;
 	m = d ? model_open(d, a->model, &mo, e) : NULL;
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;

@@ -227,7 +227,8 @@ void dev_put_file(struct dev *d, void *to, const void *from, size_t n)
 	for (int i = 0; i < PINNED_PIECES; i++)
 		dev_note(d, d->call.cuda_event_new(d->gpu, &event[i]), "making an event");
 	for (int i = 0; at < n && !d->fault.code; i++) {
-		struct piece p = { .to = (char *)d->stage + (size_t)(i % PINNED_PIECES) * PINNED_BYTES, .from = (const char *)from + at, .n = MIN((size_t)PINNED_BYTES, n - at) };
+		struct piece p = { .to = (char *)d->stage + (size_t)(i % PINNED_PIECES) * PINNED_BYTES, .from = (const char *)from + at,
+				   .n = MIN((size_t)PINNED_BYTES, n - at) };
 
 		if (i >= PINNED_PIECES)
 			dev_note(d, d->call.cuda_event_wait(d->gpu, event[i % PINNED_PIECES]), "waiting for a copy");

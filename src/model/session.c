@@ -768,4 +768,3 @@ int model_burst(struct model_session *s, const struct model_draw *d, int n, int 
 		decode(s, &c, &what);
 	return take_drawn(s, b.rows, n, steps, tokens, logprobs, e);
 }
-

@@ -40,6 +40,8 @@ int run_open(struct run_env *v, const char *out, uint64_t seed, const struct pol
 		rc = store_open(&v->store, buf_cstr(&path), e);
 	if (!rc && !(v->dev = dev_open(p->device, (int)p->threads, e)))
 		rc = -1;
+	if (!rc)
+		v->dev->exact = p->exact;
 	buf_release(&path);
 	if (rc)
 		run_close(v);

@@ -21,6 +21,7 @@ const struct opt policy_args_table[] = {
 	OPT_INT(struct policy_args, micro_tokens, "micro-tokens", 0, 1 << 24, 0, "tokens computed at a time; 0: one sequence of the greatest length"),
 	OPT_FLAG(struct policy_args, recompute, "recompute", 0, "keep only the input of each layer and compute the rest again"),
 	OPT_STR(struct policy_args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
+	OPT_FLAG(struct policy_args, exact, "exact", 0, "on a GPU too, sampling and training agree in every bit; slower"),
 	OPT_INT(struct policy_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
 	OPT_END
 };

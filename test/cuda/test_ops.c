@@ -190,10 +190,12 @@ static void test_linear(enum dtype dt)
 	if (dt != DT_F8E4M3) {
 		BOTH(linear, WT, &(struct linear){ .M = M, .x = P(x), .ldx = (size_t)k, .y = P(acc), .ldy = (size_t)n, .accumulate = 1 });
 		check("linear, accumulate", acc, BF16);
-		{ co->linear_dw(cpu, dw->c, n, k, dy->c, (size_t)n, x->c, (size_t)k, M, 0); go->linear_dw(gpu, dw->g, n, k, dy->g, (size_t)n, x->g, (size_t)k, M, 0); }
+		co->linear_dw(cpu, dw->c, n, k, dy->c, (size_t)n, x->c, (size_t)k, M, 0);
+		go->linear_dw(gpu, dw->g, n, k, dy->g, (size_t)n, x->g, (size_t)k, M, 0);
 		snprintf(what, sizeof what, "linear_dw [%d, %d, %d]", M, n, k);
 		check(what, dw, F32);
-		{ co->bias_grad(cpu, db->c, dy->c, (size_t)n, M, n); go->bias_grad(gpu, db->g, dy->g, (size_t)n, M, n); }
+		co->bias_grad(cpu, db->c, dy->c, (size_t)n, M, n);
+		go->bias_grad(gpu, db->g, dy->g, (size_t)n, M, n);
 		check("bias_grad", db, F32);
 	}
 	release(&w);
@@ -220,17 +222,20 @@ static void test_lora(void)
 
 		for (int i = 0; i < parts; i++) {
 			if (!d)
-				a[i] = acts((size_t)r * (size_t)k), b[i] = acts((size_t)n[i] * (size_t)r), da[i] = floats((size_t)r * (size_t)k), db[i] = floats((size_t)n[i] * (size_t)r);
+				a[i] = acts((size_t)r * (size_t)k), b[i] = acts((size_t)n[i] * (size_t)r), da[i] = floats((size_t)r * (size_t)k),
+				db[i] = floats((size_t)n[i] * (size_t)r);
 			weight_plan(dev, &wa[d][i], DT_F32, r, k);
 			weight_place(dev, &wa[d][i], block[d] + at);
 			at += (wa[d][i].bytes + 255) & ~(size_t)255;
-			(d ? go : co)->weight_pack(dev, &wa[d][i], &(struct weight_part){ .data = d ? a[i]->g : a[i]->c, .dt = d ? DT_BF16 : DT_F32, .n = r }, 1);
+			(d ? go : co)->weight_pack(dev, &wa[d][i],
+						   &(struct weight_part){ .data = d ? a[i]->g : a[i]->c, .dt = d ? DT_BF16 : DT_F32, .n = r }, 1);
 		}
 		for (int i = 0; i < parts; i++) {
 			weight_plan(dev, &wb[d][i], DT_F32, n[i], r);
 			weight_place(dev, &wb[d][i], block[d] + at);
 			at += (wb[d][i].bytes + 255) & ~(size_t)255;
-			(d ? go : co)->weight_pack(dev, &wb[d][i], &(struct weight_part){ .data = d ? b[i]->g : b[i]->c, .dt = d ? DT_BF16 : DT_F32, .n = n[i] }, 1);
+			(d ? go : co)->weight_pack(dev, &wb[d][i],
+						   &(struct weight_part){ .data = d ? b[i]->g : b[i]->c, .dt = d ? DT_BF16 : DT_F32, .n = n[i] }, 1);
 		}
 	}
 	for (int d = 0; d < 2; d++) {
@@ -292,7 +297,8 @@ static void test_rope(int norm)
 	int T = PICK(1, 9, 130), H = PICK(2, 8, 14), HKV = H / 2, D = PICK(16, 32, 64, 128), positions = 200;
 	size_t n = (size_t)T * (size_t)(H + 2 * HKV) * (size_t)D, qk = (size_t)T * (size_t)(H + HKV);
 	struct pair *x = acts(n), *raw = poisoned(qk * (size_t)D, DT_BF16), *rstd = poisoned(qk, DT_F32), *qw = floats((size_t)D), *kw = floats((size_t)D);
-	struct pair *cs = floats((size_t)positions * (size_t)D / 2), *sn = floats((size_t)positions * (size_t)D / 2), *d = acts(n), *dqw = floats((size_t)D), *dkw = floats((size_t)D);
+	struct pair *cs = floats((size_t)positions * (size_t)D / 2), *sn = floats((size_t)positions * (size_t)D / 2), *d = acts(n);
+	struct pair *dqw = floats((size_t)D), *dkw = floats((size_t)D);
 	int32_t *dpos, *pos = ids(T, positions, &dpos);
 	struct qk c = { .T = T, .H = H, .HKV = HKV, .D = D, .qkv = x->c, .eps = 1e-6f, .cos = cs->c, .sin = sn->c, .pos = pos };
 	struct qk g = { .T = T, .H = H, .HKV = HKV, .D = D, .qkv = x->g, .eps = 1e-6f, .cos = cs->g, .sin = sn->g, .pos = dpos };
@@ -339,7 +345,8 @@ static void test_swiglu_lora(void)
 {
 	int T = PICK(1, 16, 70, 130), W = 32 * PICK(1, 5, 9), C = 64, r = PICK(16, 32);
 	size_t n = (size_t)T * (size_t)W, sr = (size_t)r;
-	struct pair *x = acts((size_t)T * (size_t)C), *gu = values(2 * n, DT_BF16, -3, 3), *h = poisoned(n, DT_BF16), *dh = acts(n), *u = poisoned((size_t)T * 2 * sr, DT_BF16);
+	struct pair *x = acts((size_t)T * (size_t)C), *gu = values(2 * n, DT_BF16, -3, 3), *h = poisoned(n, DT_BF16), *dh = acts(n);
+	struct pair *u = poisoned((size_t)T * 2 * sr, DT_BF16);
 	struct pair *dx = acts((size_t)T * (size_t)C), *du = poisoned((size_t)T * sr, DT_BF16), *ud = acts((size_t)T * sr), *hx = acts(n);
 	struct weights a[2] = { weights(DT_BF16, r, C), weights(DT_BF16, r, C) }, b[2] = { weights(DT_BF16, W, r), weights(DT_BF16, W, r) };
 	struct weights da = weights(DT_BF16, r, W), db = weights(DT_BF16, C, r);
@@ -357,7 +364,8 @@ static void test_swiglu_lora(void)
 		for (int i = 0; i < 2; i++)
 			l.part[i] = (struct lora_part){ .a = d ? &a[i].g : &a[i].c, .b = d ? &b[i].g : &b[i].c, .at = (size_t)i * sr,
 							.y = d ? act_at(gpu, gu->g, (size_t)(i * W)) : (void *)(gu->c + i * W) };
-		down.part[0] = (struct lora_part){ .a = d ? &da.g : &da.c, .b = d ? &db.g : &db.c, .y = d ? dx->g : dx->c, .da = d ? ga->g : ga->c, .db = d ? gb->g : gb->c };
+		down.part[0] = (struct lora_part){ .a = d ? &da.g : &da.c, .b = d ? &db.g : &db.c, .y = d ? dx->g : dx->c,
+						   .da = d ? ga->g : ga->c, .db = d ? gb->g : gb->c };
 		o->lora(dev, &l);
 		o->swiglu(dev, &s);
 		o->lora_grad(dev, &down);
@@ -466,12 +474,14 @@ static void test_cached(void)
 
 	for (size_t i = 0; i < COUNT_OF(pieces); at += pieces[i++]) {
 		int32_t host[16] = { 0, pieces[i], at };
-		struct attention_cached c = { .H = H, .HKV = HKV, .D = D, .runs = 1, .rows = pieces[i], .longest_rows = pieces[i], .longest = 256, .block_ld = BLOCKS };
+		struct attention_cached c = { .H = H, .HKV = HKV, .D = D, .runs = 1, .rows = pieces[i], .longest_rows = pieces[i],
+					      .longest = 256, .block_ld = BLOCKS };
 		struct attention_cached g = c;
 
 		memcpy(host + 4, block, sizeof block);
 		dev_put(gpu, arrays, host, sizeof host);
-		c.row = host, c.length = host + 2, c.block = host + 4, c.qkv = qkv->c + (size_t)at * ld, c.out = out->c + (size_t)(at * H * D), c.kv = kc, c.stride = bc;
+		c.row = host, c.length = host + 2, c.block = host + 4;
+		c.qkv = qkv->c + (size_t)at * ld, c.out = out->c + (size_t)(at * H * D), c.kv = kc, c.stride = bc;
 		g.row = arrays, g.length = arrays + 2, g.block = arrays + 4, g.qkv = act_at(gpu, qkv->g, (size_t)at * ld);
 		g.out = act_at(gpu, out->g, (size_t)(at * H * D)), g.kv = kg, g.stride = bg;
 		co->attention_cached(cpu, &c);
@@ -550,7 +560,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (int i = 0; i < rounds; i++) {
-		void (*const tests[])(void) = { test_lora, test_norm, test_swiglu, test_swiglu_lora, test_embed, test_dropout, test_attention, test_cached, test_xent, test_optim };
+		void (*const tests[])(void) = { test_lora, test_norm, test_swiglu, test_swiglu_lora, test_embed, test_dropout, test_attention,
+						test_cached, test_xent, test_optim };
 
 		test_linear(DT_BF16);
 		if (gpu->info.major >= 9)
