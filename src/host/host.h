@@ -70,6 +70,10 @@ int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e);  
 typedef int host_tensor_fn(void *ctx, struct str name, struct tensor_obj *t);
 int host_tensors(struct host *h, struct val v, host_tensor_fn *fn, void *ctx);
 int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx);
+/* The same for what a program returned, Python numbers included (as tensors without dimensions), in
+ * an order that does not depend on that of dictionaries; *form says how it is made: "Tensor",
+ * "tuple(Tensor, dict{a: Tensor, b: float})". */
+int host_result(struct host *h, struct val v, struct buf *form, host_tensor_fn *fn, void *ctx);
 
 /* --- what the program did --------------------------------------------------------------------- */
 

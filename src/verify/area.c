@@ -119,7 +119,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 		return r->diag.reason != REASON_ok;
 	if (r->state != RUN_GAVE)
 		return 1;
-	if (r->n < 0 || r->n > RESULTS_MOST || !sane_outcome(&r->out))
+	if (r->n < 0 || r->n > RESULTS_MOST || !is_text(r->made, sizeof r->made) || !sane_outcome(&r->out))
 		return 0;
 	for (int i = 0; i < r->n; i++)
 		if (!sane_form(&r->form[i], o))
@@ -129,7 +129,8 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 
 static int take_result(const struct area *a, const struct run_form *f, struct result *out, struct err *e)
 {
-	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0, .undefined = f->undefined != 0 };
+	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0,
+				 .aliases = f->aliases != 0, .undefined = f->undefined != 0 };
 	memcpy(out->name, f->name, sizeof out->name);
 	memcpy(out->shape, f->shape, sizeof out->shape);
 	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
@@ -144,6 +145,7 @@ int area_report(const struct area *a, const struct orders *o, int i, struct run_
 	if (out->state != RUN_GAVE)
 		return 0;
 	got->too_many = out->too_many != 0;
+	memcpy(got->form, out->made, sizeof got->form);
 	for (; got->n < out->n; got->n++)
 		if (take_result(a, &out->form[got->n], &got->r[got->n], e)) {
 			results_release(got);
@@ -162,6 +164,8 @@ struct str area_text(const struct area *a)
 struct giver {
 	struct area *a;
 	struct run_report *r;
+	struct host *h;
+	struct val inputs;
 	uint64_t at, end;
 	struct err *e;
 };
@@ -195,7 +199,8 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 		return 0;
 	}
 	f = &g->r->form[g->r->n++];
-	*f = (struct run_form){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .overlapping = result_overlaps(&obj->t) };
+	*f = (struct run_form){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .overlapping = result_overlaps(&obj->t),
+				.aliases = result_aliases(g->h, &obj->t, g->inputs) };
 	snprintf(f->name, sizeof f->name, "%.*s", STR_ARG(name));
 	memcpy(f->shape, obj->t.shape, sizeof f->shape);
 	for (int i = 0; i < f->ndim; i++)
@@ -207,11 +212,16 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return give_values(g, f, &obj->t);
 }
 
-int area_give(struct area *a, int i, struct host *h, struct val result, struct err *e)
+int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, struct err *e)
 {
 	const struct run_order *o = &a->order[i];
-	struct giver g = { .a = a, .r = &a->report[i], .at = o->at, .end = o->at + o->room, .e = e };
+	struct giver g = { .a = a, .r = &a->report[i], .h = h, .inputs = inputs, .at = o->at, .end = o->at + o->room, .e = e };
+	struct buf form = BUF_INIT;
+	int rc;
 
 	g.r->n = g.r->too_many = 0;
-	return host_tensors(h, result, give_one, &g) ? -1 : 0;
+	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) ? -1 : 0;
+	results_set_form(g.r->made, buf_str(&form));
+	buf_release(&form);
+	return rc;
 }

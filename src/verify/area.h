@@ -41,7 +41,7 @@ struct outcome {
 struct run_form {
 	char name[48];
 	int dt, ndim;
-	int overlapping, undefined;
+	int overlapping, aliases, undefined;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;                    /* elements; their bytes are dense and lie at `at`, if there was room */
 	uint64_t at;
@@ -59,6 +59,7 @@ struct run_report {
 	struct outcome out;           /* RUN_GAVE */
 	int n, too_many;
 	struct run_form form[RESULTS_MOST];
+	char made[RESULTS_FORM];      /* results.form */
 	int configs;                  /* programs that autotuned kernels chose from */
 	char chosen[200];             /* and which they chose */
 	char weights[16];             /* how they were matched */
@@ -104,6 +105,6 @@ int area_report(const struct area *a, const struct orders *o, int i, struct run_
 
 struct str area_text(const struct area *a);
 /* Writes a result's form and, as far as there is room, its bytes. */
-int area_give(struct area *a, int i, struct host *h, struct val result, struct err *e);
+int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, struct err *e);
 
 #endif

@@ -4,13 +4,46 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "verify/pattern.h"
 
 struct take {
 	struct results *out;
+	struct host *h;
+	struct val inputs;
 	struct err *e;
 };
+
+struct alias_search {
+	const struct storage *st;
+	int found;
+};
+
+static int look_for_storage(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct alias_search *s = ctx;
+
+	(void)name;
+	s->found |= obj->t.st == s->st;
+	return 0;
+}
+
+int result_aliases(struct host *h, const struct tensor *t, struct val inputs)
+{
+	struct alias_search s = { .st = t->st };
+
+	host_tensors(h, inputs, look_for_storage, &s);
+	return s.found;
+}
+
+void results_set_form(char form[RESULTS_FORM], struct str text)
+{
+	if (text.n < RESULTS_FORM)
+		snprintf(form, RESULTS_FORM, "%.*s", STR_ARG(text));
+	else
+		snprintf(form, RESULTS_FORM, "%.*s... (%016llx)", RESULTS_FORM - 32, text.p, (unsigned long long)hash_xxh64(text.p, text.n, 3));
+}
 
 int result_overlaps(const struct tensor *t)
 {
@@ -42,6 +75,14 @@ int result_fill(struct result *r, const void *dense, struct err *e)
 		return err_nomem(e);
 	dtype_convert(DT_F64, r->v, r->dt, dense, (size_t)r->n);
 	r->rms = rms_of(r->v, NULL, r->n);
+	if (r->dt != DT_I64 && r->dt != DT_U64)
+		return 0;
+	r->whole = mem_array((size_t)r->n, sizeof *r->whole);
+	if (!r->whole) {
+		mem_free(r->v);
+		return err_nomem(e);
+	}
+	memcpy(r->whole, dense, (size_t)r->n * sizeof *r->whole);
 	return 0;
 }
 
@@ -60,7 +101,7 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 		return -1;
 	r = &k->out->r[k->out->n];
 	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = result_overlaps(&obj->t),
-			       .undefined = tensor_any_undef(&obj->t) };
+			       .aliases = result_aliases(k->h, &obj->t, k->inputs), .undefined = tensor_any_undef(&obj->t) };
 	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
 	memcpy(r->shape, obj->t.shape, sizeof r->shape);
 	rc = result_fill(r, tensor_data(&dense), k->e);
@@ -69,16 +110,19 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return rc;
 }
 
-int results_take(struct results *out, struct host *h, struct val v, struct err *e)
+int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e)
 {
-	struct take k = { .out = out, .e = e };
+	struct take k = { .out = out, .h = h, .inputs = inputs, .e = e };
+	struct buf form = BUF_INIT;
+	int rc;
 
 	*out = (struct results){ .n = 0 };
-	if (host_tensors(h, v, take_one, &k)) {
+	rc = host_result(h, v, &form, take_one, &k) || buf_check(&form, e) ? -1 : 0;
+	results_set_form(out->form, buf_str(&form));
+	buf_release(&form);
+	if (rc)
 		results_release(out);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 void results_release(struct results *r)
@@ -86,6 +130,7 @@ void results_release(struct results *r)
 	for (int i = 0; i < r->n; i++) {
 		mem_free(r->r[i].v);
 		mem_free(r->r[i].over);
+		mem_free(r->r[i].whole);
 	}
 	*r = (struct results){ .n = 0 };
 }
@@ -186,6 +231,13 @@ int results_allclose(const struct results *expected, const struct results *got)
 	return close;
 }
 
+void results_note_inexact(struct results *r, const struct results *other)
+{
+	for (int i = 0; i < MIN(r->n, other->n); i++)
+		for (int64_t k = 0; !dtype_is_float(r->r[i].dt) && k < MIN(r->r[i].n, other->r[i].n); k++)
+			r->r[i].inexact |= r->r[i].v[k] != other->r[i].v[k];
+}
+
 /* --- the comparison --------------------------------------------------------------------- */
 
 static void shape_text(const struct result *r, char *out, size_t n)
@@ -244,6 +296,8 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 		return differ(c, REASON_out_of_memory, i, "%s has no values", subject(e).text);
 	if (g->overlapping && !e->overlapping)
 		return differ(c, REASON_wrong_layout, i, "%s is an expanded view", subject(e).text);
+	if (g->aliases && !e->aliases)
+		return differ(c, REASON_wrong_layout, i, "%s shares memory with an input", subject(e).text);
 	if (g->undefined)
 		return differ(c, REASON_uninitialised, i, "%s was not written everywhere", subject(e).text);
 	return 0;
@@ -271,10 +325,20 @@ static double allowed_error(const struct result *e, double expected)
 	return e->rel * (fabs(expected) + e->rms) + e->abs;
 }
 
+/* Equal to the last bit, which two doubles do not say of 64-bit integers. */
+static int is_same(const struct result *e, const struct result *g, int64_t k)
+{
+	return e->whole && g->whole ? e->whole[k] == g->whole[k] : e->v[k] == g->v[k];
+}
+
 int result_is_wrong(const struct result *e, const struct result *g, int64_t k)
 {
 	double x = e->v[k], y = g->v[k];
 
+	if (is_same(e, g, k))
+		return 0;
+	if (!dtype_is_float(e->dt) && !e->inexact)
+		return 1;
 	if (x == y || (e->over && e->over[k] && !isfinite(y)))
 		return 0;
 	return !(fabs(y - x) <= allowed_error(e, x)) || !isfinite(x);
@@ -294,7 +358,7 @@ static struct scan scan_values(const struct result *e, const struct result *g)
 	for (int64_t k = 0; k < e->n; k++) {
 		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed = allowed_error(e, x);
 
-		if (x == y || (e->over && e->over[k] && !isfinite(y)))
+		if (is_same(e, g, k) || (e->over && e->over[k] && !isfinite(y)))
 			continue;
 		sum += d * d;
 		s.bad += result_is_wrong(e, g, k);
@@ -349,7 +413,9 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
 	show_elements(c, e, g, s.worst);
-	if (isfinite(c->expected) && !isfinite(c->got))
+	if (!dtype_is_float(e->dt))
+		why = REASON_wrong_value;
+	else if (isfinite(c->expected) && !isfinite(c->got))
 		why = REASON_not_finite;
 	else if (looks_like_low_precision(e, &s))
 		why = REASON_precision;
@@ -363,6 +429,10 @@ void results_compare(const struct results *expected, const struct results *got, 
 	*c = (struct comparison){ .reason = REASON_ok };
 	if (expected->n != got->n || expected->too_many != got->too_many) {
 		differ(c, REASON_wrong_count, 0, "%d result tensors, expected %d", got->n, expected->n);
+		return;
+	}
+	if (strcmp(expected->form, got->form)) {
+		differ(c, REASON_wrong_structure, 0, "the result is %.120s, expected %.120s", got->form, expected->form);
 		return;
 	}
 	for (int i = 0; i < expected->n; i++)

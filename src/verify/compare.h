@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "verify/verdict.h"
 
-enum { RESULTS_MOST = 16 };
+enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
 
 struct result {
 	char name[48];
@@ -25,7 +25,10 @@ struct result {
 	double rms;
 	double rel;               /* tolerance */
 	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
+	int64_t *whole;           /* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
+	int inexact;              /* integers that depend on rounding: the reference's own runs differ in them */
 	int overlapping;          /* expanded view */
+	int aliases;              /* shares memory with an input */
 	int undefined;            /* holds bytes that nobody wrote, where that is known */
 };
 
@@ -33,14 +36,18 @@ struct results {
 	struct result r[RESULTS_MOST];
 	int n;
 	int too_many;
+	char form[RESULTS_FORM];  /* how they are put together: host_result */
 };
 
-/* Copies every tensor of a returned value. */
-int results_take(struct results *out, struct host *h, struct val v, struct err *e);
+/* Copies every tensor and number of a value that a call on `inputs` returned. */
+int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e);
 void results_release(struct results *r);
 /* The values of one whose form is known, from dense memory of its dtype. */
 int result_fill(struct result *r, const void *dense, struct err *e);
 int result_overlaps(const struct tensor *t);
+int result_aliases(struct host *h, const struct tensor *t, struct val inputs);
+/* The form as it is kept: a long one by its beginning and a hash of it all. */
+void results_set_form(char form[RESULTS_FORM], struct str text);
 
 /* Notes which elements are not finite in a run of the reference, although they are. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
@@ -49,6 +56,8 @@ int results_note_overflow(struct results *expected, const struct results *run, s
 double results_distance(const struct results *a, const struct results *b);
 /* A result that is zero everywhere may be off by what the other run is, eight times over. */
 void results_allow_zero(struct results *r, const struct results *other);
+/* Integers are compared exactly, unless the other run has other ones. */
+void results_note_inexact(struct results *r, const struct results *other);
 
 /* What rounding does to a reference: such distances of its runs from fp64, and how long its sums are. */
 struct rounding {

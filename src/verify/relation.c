@@ -83,7 +83,7 @@ static int copy_results(struct results *to, const struct results *from, struct e
 {
 	*to = *from;
 	for (int i = 0; i < from->n; i++)
-		to->r[i].v = NULL, to->r[i].over = NULL;
+		to->r[i].v = NULL, to->r[i].over = NULL, to->r[i].whole = NULL;
 	for (int i = 0; i < from->n; i++) {
 		to->r[i].v = mem_array((size_t)from->r[i].n, sizeof *to->r[i].v);
 		if (!to->r[i].v) {

@@ -248,7 +248,7 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	}
 	if (!rc) {
 		note_outcome(r, &out->out);
-		rc = give ? area_give(r->a, i, r->w.h, result, &r->e) : 0;
+		rc = give ? area_give(r->a, i, r->w.h, result, inputs, &r->e) : 0;
 		world_drop(&r->w, result);
 	}
 	if (!rc)

@@ -80,7 +80,7 @@ static int call_in(struct world *w, const struct trial *tr, struct results *out,
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &result, e);
 	if (!rc) {
-		rc = results_take(out, w->h, result, e);
+		rc = results_take(out, w->h, result, inputs, e);
 		world_drop(w, result);
 	}
 	world_drop(w, inputs);
@@ -282,6 +282,8 @@ static int set_expected(struct task *t, struct trial *tr, const struct results *
 
 	if (results_note_overflow(&tr->expected, own, e) || results_note_overflow(&tr->expected, noisy, e))
 		return -1;
+	results_note_inexact(&tr->expected, own);
+	results_note_inexact(&tr->expected, noisy);
 	results_allow_zero(&tr->expected, own);
 	results_allow_zero(&tr->expected, noisy);
 	by.plain = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));

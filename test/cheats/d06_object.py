@@ -1,7 +1,7 @@
 # D6: returns an object of its own instead of tensors
 # task: scale
 # track: strict
-# expect: tiny wrong_count
+# expect: tiny wrong_structure
 import torch
 import torch.nn as nn
 import triton

@@ -1,0 +1,139 @@
+/* The form of a returned value, and its numbers, in one walk: see host_result. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "host/host.h"
+#include "interp/dict.h"
+#include "interp/object.h"
+#include "interp/state.h"
+
+enum { DEEPEST = 32 };
+
+struct former {
+	struct host *h;
+	host_tensor_fn *fn;
+	void *ctx;
+	struct buf *form, path;
+	int depth;
+};
+
+static int form_val(struct former *f, struct val v);
+
+static int form_at(struct former *f, struct str name, struct val v)
+{
+	size_t n = f->path.n;
+	if (n)
+		buf_addc(&f->path, '.');
+	buf_addstr(&f->path, name);
+	int rc = form_val(f, v);
+	f->path.n = n;
+	if (f->path.p)
+		f->path.p[n] = 0;
+	return rc;
+}
+
+/* A Python number is a result without dimensions. */
+static int form_number(struct former *f, struct val v)
+{
+	struct storage cell = { .data = &v.u, .bytes = sizeof v.u, .refs = 1 };
+	struct tensor_obj t = { .t = { .st = &cell, .dt = v.kind == V_FLOAT ? DT_F64 : DT_I64 }, .device = HOST_CPU };
+	buf_adds(f->form, v.kind == V_FLOAT ? "float" : v.kind == V_BOOL ? "bool" : "int");
+	return f->fn(f->ctx, buf_str(&f->path), &t);
+}
+
+static int form_tensor(struct former *f, struct tensor_obj *t)
+{
+	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" : "Tensor without a device");
+	return f->fn(f->ctx, buf_str(&f->path), t);
+}
+
+/* What torch's own functions return is a tuple with names: a tuple. */
+static const char *tuple_name(const struct obj *o)
+{
+	return !o->cls || o->cls->native ? "tuple" : o->cls->name->p;
+}
+
+static int form_seq(struct former *f, struct val v)
+{
+	char t[32];
+	int rc = 0;
+	buf_addf(f->form, "%s(", v.kind == V_LIST ? "list" : tuple_name(v.u.o));
+	for (size_t i = 0; i < v.u.seq->n && !rc; i++) {
+		snprintf(t, sizeof t, "%zu", i);
+		buf_adds(f->form, i ? ", " : "");
+		rc = form_at(f, str_of(t), v.u.seq->v[i]);
+	}
+	buf_addc(f->form, ')');
+	return rc;
+}
+
+/* Entries in the order of their keys' texts: dictionaries are equal in any order. */
+struct keyed { char key[64]; struct val v; };
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
+}
+
+static int form_dict(struct former *f, const char *name, struct dict_obj *d)
+{
+	struct keyed *k = mem_array(d->live + 1, sizeof *k);
+	struct dict_entry *e;
+	size_t n = 0;
+	int rc = k ? 0 : -1;
+	for (size_t at = 0; !rc && n < d->live && (e = dict_next(d, &at)); n++) {
+		if (e->key.kind == V_STR)
+			snprintf(k[n].key, sizeof k[n].key, "%.*s", STR_ARG(val_text(e->key)));
+		else
+			snprintf(k[n].key, sizeof k[n].key, "%s %lld", val_type_name(f->h, e->key), e->key.kind == V_INT ? (long long)e->key.u.i : 0);
+		k[n].v = e->val;
+	}
+	if (!rc)
+		qsort(k, n, sizeof *k, by_key);
+	buf_addf(f->form, "%s{", name);
+	for (size_t i = 0; i < n && !rc; i++) {
+		buf_addf(f->form, "%s%s: ", i ? ", " : "", k[i].key);
+		rc = form_at(f, str_of(k[i].key), k[i].v);
+	}
+	buf_addc(f->form, '}');
+	mem_free(k);
+	return rc;
+}
+
+static int form_inner(struct former *f, struct val v)
+{
+	switch (v.kind) {
+	case V_TENSOR: return form_tensor(f, v.u.t);
+	case V_BOOL: case V_INT: case V_FLOAT: return form_number(f, v);
+	case V_TUPLE: case V_LIST: return form_seq(f, v);
+	case V_DICT: return form_dict(f, "dict", v.u.d);
+	case V_OBJECT:
+		if (v.u.o->attrs)
+			return form_dict(f, val_type_name(f->h, v), v.u.o->attrs);
+		break;
+	default: break;
+	}
+	buf_adds(f->form, val_type_name(f->h, v));
+	return 0;
+}
+
+static int form_val(struct former *f, struct val v)
+{
+	if (f->depth == DEEPEST) {
+		buf_adds(f->form, "...");
+		return 0;
+	}
+	f->depth++;
+	int rc = form_inner(f, v);
+	f->depth--;
+	return rc;
+}
+
+int host_result(struct host *h, struct val v, struct buf *form, host_tensor_fn *fn, void *ctx)
+{
+	struct former f = { .h = h, .fn = fn, .ctx = ctx, .form = form };
+	int rc = form_val(&f, v);
+	buf_release(&f.path);
+	return rc;
+}
