@@ -337,7 +337,7 @@ static int open_all(struct maker *m)
 		if (!strcmp(m->a->split, names[i]))
 			m->split = i;
 	m->plain = !strcmp(m->a->style, "plain");
-	m->hybrid = !strcmp(m->a->judge.track, "hybrid");
+	m->hybrid = m->a->judge.judge.track == TRACK_HYBRID;
 	rng_init(&m->rng, (uint64_t)m->a->seed, "tasks");
 	if (gen_levels_parse(&m->levels, m->a->level.v, m->a->level.n, m->e) || keepout_init(&m->keepout, m->e))
 		return -1;

@@ -69,7 +69,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 		return err_set(e, ERR_USAGE, "say where the data goes: --out DIR");
 	o.tokenizer = a->tokenizer ? a->tokenizer : a->model;
 	o.style = prompt_style_by_name(str_of(a->prompt));
-	o.strict = !strcmp(a->judge.track, "strict");
+	o.strict = a->judge.judge.track == TRACK_STRICT;
 	if (open_judge(a, &o.judge, e))
 		return -1;
 	rc = prep_run(&o, r, e);

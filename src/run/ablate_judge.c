@@ -116,7 +116,7 @@ static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 	struct judged j;
 	int rc;
 
-	mine.track = hybrid ? "hybrid" : "strict";
+	mine.judge.track = hybrid ? TRACK_HYBRID : TRACK_STRICT;
 	if (judge_args_options(&mine, &o, &po, s->e) || !(pool = judge_pool_open(&o, &po, s->e)))
 		return -1;
 	rc = 0;

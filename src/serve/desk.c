@@ -120,10 +120,10 @@ static struct desk_lane *lane_of(struct desk *d, const struct json *options, str
 	if (!json_count(options))
 		return desk_lane(d, &d->o.judge, "", e);
 	if (!option_words(options, &a, words, &n, e) && !check_words(words, n, e) && !opt_parse(judge_args_table, &ja, n, words, &p, e)) {
-		ja.workers = d->o.judge.workers;
-		ja.no_sandbox = d->o.judge.no_sandbox;
+		ja.pool.workers = d->o.judge.pool.workers;
+		ja.pool.no_sandbox = d->o.judge.pool.no_sandbox;
 		ja.memory_mb = d->o.judge.memory_mb;
-		ja.seed = d->o.judge.seed;
+		ja.judge.seed = d->o.judge.judge.seed;
 		l = desk_lane(d, &ja, buf_cstr(&p.resolved), e);
 		opt_release(&p);
 	}

@@ -4,24 +4,38 @@
 #include "base/log.h"
 #include "tile/gpu.h"
 
+/* The words of lists, each behind a bar. */
+static const char stages[] =
+#define STAGE(id, text) "|" #id
+#include "verify/stage.def"
+#undef STAGE
+	;
+static const char rewards[] =
+#define R(id, text) "|" #id
+	REWARD_LIST(R);
+#undef R
+
+static const struct judge_args unset = { .judge = JUDGE_DEFAULTS, .pool = JUDGE_POOL_DEFAULTS };
+
 const struct opt judge_args_table[] = {
-	OPT_CHOICE(struct judge_args, track, "track", "strict|hybrid", "strict",
-		   "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
-	OPT_CHOICE(struct judge_args, contract, "contract", "task|general", "task",
-		   "task: right at the task's own sizes, for any seed, other signs, twice the scale and any weights; general: at other shapes, "
-		   "with outliers and in other dtypes as well. Both are reported"),
-	OPT_CHOICE(struct judge_args, precision, "precision", "torch|tf32|ieee", "torch",
-		   "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
-	OPT_CHOICE(struct judge_args, stage_limit, "stage-limit", "ast|compile|tiny|full|timing", "timing", "go no further than this stage"),
-	OPT_CHOICE(struct judge_args, reward, "reward", "funnel|reinforce|rank|correct|speed", "funnel", "form of the reward"),
-	OPT_CHOICE(struct judge_args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that kernels are compiled for, must fit on, and are modelled on"),
-	OPT_INT(struct judge_args, workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
-	OPT_REAL(struct judge_args, timeout, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
+	OPT_START(struct judge_args, &unset),
+	OPT_ENUM(struct judge_args, judge.track, "track", "strict|hybrid", "strict",
+		 "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
+	OPT_ENUM(struct judge_args, judge.contract, "contract", "task|general", "task",
+		 "task: right at the task's own sizes, for any seed, other signs, twice the scale and any weights; general: at other shapes, "
+		 "with outliers and in other dtypes as well. Both are reported"),
+	OPT_ENUM(struct judge_args, judge.precision, "precision", "torch|tf32|ieee", "torch",
+		 "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
+	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing", "go no further than this stage"),
+	OPT_ENUM(struct judge_args, judge.reward, "reward", rewards + 1, "funnel", "form of the reward"),
+	OPT_CHOICE(struct judge_args, judge.gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that kernels are compiled for, must fit on, and are modelled on"),
+	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
+	OPT_REAL(struct judge_args, pool.seconds, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
-	OPT_INT(struct judge_args, elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
-	OPT_INT(struct judge_args, seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),
+	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
+	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),
 	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "another name of --precision tf32"),
-	OPT_FLAG(struct judge_args, no_sandbox, "unsafe-no-sandbox", 0, "judge even where the sandbox cannot be set up"),
+	OPT_FLAG(struct judge_args, pool.no_sandbox, "unsafe-no-sandbox", 0, "judge even where the sandbox cannot be set up"),
 	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL, "switch one static rule off, to see what it is worth"),
 #define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
 #include "verify/ext.def"
@@ -29,46 +43,12 @@ const struct opt judge_args_table[] = {
 	OPT_END
 };
 
-static enum judge_stage stage_by_name(const char *name)
-{
-	int s = 0;
-
-	while (s < STAGES - 1 && strcmp(name, judge_stage_name(s)))
-		s++;
-	return s;
-}
-
-static enum reward_form reward_by_name(const char *name)
-{
-	int f = 0;
-
-	while (f < REWARD_FORMS - 1 && strcmp(name, reward_name(f)))
-		f++;
-	return f;
-}
-
-static enum precision precision_by_name(const char *name)
-{
-	enum precision p = PRECISION_TORCH;
-
-	while (p < PRECISION_IEEE && strcmp(name, precision_name(p)))
-		p++;
-	return p;
-}
-
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
-	*o = (struct judge_options)JUDGE_DEFAULTS;
-	*p = (struct judge_pool_options)JUDGE_POOL_DEFAULTS;
-	o->track = strcmp(a->track, "hybrid") ? TRACK_STRICT : TRACK_HYBRID;
-	o->last = stage_by_name(a->stage_limit);
-	o->reward = reward_by_name(a->reward);
-	o->gpu = a->gpu;
-	o->seed = (uint64_t)a->seed;
-	o->elements = a->elements;
+	*o = a->judge;
+	*p = a->pool;
 	o->memory = (size_t)a->memory_mb << 20;
-	o->contract = strcmp(a->contract, "general") ? CONTRACT_TASK : CONTRACT_GENERAL;
-	o->precision = precision_by_name(a->precision);
+	p->memory = o->memory + ((size_t)4 << 30);
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
 		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by what tf32 rounds away");
@@ -82,9 +62,5 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 			return err_set(e, ERR_USAGE, "there is no rule '%s'", a->without_rule);
 		o->rules_off = 1u << r;
 	}
-	p->workers = (int)a->workers;
-	p->seconds = a->timeout;
-	p->memory = o->memory + ((size_t)4 << 30);
-	p->no_sandbox = a->no_sandbox;
 	return 0;
 }

@@ -6,11 +6,12 @@
 #include "verify/pool.h"
 
 struct judge_args {
-	const char *track, *contract, *precision, *stage_limit, *gpu, *reward, *without_rule;
-	int64_t workers, seed, elements, memory_mb;
-	double timeout;
+	struct judge_options judge;          /* as the table fills it; judge_args_options finishes it */
+	struct judge_pool_options pool;
+	const char *without_rule;
+	int64_t memory_mb;
 	int ext[EXTS];
-	int allow_tf32, no_sandbox;
+	int allow_tf32;
 };
 
 extern const struct opt judge_args_table[];

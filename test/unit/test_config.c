@@ -76,7 +76,7 @@ static void test_values(void **state)
 	assert_true(sft.policy.lr == 2e-4 && rl.rl.lr == 5e-6);
 	assert_true(sft.sft.max_length == 8192 && rl.sft.max_length == 8192 && prep.max_length == 8192);
 	assert_true(rl.rl.epochs == 2 && sft.sft.epochs == 1 && rl.sample.n == 10 && rl.rl.advantage.keep == 3);
-	assert_string_equal(rl.judge.track, "hybrid");
+	assert_int_equal(rl.judge.judge.track, TRACK_HYBRID);
 	assert_string_equal(prep.source.v[1], "kernelbench");
 	assert_int_equal(prep.limit, 1000);
 	assert_string_equal(plan.gpu, "H100");
