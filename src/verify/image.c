@@ -34,7 +34,7 @@ static int put_value(struct buf *out, struct val v, struct err *e)
 
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
-	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed };
+	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed, tr->kind };
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
@@ -117,7 +117,7 @@ static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap,
 
 static int get_trial(struct bytes *in, struct trial *tr)
 {
-	int64_t parts[7];
+	int64_t parts[8];
 
 	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov))
 		return -1;
@@ -128,6 +128,7 @@ static int get_trial(struct bytes *in, struct trial *tr)
 	tr->change = (enum trial_change)parts[4];
 	tr->first = (int)parts[5];
 	tr->seed = (uint64_t)parts[6];
+	tr->kind = (enum trial_kind)parts[7];      /* says which GPU the program sees */
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }
 
