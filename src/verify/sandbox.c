@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -41,11 +42,28 @@ static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 	return setrlimit(what, &l) ? err_errno(e, "cannot limit %s", name) : 0;
 }
 
+/* Bytes of address space that came with the fork. A process that uses a GPU has hundreds of GiB of it
+ * reserved, which are not the judge's to count. */
+static int inherited(size_t *bytes, struct err *e)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	int rc = !f || fscanf(f, "%zu", bytes) != 1 ? err_errno(e, "cannot read /proc/self/statm") : 0;
+
+	if (f)
+		fclose(f);
+	*bytes *= (size_t)sysconf(_SC_PAGESIZE);
+	return rc;
+}
+
 static int set_limits(const struct sandbox_options *o, struct err *e)
 {
+	size_t before = 0;
+
 	if (set_limit(RLIMIT_CORE, 0, "core files", e) || set_limit(RLIMIT_MEMLOCK, 0, "locked memory", e))
 		return -1;
-	return o->address_space ? set_limit(RLIMIT_AS, o->address_space, "memory", e) : 0;
+	if (!o->address_space)
+		return 0;
+	return inherited(&before, e) || set_limit(RLIMIT_AS, before + o->address_space, "memory", e) ? -1 : 0;
 }
 
 static int drop_user(struct err *e)

@@ -16,7 +16,7 @@ enum sandbox_role { SANDBOX_RUNNER, SANDBOX_DECIDER };
 
 struct sandbox_options {
 	int keep_fd;               /* the one descriptor that stays open, beside standard error */
-	size_t address_space;      /* bytes; 0: no limit */
+	size_t address_space;      /* bytes beside those that came with the fork; 0: no limit */
 };
 
 int sandbox_enter(const struct sandbox_options *o, struct err *e);
