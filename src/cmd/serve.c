@@ -1,4 +1,4 @@
-/* tritonrl serve: the judge for other programs. */
+/* tritonrl serve: the judge and the model for other programs. */
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -13,6 +13,8 @@ struct args {
 	const char *host, *token_file;
 	int64_t port, waiting, body_mb, connections, idle;
 	struct judge_args judge;
+	const char *model, *adapter, *name, *device, *weights;
+	int64_t threads, slots, length;
 };
 
 static const struct opt opts[] = {
@@ -24,13 +26,21 @@ static const struct opt opts[] = {
 	OPT_INT(struct args, connections, "connections", 1, 100000, 512, "connections at once"),
 	OPT_INT(struct args, idle, "idle", 1, 86400, 60, "seconds a connection may be silent"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge, where a request does not say otherwise"),
+	OPT_STR(struct args, model, "model", "DIR", NULL, "serve this model (Hugging Face layout) as well"),
+	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter on it (PEFT layout)"),
+	OPT_STR(struct args, name, "name", "NAME", NULL, "what clients call it (default: the folder's name)"),
+	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+	OPT_STR(struct args, device, "device", "NAME", "auto", "auto, cpu or cuda[:N]"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
+	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: 32"),
+	OPT_INT(struct args, length, "length", 0, 1 << 24, 0, "tokens of prompt and answer, for memory; 0: 2048"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Serve the judge over HTTP. POST /v1/verify takes a candidate or a batch and answers a verdict a line as they are ready; "
-		 "GET /v1/verdicts/KEY gives one again; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
+	.about = "Serve the judge, and with --model a model, over HTTP. POST /v1/verify takes a candidate or a batch and answers a verdict a line as they are ready; "
+		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and GET /v1/models are as OpenAI's clients expect them; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
 		 "is being judged and ends.",
 	.opts = opts,
 };
@@ -54,10 +64,14 @@ static int run(const struct args *a, struct err *e)
 {
 	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port, .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
 					     .seconds = (int)a->idle },
-				   .desk = { .judge = a->judge, .waiting = a->waiting } };
+				   .desk = { .judge = a->judge, .waiting = a->waiting },
+				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name, .device = a->device, .threads = (int)a->threads,
+					     .slots = (int)a->slots, .length = a->length } };
 	struct buf token = BUF_INIT;
 	struct serve *s = NULL;
 
+	if (model_store_parse(str_of(a->weights), &o.talk.store, e))
+		return -1;
 	if (!a->token_file || !read_token(a->token_file, &token, e)) {
 		o.http.token = token.n ? token.p : NULL;
 		s = serve_open(&o, e);

@@ -60,7 +60,6 @@ struct infer {
 	/* of the run */
 	const struct infer_calls *calls;
 	struct infer_stats *stats;
-	int exhausted;
 };
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -224,6 +223,8 @@ static int accept(struct infer *x, int i, int32_t token, float logprob, struct e
 		finish(x, i, INFER_STOP);
 	else if ((int)t->tokens.n >= t->live->limit)
 		finish(x, i, INFER_LENGTH);
+	else if (x->calls->unwanted && x->calls->unwanted(x->calls->ctx, r))
+		finish(x, i, INFER_INTERRUPTED);
 	else
 		emit(x, t, 0);
 	return 0;
@@ -306,19 +307,16 @@ static void refuse(struct infer *x, struct live *l)
 /* The next request, if there is one. */
 static int take_request(struct infer *x, struct live **out, struct err *e)
 {
+	struct infer_request r;
 	struct live *l;
 
 	*out = NULL;
-	if (x->exhausted)
+	if (!x->calls->next(x->calls->ctx, &r))
 		return 0;
 	l = mem_zalloc(sizeof *l);
 	if (!l)
 		return err_nomem(e);
-	if (!x->calls->next(x->calls->ctx, &l->r)) {
-		mem_free(l);
-		x->exhausted = 1;
-		return 0;
-	}
+	l->r = r;
 	if (l->r.prompt_n < 1 || l->r.n < 1 || l->r.max_new_tokens < 1)
 		BUG("a request for %d samples of %d tokens after %d", l->r.n, l->r.max_new_tokens, l->r.prompt_n);
 	l->limit = MIN(l->r.max_new_tokens, model_config(x->m)->max_position - l->r.prompt_n);
@@ -518,7 +516,6 @@ int infer_run(struct infer *x, const struct infer_calls *calls, struct infer_sta
 
 	x->calls = calls;
 	x->stats = stats ? stats : &own;
-	x->exhausted = 0;
 	while (!rc && !stopped && active) {
 		rc = refill(x, &waiting, e) || step(x, &active, e) ? -1 : 0;
 		stopped = calls->stop && calls->stop(calls->ctx);

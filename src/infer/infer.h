@@ -61,11 +61,14 @@ struct infer_result {
 };
 
 struct infer_calls {
-	/* The next request into *out: 1, or 0 for no more. Called when there is room. */
+	/* The next request into *out: 1, or 0 for none now. Called when there is room; while others are being
+	 * sampled, again before every step. */
 	int (*next)(void *ctx, struct infer_request *out);
 	void (*done)(void *ctx, const struct infer_result *r);
 	/* Text as it comes, never part of a stop string; may be NULL. */
 	void (*text)(void *ctx, const struct infer_request *request, int sample, struct str piece);
+	/* Asked after each of its tokens; nonzero ends that sample as interrupted. May be NULL. */
+	int (*unwanted)(void *ctx, const struct infer_request *request);
 	/* Asked between steps; nonzero ends the run. May be NULL. */
 	int (*stop)(void *ctx);
 	void *ctx;
@@ -84,7 +87,7 @@ void infer_free(struct infer *x);
 /* Between runs: another adapter, or the same one after its weights changed. */
 int infer_set_adapter(struct infer *x, const struct adapter *a, struct err *e);
 
-/* Runs until `next` has no more and every sample is done. */
+/* Runs until `next` has none and every sample is done. */
 int infer_run(struct infer *x, const struct infer_calls *calls, struct infer_stats *stats, struct err *e);
 
 /* Over a list: the same with requests[0..n) as the source. */

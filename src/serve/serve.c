@@ -9,6 +9,7 @@
 struct serve {
 	struct httpd *http;
 	struct desk *desk;
+	struct talk *talk;            /* NULL: no model is served */
 	int64_t start_ns;
 };
 
@@ -20,6 +21,30 @@ static void verify(void *ctx, struct httpd_call *c)
 static void verdict(void *ctx, struct httpd_call *c)
 {
 	desk_verdict(((struct serve *)ctx)->desk, c);
+}
+
+/* A route of the model's, where there is one. */
+static void talk_to(struct serve *s, struct httpd_call *c, void (*fn)(struct talk *t, struct httpd_call *c))
+{
+	if (s->talk)
+		fn(s->talk, c);
+	else
+		httpd_error(c, 404, "no model is served here: start with --model DIR");
+}
+
+static void chat(void *ctx, struct httpd_call *c)
+{
+	talk_to(ctx, c, talk_chat);
+}
+
+static void completion(void *ctx, struct httpd_call *c)
+{
+	talk_to(ctx, c, talk_completion);
+}
+
+static void models(void *ctx, struct httpd_call *c)
+{
+	talk_to(ctx, c, talk_models);
 }
 
 static void health(void *ctx, struct httpd_call *c)
@@ -35,6 +60,15 @@ static void put(struct buf *out, const char *name, const char *type, const char 
 	buf_addf(out, "# HELP tritonrl_%s %s\n# TYPE tritonrl_%s %s\ntritonrl_%s %.17g\n", name, help, name, type, name, v);
 }
 
+static void put_talk(struct buf *out, struct talk_stats t)
+{
+	put(out, "completions_total", "counter", "Requests to the model.", (double)t.requests);
+	put(out, "completions_waiting", "gauge", "Requests that wait for a place in the batch.", (double)t.waiting);
+	put(out, "completions_sampling", "gauge", "Requests that are being sampled.", (double)t.sampling);
+	put(out, "prompt_tokens_total", "counter", "Tokens of prompts.", (double)t.prompt_tokens);
+	put(out, "tokens_total", "counter", "Tokens sampled.", (double)t.tokens);
+}
+
 static void metrics(void *ctx, struct httpd_call *c)
 {
 	struct serve *s = ctx;
@@ -47,7 +81,7 @@ static void metrics(void *ctx, struct httpd_call *c)
 	put(&out, "requests_open", "gauge", "HTTP requests in work.", (double)h.open);
 	put(&out, "candidates_waiting", "gauge", "Candidates that wait or are being judged.", (double)d.waiting);
 	put(&out, "candidates_judging", "gauge", "Candidates that are being judged.", (double)d.judging);
-	put(&out, "judge_lanes", "gauge", "Combinations of judge options with processes of their own.", (double)d.lanes);
+	put(&out, "judge_pools", "gauge", "Combinations of judge options with processes of their own.", (double)d.lanes);
 	buf_adds(&out, "# HELP tritonrl_verdicts_total Candidates answered.\n# TYPE tritonrl_verdicts_total counter\n");
 	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} %lld\ntritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
 		 "tritonrl_verdicts_total{verdict=\"unjudged\"} %lld\n", (long long)d.correct, (long long)d.wrong, (long long)d.unjudged);
@@ -55,6 +89,8 @@ static void metrics(void *ctx, struct httpd_call *c)
 	put(&out, "candidates_dropped_total", "counter", "Candidates of clients that went away.", (double)d.dropped);
 	put(&out, "requests_refused_total", "counter", "Requests answered 429 because too much was waiting.", (double)d.refused);
 	put(&out, "verdict_seconds_total", "counter", "Seconds from arrival to verdict, summed over candidates.", d.seconds);
+	if (s->talk)
+		put_talk(&out, talk_stats(s->talk));
 	httpd_reply(c, 200, "text/plain; version=0.0.4", buf_str(&out), NULL);
 	buf_release(&out);
 }
@@ -62,6 +98,9 @@ static void metrics(void *ctx, struct httpd_call *c)
 static const struct httpd_route routes[] = {
 	{ .method = "POST", .path = "/v1/verify", .fn = verify },
 	{ .method = "GET", .path = "/v1/verdicts/", .fn = verdict },
+	{ .method = "POST", .path = "/v1/chat/completions", .fn = chat },
+	{ .method = "POST", .path = "/v1/completions", .fn = completion },
+	{ .method = "GET", .path = "/v1/models", .fn = models },
 	{ .method = "GET", .path = "/healthz", .fn = health },
 	{ .method = "GET", .path = "/metrics", .fn = metrics },
 	{ .method = NULL }
@@ -88,8 +127,10 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 	h.ctx = s;
 	if (!h.token && !is_loopback(h.host))
 		err_set(e, ERR_USAGE, "whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
-	else if ((s->desk = desk_open(&o->desk, e)) && (s->http = httpd_open(&h, e)))
+	/* The judge's processes are started before there are threads and weights. */
+	else if ((s->desk = desk_open(&o->desk, e)) && (!o->talk.model || (s->talk = talk_open(&o->talk, e))) && (s->http = httpd_open(&h, e)))
 		return s;
+	talk_close(s->talk);
 	desk_close(s->desk);
 	mem_free(s);
 	return NULL;
@@ -106,6 +147,7 @@ void serve_close(struct serve *s, double seconds)
 		return;
 	/* New requests are refused first; the desk then answers everything, so that no connection waits any more. */
 	httpd_drain(s->http);
+	talk_close(s->talk);
 	desk_close(s->desk);
 	httpd_close(s->http, seconds);
 	mem_free(s);

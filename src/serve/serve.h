@@ -1,12 +1,14 @@
-/* The server: verification for other trainers over HTTP, and what one watches it by. */
+/* The server: verification and sampling for other programs over HTTP, and what one watches it by. */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
 #include "serve/desk.h"
+#include "serve/talk.h"
 
 struct serve_options {
 	struct httpd_options http;    /* host, port, token, limits; routes and ctx are the server's */
 	struct desk_options desk;
+	struct talk_options talk;     /* model NULL: none is served */
 };
 
 struct serve;
