@@ -422,10 +422,12 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 		sha256_add(&s, o->token, strlen(o->token));
 		sha256_end(&s, h->token);
 	}
-	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-				     (uint16_t)o->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
-				     MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(o->connections ? o->connections : CONNECTIONS),
-				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS), MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+				     (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), (uint16_t)o->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+				     MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+				     MHD_OPTION_CONNECTION_LIMIT, (unsigned)(o->connections ? o->connections : CONNECTIONS),
+				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS),
+				     MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
 	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 	if (!info) {
 		err_errno(e, "cannot listen on %s, port %d", o->host ? o->host : "127.0.0.1", o->port);

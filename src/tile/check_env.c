@@ -42,12 +42,6 @@ static const struct check_env *imported(const struct check_env *env, struct str 
 	return env->importer ? env->importer->get(env->importer->ctx, env, module, level) : NULL;
 }
 
-struct tile_val check_env_get(const struct check_env *env, struct str name)
-{
-	const struct check_name *n = find(env, name);
-	return n ? n->v : other("object");
-}
-
 /* A dotted name is a member of another module of the tree. */
 static int lookup(void *ctx, struct str name, struct tile_val *out)
 {

@@ -34,9 +34,6 @@ int check_env_init(struct check_env *env, const struct py_module *m, const struc
 void check_env_release(struct check_env *env);
 const struct tile_fn *check_env_fn(const struct check_env *env, struct str name);
 
-/* What a name of the top level is bound to; kind OTHER where that is not known, or there is none. */
-struct tile_val check_env_get(const struct check_env *env, struct str name);
-
 /* Arguments of an imagined launch: values, and types where a value cannot express them. */
 struct check_launch {
 	struct tile_launch l;
