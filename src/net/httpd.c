@@ -423,7 +423,8 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 		sha256_end(&s, h->token);
 	}
 	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-				     (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), (uint16_t)o->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+				     (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), (uint16_t)o->port, NULL, NULL, on_request, h,
+				     MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
 				     MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
 				     MHD_OPTION_CONNECTION_LIMIT, (unsigned)(o->connections ? o->connections : CONNECTIONS),
 				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS),

@@ -6,17 +6,6 @@
 
 #include "base/mem.h"
 
-const char *reward_name(enum reward_form f)
-{
-	static const char *const names[] = {
-#define R(id, text) #id,
-		REWARD_LIST(R)
-#undef R
-	};
-
-	return names[f];
-}
-
 static int passed(const struct verdict *v, enum judge_stage s)
 {
 	return v->stages[s].ran && v->stages[s].passed;

@@ -20,7 +20,6 @@ enum reward_form {
 	REWARD_FORMS
 };
 
-const char *reward_name(enum reward_form f);
 /* The speedup at which a form stops rising. */
 double reward_full_speed(enum reward_form f);
 double reward_of(const struct verdict *v, enum reward_form f);
