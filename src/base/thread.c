@@ -239,9 +239,16 @@ static void run_dynamic(void *arg, int me, int count)
 	}
 }
 
+struct pool *pool_idle(void)
+{
+	static struct pool idle = { .threads = 1 };
+
+	return &idle;
+}
+
 static void run_ranges(struct pool *p, pool_fn *how, struct range_job *job)
 {
-	if (job->n == 0)
+	if (job->n == 0 || p == pool_idle())
 		return;
 	if (job->grain == 0)
 		job->grain = 1;

@@ -23,6 +23,9 @@ void pool_run(struct pool *p, pool_fn *fn, void *ctx);
 /* Inside pool_run: waits for all threads of the region. */
 void pool_barrier(struct pool *p);
 
+/* A pool that does nothing of what pool_for gives it: for who wants the form of a result, not its
+ * contents. */
+struct pool *pool_idle(void);
 /* fn(ctx, begin, end) over [0, n) in chunks of at least `grain`, statically cut. A NULL pool
  * or a small n runs on the caller. */
 typedef void pool_range_fn(void *ctx, size_t begin, size_t end);

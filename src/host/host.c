@@ -122,6 +122,11 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	return h;
 }
 
+void host_follow(struct host *h, struct host_path *path)
+{
+	h->o.path = path;
+}
+
 void host_renew(struct host *h, const struct host_options *o)
 {
 	h->o.launch = o->launch;

@@ -150,6 +150,7 @@ enum dtype host_nominal(struct host *h, enum dtype dt);
 void host_forget(struct host *h, const struct tensor *t);
 enum dtype host_default_dtype(struct host *h);
 struct pool *host_pool(struct host *h);
+int host_is_hollow(struct host *h);               /* tensors have no contents */
 unsigned host_tf32(struct host *h);               /* enum num_products */
 /* Room for `bytes` more tensor bytes? 0, or -1 with out_of_memory pending: ask before a
  * large allocation whose size a program chose. */

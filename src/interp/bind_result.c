@@ -188,7 +188,7 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 void host_forget(struct host *h, const struct tensor *t)
 {
 	if (h->o.poison)
-		memset(t->st->data, h->o.poison, t->st->bytes);
+		storage_fill(t->st, h->o.poison);
 	if (h->o.track_undef && storage_track_undef(t->st, NULL))
 		host_fatal(h, REASON_out_of_memory, "out of memory");
 }
@@ -219,5 +219,6 @@ enum dtype host_nominal(struct host *h, enum dtype dt)
 
 enum dtype host_default_dtype(struct host *h) { return h->torch.default_dtype; }
 struct pool *host_pool(struct host *h) { return h->o.pool; }
+int host_is_hollow(struct host *h) { return h->o.hollow; }
 unsigned host_tf32(struct host *h) { return h->o.tf32 | h->torch.tf32; }
 struct host_ext *host_ext(struct host *h) { return &h->torch.ext; }

@@ -14,6 +14,7 @@
 #include "interp/operator.h"
 #include "interp/scope.h"
 #include "interp/state.h"
+#include "interp/work.h"
 #include "interp/val_text.h"
 
 enum { PRINT_LIMIT = 1 << 20 };
@@ -647,6 +648,7 @@ static int best_of(struct bind *b, enum py_op op)
 			best_key = key;
 			have = 1;
 		}
+		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have);
 	}
 	if (more < 0 || have)
 		return more;

@@ -24,9 +24,10 @@ static int copy_storage(struct copier *c, const struct tensor *t, struct storage
 	}
 	if (host_room(c->h, bytes))
 		return -1;
-	if (tensor_new(&flat, DT_U8, 1, &bytes, &e))
+	if (t->st->hollow ? tensor_new_hollow(&flat, DT_U8, 1, &bytes, &(int64_t){ 1 }, &e) : tensor_new(&flat, DT_U8, 1, &bytes, &e))
 		return host_raise_err(c->h, &e);
-	memcpy(flat.st->data, t->st->data, t->st->bytes);
+	if (!t->st->hollow)
+		memcpy(flat.st->data, t->st->data, t->st->bytes);
 	struct val held;
 	*out = flat.st;
 	if (ptr_map_put(&c->storages, t->st, flat.st))

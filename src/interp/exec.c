@@ -10,6 +10,7 @@
 #include "interp/operator.h"
 #include "interp/scope.h"
 #include "interp/state.h"
+#include "interp/work.h"
 
 typedef enum flow exec_fn(struct host *h, struct host_frame *f, const struct py_node *n);
 
@@ -237,6 +238,7 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 	f->node = n;
 	int yes = val_truth(h, t);
 	temps_drain(h, mark);
+	host_note_choice(h, n, yes);
 	return yes;
 }
 

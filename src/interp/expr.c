@@ -11,6 +11,7 @@
 #include "interp/iter.h"
 #include "interp/operator.h"
 #include "interp/state.h"
+#include "interp/work.h"
 
 typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 
@@ -113,6 +114,7 @@ static int eval_boolop(struct host *h, struct host_frame *f, const struct py_nod
 		int t = val_truth(h, *out);
 		if (t < 0)
 			return -1;
+		host_note_choice(h, l->v[i], t);
 		if (t == (n->u.BoolOp.op == PY_OP_Or))
 			return 0;
 	}
@@ -131,6 +133,8 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 		f->node = n;
 		if (op_compare(h, c->ops.v[i], a, b, out))
 			return -1;
+		if (out->kind == V_BOOL)
+			host_note_choice(h, c->comparators.v[i], out->u.i != 0);
 		if (i + 1 == c->ops.n)
 			return 0;
 		int t = val_truth(h, *out);
@@ -150,6 +154,7 @@ static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node
 	int yes = val_truth(h, t);
 	if (yes < 0)
 		return -1;
+	host_note_choice(h, n, yes);
 	return eval_expr(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
 }
 

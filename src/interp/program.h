@@ -18,6 +18,10 @@ struct host_options {
 	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
 	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
 	unsigned tf32;              /* enum num_products: products computed as tensor cores do */
+	/* Tensors have no contents: a program is followed for the shapes, branches and launches it comes to.
+	 * One that asks for a value fails with contents_needed. */
+	int hollow;
+	struct host_path *path;     /* what it comes to is noted here; NULL: nowhere */
 	int track_undef;            /* torch.empty and the like: remember which bytes were written */
 	unsigned char poison;       /* and this is what their bytes hold */
 	/* Autotuned kernels choose the config-th of their configurations, counting those that are
@@ -35,6 +39,16 @@ struct host_options {
 	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
 	void *compute_ctx;
 };
+
+/* What a program came to: a set of marks, each a comparison and its outcome, or a kernel and what
+ * it was compiled for. */
+enum { HOST_PATH = 400 };
+struct host_path {
+	uint64_t mark[HOST_PATH];
+	int n, full;
+};
+
+void host_path_mark(struct host_path *p, uint64_t mark);
 
 /* A module-level constant replaced while loading: NAME = value keeps its place in the
  * source, its right side is evaluated and thrown away. Of a tuple or list of ints the largest

@@ -121,7 +121,7 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 	o->t = *t;
 	o->device = dev;
 	o->grad = val_none();
-	if (t->st->refs == 1) {
+	if (t->st->refs == 1 && !t->st->hollow) {
 		h->lim.tensor_bytes += t->st->bytes;
 		if (h->lim.bytes + h->lim.tensor_bytes > h->lim.peak)
 			h->lim.peak = h->lim.bytes + h->lim.tensor_bytes;
@@ -133,6 +133,8 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 
 int host_room(struct host *h, int64_t bytes)
 {
+	if (h->o.hollow)
+		return 0;
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory, "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
 				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);

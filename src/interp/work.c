@@ -137,12 +137,33 @@ int host_may_compute(struct host *h, const char *name)
 	return -1;
 }
 
+void host_path_mark(struct host_path *p, uint64_t mark)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->mark[i] == mark)
+			return;
+	if (p->n < HOST_PATH)
+		p->mark[p->n++] = mark;
+	else
+		p->full = 1;
+}
+
+void host_note_choice(struct host *h, const struct py_node *at, int outcome)
+{
+	if (h->o.path && at)
+		host_path_mark(h->o.path, (uint64_t)at->line << 40 | (uint64_t)at->col << 20 | (uint64_t)(outcome & 0xff) << 8 | 1);
+}
+
 /* A few values steer a program (integers: lengths and offsets); with many of them Python does
  * the computing. */
 int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	enum { FLOATS_MOST = 8, INTS_MOST = 128 };
 
+	if (h->o.hollow && dtype_is_float(dt))
+		return 0;
+	if (h->o.hollow)
+		return host_fatal(h, REASON_contents_needed, "the program asks for the value of a tensor");
 	if (!h->o.compute || h->fail.fatal)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);

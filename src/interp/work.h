@@ -8,4 +8,7 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 /* Adds the bytes and flops of one call to its record (work.c). */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
 
+/* Notes which way a test in the program went, where that is asked for. */
+void host_note_choice(struct host *h, const struct py_node *at, int outcome);
+
 #endif

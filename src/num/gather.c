@@ -100,7 +100,7 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	j.data[2] = tensor_data(t);
 	for (int k = 0; k < 3; k++)
 		j.inner[k] = l.stride[k][l.ndim - 1];
-	if (tensor_numel(out))
+	if (tensor_numel(out) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
 	tensor_release(&ix);
 	if (!j.failed)
@@ -176,7 +176,7 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 	j.data[2] = tensor_data(t);
 	for (int k = 0; k < 3; k++)
 		j.inner[k] = l.stride[k][l.ndim - 1];
-	if (tensor_numel(index))
+	if (tensor_numel(index) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
 	tensor_mark_defined(t);
 	tensor_release(&ix);
@@ -192,7 +192,7 @@ static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t
 
 	if (num_as(c, &ix, index, DT_I64, e))
 		return -1;
-	for (int64_t i = 0; i < tensor_numel(&ix); i++) {
+	for (int64_t i = 0; i < tensor_numel(&ix) && !c->hollow; i++) {
 		int64_t v = ((int64_t *)tensor_data(&ix))[i];
 
 		bad |= v < 0 || v >= size;

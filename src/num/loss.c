@@ -135,7 +135,9 @@ int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *log
 	if (p->how == REDUCE_NONE ? num_new(c, &each, DT_F64, target->ndim, target->shape, e)
 				  : num_new(c, &each, DT_F64, 0, NULL, e))
 		goto out;
-	if (run_nll(&l, p->how == REDUCE_NONE ? &each : NULL, &sum, &weights, e))
+	if (c->hollow)
+		sum = weights = 1.0;
+	else if (run_nll(&l, p->how == REDUCE_NONE ? &each : NULL, &sum, &weights, e))
 		goto out;
 	if (p->how != REDUCE_NONE)
 		*(double *)tensor_data(&each) = p->how == REDUCE_MEAN ? sum / weights : sum;

@@ -30,7 +30,7 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 	count = (int64_t)n;
 	if (num_new(c, out, dt, 1, &count, e))
 		return -1;
-	for (int64_t i = 0; i < count; i++) {
+	for (int64_t i = 0; i < count && !c->hollow; i++) {
 		char *p = (char *)tensor_data(out) + i * dtype_size(dt);
 
 		if (whole)
@@ -53,6 +53,7 @@ int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end
 		return -1;
 	step = n > 1 ? (end - start) / (double)(n - 1) : 0;
 	fstep = n > 1 ? (fe - fs) / (float)(n - 1) : 0;
+	n = c->hollow ? 0 : n;
 	for (int64_t i = 0; i < n; i++) {
 		char *p = (char *)tensor_data(out) + i * dtype_size(dt);
 
@@ -72,7 +73,9 @@ int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dt
 		return err_set(e, ERR_STATE, "n must be greater or equal to 0, got %lld", (long long)MIN(n, m));
 	if (num_new(c, out, dt, 2, (int64_t[]){ n, m }, e))
 		return -1;
-	memset(out->st->data, 0, out->st->bytes);
+	if (c->hollow)
+		return 0;
+	storage_fill(out->st, 0);
 	for (int64_t i = 0; i < MIN(n, m); i++)
 		dtype_store(dt, (char *)tensor_data(out) + i * (m + 1) * dtype_size(dt), 1);
 	return 0;
@@ -106,7 +109,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 		tensor_release(&d);
 		return -1;
 	}
-	memset(out->st->data, 0, out->st->bytes);
+	storage_fill(out->st, 0);
 	for (int64_t i = 0; i < n; i++)
 		((int64_t *)tensor_data(out))[i * classes + x[i]] = 1;
 	tensor_release(&d);

@@ -233,12 +233,14 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	int64_t batch = a->ndim == 3 ? a->shape[0] : 1;
 	int rc;
 
-	if (c->tf32 & NUM_TF32_MATMUL && a->dt == DT_F32 && b->dt == DT_F32)
+	if (c->tf32 & NUM_TF32_MATMUL && !c->hollow && a->dt == DT_F32 && b->dt == DT_F32)
 		return cut_product(c, out, a, b, e);
 	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) || num_charge(c, (uint64_t)(batch * m * n) * (uint64_t)MAX(k, 1), e))
 		return -1;
 	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } : (int64_t[]){ m, n }, e))
 		return -1;
+	if (c->hollow)
+		return num_settle(c, out, a->dt, e);
 	rc = dtype_is_float(a->dt) ? float_bmm(c, out, a, b, batch, e) : int_bmm(c, out, a, b, batch, e);
 	if (rc) {
 		tensor_release(out);

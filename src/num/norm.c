@@ -360,7 +360,7 @@ int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct 
 	if (num_as(c, &d, x, DT_F64, e) || num_new(c, &y, DT_F64, x->ndim, x->shape, e) ||
 	    num_charge(c, (uint64_t)tensor_numel(x) * (uint64_t)MAX(size, 1), e))
 		goto out;
-	for (int64_t i = 0; i < tensor_numel(x); i++) {
+	for (int64_t i = 0; i < tensor_numel(x) && !c->hollow; i++) {
 		const double *p = tensor_data(&d);
 		int64_t ch = i / inner % C;
 		double s = 0;

@@ -45,6 +45,8 @@ static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *s
 int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		    const int64_t *stride, struct err *e)
 {
+	if (c->hollow)
+		return tensor_new_hollow(t, dt, ndim, shape, stride, e);
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
 	return tensor_new_strided_in(c->budget, t, dt, ndim, shape, stride, e);
@@ -52,6 +54,12 @@ int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim
 
 int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
 {
+	int64_t stride[TENSOR_DIMS];
+
+	if (c->hollow) {
+		tensor_dense_strides(ndim, shape, stride);
+		return tensor_new_hollow(t, dt, ndim, shape, stride, e);
+	}
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
 	return tensor_new_in(c->budget, t, dt, ndim, shape, e);
@@ -99,7 +107,7 @@ int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 	if (num_to(c, out, t, DT_F32, e))
 		return -1;
 	v = tensor_data(out);
-	for (int64_t i = 0, n = tensor_numel(out); i < n; i++)
+	for (int64_t i = 0, n = c->hollow ? 0 : tensor_numel(out); i < n; i++)
 		v[i] &= ~(uint32_t)LOST;
 	return 0;
 }

@@ -18,6 +18,7 @@ struct num_ctx {
 	struct pool *pool;                /* or NULL: one thread */
 	struct tensor_budget *budget;     /* of all tensors made here, or NULL */
 	enum dtype default_float;         /* F32; F64 in the oracle */
+	int hollow;                       /* results have no contents, and none are computed; goes with pool_idle */
 	unsigned tf32;                    /* products of fp32 that lose the bits tf32 lacks: enum num_products */
 	/* Asked before each result of `bytes` is made; nonzero refuses it. May be NULL. */
 	int (*room)(void *arg, int64_t bytes);

@@ -171,7 +171,7 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 		return -1;
 	}
 	size = dtype_size(x.dt);
-	for (int64_t i = 0; i < N; i++)
+	for (int64_t i = 0; i < N && !c->hollow; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->im2col((char *)tensor_data(&y) + i * g.C * g.taps * g.Q * size,
 							  (char *)tensor_data(&x) + i * g.C * g.P * size, &g, 0, g.Q);
 	tensor_release(&x);
@@ -214,7 +214,7 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 		tensor_release(&x);
 		return -1;
 	}
-	memset(y.st->data, 0, y.st->bytes);
+	storage_fill(y.st, 0);
 	bytes = dtype_size(x.dt);
 	for (int64_t i = 0; i < N; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->col2im((char *)tensor_data(&y) + i * C * g.Q * bytes,

@@ -129,6 +129,8 @@ static int fill(struct fill *f, const struct tensor *t, struct err *e)
 
 	if (tensor_check_writable(t, e))
 		return -1;
+	if (t->st->hollow)
+		return 0;
 	f->data = tensor_data(t);
 	f->dt = t->dt;
 	tensor_loop_init(&l, t->ndim, t->shape, f->p ? 2 : 1, (const struct tensor *[]){ t, f->p });
@@ -192,7 +194,7 @@ int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double
 	if (from > to)
 		return err_set(e, ERR_STATE, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	f.one = dt == DT_F64 ? one_uniform_f64 : dt == DT_F32 ? one_uniform_f32 : one_uniform_half;
-	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t)) {
+	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t) && !t->st->hollow) {
 		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from, (float)to - (float)from);
 		tensor_mark_defined(t);
 		return 0;
@@ -323,7 +325,7 @@ int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double 
 		return err_set(e, ERR_STATE, "normal expects std >= 0.0, but found std %g", std);
 	if (!dtype_is_float(t->dt))
 		return err_set(e, ERR_STATE, "\"normal_kernel_cpu\" not implemented for '%s'", num_type_name(t->dt));
-	if (tensor_numel(t) >= 16 && tensor_is_contiguous(t))
+	if (tensor_numel(t) >= 16 && tensor_is_contiguous(t) && !t->st->hollow)
 		return normal_blocks(r, t, dt, mean, std, e);
 	return fill(&f, t, e);
 }
@@ -367,7 +369,7 @@ int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct er
 
 	if (!(p >= 0 && p <= 1))
 		return err_set(e, ERR_STATE, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
-	if (t->dt == DT_F32 && tensor_is_contiguous(t)) {
+	if (t->dt == DT_F32 && tensor_is_contiguous(t) && !t->st->hollow) {
 		coins_f32(r, tensor_data(t), tensor_numel(t), p);
 		tensor_mark_defined(t);
 		return 0;
@@ -411,7 +413,7 @@ int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, st
 /* Fisher-Yates from the front; 32-bit draws below the point where they would be biased. */
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e)
 {
-	int64_t n = tensor_numel(t), *v = mem_array((size_t)n, sizeof *v);
+	int64_t n = t->st->hollow ? 0 : tensor_numel(t), *v = mem_array((size_t)n + 1, sizeof *v);
 
 	if (!v)
 		return err_nomem(e);

@@ -180,6 +180,8 @@ static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enu
 	struct pool *pool;
 	int64_t inner;
 
+	if (c->hollow)
+		return;
 	w.row = op == RED_sum && carrier == DT_F32 ? SIMD_PICK(num_row_pairs) : w.k->row[w.which];
 	split_dims(&w, t, mask);
 	w.start = start_of(op, w.k, w.which);
@@ -242,7 +244,8 @@ static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, cons
 	m->n = m->reduced = 1;
 	for (int i = 0; i < t->ndim; i++)
 		*(m->mask >> i & 1 ? &m->reduced : &m->n) *= t->shape[i];
-	m->acc = mem_array((size_t)m->n, sizeof *m->acc);
+	m->n = c->hollow ? 0 : m->n;
+	m->acc = mem_array((size_t)m->n + 1, sizeof *m->acc);
 	if (!m->acc)
 		return err_nomem(e);
 	return num_charge(c, (uint64_t)tensor_numel(t), e);

@@ -254,7 +254,7 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 		return -1;
 	rows = t->shape[t->ndim - 2];
 	cols = t->shape[t->ndim - 1];
-	for (int64_t r = 0; cols && r < tensor_numel(out) / cols; r++) {
+	for (int64_t r = 0; cols && !c->hollow && r < tensor_numel(out) / cols; r++) {
 		/* Columns [0, lo) or [lo, cols) of row r % rows become zero. */
 		int64_t lo = MIN(MAX(r % rows + diagonal + !upper, 0), cols);
 		char *p = (char *)tensor_data(out) + r * cols * size;
@@ -305,7 +305,7 @@ int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int6
 	n = t->shape[0] + (diagonal < 0 ? -diagonal : diagonal);
 	if (num_new(c, out, t->dt, 2, (int64_t[]){ n, n }, e))
 		return -1;
-	memset(out->st->data, 0, out->st->bytes);
+	storage_fill(out->st, 0);
 	rc = num_diagonal(&view, out, diagonal, 0, 1, e);
 	if (!rc) {
 		rc = tensor_copy(&view, t, e);

@@ -158,7 +158,7 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 		return -1;
 	if (num_new(c, &v, s.x.dt, t->ndim, shape, e) || num_new(c, &ix, DT_I64, t->ndim, shape, e))
 		goto out;
-	for (int64_t i = 0; i < s.outer * s.inner && n; i++) {
+	for (int64_t i = 0; i < s.outer * s.inner && n && !c->hollow; i++) {
 		int64_t base = i / s.inner * n * s.inner + i % s.inner;
 
 		if (first == 0 && n < s.L / 4)

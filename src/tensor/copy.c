@@ -208,7 +208,7 @@ int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *
 
 	if (check_copy(dst, src, e))
 		return -1;
-	if (tensor_numel(dst) == 0 || same_view(dst, src))
+	if (tensor_numel(dst) == 0 || same_view(dst, src) || dst->st->hollow || src->st->hollow)
 		return 0;
 	if (overlap(dst, src)) {
 		if (tensor_new_in(src->st->budget, &whole, src->dt, src->ndim, src->shape, e))
@@ -225,7 +225,10 @@ int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *
 
 int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
 {
-	if (tensor_new_in(t->st->budget, out, dt, t->ndim, t->shape, e))
+	int64_t stride[TENSOR_DIMS];
+
+	tensor_dense_strides(t->ndim, t->shape, stride);
+	if (t->st->hollow ? tensor_new_hollow(out, dt, t->ndim, t->shape, stride, e) : tensor_new_in(t->st->budget, out, dt, t->ndim, t->shape, e))
 		return -1;
 	if (tensor_copy(out, t, e)) {
 		tensor_release(out);

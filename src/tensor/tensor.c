@@ -59,6 +59,12 @@ static void storage_free(struct storage *s)
 	mem_free(s);
 }
 
+void storage_fill(struct storage *s, int byte)
+{
+	if (!s->hollow)
+		memset(s->data, byte, s->bytes);
+}
+
 uint64_t storage_newest(void)
 {
 	return atomic_load(&last_id);
@@ -142,6 +148,41 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 	}
 	t->st = storage_new(b, bytes, e);
 	return t->st ? 0 : -1;
+}
+
+/* Addresses of hollow storages, none of them mapped; each is followed by a gap. */
+enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 12 };
+static const uint64_t hollow_base = (uint64_t)1 << 45;
+static _Atomic uint64_t hollow_used;
+
+int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, struct err *e)
+{
+	size_t bytes;
+
+	if (needed_bytes(dt, ndim, shape, stride, &bytes, e))
+		return -1;
+	if (tensor_new_strided_in(NULL, t, DT_U8, 0, NULL, NULL, e))
+		return -1;
+	t->dt = dt;
+	t->ndim = ndim;
+	memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
+	memcpy(t->stride, stride, (size_t)ndim * sizeof *stride);
+	t->st->release(t->st);
+	t->st->hollow = 1;
+	t->st->bytes = bytes;
+	t->st->release = NULL;
+	if (bytes <= HOLLOW_REAL) {
+		t->st->data = mem_alloc_aligned(MAX(bytes, 1), ALIGN);
+		t->st->release = release_heap;
+		if (!t->st->data) {
+			tensor_release(t);
+			return err_nomem(e);
+		}
+		memset(t->st->data, 0, bytes);
+		return 0;
+	}
+	t->st->data = (void *)(uintptr_t)(hollow_base + atomic_fetch_add(&hollow_used, (bytes + 2 * HOLLOW_GAP - 1) / HOLLOW_GAP * HOLLOW_GAP));
+	return 0;
 }
 
 int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,

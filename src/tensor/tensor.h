@@ -65,6 +65,7 @@ struct storage {
 	int refs;
 	struct tensor_budget *budget;   /* or NULL */
 	uint64_t id;              /* unique in the process; names the allocation in reports */
+	int hollow;               /* has no contents: nobody reads or writes them, small ones are zero */
 	unsigned char *undef;     /* one byte per byte, nonzero: never written; NULL: all defined */
 	void (*release)(struct storage *s);   /* how `data` goes back; NULL: not ours */
 };
@@ -93,6 +94,9 @@ int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, 
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 /* A dense tensor over memory that is not ours and outlives it; the size is checked. */
 int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes, struct err *e);
+/* A tensor without contents, however large: an address range that nothing stands behind. */
+int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, struct err *e);
+void storage_fill(struct storage *s, int byte);              /* every byte of it */
 uint64_t storage_newest(void);                               /* id of the storage made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
 int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */

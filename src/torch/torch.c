@@ -10,7 +10,9 @@ static int ask_room(void *arg, int64_t bytes)
 
 struct num_ctx torch_ctx(struct bind *b)
 {
-	return (struct num_ctx){ .pool = host_pool(b->h), .default_float = host_dtype(b->h, host_default_dtype(b->h)),
+	int hollow = host_is_hollow(b->h);
+
+	return (struct num_ctx){ .pool = hollow ? pool_idle() : host_pool(b->h), .hollow = hollow, .default_float = host_dtype(b->h, host_default_dtype(b->h)),
 				 .room = ask_room, .room_arg = b->h, .tf32 = host_tf32(b->h) };
 }
 

@@ -44,7 +44,7 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 	}
 	/* Empty memory is zero here too (or poison): a program must not see what was there before. */
 	if (what != ONE)
-		memset(t->st->data, 0, t->st->bytes);
+		storage_fill(t->st, 0);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int by_like(struct bind *b, enum content what)
 		return -1;
 	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
 		return bind_fail(b);
-	memset(t.st->data, 0, t.st->bytes);
+	storage_fill(t.st, 0);
 	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
 		return bind_fail(b);
 	if (made(b, &t, 1))
@@ -129,7 +129,7 @@ static int c_empty_strided(struct bind *b)
 		return bind_shape_error(b, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
 	if (num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
-	memset(t.st->data, 0, t.st->bytes);
+	storage_fill(t.st, 0);
 	if (made(b, &t, 2))
 		return -1;
 	mark_empty(b, EMPTY);

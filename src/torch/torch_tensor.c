@@ -226,8 +226,9 @@ static int t_resize_(struct bind *b)
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);
-		memset(made.st->data, 0, made.st->bytes);
-		memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
+		storage_fill(made.st, 0);
+		if (!t->st->hollow)
+			memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
 		tensor_release(t);
 		*t = made;
 	}

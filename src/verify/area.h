@@ -19,6 +19,9 @@ enum {
 	AREA_BYTES = 1 << 29
 };
 
+/* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
+enum follow { FOLLOW_NOT, FOLLOW_CANDIDATE, FOLLOW_REFERENCE };
+
 /* One run of the candidate on a trial. */
 struct run_order {
 	int trial;
@@ -27,6 +30,8 @@ struct run_order {
 	int earlier;                  /* calls on other contents before the one that counts */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
 	int watch, idle, config, tune;    /* as in launch_ctx */
+	enum follow follow;
+	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
 	uint64_t at, room;            /* where the results' bytes may go */
 };
 
@@ -63,6 +68,8 @@ struct run_report {
 	int configs;                  /* programs that autotuned kernels chose from */
 	char chosen[200];             /* and which they chose */
 	char weights[16];             /* how they were matched */
+	struct host_path path;        /* of what was followed */
+	int64_t work;                 /* that its operators did */
 };
 
 /* Of the stage before any run. */

@@ -63,6 +63,7 @@ void verdict_forget_times(struct verdict *v)
 {
 	for (int i = 0; i < STAGES; i++)
 		v->stages[i].ms = 0.0;
+	v->prepare_ms = 0.0;
 }
 
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e)

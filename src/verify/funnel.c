@@ -5,10 +5,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "verify/choice.h"
 #include "verify/share.h"
 
 /* Tile operations that the kernels of one run may take. */
-enum { TINY_FUEL = 4000000, FULL_FUEL = 400000000 };
+enum { TINY_FUEL = 8000000, FULL_FUEL = 400000000 };
 /* Programs of an autotuned kernel that are run; all are compiled. */
 enum { CONFIGS_MOST = 64 };
 
@@ -47,11 +48,13 @@ int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const ch
 /* --- ast ---------------------------------------------------------------------------------- */
 
 /* What the runner's front end said, which no code of the candidate ran before. */
-static int take_ast(struct funnel *f)
+int funnel_take_ast(struct funnel *f)
 {
 	struct start_report start;
 	struct verdict_stage *s = &f->v->stages[STAGE_ast];
 
+	if (s->ran)
+		return 0;
 	if (area_start(f->lane->area, &start))
 		return funnel_failf(f, STAGE_ast, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
 	*s = (struct verdict_stage){ .ran = 1, .passed = !start.failed, .ms = start.ms };
@@ -159,7 +162,7 @@ static int stage_tiny(struct funnel *f)
 	int ablation, rc = ask_tiny(f, first, &ablation), passes = (int)(COUNT_OF(tiny_passes) - first);
 
 	if (!rc)
-		rc = take_ast(f);
+		rc = funnel_take_ast(f);
 	for (int i = 0; i < passes && !rc; i++) {
 		rc = judge_tiny(f, i);
 		if (!i)
@@ -255,8 +258,8 @@ static int stage_full(struct funnel *f)
 	f->orders.n = 0;
 	order_full(f, CONTRACT_TASK);
 	rc = attempt_ask(f);
-	if (!rc && !f->v->stages[STAGE_ast].ran)
-		rc = take_ast(f);
+	if (!rc)
+		rc = funnel_take_ast(f);
 	while (!rc && passed < f->orders.n) {
 		rc = judge_full(f, passed);
 		passed += !rc;
@@ -273,6 +276,9 @@ static void note_failed(struct verdict *v, enum trial_kind kind)
 	struct verdict_general *g = &v->general;
 
 	g->correct = 0;
+	for (int i = 0; i < g->n_failed; i++)
+		if (!strcmp(g->failed[i], trial_name(kind)))
+			return;
 	if (g->n_failed < VERDICT_GENERAL)
 		snprintf(g->failed[g->n_failed++], sizeof g->failed[0], "%s", trial_name(kind));
 }
@@ -299,33 +305,37 @@ static int judge_undefined(struct funnel *f)
 	return rc;
 }
 
-static int ask_general(struct funnel *f, int *strict)
+static int ask_general(struct funnel *f, int strict)
 {
 	struct tile_run_options run = tiny_passes[0];
 
 	f->orders.n = 0;
 	run.zero_off = 0;
-	*strict = ext_on(f, EXT_sanitize);
-	if (*strict)
+	if (strict)
 		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
 	order_full(f, CONTRACT_GENERAL);
-	return attempt_ask(f);
+	return f->orders.n ? attempt_ask(f) : 0;
 }
 
-/* Runs the sets that are beyond the task's own contract, all of them whatever they find; under the
- * general contract the first that failed is the verdict. 0, 1: it is, -1. */
-static int run_general(struct funnel *f)
+/* Who is lost here was not within the contract of the task. */
+static void general_lost(struct funnel *f, const struct verdict *before, struct verdict *first)
 {
-	struct verdict *v = f->v, before = *v, first = *v;
-	int strict, rc = ask_general(f, &strict);
+	if (f->v->general.correct)
+		*first = *f->v;
+	forgive(f->v, before);
+	f->v->general.correct = 0;
+	f->lost = f->o->contract == CONTRACT_TASK ? LOST_NOT : f->lost;
+}
 
-	if (rc > 0) {
-		/* Who is lost here was not within the contract of the task. */
-		first = *v;
-		forgive(v, &before);
-		f->lost = f->o->contract == CONTRACT_TASK ? LOST_NOT : f->lost;
-	}
-	v->general = (struct verdict_general){ .ran = 1, .correct = !rc };
+/* The general sets of f->t, all of them whatever they find; *first is the verdict of the first that
+ * failed. With `strict`, undefined lanes as well. */
+static int run_general(struct funnel *f, int strict, struct verdict *first)
+{
+	struct verdict *v = f->v, before = *v;
+	int rc = ask_general(f, strict);
+
+	if (rc > 0)
+		general_lost(f, &before, first);
 	for (int i = 0; i < f->orders.n && !rc; i++) {
 		int undefined = strict && !i;
 
@@ -334,10 +344,36 @@ static int run_general(struct funnel *f)
 		if (rc <= 0)
 			continue;
 		if (v->general.correct)
-			first = *v;
+			*first = *v;
 		forgive(v, &before);
 		note_failed(v, undefined ? TRIAL_undefined : f->t->trial[f->orders.v[i].trial].kind);
 		rc = 0;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* The candidate anew, for the task at other sizes. */
+static int turn_to(struct funnel *f, const struct task *t)
+{
+	if (f->t == t)
+		return 0;
+	f->t = t;
+	f->lane->end(f->lane);
+	return f->lane->start(f->lane, t, f->e);
+}
+
+/* Beyond the task's own contract: at the sizes that the candidate was run at, then at those that the
+ * task was made ready at. Under the general contract the first failure is the verdict. 0, 1: it is, -1. */
+static int judge_general(struct funnel *f)
+{
+	struct verdict *v = f->v, first = *v;
+	int rc;
+
+	v->general = (struct verdict_general){ .ran = 1, .correct = 1 };
+	rc = run_general(f, ext_on(f, EXT_sanitize), &first);
+	if (!rc && f->t != f->base) {
+		rc = turn_to(f, f->base);
+		rc = rc ? rc : run_general(f, 0, &first);
 	}
 	if (rc < 0 || v->general.correct || f->o->contract == CONTRACT_TASK)
 		return rc < 0 ? -1 : 0;
@@ -350,7 +386,7 @@ static int stage_full_general(struct funnel *f)
 {
 	int rc = stage_full(f);
 
-	return rc ? rc : run_general(f);
+	return rc ? rc : judge_general(f);
 }
 
 /* --- timing --------------------------------------------------------------------------------------- */
@@ -388,7 +424,7 @@ static int run_stages(struct funnel *f)
 	if (f->o->last == STAGE_ast) {
 		f->orders.n = 0;
 		rc = attempt_ask(f);
-		return rc ? rc : take_ast(f);
+		return rc ? rc : funnel_take_ast(f);
 	}
 	f->v->stages[STAGE_compile].ran = 1;
 	if (ext_on(f, EXT_funnel) || f->o->last <= STAGE_tiny)
@@ -414,21 +450,77 @@ static int try_again(enum lost how, int tries[])
 	return how != LOST_NOT && ++tries[how] < most[how];
 }
 
-static int judge_once(struct funnel *f, struct str source)
+static void begin_verdict(struct funnel *f)
 {
-	const struct task *t = f->t;
-	struct verdict *v = f->v;
-	int rc;
+	const struct task *t = f->base;
 
-	*v = (struct verdict){ .track = f->o->track, .contract = f->o->contract, .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
-			       .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
-	snprintf(v->judge, sizeof v->judge, "%s", judge_fingerprint(f->j));
+	*f->v = (struct verdict){ .track = f->o->track, .contract = f->o->contract, .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
+				  .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
+	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->report.chosen[0] = 0;
+}
+
+/* Chooses the sizes; counts as compiling. */
+static int choose(struct funnel *f, struct choice *c)
+{
+	int64_t start = clock_ns();
+	int rc = choice_find(f, c);
+
+	f->v->stages[STAGE_compile].ran = 1;
+	f->v->stages[STAGE_compile].ms = MAX((double)(clock_ns() - start) / 1e6 - f->v->prepare_ms, 0.0);
+	if (rc > 0 && f->v->stage == STAGE_ast)
+		f->v->stages[STAGE_compile].ran = 0;
+	return rc;
+}
+
+static int judge_at(struct funnel *f, const struct choice *c)
+{
+	int rc = turn_to(f, c->t);
+
+	f->v->size = c->kind;
+	return rc ? rc : run_stages(f);
+}
+
+/* What fails at smaller sizes fails only if it does at larger ones, too: a kernel may be made for sizes
+ * that are multiples of its blocks. */
+static int judge_larger(struct funnel *f, const struct choice *c)
+{
+	struct verdict before = *f->v;
+	struct choice larger;
+	int rc;
+
+	f->t = f->base;
+	rc = choice_larger(f, c, &larger);
+	if (rc)
+		return rc < 0 ? -1 : 1;
+	f->v->diag = (struct diag){ .reason = REASON_ok };
+	f->v->n_inputs = f->v->n_elements = 0;
+	f->v->explain[0] = 0;
+	f->t = NULL;
+	rc = judge_at(f, &larger);
+	for (int s = STAGE_tiny; s <= STAGE_full; s++)
+		f->v->stages[s].ms += before.stages[s].ms;
+	return rc;
+}
+
+static int judge_once(struct funnel *f, struct str source)
+{
+	struct verdict *v = f->v;
+	struct choice c = { .t = f->base };
+	int rc;
+
+	begin_verdict(f);
 	area_set_text(f->lane->area, source);
-	rc = f->lane->start(f->lane, t, f->e);
-	if (!rc)
-		rc = run_stages(f);
+	f->t = f->base;
+	rc = f->lane->start(f->lane, f->t, f->e);
+	if (!rc && f->o->last > STAGE_compile)
+		rc = choose(f, &c);
+	if (!rc) {
+		rc = judge_at(f, &c);
+		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
+			rc = judge_larger(f, &c);
+	}
 	f->lane->end(f->lane);
 	if (!rc)
 		v->stage = f->o->last;
@@ -458,7 +550,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	f = mem_zalloc(sizeof *f);
 	if (!f)
 		return err_nomem(e);
-	*f = (struct funnel){ .j = j, .t = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
+	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
 	rc = f->lane ? 0 : -1;
 	do
 		rc = rc ? rc : judge_once(f, source);

@@ -7,7 +7,8 @@
 
 struct funnel {
 	struct judge *j;
-	const struct task *t;
+	const struct task *t;               /* as it is run: at its own sizes, or at others */
+	const struct task *base;            /* as it was made ready first, which has the general input sets */
 	const struct judge_options *o;
 	struct verdict *v;
 	int has_dot;                        /* the candidate speaks of products */
@@ -25,6 +26,7 @@ static inline int ext_on(const struct funnel *f, enum ext x)
 
 /* The candidate stops here: both return 1. */
 int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);
+int funnel_take_ast(struct funnel *f);
 int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* What a run of the candidate gave. */

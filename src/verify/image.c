@@ -172,6 +172,7 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	    py_parse(&t->module, source, "task", 64u << 20, e))
 		return -1;
 	t->parsed = 1;
+	task_find_sizes(t);
 	t->keeps_state = (int)keeps_state;
 	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model", .eval_mode = (int)eval_mode, .ov = t->model_ov };
 	if (get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || bytes_get_int(in, &n) || n > TRIALS_MOST)

@@ -201,7 +201,7 @@ int task_find_relations(struct task *t, struct err *e)
 {
 	int inputs = 0;
 
-	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->large || t->trial[0].inputs.kind == V_UNSET)
+	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large || t->trial[0].inputs.kind == V_UNSET)
 		return 0;
 	host_tensors(t->vault, t->trial[0].inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {

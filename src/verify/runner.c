@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "host/census.h"
 #include "interp/bind.h"
+#include "verify/follow.h"
 #include "verify/task.h"
 
 /* Bytes of parameters above which they are copied when other ones are due, not before each run. */
@@ -331,6 +332,8 @@ static int run_order(struct runner *r, int i)
 	struct run_report *out = &r->a->report[i];
 	int rc;
 
+	if (o->follow)
+		return follow_program(r->j, r->t, &r->p, &r->launch, o, out, &r->e);
 	r->launch.run = o->run;
 	r->launch.watch = o->watch;
 	r->launch.idle = o->idle;
@@ -379,6 +382,8 @@ static int serve_one(struct runner *r, int i)
 	rc = run_order(r, i);
 	out->state = rc > 0 ? RUN_FAILED : rc ? broke(r, &r->t->trial[r->a->order[i].trial], out) : RUN_GAVE;
 	note_tuning(r, out);
+	if (r->a->order[i].follow)
+		return rc;
 	r->compiled |= !rc;
 	if (rc)
 		world_close(&r->w);

@@ -12,12 +12,14 @@
 
 /* A run of more bytes (and operations) than this even at the smallest size gets fewer trials. */
 enum { LARGE_WORK = 1 << 27 };
+/* A run of no more than this is made at the task's own sizes. */
+enum { OWN_WORK = 1 << 21 };
 
 struct sizes {
 	struct task *t;
-	struct shrink_const c[TRIAL_SIZES];
+	struct shrink_const c[TASK_SIZES];
 	size_t n;
-	int64_t v[TRIAL_SIZES];
+	int64_t v[TASK_SIZES];
 	struct err *e;
 };
 
@@ -27,9 +29,9 @@ static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 
 	for (size_t i = 0; i < s->n; i++)
 		tr->ov[i] = (struct host_override){ .name = s->c[i].name, .value = v[i] };
-	for (size_t i = 0; i < p->n_ov; i++)
+	for (size_t i = 0; i < p->n_ov && !s->t->is_fixed; i++)
 		tr->ov[s->n + i] = p->ov[i];
-	tr->n_ov = s->n + p->n_ov;
+	tr->n_ov = s->n + (s->t->is_fixed ? 0 : p->n_ov);
 }
 
 struct count {
@@ -250,12 +252,59 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	add(s, TRIAL_dtype, STAGE_full, tiny)->dt = DT_F16;
 }
 
+/* The trials of a task at sizes that were chosen: all of them there. Where a run is large, one set
+ * stands for several. */
+static void list_fixed(struct sizes *s)
+{
+	struct task *t = s->t;
+	struct trial *tr;
+
+	for (size_t i = 0; i < t->n_all; i++)
+		s->c[i].name = t->size[i].name;
+	add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
+	add(s, TRIAL_original, STAGE_full, t->fixed);
+	if (!t->large) {
+		add(s, TRIAL_scaled, STAGE_full, t->fixed)->change = CHANGE_SCALE;
+		add(s, TRIAL_signed, STAGE_full, t->fixed)->change = CHANGE_SIGNED;
+	}
+	tr = add(s, TRIAL_reseeded, STAGE_full, t->fixed);
+	tr->repeat = !t->large;
+	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
+	tr->set = WEIGHTS_DRAWN;
+	if (any_moved(&t->set[WEIGHTS_MOVED]))
+		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
+	if (!t->large)
+		add(s, TRIAL_spread, STAGE_full, t->fixed)->change = CHANGE_SPREAD;
+}
+
+/* Where a run at the task's own sizes is small, there is no reason for smaller ones. */
+static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny)
+{
+	struct task *t = s->t;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (original[i] != s->c[i].value)
+			return 0;
+	host_ops_clear(t->own.h);
+	if (try_sizes(s, original, 1) == -2)
+		return -1;
+	t->at_own = work_done(t) <= OWN_WORK;
+	if (t->at_own)
+		memcpy(tiny, original, s->n * sizeof *tiny);
+	return 0;
+}
+
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
 	int64_t tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES], got;
 	int none;
 
+	if (t->is_fixed) {
+		s.n = t->n_all;
+		list_fixed(&s);
+		return 0;
+	}
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
 	t->n_sizes = s.n;
 	for (size_t i = 0; i < s.n; i++)
@@ -275,9 +324,8 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	if (find_original(&s, tiny, original))
 		return -1;
-	t->is_own = 1;
-	for (size_t i = 0; i < s.n; i++)
-		t->is_own &= original[i] == s.c[i].value;
+	if (use_own(&s, original, tiny))
+		return -1;
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
 	none = other_shape(&s, original, other);

@@ -8,10 +8,14 @@
 #include "host/shrink.h"
 #include "num/num.h"
 #include "interp/bind.h"
+#include "verify/choice.h"
 #include "verify/reach.h"
 
 /* What the sizes of a model are halved to, where it is too large. */
 enum { SMALL_MODEL = 1024 };
+
+/* Bytes of a model that is judged at smaller sizes of its own, where all of them may be others. */
+enum { LARGE_MODEL = 48 << 20 };
 
 static int note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
@@ -27,6 +31,21 @@ static int note_problem(struct task *t, const char *fmt, ...)
 	return 1;
 }
 
+static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, int of_model)
+{
+	for (size_t i = 0; i < MIN(n, (size_t)TRIAL_SIZES) && t->n_all < TASK_SIZES; i++)
+		t->size[t->n_all++] = (struct task_size){ .name = c[i].name, .own = c[i].value, .of_model = of_model };
+}
+
+/* Sizes of the inputs, then of the model. */
+void task_find_sizes(struct task *t)
+{
+	struct shrink_const c[TRIAL_SIZES];
+
+	add_sizes(t, c, shrink_find(&t->module, c, TRIAL_SIZES), 0);
+	add_sizes(t, c, shrink_find_model(&t->module, c, TRIAL_SIZES), 1);
+}
+
 static int parse_task(struct task *t, struct err *e)
 {
 	struct err pe = ERR_INIT;
@@ -34,12 +53,13 @@ static int parse_task(struct task *t, struct err *e)
 	if (py_parse(&t->module, str_of(t->source), t->name, 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			return err_set(e, pe.code, "%s", pe.text);
-		diag_set(&t->problem, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
+		note_problem(t, "it is no Python: line %d: %.300s", pe.line, pe.text);
 		return 0;
 	}
 	t->parsed = 1;
 	if (!reach_class(&t->module, "Model"))
 		note_problem(t, "the task defines no class Model");
+	task_find_sizes(t);
 	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model" };
 	return 0;
 }
@@ -419,13 +439,25 @@ static int shrink_model(struct task *t)
 	return t->check.model_shrunk;
 }
 
+/* Everything that is loaded of the task has the chosen sizes. */
+static void fix_sizes(struct task *t)
+{
+	for (size_t i = 0; i < t->n_all; i++)
+		t->model_ov[i] = (struct host_override){ .name = t->size[i].name, .value = t->fixed[i] };
+	t->reference.ov = t->model_ov;
+	t->reference.n_ov = t->n_all;
+}
+
 static int build_own(struct task *t, struct err *e)
 {
-	size_t limit = judge_options(t->judge)->memory / 4;
-	int rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
-	int too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc && host_usage(t->own.h).bytes > limit;
+	size_t limit = MIN(judge_options(t->judge)->memory / 4, (size_t)LARGE_MODEL);
+	int rc, too_large;
 
-	if (!too_large || !shrink_model(t))
+	if (t->is_fixed)
+		fix_sizes(t);
+	rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
+	too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc && host_usage(t->own.h).bytes > limit;
+	if (!too_large || t->is_fixed || !shrink_model(t))
 		return rc;
 	buf_adds(&t->notes, "the model is too large to be judged as it is: its own sizes are shrunk as well\n");
 	world_close(&t->own);
@@ -468,21 +500,25 @@ static int prepare(struct task *t, struct err *e)
 	}
 	if (!(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
 		return -1;
-	return t->problem.reason == REASON_ok ? task_check_mutants(t, e) : 0;
+	return t->problem.reason == REASON_ok && !t->is_fixed ? task_check_mutants(t, e) : 0;
 }
 
-struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
+static struct task *open_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
 	int rc;
 
-	if (!t || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
+	if (!t || (!size && !(t->choices = choices_new())) || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
 		err_nomem(e);
 		task_free(t);
 		return NULL;
 	}
 	t->judge = j;
 	t->id = judge_next_task(j);
+	t->is_fixed = size != NULL;
+	t->large = large;
+	if (size)
+		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
 	world_close(&t->own);
 	world_close(&t->oracle);
@@ -495,10 +531,21 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	return t;
 }
 
+struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
+{
+	return open_task(j, source, name, NULL, 0, e);
+}
+
+struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
+{
+	return open_task(base->judge, str_of(base->source), base->name, size, large, e);
+}
+
 void task_free(struct task *t)
 {
 	if (!t)
 		return;
+	choices_free(t->choices);
 	for (int i = 0; i < TRIALS_MOST; i++)
 		trial_release(&t->trial[i]);
 	for (int i = 0; i < WEIGHT_SETS; i++)
@@ -514,12 +561,12 @@ void task_free(struct task *t)
 
 enum size_kind task_size(const struct task *t)
 {
-	return t->is_own && !t->check.model_shrunk ? SIZE_OWN : SIZE_SAMPLED;
+	return t->at_own && !t->check.model_shrunk ? SIZE_OWN : SIZE_SAMPLED;
 }
 
 size_t task_bytes(const struct task *t)
 {
-	size_t n = sizeof *t + (t->vault ? host_usage(t->vault).bytes : 0);
+	size_t n = sizeof *t + choices_bytes(t->choices) + (t->vault ? host_usage(t->vault).bytes : 0);
 
 	for (int i = 0; i < WEIGHT_SETS; i++)
 		n += weights_bytes(&t->set[i]);

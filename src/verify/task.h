@@ -4,6 +4,13 @@
 
 #include "verify/trial.h"
 
+/* A size of the task that may be changed. */
+struct task_size {
+	struct str name;
+	int64_t own;
+	int of_model;                       /* get_init_inputs reads it */
+};
+
 struct task {
 	struct judge *judge;
 	uint64_t id;                        /* of those that this judge made ready */
@@ -13,9 +20,11 @@ struct task {
 	struct diag problem;
 	struct program reference;
 	int keeps_state;                    /* forward of the reference changes its buffers */
-	struct host_override model_ov[TRIAL_SIZES];   /* where the model is too large as it is */
+	struct host_override model_ov[TASK_SIZES];   /* where the model is too large as it is */
+	struct task_size size[TASK_SIZES];
+	size_t n_all;
 	size_t n_sizes;                     /* constants that belong to the inputs alone */
-	int is_own;                         /* the original trial has the sizes that the task gives */
+	int at_own;                         /* every trial of the task's contract has the sizes that the task gives */
 	struct task_weights set[WEIGHT_SETS];
 	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
 	struct world own, oracle;           /* the reference, while the task is made ready */
@@ -28,6 +37,9 @@ struct task {
 	int has_mutable;
 	struct verdict_task check;          /* what the mutation check found */
 	int large;                          /* a run is, even at the smallest size: fewer trials */
+	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
+	int64_t fixed[TASK_SIZES];
+	struct task_choices *choices;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
 };
 
@@ -48,6 +60,11 @@ int task_find_relations(struct task *t, struct err *e);
 /* A trial like another one, at the end of those that are run before the dtype changes. */
 struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext);
 void task_remove_trial(struct task *t, struct trial *tr);
+/* The same task made ready at other sizes (one for each of base->size), for the contract of the task and
+ * value sets of the general one; `large`: with few input sets. As task_open. */
+struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
+/* Fills in size and n_all from the module. */
+void task_find_sizes(struct task *t);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */

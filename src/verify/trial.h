@@ -21,6 +21,9 @@ enum trial_kind {
 const char *trial_name(enum trial_kind k);
 enum contract trial_contract(enum trial_kind k);
 
+/* Sizes of a task that may be changed: of its inputs, and of its model. */
+enum { TASK_SIZES = 16 };
+
 enum { TRIAL_SIZES = 8, TRIAL_OVERRIDES = 2 * TRIAL_SIZES, TRIALS_MOST = 20, WEIGHTS_SEED = 42 };
 
 enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHANGE_REVERSE_BATCH, CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD, CHANGE_SIGNED,
@@ -88,6 +91,7 @@ struct program {
 	const struct py_module *source;     /* gives the class; the task itself for the reference */
 	const char *class_name;
 	int eval_mode;
+	int hollow;                         /* without contents */
 	const struct host_override *ov;     /* of the task, whatever the trial: a smaller model */
 	size_t n_ov;
 };
@@ -150,6 +154,7 @@ struct launcher {
 	int refused, faulted;          /* what ended the last run */
 	struct tile_cost cost;
 	struct diag diag;
+	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
 };
 
 struct host_lib *judge_lib(struct judge *j);

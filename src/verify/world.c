@@ -236,7 +236,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	int rc;
 
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
-	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;

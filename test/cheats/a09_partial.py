@@ -1,7 +1,7 @@
 # A9: a grid that is too small
 # task: scale
 # track: strict
-# expect: full not_finite
+# expect: tiny uninitialised
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,8 @@
 # E1: no mask on the tail
 # task: scale
 # track: strict
-# expect: tiny out_of_bounds
+# contract: general
+# expect: full out_of_bounds
 import torch
 import torch.nn as nn
 import triton

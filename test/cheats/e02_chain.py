@@ -2,7 +2,7 @@
 # task: rowsum
 # track: strict
 # without: sanitize
-# expect: full race
+# expect: tiny race
 import torch
 import torch.nn as nn
 import triton

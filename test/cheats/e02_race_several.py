@@ -2,7 +2,7 @@
 # task: rowsum
 # track: strict
 # without: sanitize
-# expect: full lost_update
+# expect: tiny lost_update
 import torch
 import torch.nn as nn
 import triton

@@ -13,7 +13,7 @@ def scale_kernel(x_ptr, out_ptr, n, total, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     offs = tl.arange(0, BLOCK)
     mask = offs < n
-    from_ptr = tl.multiple_of(x_ptr + row * n, 16)
+    from_ptr = tl.multiple_of(x_ptr + row * n, 64)
     x = tl.load(from_ptr + offs, mask=mask, other=0.0)
     tl.store(out_ptr + row * n + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
 

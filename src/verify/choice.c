@@ -1,0 +1,421 @@
+/* Sizes for a candidate: see choice.h. */
+#include "verify/choice.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Work of the reference (follow.c) that a run should not exceed: for the first sizes that are tried,
+ * for any, and what moduli leave of a size at the most and the least. */
+enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
+       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, CHOICES_MOST = 12 };
+
+struct task_choices {
+	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed */
+	double own_work, degree[TASK_SIZES];
+	int64_t first[TASK_SIZES], larger[TASK_SIZES];
+	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
+	int n;
+};
+
+struct task_choices *choices_new(void)
+{
+	return mem_zalloc(sizeof (struct task_choices));
+}
+
+void choices_free(struct task_choices *c)
+{
+	for (int i = 0; c && i < c->n; i++)
+		task_free(c->at[i].t);
+	mem_free(c);
+}
+
+size_t choices_bytes(const struct task_choices *c)
+{
+	size_t n = sizeof *c;
+
+	for (int i = 0; c && i < c->n; i++)
+		n += task_bytes(c->at[i].t);
+	return c ? n : 0;
+}
+
+/* --- sizes ---------------------------------------------------------------------------------------- */
+
+/* A smaller size with the same remainder. */
+static int64_t reduced(int64_t own, int64_t modulus)
+{
+	return own < 2 * modulus ? own : modulus + own % modulus;
+}
+
+/* The least that a size is brought to. The first size of the inputs is mostly the batch. */
+static int64_t floor_of(const struct task *t, size_t i)
+{
+	return t->size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
+}
+
+static double work_at(const struct task *t, const int64_t *size)
+{
+	const struct task_choices *c = t->choices;
+	double work = c->own_work;
+
+	for (size_t i = 0; i < t->n_all; i++)
+		work *= pow((double)size[i] / (double)t->size[i].own, c->degree[i]);
+	return work;
+}
+
+/* The size to make smaller next: the batch, then the largest; n_all: none is left. */
+static size_t next_size(const struct task *t, const int64_t *size)
+{
+	size_t best = t->n_all;
+
+	for (size_t i = 0; i < t->n_all; i++) {
+		if (reduced(t->size[i].own, floor_of(t, i)) >= size[i])
+			continue;
+		if (!i && !t->size[i].of_model)
+			return 0;
+		if (best == t->n_all || size[i] > size[best])
+			best = i;
+	}
+	return best;
+}
+
+/* The largest sizes from a modulus on down at which the work is within the limit, or the least. */
+static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
+{
+	int64_t m[TASK_SIZES];
+	size_t i;
+
+	for (i = 0; i < t->n_all; i++) {
+		m[i] = modulus;
+		size[i] = reduced(t->size[i].own, modulus);
+	}
+	while (work_at(t, size) > limit && (i = next_size(t, size)) < t->n_all) {
+		int64_t was = size[i];
+
+		while (size[i] >= was && m[i] > floor_of(t, i)) {
+			m[i] /= 2;
+			size[i] = reduced(t->size[i].own, m[i]);
+		}
+	}
+}
+
+static int is_own(const struct task *t, const int64_t *size)
+{
+	for (size_t i = 0; i < t->n_all; i++)
+		if (size[i] != t->size[i].own)
+			return 0;
+	return 1;
+}
+
+/* --- following -------------------------------------------------------------------------------------- */
+
+static void order(struct funnel *f, enum follow what, const int64_t *size)
+{
+	struct run_order o = { .follow = what, .tune = 1 };
+
+	memcpy(o.size, size, f->t->n_all * sizeof *size);
+	attempt_order(f, &f->t->trial[0], &o);
+}
+
+static void own_sizes(const struct task *t, int64_t *size)
+{
+	for (size_t i = 0; i < t->n_all; i++)
+		size[i] = t->size[i].own;
+}
+
+/* The i-th of the batch: 0, 1: it fails there (f->report says why), -1. */
+static int followed(struct funnel *f, int i)
+{
+	struct results none;
+	int rc = area_report(f->lane->area, &f->orders, i, &f->report, &none, f->e);
+
+	if (rc < 0)
+		return -1;
+	return rc || f->report.state != RUN_GAVE;
+}
+
+/* How the reference's work grows with each size. */
+static int learn_degrees(struct funnel *f)
+{
+	const struct task *t = f->t;
+	struct task_choices *c = t->choices;
+	int64_t size[TASK_SIZES];
+	int rc;
+
+	f->orders.n = 0;
+	own_sizes(t, size);
+	order(f, FOLLOW_REFERENCE, size);
+	for (size_t i = 0; i < t->n_all; i++) {
+		own_sizes(t, size);
+		size[i] = reduced(t->size[i].own, MAX(t->size[i].own / 4, 1));
+		order(f, FOLLOW_REFERENCE, size);
+	}
+	rc = attempt_ask(f);
+	if (!rc)
+		rc = followed(f, 0);
+	if (rc)
+		return rc;
+	c->own_work = (double)MAX(f->report.work, 1);
+	for (size_t i = 0; i < t->n_all; i++) {
+		int64_t small = reduced(t->size[i].own, MAX(t->size[i].own / 4, 1));
+
+		rc = followed(f, (int)i + 1);
+		if (rc < 0)
+			return -1;
+		/* A size that cannot be another alone stays as it is. */
+		c->degree[i] = rc || small == t->size[i].own ? 0.0 :
+			fmax(log(c->own_work / (double)MAX(f->report.work, 1)) / log((double)t->size[i].own / (double)small), 0.0);
+	}
+	return 0;
+}
+
+/* Does the reference run at these sizes? 1: yes. */
+static int runs_at(struct funnel *f, const int64_t *size)
+{
+	int rc;
+
+	f->orders.n = 0;
+	order(f, FOLLOW_REFERENCE, size);
+	rc = attempt_ask(f);
+	rc = rc ? rc : followed(f, 0);
+	return rc < 0 ? -1 : !rc;
+}
+
+/* Sizes as `fit` finds them; those of the model as they are where they do not go with the others. */
+static int legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *size)
+{
+	int rc;
+
+	fit(f->t, modulus, limit, size);
+	rc = runs_at(f, size);
+	for (size_t i = 0; i < f->t->n_all && !rc; i++)
+		if (f->t->size[i].of_model)
+			size[i] = f->t->size[i].own;
+	return rc ? rc : runs_at(f, size);
+}
+
+/* What asking did to the verdict says nothing about the candidate. */
+static void choice_forget(struct funnel *f)
+{
+	f->lost = LOST_NOT;
+	f->v->diag = (struct diag){ .reason = REASON_ok };
+	f->v->stages[STAGE_tiny] = (struct verdict_stage){ .ran = 0 };
+	f->v->stage = STAGE_ast;
+}
+
+/* 0: the sizes of the task are known, or that they cannot be. */
+static int learn(struct funnel *f)
+{
+	struct task_choices *c = f->t->choices;
+	int rc;
+
+	if (c->known)
+		return 0;
+	c->known = -1;
+	if (!f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
+		return 0;
+	rc = learn_degrees(f);
+	if (!rc)
+		rc = legal_fit(f, MODULUS_FIRST, WORK_FIRST, c->first) - 1;
+	if (!rc)
+		rc = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, c->larger) - 1;
+	c->known = rc ? -1 : 1;
+	choice_forget(f);
+	return 0;
+}
+
+/* --- marks -------------------------------------------------------------------------------------------- */
+
+static int has_mark(const struct host_path *p, uint64_t mark)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->mark[i] == mark)
+			return 1;
+	return 0;
+}
+
+/* How many marks of the one the other lacks. */
+static int lacking(const struct host_path *own, const struct host_path *other)
+{
+	int n = own->full || other->full;
+
+	for (int i = 0; i < own->n; i++)
+		n += !has_mark(other, own->mark[i]);
+	return n;
+}
+
+/* Sizes to try where the first do not do: all of them larger, each of them alone larger, each alone
+ * as it is. */
+static int raise_sizes(const struct task *t, const int64_t *from, int64_t (*out)[TASK_SIZES])
+{
+	static const int64_t moduli[] = { 512, 1024, 4096 };
+	int n = 0;
+
+	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++)
+		for (size_t i = 0; i < t->n_all; i++)
+			out[n][i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
+	for (size_t i = 0; i < t->n_all; i++)
+		for (int k = 0; k < 2; k++, n++) {
+			memcpy(out[n], from, t->n_all * sizeof *from);
+			out[n][i] = k ? t->size[i].own : MAX(from[i], reduced(t->size[i].own, MODULUS_LARGER));
+		}
+	return n;
+}
+
+/* The least work among those of the batch that lack nothing; each size that helps alone goes into
+ * *joined. 0, 1: there is none, -1. */
+static int best_raised(struct funnel *f, const struct host_path *own, int lack, int64_t (*raised)[TASK_SIZES], int64_t *size, int64_t *joined)
+{
+	double least = WORK_MOST;
+	int found = 1;
+
+	for (int i = 0; i < f->orders.n; i++) {
+		int rc = followed(f, i), left;
+
+		if (rc < 0)
+			return -1;
+		left = rc ? lack : lacking(own, &f->report.path);
+		for (size_t k = 0; k < f->t->n_all && left < lack && i > 2; k++)
+			joined[k] = MAX(joined[k], raised[i][k]);
+		if (left || work_at(f->t, raised[i]) > least)
+			continue;
+		least = work_at(f->t, raised[i]);
+		memcpy(size, raised[i], f->t->n_all * sizeof *size);
+		found = 0;
+	}
+	return found;
+}
+
+/* Sizes at which the candidate meets what it meets at its own: 0 and *size, 1: none within reach, -1. */
+static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
+{
+	int64_t raised[3 + 2 * TASK_SIZES][TASK_SIZES], joined[TASK_SIZES];
+	int rc, n = raise_sizes(f->t, size, raised);
+
+	memcpy(joined, size, sizeof joined);
+	f->orders.n = 0;
+	for (int i = 0; i < n; i++)
+		order(f, FOLLOW_CANDIDATE, raised[i]);
+	rc = attempt_ask(f);
+	rc = rc ? rc : best_raised(f, own, lack, raised, size, joined);
+	if (rc <= 0 || work_at(f->t, joined) > WORK_MOST)
+		return rc;
+	f->orders.n = 0;
+	order(f, FOLLOW_CANDIDATE, joined);
+	rc = attempt_ask(f);
+	rc = rc ? rc : followed(f, 0);
+	if (rc)
+		return rc < 0 ? -1 : 1;
+	memcpy(size, joined, sizeof joined);
+	return lacking(own, &f->report.path) > 0;
+}
+
+/* --- the task at other sizes ----------------------------------------------------------------------------- */
+
+/* NULL: it is not judgeable there, or we failed (*failed). */
+static const struct task *task_at(struct funnel *f, const int64_t *size, int *failed)
+{
+	const struct task *t = f->t;
+	struct task_choices *c = t->choices;
+	int64_t start = clock_ns();
+	struct task *made;
+	int i = 0;
+
+	*failed = 0;
+	while (i < c->n && memcmp(c->at[i].size, size, t->n_all * sizeof *size))
+		i++;
+	if (i == c->n) {
+		made = task_open_at(t, size, work_at(t, size) > WORK_FIRST * 8.0, f->e);
+		if (!made) {
+			*failed = 1;
+			return NULL;
+		}
+		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
+		if (c->n == CHOICES_MOST) {
+			task_free(c->at[0].t);
+			memmove(&c->at[0], &c->at[1], (size_t)--c->n * sizeof c->at[0]);
+		}
+		i = c->n++;
+		memcpy(c->at[i].size, size, t->n_all * sizeof *size);
+		c->at[i].t = made;
+	}
+	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
+}
+
+static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct choice *out)
+{
+	const struct task *base = f->t;
+	int failed;
+
+	memcpy(out->size, size, base->n_all * sizeof *size);
+	out->kind = is_own(base, size) ? SIZE_OWN : kind;
+	out->t = task_at(f, size, &failed);
+	if (!out->t)
+		out->kind = task_size(base);
+	out->t = out->t ? out->t : base;
+	return failed ? -1 : 0;
+}
+
+/* A candidate that does not compile at the task's own sizes, or does not fit, fails. */
+static int check_own(struct funnel *f)
+{
+	if (f->report.state != RUN_FAILED || !f->report.refused)
+		return 0;
+	return funnel_fail(f, STAGE_compile, &f->report.diag);
+}
+
+int choice_find(struct funnel *f, struct choice *out)
+{
+	struct task_choices *c = f->t->choices;
+	struct host_path own;
+	int64_t size[TASK_SIZES];
+	int rc, lack;
+
+	*out = (struct choice){ .t = f->t, .kind = task_size(f->t) };
+	if (f->t->at_own)
+		return 0;
+	rc = learn(f);
+	if (rc || c->known < 0)
+		return rc;
+	memcpy(size, c->first, sizeof size);
+	if (is_own(f->t, size))
+		return settle(f, SIZE_OWN, size, out);
+	f->orders.n = 0;
+	own_sizes(f->t, size);
+	order(f, FOLLOW_CANDIDATE, size);
+	order(f, FOLLOW_CANDIDATE, c->first);
+	memcpy(size, c->first, sizeof size);
+	rc = attempt_ask(f);
+	if (rc > 0) {
+		choice_forget(f);
+		return settle(f, SIZE_SAMPLED, size, out);
+	}
+	if (!rc)
+		rc = funnel_take_ast(f);
+	if (!rc)
+		rc = followed(f, 0);
+	if (rc)
+		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 : settle(f, SIZE_SAMPLED, size, out);
+	own = f->report.path;
+	rc = followed(f, 1);
+	if (rc < 0)
+		return -1;
+	lack = rc ? own.n + 1 : lacking(&own, &f->report.path);
+	rc = lack ? cover(f, &own, lack, size) : 0;
+	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, rc ? c->first : size, out);
+}
+
+int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
+{
+	int64_t size[TASK_SIZES];
+	int same = 1;
+
+	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN)
+		return 1;
+	for (size_t i = 0; i < f->t->n_all; i++) {
+		size[i] = MAX(f->t->choices->larger[i], c->size[i]);
+		same &= size[i] == c->size[i];
+	}
+	return same ? 1 : settle(f, c->kind, size, out);
+}

@@ -1,0 +1,25 @@
+/* At which sizes a candidate is run: the task's own where they are small; else smaller ones at which
+ * everything happens that happens at its own. What happens is found by following (follow.h) it at both:
+ * every test that went some way and every kernel as it was compiled at the own sizes must be met at the
+ * smaller ones. Sizes shrink so that what is left over by powers of two stays. The decider's side. */
+#ifndef VERIFY_CHOICE_H
+#define VERIFY_CHOICE_H
+
+#include "verify/funnel.h"
+
+struct choice {
+	const struct task *t;         /* the task at the sizes */
+	enum size_kind kind;
+	int64_t size[TASK_SIZES];
+};
+
+/* The first run is asked for here: what the front end says is taken, too. 0, 1: the candidate fails,
+ * the verdict says why; -1. */
+int choice_find(struct funnel *f, struct choice *out);
+/* A larger one, for a candidate that fails at *c: 0, 1: there is none, -1. */
+int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
+struct task_choices *choices_new(void);
+void choices_free(struct task_choices *c);
+size_t choices_bytes(const struct task_choices *c);
+
+#endif
