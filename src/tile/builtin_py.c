@@ -188,6 +188,7 @@ struct lang_val bi_range(struct front *f, const struct builtin *b, const struct 
 	r->step = a[2].kind == LANG_UNBOUND ? lang_int(1) : a[2];
 	r->start = a[1].kind == LANG_UNBOUND ? lang_int(0) : a[0];
 	r->end = a[1].kind == LANG_UNBOUND ? a[0] : a[1];
+	r->num_stages = r->kind == RANGE_TL ? a[3] : lang_none();
 	return (struct lang_val){ .kind = LANG_RANGE, .u.r = r };
 }
 

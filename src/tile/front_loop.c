@@ -206,6 +206,7 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	emit_mov(f, counter, b.start.id);
 	emit_block(f);
 	emit_loop(f);
+	emit_last(f)->attr[0] = 1 + (lang_is_int(&r->num_stages) && r->num_stages.u.i > 0 ? (int)MIN(r->num_stages.u.i, 64) : 0);
 	struct tv done = emit(f, TOP_GE, ty_sc(SC_INT1), 2, counter, b.end.id);
 	emit_br_if(f, done.id, 1);
 	struct tv i = { b.type, counter };

@@ -10,6 +10,8 @@ struct walk {
 	const struct tile_func *f;
 	int *loop;
 	int *maker;                 /* -1: an argument */
+	int *stages;                /* by loop: 1 + its own, as TOP_LOOP has it; 0: not pipelined, a `while` or one around others */
+	unsigned char *branch;      /* the instruction is in an if of its loop */
 };
 
 static int walk_init(struct walk *w, const struct tile_code *code)
@@ -18,22 +20,32 @@ static int walk_init(struct walk *w, const struct tile_code *code)
 	int n = w->f->n_insns, loops = 0, depth = 0;
 	w->loop = mem_array((size_t)n + 1, sizeof *w->loop);
 	w->maker = mem_array((size_t)code->n_regs + 1, sizeof *w->maker);
-	int *stack = mem_array((size_t)n + 1, sizeof *stack);
-	if (!w->loop || !w->maker || !stack) {
+	struct { int loop, branch; } *stack = mem_array((size_t)n + 1, sizeof *stack);
+	w->stages = mem_array((size_t)n + 2, sizeof *w->stages);
+	w->branch = mem_array((size_t)n + 1, 1);
+	if (!w->loop || !w->maker || !w->stages || !w->branch || !stack) {
 		mem_free(stack);
 		return -1;
 	}
 	memset(w->maker, -1, (size_t)code->n_regs * sizeof *w->maker);
-	for (int i = 0, now = 0; i < n; i++) {
+	for (int i = 0, now = 0, branch = 0; i < n; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
 		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
-			stack[depth++] = now;
-			if (in->op == TOP_LOOP)
+			stack[depth].loop = now;
+			stack[depth++].branch = branch;
+			branch |= in->op == TOP_IF;
+			if (in->op == TOP_LOOP) {
+				w->stages[now] = 0;
 				now = ++loops;
+				w->stages[now] = in->attr[0];
+				branch = 0;
+			}
 		} else if (in->op == TOP_END && depth) {
-			now = stack[--depth];
+			now = stack[--depth].loop;
+			branch = stack[depth].branch;
 		}
 		w->loop[i] = now;
+		w->branch[i] = (unsigned char)branch;
 		for (int k = 0; k < in->n_dst; k++)
 			if (w->maker[tile_dst(in, k)] < 0)
 				w->maker[tile_dst(in, k)] = i;
@@ -46,6 +58,8 @@ static void walk_release(struct walk *w)
 {
 	mem_free(w->loop);
 	mem_free(w->maker);
+	mem_free(w->stages);
+	mem_free(w->branch);
 }
 
 /* The load behind an operand, through conversions and transpositions; -1: something else. */
@@ -70,34 +84,98 @@ static int64_t bytes_of(const struct tile_code *code, tile_reg r)
 	return tile_numel(code->regs[r]) * tile_elem_size(code->regs[r]);
 }
 
-/* One operand of a dot: what it adds, unless it was counted before. What is loaded in the loop
- * is there once for each buffer, what is loaded before it once; what is computed stays in
- * registers where it can and adds nothing, so that a refusal is certain. */
-static int64_t operand_bytes(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted)
+/* Does the dot go to Hopper's asynchronous matrix units? They take tiles of 64 rows by groups of
+ * four warps, and no fp32 that must stay fp32. */
+static int is_async(const struct walk *w, const struct tile_insn *dot, const struct tile_launch *l, int capability)
+{
+	struct tile_type a = w->code->regs[tile_src(dot, 0)], d = w->code->regs[tile_dst(dot, 0)];
+	if (capability < 90 || l->num_warps % 4 || d.ndim != 2 || d.shape[0] % 64 || d.shape[1] % 8 || a.dt == DT_F64)
+		return 0;
+	return a.dt != DT_F32 || dot->attr[0] != TILE_PREC_IEEE;
+}
+
+/* Buffers of what the loop of instruction `at` loads for it: one for each stage that is under way
+ * beside the one in use; the asynchronous units read that one from its buffer, too. */
+static int buffers_of(const struct walk *w, int at, const struct tile_launch *l, int capability)
+{
+	int own = w->stages[w->loop[at]], stages = own > 1 ? own - 1 : l->num_stages;
+	const struct tile_insn *dot = &w->f->insns[at];
+	if (!own || w->branch[at])
+		return 1;
+	return MAX(is_async(w, dot, l, capability) ? stages : stages - 1, 1);
+}
+
+/* What an operand of a dot takes: for good, where its loop has buffers for it or it was loaded before
+ * the loop; else only until the dot, and then others may have the place. What was counted before,
+ * and what is computed and stays in registers where it can, takes nothing: a refusal is certain. */
+struct needs { int64_t lasting, passing; };
+
+static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
 {
 	int load = load_behind(w, r);
 	if (load < 0 || counted[load])
-		return 0;
+		return;
 	counted[load] = 1;
 	int64_t bytes = bytes_of(w->code, tile_dst(&w->f->insns[load], 0));
-	return w->loop[load] && w->loop[load] == w->loop[at] ? buffers * bytes : bytes;
+	int same_loop = w->loop[load] == w->loop[at], pipelined = same_loop && w->loop[at] && w->stages[w->loop[at]] && !w->branch[load] && !w->branch[at];
+	if (pipelined)
+		n->lasting += buffers * bytes;
+	else if (same_loop)
+		n->passing += bytes;
+	else
+		n->lasting += bytes;
 }
 
-static int64_t shared_bytes(const struct walk *w, int stages, int capability)
+static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, int capability)
 {
-	/* Hopper's asynchronous matrix units read a buffer while the next is filled */
-	int buffers = capability >= 90 ? MAX(stages, 1) : MAX(stages - 1, 1);
 	unsigned char *counted = mem_zalloc((size_t)w->f->n_insns + 1);
-	int64_t total = 0;
+	struct needs all = { 0, 0 };
 	for (int i = 0; counted && i < w->f->n_insns; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
+		struct needs one = { 0, 0 };
 		if (in->op != TOP_DOT && in->op != TOP_DOT_SCALED)
 			continue;
-		total += operand_bytes(w, i, tile_src(in, 0), buffers, counted);
-		total += operand_bytes(w, i, tile_src(in, 1), buffers, counted);
+		int buffers = buffers_of(w, i, l, capability);
+		add_operand(w, i, tile_src(in, 0), buffers, counted, &one);
+		add_operand(w, i, tile_src(in, 1), buffers, counted, &one);
+		all.lasting += one.lasting;
+		all.passing = MAX(all.passing, one.passing);
 	}
 	mem_free(counted);
-	return total;
+	return all.lasting + all.passing;
+}
+
+/* Warps along the last dimension of a tile as Triton lays it out: threads first, then warps, along
+ * the last dimension as far as it goes. The rest of the warps are along the one before. */
+static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
+{
+	int last = t.ndim - 1;
+	int64_t along_last = MAX(1, MIN(warps, t.shape[last] / 32));
+	return axis == last ? along_last : axis == last - 1 ? MAX(1, MIN(warps / along_last, t.shape[axis])) : 1;
+}
+
+/* Room in which warps exchange partial results of a reduction, lanes of a sort, or a transposed tile on
+ * its way to memory. */
+static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, int64_t warps)
+{
+	tile_reg r = in->n_src ? tile_src(in, in->op == TOP_STORE) : 0;
+	struct tile_type t = w->code->regs[r];
+	int64_t bytes = bytes_of(w->code, r);
+	if (in->op == TOP_REDUCE && t.ndim)
+		return bytes / t.shape[in->imm] * (t.ndim == 1 ? warps : warps_along(t, (int)in->imm, warps));
+	if (in->op == TOP_SORT || in->op == TOP_TOPK)
+		return bytes;
+	if (in->op == TOP_STORE && w->maker[r] >= 0 && w->f->insns[w->maker[r]].op == TOP_PERMUTE)
+		return bytes;
+	return 0;
+}
+
+static int64_t most_exchanged(const struct walk *w, const struct tile_launch *l)
+{
+	int64_t most = 0;
+	for (int i = 0; i < w->f->n_insns && l->num_warps > 1; i++)
+		most = MAX(most, exchange_bytes(w, &w->f->insns[i], l->num_warps));
+	return most;
 }
 
 /* Tiles that a loop moves into again are alive in all of it. */
@@ -123,7 +201,7 @@ void resource_estimate(const struct tile_code *code, const struct tile_launch *l
 	struct walk w;
 	*out = (struct resources){ 0 };
 	if (!walk_init(&w, code)) {
-		out->shared_bytes = shared_bytes(&w, l->num_stages, capability);
+		out->shared_bytes = MAX(shared_bytes(&w, l, capability), most_exchanged(&w, l));
 		out->register_bytes = register_bytes(&w);
 		out->registers = (int)MIN(out->register_bytes / 4 / (32 * (int64_t)MAX(l->num_warps, 1)), INT32_MAX);
 	}

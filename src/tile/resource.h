@@ -2,8 +2,9 @@
  * a machine without a GPU can make before a run on one.
  *
  * Shared memory counts what Triton puts there in practice: operands of tl.dot, those loaded
- * inside a loop once for each pipeline stage. It is within a few percent where a kernel is a
- * loop around dots, and an underestimate elsewhere; a refusal is certain, a pass is not. */
+ * inside an innermost `for` loop once for each buffer of its pipeline, and where there is less of
+ * that, the room in which warps exchange values. test/agree/agree_tile_resources.py compares it
+ * with the real one. What it does not see only makes it smaller: a refusal is certain, a pass is not. */
 #ifndef TILE_RESOURCE_H
 #define TILE_RESOURCE_H
 

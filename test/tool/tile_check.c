@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tile/check_kernel.h"
+#include "tile/resource.h"
 #include "tile/compile.h"
 
 struct traces { struct jw *w; };
@@ -63,16 +64,28 @@ static void check(struct tile_engine *g, const struct check_env *env, struct str
 	jw_key(&w, "trace");
 	jw_begin(&w, '[');
 	const struct tile_fn *fn = check_env_fn(env, kernel);
+	struct str signature = str_cut(&sig, '\t');
+	int warps = 4, stages = 3;
+	if (sig.n)
+		sscanf(sig.p, "%d %d", &warps, &stages);
 	struct compile_watch watch = { .trace = trace, .ctx = &w };
 	double start = now_us();
-	int rc = fn ? check_launch_parse(&c, env, fn, sig, &e) : err_set(&e, ERR_NOT_FOUND, "no jit function '%.*s'", STR_ARG(kernel));
+	int rc = fn ? check_launch_parse(&c, env, fn, signature, &e) : err_set(&e, ERR_NOT_FOUND, "no jit function '%.*s'", STR_ARG(kernel));
 	if (!rc) {
 		watch.types = c.types;
+		c.l.num_warps = warps;
+		c.l.num_stages = stages;
 		rc = compile_kernel(g, &c.l, &watch, &code, &d, &unsupported, &e);
 	}
 	double us = now_us() - start;
 	jw_end(&w, ']');
 	report(&w, rc, &d, &unsupported, &e);
+	if (!rc) {
+		struct resources r;
+		resource_estimate(code, &c.l, 90, &r);
+		jw_key(&w, "shared");
+		jw_int(&w, r.shared_bytes);
+	}
 	jw_key(&w, "us");
 	jw_real(&w, us);
 	jw_end(&w, '}');
