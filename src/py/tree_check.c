@@ -81,7 +81,7 @@ static int is_text(const struct py_node *n)
 	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant && n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
 }
 
-/* Only texts and other future statements may stand before one. */
+/* Only the docstring and other future statements may stand before one. */
 static void check_futures(struct code *c, const struct py_list *body)
 {
 	int done = 0, line = 0;
@@ -97,7 +97,7 @@ static void check_futures(struct code *c, const struct py_list *body)
 				FAIL(c, n, "from __future__ imports must occur at the beginning of the file");
 			check_features(c, n);
 			c->future_line = n->line;
-		} else if (!is_text(n)) {
+		} else if (i || !is_text(n)) {
 			done = 1;
 		}
 	}

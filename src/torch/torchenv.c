@@ -211,6 +211,17 @@ static int memory_peak(struct bind *b)
 	return 0;
 }
 
+/* torch.cuda._elapsed(): milliseconds of a launch as a clock might show them. There is none here, and
+ * nobody shall tell that from the number: which of several kernels a program prefers is open. */
+static int elapsed(struct bind *b)
+{
+	uint64_t x = (uint64_t)b->h->lim.fuel * 0x9e3779b97f4a7c15u + b->h->o.poison;
+
+	x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9u;
+	b->out = val_float(0.004 + (double)(x >> 44) / (double)(1 << 20) * 0.05);
+	return 0;
+}
+
 /* The processor's side of the machine is not the candidate's business, and not the same here. */
 static int not_here(struct bind *b)
 {
@@ -258,6 +269,7 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.cuda.empty_cache", "", nothing, 0 },
 	{ "torch.cuda.ipc_collect", "", nothing, 0 },
 	{ "torch.cuda._gpu", "", gpu, BIND_INTERNAL },
+	{ "torch.cuda._elapsed", "", elapsed, BIND_INTERNAL },
 	{ "torch.cuda.memory_allocated", "device=None", memory_now, 0 },
 	{ "torch.cuda.memory_reserved", "device=None", memory_peak, 0 },
 	{ "torch.cuda.max_memory_allocated", "device=None", memory_peak, 0 },

@@ -375,6 +375,7 @@ static const struct { const char *source; int line, column; const char *text; } 
 	{ "a = *b", 1, 5, "can't use starred expression here" },
 	{ "a.__debug__ = 1", 1, 1, "cannot assign to __debug__" },
 	{ "x = 1\nfrom __future__ import annotations", 2, 1, "from __future__ imports must occur at the beginning of the file" },
+	{ "'a'\n'b'\nfrom __future__ import annotations", 3, 1, "from __future__ imports must occur at the beginning of the file" },
 	{ "from __future__ import braces", 1, 1, "not a chance" },
 	{ "from __future__ import a", 1, 1, "future feature a is not defined" },
 	{ "match x:\n case a: pass\n case 1: pass", 2, 7, "name capture 'a' makes remaining patterns unreachable" },
