@@ -58,6 +58,10 @@ static void note_values(struct gen_values *v, const struct gen_op *op)
 	v->bounded = (op->flags & GEN_BOUNDS) != 0;
 	if (op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM || op->family == GEN_CONV)
 		v->off = v->far = 0;
+	if (op->family == GEN_NORM || op->family == GEN_BATCH)
+		v->normed = 1;
+	else if (!(op->flags & GEN_LINEAR) || op->family == GEN_VECTOR || op->family == GEN_TENSOR)
+		v->normed = 0;
 	v->off |= (op->flags & (GEN_SHIFTS | GEN_FAR)) != 0;
 	v->far |= (op->flags & GEN_FAR) != 0;
 	v->grown |= (op->flags & GEN_GROWS) != 0;

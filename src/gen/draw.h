@@ -4,8 +4,9 @@
 
 #include "gen/impl.h"
 
-/* What is known of the values at a point of the chain. */
-struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far; };
+/* What is known of the values at a point of the chain. Normed: a mean or a sum of squares along the
+ * slices would be a constant. */
+struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed; };
 
 struct gen_draw {
 	struct gen_plan *p;

@@ -184,7 +184,7 @@ void gen_push_pool(struct gen_draw *d)
 		if (d->shape.d[i] < 4)
 			return;
 	if (nd > 0 && gen_chance(d, 35)) {
-		s = gen_push(d, gen_chance(d, 75) ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
+		s = gen_push(d, gen_chance(d, 75) && !d->v.normed ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
 		s->nd = nd, s->axis = 2, s->axis_end = d->shape.rank, s->keepdim = 1;
 		gen_pushed(d, s);
 		d->sized = 1;
@@ -246,7 +246,7 @@ void gen_push_norm(struct gen_draw *d)
 	enum gen_op_id op;
 	int space = d->feature == 1 && d->shape.rank > 2;
 
-	if (d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
+	if (d->v.normed || d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
 		return;
 	op = space ? images[rng_below(d->r, COUNT_OF(images))] : rows[rng_below(d->r, COUNT_OF(rows))];
 	if ((d->shape.rank == 3 && !space && (op == GEN_OP_group_norm || op == GEN_OP_batch_norm)) ||
@@ -281,7 +281,7 @@ void gen_push_reduce(struct gen_draw *d)
 
 	if (d->shape.rank < 2)
 		return;
-	s = gen_push(d, ops[rng_below(d->r, COUNT_OF(ops))]);
+	s = gen_push(d, before.normed ? GEN_OP_logsumexp : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
 	if (!long_enough(&s->in, s->axis, s->axis_end) || (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
 		d->p->n--;
@@ -301,7 +301,7 @@ void gen_push_softmax(struct gen_draw *d)
 {
 	struct gen_step *s;
 
-	if (d->feature < 0 || d->shape.d[d->feature] < 4)
+	if (d->v.normed || d->feature < 0 || d->shape.d[d->feature] < 4)
 		return;
 	s = gen_push(d, gen_chance(d, 80) ? GEN_OP_softmax : GEN_OP_log_softmax);
 	s->axis = d->feature;
