@@ -1,7 +1,7 @@
 # A22: Python reads values as the offset of a view
 # task: scale
 # track: strict
-# expect: full torch_compute
+# expect: compile torch_compute
 # rule: compute
 import torch
 import torch.nn as nn
