@@ -307,21 +307,22 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 	if (rc)
 		return rc;
 	if (r->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
-		return weights_restore(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
+		return weights_restore(tr->weights, r->w.h, r->w.model, &r->e);
 	r->w.set = tr->set;
 	return weights_put(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
 }
 
-/* What the reference learns but starts as a constant must be somewhere in the candidate. */
+/* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only. */
 static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
 {
-	const struct task_weight *w = strcmp(r->weights, "seed") ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
+	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity && !strcmp(r->weights, "seed");
+	const struct task_weight *w = !asked ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
 	struct diag d = { .reason = REASON_ok };
 
 	if (!w)
 		return 0;
-	diag_set(&d, REASON_weights_ignored, 0, 0, "the model has no parameter or buffer '%s' of the reference's shape, nor all of "
-		 "the reference's in order", w->name);
+	diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
+		 "take other weights", w->name);
 	return failed_at(out, tr->stage, &d);
 }
 

@@ -70,7 +70,7 @@ static int parse_task(struct task *t, struct err *e)
 static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 {
 	char how[16];
-	int rc = w->set == tr->set ? weights_restore(tr->weights, w->h, w->model, "name", e) :
+	int rc = w->set == tr->set ? weights_restore(tr->weights, w->h, w->model, e) :
 		 weights_put(tr->weights, w->h, w->model, how, e);
 
 	w->set = tr->set;

@@ -32,6 +32,7 @@ enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHAN
 struct task_weight {
 	char name[96];
 	struct tensor t;
+	int param;                    /* a parameter, not a buffer */
 	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
 };
 
@@ -131,12 +132,13 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e);
 /* `from` with new values for those that have one value throughout; the others are shared. */
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e);
 size_t weights_bytes(const struct task_weights *w);
-/* Copies by name and shape, else by order (floats only: counters may be missing); *how gets
- * "name", "order", or "seed": then only what has its name and shape was copied. */
+/* Copies each into the tensor of the model that stands for it: the one of its name and shape, else
+ * of the end of its name, else the next of its shape, or of its shape turned; *how gets the last of these that was needed:
+ * "name", "suffix", "order", "turned", or "seed": some have no such tensor. */
 int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e);
-/* Only what is no parameter: for a model that was given these weights before, `how` as it was then. */
-int weights_restore(const struct task_weights *w, struct host *h, struct val model, const char *how, struct err *e);
-/* The first that was moved and has no partner of its name and shape in the model; NULL: none. */
+/* Only what is no parameter: for a model that was given these weights before. */
+int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
+/* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 

@@ -18,6 +18,7 @@ static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	enum dtype dt = dtype_is_float(obj->t.dt) ? DT_F32 : obj->t.dt;
 
 	snprintf(w.name, sizeof w.name, "%.*s", STR_ARG(name));
+	w.param = obj->is_param;
 	if (tensor_to(&w.t, &obj->t, dt, k->e))
 		return -1;
 	if (vec_push(k->w, w)) {
@@ -155,100 +156,177 @@ size_t weights_bytes(const struct task_weights *w)
 
 /* --- putting ----------------------------------------------------------------------------- */
 
-struct put_weights {
-	const struct task_weights *from;
-	int by_name, dry, keep_parameters;
-	size_t at, matched, seen;
-	struct err *e;
+/* A model's own tensors, and which weight each one stands for. */
+struct member {
+	char name[96];
+	struct tensor_obj *obj;
+	const struct task_weight *of;
 };
 
-static const struct task_weight *partner(struct put_weights *k, struct str name, const struct tensor *t)
-{
-	if (!k->by_name) {
-		while (dtype_is_float(t->dt) && k->at < k->from->n) {
-			const struct task_weight *w = &k->from->v[k->at++];
+struct members {
+	struct member *v;
+	size_t n, cap;
+};
 
-			if (dtype_is_float(w->t.dt))
-				return tensor_same_shape(&w->t, t) ? w : NULL;
-		}
-		return NULL;
+static int add_member(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct members *m = ctx;
+	struct member x = { .obj = obj };
+
+	snprintf(x.name, sizeof x.name, "%.*s", STR_ARG(name));
+	return vec_push(m, x) ? -1 : 0;
+}
+
+static int fits_turned(const struct member *m, const struct task_weight *w)
+{
+	const struct tensor *a = &m->obj->t, *b = &w->t;
+
+	return !m->of && a->ndim == 2 && b->ndim == 2 && a->shape[0] == b->shape[1] && a->shape[1] == b->shape[0] && dtype_is_float(a->dt);
+}
+
+static int fits(const struct member *m, const struct task_weight *w)
+{
+	return !m->of && tensor_same_shape(&m->obj->t, &w->t) && dtype_is_float(m->obj->t.dt) == dtype_is_float(w->t.dt);
+}
+
+/* Is one name the end of the other, with a dot or an underscore before it? "linear.weight" is
+ * written "linear_weight" and "weight" as well. */
+static int is_suffix(const char *a, const char *b)
+{
+	size_t na = strlen(a), nb = strlen(b), n = MIN(na, nb);
+	const char *longer = na > nb ? a : b;
+
+	for (size_t i = 1; i <= n; i++) {
+		char x = a[na - i] == '.' ? '_' : a[na - i], y = b[nb - i] == '.' ? '_' : b[nb - i];
+
+		if (x != y)
+			return 0;
 	}
-	for (size_t i = 0; i < k->from->n; i++)
-		if (str_is(name, k->from->v[i].name) && tensor_same_shape(&k->from->v[i].t, t))
-			return &k->from->v[i];
-	return NULL;
+	return na == nb || longer[MAX(na, nb) - n - 1] == '.' || longer[MAX(na, nb) - n - 1] == '_';
 }
 
-static int put_weight(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct put_weights *k = ctx;
-	const struct task_weight *w = partner(k, name, &obj->t);
+/* How a weight may be known again: by its name; by the end of its name, if only one tensor has that;
+ * by its place among those of its shape, or of its shape turned, that are left, a parameter as a
+ * parameter. */
+enum match { MATCH_NAME, MATCH_SUFFIX, MATCH_ORDER, MATCH_TURNED, MATCHES };
 
-	k->seen += k->by_name || dtype_is_float(obj->t.dt);
-	if (!w)
-		return 0;
-	k->matched++;
-	return k->dry || (k->keep_parameters && obj->is_param) ? 0 : tensor_copy(&obj->t, &w->t, k->e);
+static const char *const match_names[MATCHES + 1] = { "name", "suffix", "order", "turned", "seed" };
+
+static struct member *find_member(struct members *m, const struct task_weight *w, enum match by)
+{
+	struct member *found = NULL;
+
+	for (size_t i = 0; i < m->n; i++) {
+		struct member *x = &m->v[i];
+
+		if (by == MATCH_TURNED ? !fits_turned(x, w) : !fits(x, w))
+			continue;
+		if (by == MATCH_NAME ? !strcmp(x->name, w->name) : by >= MATCH_ORDER && x->obj->is_param == w->param)
+			return x;
+		if (by != MATCH_SUFFIX || !is_suffix(x->name, w->name))
+			continue;
+		if (found)
+			return NULL;
+		found = x;
+	}
+	return found;
 }
 
-int weights_restore(const struct task_weights *w, struct host *h, struct val model, const char *how, struct err *e)
+static int has_partner(const struct members *m, const struct task_weight *w)
 {
-	struct put_weights k = { .from = w, .by_name = strcmp(how, "order") != 0, .keep_parameters = 1, .e = e };
-
-	return host_state(h, model, put_weight, &k) ? -1 : 0;
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].of == w)
+			return 1;
+	return 0;
 }
 
-static size_t floats_of(const struct task_weights *w)
+/* Every weight its tensor, as far as there is one; how the last of them was found. Counters may
+ * be missing. */
+static enum match match_members(struct members *m, const struct task_weights *w)
 {
-	size_t n = 0;
+	enum match worst = MATCH_NAME;
 
+	for (enum match by = MATCH_NAME; by < MATCHES; by++)
+		for (size_t i = 0; i < w->n; i++) {
+			struct member *x = has_partner(m, &w->v[i]) ? NULL : find_member(m, &w->v[i], by);
+
+			if (!x)
+				continue;
+			x->of = &w->v[i];
+			worst = by;
+		}
 	for (size_t i = 0; i < w->n; i++)
-		n += dtype_is_float(w->v[i].t.dt);
-	return n;
+		if (dtype_is_float(w->v[i].t.dt) && !has_partner(m, &w->v[i]))
+			worst = MATCHES;
+	return worst;
 }
 
-struct name_search {
-	const struct task_weight *w;
-	int found;
-};
-
-static int look_for_name(void *ctx, struct str name, struct tensor_obj *obj)
+static int open_members(struct members *m, const struct task_weights *w, struct host *h, struct val model, enum match *by, struct err *e)
 {
-	struct name_search *s = ctx;
-
-	s->found |= str_is(name, s->w->name) && tensor_same_shape(&s->w->t, &obj->t);
+	*m = (struct members){ .n = 0 };
+	if (host_state(h, model, add_member, m)) {
+		vec_free(m);
+		return err_nomem(e);
+	}
+	*by = match_members(m, w);
 	return 0;
 }
 
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		struct name_search s = { .w = &w->v[i] };
+	const struct task_weight *missing = NULL;
+	struct members m;
+	enum match by;
 
-		if (!w->v[i].moved)
-			continue;
-		host_state(h, model, look_for_name, &s);
-		if (!s.found)
-			return s.w;
-	}
-	return NULL;
+	if (open_members(&m, w, h, model, &by, NULL))
+		return NULL;
+	for (size_t i = 0; i < w->n && !missing; i++)
+		if ((w->v[i].moved || w->v[i].param) && !has_partner(&m, &w->v[i]))
+			missing = &w->v[i];
+	vec_free(&m);
+	return missing;
+}
+
+static int put_member(const struct member *m, struct err *e)
+{
+	struct tensor turned;
+	int rc;
+
+	if (tensor_same_shape(&m->obj->t, &m->of->t))
+		return tensor_copy(&m->obj->t, &m->of->t, e);
+	if (tensor_transpose(&turned, &m->of->t, 0, 1, e))
+		return -1;
+	rc = tensor_copy(&m->obj->t, &turned, e);
+	tensor_release(&turned);
+	return rc;
+}
+
+/* Copies what has a partner. With keep_parameters only the others'. */
+static int put_members(const struct task_weights *w, struct host *h, struct val model, int keep_parameters, enum match *by, struct err *e)
+{
+	struct members m;
+	int rc = open_members(&m, w, h, model, by, e);
+
+	for (size_t i = 0; !rc && i < m.n; i++)
+		if (m.v[i].of && !(keep_parameters && m.v[i].obj->is_param))
+			rc = put_member(&m.v[i], e);
+	vec_free(&m);
+	return rc;
+}
+
+int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e)
+{
+	enum match by;
+
+	return put_members(w, h, model, 1, &by, e);
 }
 
 int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e)
 {
-	for (int by_name = 1; by_name >= 0; by_name--) {
-		struct put_weights k = { .from = w, .by_name = by_name, .dry = 1, .e = e };
+	enum match by;
 
-		if (host_state(h, model, put_weight, &k))
-			return -1;
-		if (k.matched != (by_name ? w->n : floats_of(w)) || (!by_name && k.seen != floats_of(w)))
-			continue;
-		k = (struct put_weights){ .from = w, .by_name = by_name, .e = e };
-		if (host_state(h, model, put_weight, &k))
-			return -1;
-		snprintf(how, 16, "%s", by_name ? "name" : "order");
-		return 0;
-	}
-	snprintf(how, 16, "seed");
-	return host_state(h, model, put_weight, &(struct put_weights){ .from = w, .by_name = 1, .e = e }) ? -1 : 0;
+	if (put_members(w, h, model, 0, &by, e))
+		return -1;
+	snprintf(how, 16, "%s", match_names[by]);
+	return 0;
 }

@@ -2,7 +2,7 @@
 # task: norm
 # track: strict
 # without: reweight
-# expect: full weights_ignored
+# expect: tiny weights_ignored
 import torch
 import torch.nn as nn
 import triton
