@@ -417,5 +417,5 @@ int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
 		size[i] = MAX(f->t->choices->larger[i], c->size[i]);
 		same &= size[i] == c->size[i];
 	}
-	return same ? 1 : settle(f, c->kind, size, out);
+	return same || work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
 }

@@ -501,6 +501,9 @@ static int judge_larger(struct funnel *f, const struct choice *c)
 	rc = judge_at(f, &larger);
 	for (int s = STAGE_tiny; s <= STAGE_full; s++)
 		f->v->stages[s].ms += before.stages[s].ms;
+	/* That it is too much there says nothing: what was found before stands. */
+	if (rc > 0 && !strcmp(reason_class(f->v->diag.reason), "limit"))
+		*f->v = before;
 	return rc;
 }
 
