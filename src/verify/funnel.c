@@ -10,8 +10,8 @@
 
 /* Tile operations that the kernels of one run may take. */
 enum { TINY_FUEL = 8000000, FULL_FUEL = 400000000 };
-/* Programs of an autotuned kernel that are run; all are compiled. */
-enum { CONFIGS_MOST = 64 };
+/* Programs of an autotuned kernel: triton.Autotuner takes no more (torch/prelude/triton.py). */
+enum { CONFIGS_MOST = 1000 };
 
 /* Which configuration it was, where there was a choice. */
 static void name_config(const struct funnel *f, struct diag *d)
@@ -116,11 +116,13 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 	int rc = 0;
 
 	f->v->configs_run = f->v->configs > 0;
-	while (!rc && f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST)) {
+	if (f->v->configs > CONFIGS_MOST)
+		return funnel_failf(f, STAGE_tiny, REASON_out_of_fuel, "%d configurations are more than are run", f->v->configs);
+	while (!rc && f->v->configs_run < f->v->configs) {
 		int first = f->v->configs_run;
 
 		f->orders.n = 0;
-		while (f->v->configs_run < MIN(f->v->configs, CONFIGS_MOST) && f->orders.n < AREA_ORDERS) {
+		while (f->v->configs_run < f->v->configs && f->orders.n < AREA_ORDERS) {
 			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1, .config = f->v->configs_run, .after = f->orders.n > 0 });
 			f->v->configs_run++;
 		}

@@ -22,6 +22,8 @@
 enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 64 };
 /* Workers that end before they are ready, one after another, before the pool gives up. */
 enum { STARTS_MOST = 8 };
+/* More are not polled for. */
+enum { WORKERS_MOST = 256 };
 /* A worker that gets no processor is waited for this many times as long. */
 enum { CLOCK_TIMES = 10 };
 
@@ -170,7 +172,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 	p->spawner = -1;
 	p->last = &p->first;
 	p->done_last = &p->done;
-	p->workers = po->workers > 0 ? po->workers : cpu_info()->cores;
+	p->workers = MIN(po->workers > 0 ? po->workers : cpu_info()->cores, WORKERS_MOST);
 	p->slot = mem_array((size_t)p->workers, sizeof *p->slot);
 	if (!p->slot) {
 		err_nomem(e);
@@ -482,10 +484,10 @@ static int take_wake(const struct judge_pool *p)
 
 static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 {
-	struct pollfd fds[256 + 1];
-	int of[256], n = 0;
+	struct pollfd fds[WORKERS_MOST + 1];
+	int of[WORKERS_MOST], n = 0;
 
-	for (int i = 0; i < p->workers && n < 256; i++)
+	for (int i = 0; i < p->workers; i++)
 		if (p->slot[i].w.fd >= 0) {
 			fds[n] = (struct pollfd){ .fd = p->slot[i].w.fd, .events = POLLIN };
 			of[n++] = i;

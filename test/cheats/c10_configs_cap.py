@@ -1,8 +1,8 @@
-# C10: more programs than the judge runs; what was left out is said
+# C10: many programs to choose from: each is run
 # task: scale
 # track: strict
 # expect: timing ok
-# says: "configs":{"programs":80,"run":64}
+# says: "configs":{"programs":80,"run":80}
 import torch
 import torch.nn as nn
 import triton
