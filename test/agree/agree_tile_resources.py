@@ -138,7 +138,7 @@ def main():
                 tool.stdin.write(line + "\n")
                 tool.stdin.flush()
                 answer = json.loads(tool.stdout.readline())
-                if answer.get("result") != "accept":
+                if "shared" not in answer:
                     continue
                 total += 1
                 ours = answer["shared"]

@@ -80,7 +80,7 @@ static void check(struct tile_engine *g, const struct check_env *env, struct str
 	double us = now_us() - start;
 	jw_end(&w, ']');
 	report(&w, rc, &d, &unsupported, &e);
-	if (!rc) {
+	if (!rc && code) {      /* accepted but not run here: no code */
 		struct resources r;
 		resource_estimate(code, &c.l, 90, &r);
 		jw_key(&w, "shared");
