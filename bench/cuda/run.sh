@@ -34,10 +34,10 @@ for p in ${*:-28m 109m 05b 7b 7b8 dec peft}; do
 		part 120 "$bench" decode "$(model qwen2.5_7b)" batch=256 context=2048 shared=16 steps=40 warm=8
 		;;
 	peft)
-		part 200 python3 "$here/peft.py" "$here/configs/qwen2.5_7b.json"
-		part 400 python3 "$here/peft.py" "$here/configs/qwen2.5_7b.json" compile
-		part 200 python3 "$here/peft.py" "$here/configs/full_28m.json" full compile 64 1024
-		part 200 python3 "$here/peft.py" "$here/configs/full_109m.json" full compile 32 1024
+		part 200 python3 "$here/peer_peft.py" "$here/configs/qwen2.5_7b.json"
+		part 400 python3 "$here/peer_peft.py" "$here/configs/qwen2.5_7b.json" compile
+		part 200 python3 "$here/peer_peft.py" "$here/configs/full_28m.json" full compile 64 1024
+		part 200 python3 "$here/peer_peft.py" "$here/configs/full_109m.json" full compile 32 1024
 		;;
 	*) echo "bench-cuda: no part '$p'" ;;
 	esac

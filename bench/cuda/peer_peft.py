@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training with PEFT on the same GPU, for comparison: peft.py CONFIG.json [compile] [full] [batch] [length].
+"""Training with PEFT on the same GPU, for comparison: peer_peft.py CONFIG.json [compile] [full] [batch] [length].
 
 Random weights, LoRA r=16 on the seven projections (or all parameters with bf16 autocast), AdamW, no recompute."""
 import json
