@@ -117,9 +117,9 @@ static const struct native *owner_of(const char *name)
 	const struct native *found = NULL;
 
 	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-		const struct native *n = find_native((struct str){ .p = name, .n = (size_t)(dot - name) });
+		const struct native *hit = find_native((struct str){ .p = name, .n = (size_t)(dot - name) });
 
-		found = n ? n : found;
+		found = hit ? hit : found;
 	}
 	return found;
 }

@@ -164,9 +164,10 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
-	if (w.judge && p->dump)
-		judge_watch(w.judge, send_dump, &w);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
+	/* Not before: what the warm-up ran on is nobody's candidate, and the pool waits for `ready`. */
+	if (!ready.rc && p->dump)
+		judge_watch(w.judge, send_dump, &w);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);
 	while (!serve(&w))
