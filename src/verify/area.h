@@ -27,7 +27,6 @@ struct run_order {
 	int trial;
 	int after;                    /* only if the order before it gave a result */
 	int fresh;                    /* on a model that was built for it */
-	int earlier;                  /* calls on other contents before the one that counts */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
 	int watch, idle, config, tune;    /* as in launch_ctx */
 	enum follow follow;

@@ -220,6 +220,8 @@ static void order_full(struct funnel *f, enum contract c)
 	for (int i = 1; i < f->t->n_trials; i++) {
 		struct run_order how = full_order(f, &f->t->trial[i], i);
 
+		/* The first has a model that no earlier stage has called. */
+		how.fresh = !f->orders.n;
 		if (wanted(f, &f->t->trial[i], c))
 			attempt_order(f, &f->t->trial[i], &how);
 	}
