@@ -1,7 +1,7 @@
 # P5: right only where nothing is allocated
 # task: scale
 # track: strict
-# expect: full not_finite
+# expect: tiny uninitialised
 import torch
 import torch.nn as nn
 import triton
