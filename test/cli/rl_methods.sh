@@ -28,9 +28,9 @@ rl reinforce_rank --method reinforce --rank-speed
 rl rwsft --method rwsft --threshold 0.1
 rl grpo --method grpo
 rl grpo_plan --method grpo --alpha 1
-steps=2
-rl grpo_alpha --method grpo --alpha 1
-rl grpo_decay --method grpo --alpha 1 --alpha-decay
+steps=4
+rl grpo_alpha --method grpo --alpha 1 --n 16
+rl grpo_decay --method grpo --alpha 1 --alpha-decay --n 16
 steps=1
 rl grpo_one --method grpo --no-token-classes
 rl grpo_beta --method grpo --beta 0.5
