@@ -487,6 +487,11 @@ static void abandon_rest(struct infer *x, struct live *l, int tell)
 /* Gives every unfinished sample back as interrupted, or (silently) drops it after an error. */
 static void abandon(struct infer *x, struct live *waiting, int tell)
 {
+	/* Held requests first: one whose last sample failed to start is in a slot as well, and goes with that. */
+	for (int i = 0; i < x->nheld; i++) {
+		model_drop(x->s, x->slots + x->held[i]->holder);
+		abandon_rest(x, x->held[i], tell);
+	}
 	for (int i = 0; i < x->slots; i++) {
 		struct slot *t = &x->slot[i];
 
@@ -497,10 +502,6 @@ static void abandon(struct infer *x, struct live *waiting, int tell)
 			slot_clear(t);
 			model_drop(x->s, i);
 		}
-	}
-	for (int i = 0; i < x->nheld; i++) {
-		model_drop(x->s, x->slots + x->held[i]->holder);
-		abandon_rest(x, x->held[i], tell);
 	}
 	if (waiting)
 		abandon_rest(x, waiting, tell);

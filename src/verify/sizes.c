@@ -159,7 +159,7 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 		if (elements <= limit || big == s->n) {
 			int64_t got = try_sizes(s, v, 1);
 
-			if (got >= 0 || big == s->n)
+			if (got != -1 || big == s->n)
 				return got == -2 ? -1 : 0;
 		}
 		v[big] = MAX(tiny[big], v[big] / 2);

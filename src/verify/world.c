@@ -293,7 +293,7 @@ static const char *gpu_of(const struct trial *t, const char *gpu)
 
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
-	int rc = host_is_lost(w->h) ? reopen(w, e) : 0;
+	int rc = !w->h || host_is_lost(w->h) ? reopen(w, e) : 0;
 
 	if (rc)
 		return rc;
