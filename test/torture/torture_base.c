@@ -355,13 +355,13 @@ static int work_progress(struct err *e)
 int main(void)
 {
 	static const struct torture_case cases[] = {
-		{ "heap", work_heap, 0 }, { "arena", work_arena, 0 }, { "arena with trap", work_arena_trap, 0 },
-		{ "vec", work_vec, 0 }, { "buf", work_buf, 0 }, { "map", work_map, 0 },
-		{ "json", work_json, 0 }, { "json wide", work_json_wide, 0 }, { "json file", work_json_file, 0 },
-		{ "yaml", work_yaml, 0 }, { "opt", work_opt, 0 }, { "opt help", work_opt_help, 0 },
-		{ "file replace", work_replace, 0 }, { "file read", work_read, 0 }, { "file append", work_append, 0 },
-		{ "folders", work_folders, 0 }, { "file map", work_map_file, 0 }, { "lines", work_lines, 0 },
-		{ "pool", work_pool, 0 }, { "progress", work_progress, 1 },
+		{ .name = "heap", .work = work_heap }, { .name = "arena", .work = work_arena }, { .name = "arena with trap", .work = work_arena_trap },
+		{ .name = "vec", .work = work_vec }, { .name = "buf", .work = work_buf }, { .name = "map", .work = work_map },
+		{ .name = "json", .work = work_json }, { .name = "json wide", .work = work_json_wide }, { .name = "json file", .work = work_json_file },
+		{ .name = "yaml", .work = work_yaml }, { .name = "opt", .work = work_opt }, { .name = "opt help", .work = work_opt_help },
+		{ .name = "file replace", .work = work_replace }, { .name = "file read", .work = work_read }, { .name = "file append", .work = work_append },
+		{ .name = "folders", .work = work_folders }, { .name = "file map", .work = work_map_file }, { .name = "lines", .work = work_lines },
+		{ .name = "pool", .work = work_pool }, { .name = "progress", .work = work_progress, .tolerant = 1 },
 	};
 
 	return torture_main(cases, COUNT_OF(cases));
