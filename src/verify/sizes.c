@@ -35,13 +35,14 @@ static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 }
 
 struct count {
-	int64_t elements;
+	int64_t elements, integers;   /* of all inputs; of those that hold integers */
 };
 
 static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	(void)name;
 	((struct count *)ctx)->elements += tensor_numel(&obj->t);
+	((struct count *)ctx)->integers += dtype_is_float(obj->t.dt) ? 0 : tensor_numel(&obj->t);
 	return 0;
 }
 
@@ -61,6 +62,7 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 		rc = world_draw(w, &tr, tr.seed, &inputs, s->e);
 	if (!rc) {
 		host_tensors(w->h, inputs, count_elements, &c);
+		s->t->has_integers = c.integers > 0;
 		if (forward)
 			rc = host_forward(w->h, w->model, inputs, &out, s->e);
 		if (forward && !rc)
@@ -230,6 +232,18 @@ static int any_moved(const struct task_weights *w)
 	return 0;
 }
 
+/* Values that get_inputs does not draw, but that a program for any input must take. */
+static void add_values(struct sizes *s, const int64_t *v)
+{
+	static const struct { enum trial_kind kind; enum trial_change change; } sets[] = {
+		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_offset, CHANGE_OFFSET } };
+
+	for (size_t i = 0; i < COUNT_OF(sets); i++)
+		add(s, sets[i].kind, STAGE_full, v)->change = sets[i].change;
+	if (s->t->has_integers)
+		add(s, TRIAL_integers, STAGE_full, v)->change = CHANGE_INTEGERS;
+}
+
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
 static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, const int64_t *other)
@@ -246,7 +260,7 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	add(s, TRIAL_spread, STAGE_full, tiny)->change = CHANGE_SPREAD;
+	add_values(s, tiny);
 	if (other)
 		add(s, TRIAL_shape, STAGE_full, other);
 	add(s, TRIAL_dtype, STAGE_full, tiny)->dt = DT_F16;
@@ -274,7 +288,7 @@ static void list_fixed(struct sizes *s)
 	if (any_moved(&t->set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
 	if (!t->large)
-		add(s, TRIAL_spread, STAGE_full, t->fixed)->change = CHANGE_SPREAD;
+		add_values(s, t->fixed);
 }
 
 /* Where a run at the task's own sizes is small, there is no reason for smaller ones. */

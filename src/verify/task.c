@@ -294,11 +294,20 @@ static int run_products(struct task *t, const struct trial *tr, enum run_mode mo
 	return tr->dt == DT_F32 && may ? task_run_reference(t, tr, mode, out, e) : 0;
 }
 
+/* Where every result is fp64, the reference computes in it, whatever the other tasks do. */
+static enum dtype rounded_to(const struct trial *tr, const struct results *own)
+{
+	for (int i = 0; i < own->n; i++)
+		if (own->r[i].dt != DT_F64)
+			return tr->dt;
+	return own->n ? DT_F64 : tr->dt;
+}
+
 static int set_expected(struct task *t, struct trial *tr, const struct results *own, const struct results *noisy, const struct results *allowed,
 			struct err *e)
 {
 	const struct judge_options *o = judge_options(t->judge);
-	struct rounding by = { .dt = tr->dt };
+	struct rounding by = { .dt = rounded_to(tr, own) };
 
 	if (results_note_overflow(&tr->expected, own, e) || results_note_overflow(&tr->expected, noisy, e))
 		return -1;

@@ -19,6 +19,7 @@ struct task {
 	int parsed;
 	struct diag problem;
 	struct program reference;
+	int has_integers;                   /* some inputs hold integers or truth values */
 	int keeps_state;                    /* forward of the reference changes its buffers */
 	struct host_override model_ov[TASK_SIZES];   /* where the model is too large as it is */
 	struct task_size size[TASK_SIZES];

@@ -1,4 +1,5 @@
 /* One run of a program for a trial: the host, the model, the weights, the inputs. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -25,6 +26,8 @@ static double changed(enum trial_change what, double x, int64_t i)
 	case CHANGE_SIGNED: return (uint64_t)i * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
 	case CHANGE_SMALL: return 0x1p-10 * x;
+	case CHANGE_LARGE: return 1000.0 * rint(2.0 * x);
+	case CHANGE_OFFSET: return x - 1000.0;
 	default: return x;
 	}
 }
@@ -84,6 +87,21 @@ static int take_row(struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* A mask of ones gets gaps; among other integers some are the one that losses leave out. */
+static void change_integers(const struct tensor *t)
+{
+	int64_t n = tensor_numel(t);
+	char *p = tensor_data(t);
+	size_t size = (size_t)dtype_size(t->dt);
+	int mask = 1;
+
+	for (int64_t i = 0; i < n && mask; i++)
+		mask = dtype_load(t->dt, p + (size_t)i * size) == 0.0 || dtype_load(t->dt, p + (size_t)i * size) == 1.0;
+	for (int64_t i = 0; i < n; i++, p += size)
+		if (mask ? i % 3 == 1 : i % 7 == 3)
+			dtype_store(t->dt, p, mask ? 0.0 : -100.0);
+}
+
 static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct change *c = ctx;
@@ -98,8 +116,12 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 			return 0;
 		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
 	}
-	if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t))
+	if (c->what == CHANGE_INTEGERS) {
+		if (!dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t))
+			change_integers(&obj->t);
+	} else if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t)) {
 		change_values(&obj->t, c->what);
+	}
 	return 0;
 }
 

@@ -19,6 +19,8 @@ PROGRAM = Path(os.environ.get("TRITONRL", ROOT / "tritonrl"))
 # Largest |a - b| / (|b| + rms(b)): of an fp64 run rounded once, and of a run in the dtype itself.
 ROUNDED = {torch.float32: 2e-7, torch.float16: 1e-3}
 OWN = {torch.float32: 1e-4, torch.float16: 2e-2}
+# Sets that are ill-conditioned on purpose: PyTorch's own fp32 is so much further from fp64 there.
+FURTHER = {"large": 100.0, "offset": 100.0}
 
 # Forms that the generator does not make: sizes in a tuple, several outputs, buffers, eval mode.
 OTHER = {
@@ -92,7 +94,7 @@ class ModelNew(nn.Module):
 def rows(tmp, count):
     """Candidates as JSONL rows: id, task, candidate, and whether they are right."""
     made = tmp / "tasks.jsonl"
-    subprocess.run([PROGRAM, "tasks", "--level", "1,2,3", "--count", str(count), "--seed", "5", "--out", made], check=True, capture_output=True)
+    subprocess.run([PROGRAM, "tasks", "--style", "plain", "--level", "1,2,3", "--count", str(count), "--seed", "5", "--out", made], check=True, capture_output=True)
     for line in made.read_text().splitlines():
         row = json.loads(line)
         yield row["id"], row["task"], row["solution"], True
@@ -111,13 +113,15 @@ def load(path):
 
 
 def distance(got, want):
+    most = torch.finfo(want.dtype).max if want.is_floating_point() else float("inf")
     got, want = got.double(), want.double()
     if got.shape != want.shape:
         return float("inf")
     if not want.numel():
         return 0.0
-    rms = want.square().mean().sqrt()
-    same = got == want
+    # What the dtype does not hold is infinite there, and finite in fp64.
+    same = (got == want) | (want.isinf() & (got.abs() > most) & (got.sign() == want.sign()))
+    rms = want.masked_fill(want.isinf(), 0.0).square().mean().sqrt()
     off = ((got - want).abs() / (want.abs() + rms)).masked_fill(same, 0.0)
     return off.max().item() if not off.isnan().any() else float("inf")
 
@@ -156,15 +160,16 @@ def check_folder(path, right, worst):
         bad.append("get_inputs of task.py draws other shapes than were dumped")
     if len(exact) != len(want) or not want:
         return [f"{len(want)} results expected, {len(exact)} given by PyTorch"], 0.0
+    further = FURTHER.get(path.name, 1.0)
     for i, w in enumerate(want):
         dt = w.dtype if w.dtype in OWN else torch.float32
-        a, b = distance(exact[i], w), distance(own[i], w)
+        a, b = distance(exact[i], w), distance(own[i], w) / further
         worst[0], worst[1] = max(worst[0], a / ROUNDED[dt]), max(worst[1], b / OWN[dt])
         if not a <= ROUNDED[dt] or not b <= OWN[dt]:
             bad.append(f"expected.{i}: PyTorch in fp64 is {a:.2g} away, in {dt} {b:.2g}")
     if len(got) != len(want):
         return bad + [f"{len(got)} results dumped as given"], 0.0
-    off = max(distance(g, w) / OWN.get(w.dtype, 1e-4) for g, w in zip(got, want))
+    off = max(distance(g, w) / OWN.get(w.dtype, 1e-4) for g, w in zip(got, want)) / further
     if right and not off <= 1.0:
         bad.append(f"a correct candidate is {off:.2g} tolerances away")
     return bad, off
@@ -190,7 +195,7 @@ def main():
                 passed, failed = passed + (not bad), failed + bool(bad)
                 for text in bad:
                     print(f"{name} {path.name}: {text}")
-            seen = {i["kind"] for i in verdict["inputs"]}
+            seen = {i["kind"] for i in verdict["inputs"] if "skipped" not in i}
             ok = (verdict["verdict"] == "correct") == right and seen <= {f.name for f in folders} and (right or max(offs) > 1.0)
             passed, failed = passed + ok, failed + (not ok)
             if not ok:

@@ -199,7 +199,8 @@ static void test_signs_are_the_tasks(void **state)
 /* A limit that no draw of the task reaches: a stronger set is added, which is general's alone. */
 static void test_stronger_inputs(void **state)
 {
-	static const char limit[] = "        x = F.hardtanh(x, -20.0, 1e6)\n        return x * 2.0\n";
+	/* Between -40 and -20 only `wide` has values. */
+	static const char limit[] = "        x = torch.where(x < -40.0, x, F.hardtanh(x, -20.0, 1e6))\n        return x * 2.0\n";
 	struct judge *j = open_judge(0), *off = open_judge(1u << EXT_mutation);
 	struct task *t = open_task(j, limit, "rand"), *weak = open_task(off, limit, "rand");
 	struct verdict v = judge_value(j, t, "x * 2.0", "");
@@ -210,7 +211,7 @@ static void test_stronger_inputs(void **state)
 	assert_true(v.correct && v.general.ran && !v.general.correct);
 	assert_int_equal(v.task.survivors, 0);
 	assert_true(v.task.mutants > 1);
-	v = judge_value(j, t, "tl.minimum(tl.maximum(x, -20.0), 1e6) * 2.0", "");
+	v = judge_value(j, t, "tl.where(x < -40.0, x, tl.minimum(tl.maximum(x, -20.0), 1e6)) * 2.0", "");
 	assert_true(v.correct && v.general.correct);
 	task_free(t);
 	task_free(weak);
