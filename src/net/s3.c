@@ -151,10 +151,10 @@ static int find_place(const struct s3 *s, const struct s3_call *c, struct place 
 	buf_addc(&p->path, '/');
 	if (s->path_style)
 		buf_addf(&p->path, c->key ? "%s/" : "%s", s->bucket);
-	if (c->key && !c->bucket_absolute)
+	if (c->key) {
 		http_encode(&p->path, str_of(s->prefix), 1);
-	if (c->key)
 		http_encode(&p->path, str_of(c->key), 1);
+	}
 	buf_addf(&p->url, "%s://%s%s%s%s", s->scheme, buf_cstr(&p->host), buf_cstr(&p->path), c->query && *c->query ? "?" : "", c->query ? c->query : "");
 	return buf_check(&p->host, e) || buf_check(&p->path, e) || buf_check(&p->url, e) ? -1 : 0;
 }

@@ -3,7 +3,7 @@
  * An upload of parts is invisible until it is completed, and completing carries the condition. A part
  * is hashed as it is sent, so the file is read once; the digest of the whole goes into the object's
  * metadata, because S3's own checksum of a multipart object is one of checksums. A download asks for
- * ranges of one version (If-Match), writes each to its place, and is hashed whole before it gets its name. */
+ * ranges, writes each to its place, and is hashed whole before it gets its name. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

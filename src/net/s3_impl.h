@@ -35,7 +35,6 @@ struct s3_call {
 	int (*sink)(void *ctx, const void *p, size_t n);
 	int (*rewind)(void *ctx);     /* before each attempt: the sink starts again */
 	void *sink_ctx;
-	int bucket_absolute;          /* the key is not below the prefix */
 };
 
 /* What ended it: 0 and a reply of status 2xx or one of those the caller can do something with (404,
