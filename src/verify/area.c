@@ -113,7 +113,8 @@ static int sane_form(const struct run_form *f, const struct run_order *o)
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
 	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) || !is_text(r->err.text, sizeof r->err.text) ||
-	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0)
+	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0 || r->path.n < 0 ||
+	    r->path.n > HOST_PATH)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;

@@ -204,23 +204,35 @@ static void choice_forget(struct funnel *f)
 	f->v->stage = STAGE_ast;
 }
 
-/* 0: the sizes of the task are known, or that they cannot be. */
+/* A runner whose candidate is no program follows nothing, not even the reference. */
+static int check_source(struct funnel *f)
+{
+	int rc;
+
+	f->orders.n = 0;
+	rc = attempt_ask(f);
+	return rc ? rc : funnel_take_ast(f);
+}
+
+/* 0: the sizes of the task are known, or that they cannot be; 1: the candidate fails before that. */
 static int learn(struct funnel *f)
 {
 	struct task_choices *c = f->t->choices;
 	int rc;
 
-	if (c->known)
+	if (c->known || !f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
 		return 0;
-	c->known = -1;
-	if (!f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
-		return 0;
+	rc = check_source(f);
+	if (rc)
+		return rc;
 	rc = learn_degrees(f);
 	if (!rc)
 		rc = legal_fit(f, MODULUS_FIRST, WORK_FIRST, c->first) - 1;
 	if (!rc)
 		rc = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, c->larger) - 1;
-	c->known = rc ? -1 : 1;
+	/* A runner that was lost on the way says nothing about the task: the next one learns. */
+	if (f->lost == LOST_NOT)
+		c->known = rc ? -1 : 1;
 	choice_forget(f);
 	return 0;
 }
@@ -376,7 +388,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	if (f->t->at_own)
 		return 0;
 	rc = learn(f);
-	if (rc || c->known < 0)
+	if (rc || c->known <= 0)
 		return rc;
 	memcpy(size, c->first, sizeof size);
 	if (is_own(f->t, size))

@@ -70,3 +70,11 @@ grep -q float8e4nv "$tmp/fp8.py" || fail "the candidate for --gpu was not made"
 "$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu H100 --quiet >/dev/null || fail "fp8 on an H100 is refused"
 "$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu A100 --json >"$tmp/o" 2>/dev/null && fail "fp8 on an A100 passes"
 grep -q '"stage":"compile".*fp8e4nv not supported' "$tmp/o" || fail "fp8 on an A100: $(cat "$tmp/o")"
+
+# What is no program says nothing about the task: sizes are still followed for the candidates after it.
+printf 'def broken(:\n' >"$tmp/first.py"
+printf 'import os\n' >"$tmp/second.py"
+for first in first second; do
+	"$TRITONRL" verify "$tmp/$first.py" "$cheats/a11_large_only.py" --task "$cheats/tasks/relu_large.py" --workers 1 --json 2>/dev/null >"$tmp/o" || true
+	tail -1 "$tmp/o" | grep -q '"correct":false' || fail "a size gate passes after a candidate that is no program"
+done

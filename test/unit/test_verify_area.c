@@ -110,6 +110,8 @@ static void hostile_reports(void **state)
 	REFUSED(r->out.cost.launches = -1);
 	REFUSED(r->out.host_seconds = NAN);
 	REFUSED((r->state = RUN_FAILED, r->diag.reason = REASON_ok));
+	REFUSED(r->path.n = HOST_PATH + 1);
+	REFUSED(r->path.n = -1);
 	/* The area's own orders are not believed. */
 	honest(&f);
 	f.a->order[0].room = UINT64_MAX;
