@@ -15,9 +15,8 @@
 #include "base/progress.h"
 #include "base/thread.h"
 #include "cmd/cmd.h"
-#include "data/keepout.h"
+#include "data/draws.h"
 #include "data/prompt.h"
-#include "gen/gen.h"
 #include "verify/judge_args.h"
 
 struct args {
@@ -57,7 +56,7 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
-enum { BATCH = 512, TRIES = 100000 };
+enum { BATCH = 512, WITHOUT_NEW = 100000 };
 
 struct row {
 	struct gen_plan plan;
@@ -71,11 +70,7 @@ struct row {
 
 struct maker {
 	const struct args *a;
-	struct rng rng;
-	struct gen_levels levels;
-	int split;                 /* -1: all */
-	int plain, hybrid;
-	struct keepout keepout;
+	struct draws draws;
 	struct map seen;
 	struct judge_pool *judges;
 	struct pool *pool;
@@ -108,31 +103,13 @@ static int is_new(struct maker *m, const struct row *r)
 	return entry && m->seen.n > before;
 }
 
-static int wanted(const struct maker *m, const struct gen_plan *p)
-{
-	return (m->split < 0 || (int)gen_plan_split(p) == m->split) && p->n <= m->a->max_ops;
-}
-
 static int draw(const struct maker *m, uint64_t number, struct row *r)
 {
-	struct rng rng;
+	int rc = draws_pair(&m->draws, number, &r->plan, &r->text, &r->err);
 
-	rng_fork(&rng, &m->rng, number);
-	for (int tries = 0; tries < TRIES; tries++) {
-		gen_plan_draw(&r->plan, m->levels.v[number % (uint64_t)m->levels.n], m->plain, &rng);
-		if (!wanted(m, &r->plan))
-			continue;
-		r->plan.hybrid = m->hybrid;
-		gen_texts_clear(&r->text);
-		if (gen_emit(&r->plan, &r->text, &r->err))
-			return -1;
-		if (keepout_has(&m->keepout, buf_str(&r->text.task)))
-			continue;
-		snprintf(r->id, sizeof r->id, "l%d-%016llx", r->plan.level,
-			 (unsigned long long)hash_xxh64(r->text.task.p, r->text.task.n, 1));
-		return 0;
-	}
-	return err_set(&r->err, ERR_RANGE, "no task of this kind in %d draws", TRIES);
+	if (!rc)
+		draws_id(&r->plan, &r->text, r->id);
+	return rc;
 }
 
 static void draw_rows(void *ctx, size_t begin, size_t end)
@@ -141,23 +118,6 @@ static void draw_rows(void *ctx, size_t begin, size_t end)
 
 	for (size_t i = begin; i < end; i++)
 		m->row[i].rc = draw(m, m->next + i, &m->row[i]);
-}
-
-static void json_message(struct jw *w, const char *role, struct str content)
-{
-	jw_begin(w, '{');
-	jw_key(w, "role"), jw_cstr(w, role);
-	jw_key(w, "content"), jw_str(w, content);
-	jw_end(w, '}');
-}
-
-static void json_messages(struct jw *w, struct str task, struct str answer)
-{
-	jw_key(w, "messages");
-	jw_begin(w, '[');
-	json_message(w, "user", task);
-	json_message(w, "assistant", answer);
-	jw_end(w, ']');
 }
 
 static void json_row(struct jw *w, const struct row *r)
@@ -189,7 +149,7 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 		buf_addstr(&text, buf_str(&r->text.task));
 	}
 	if (!strcmp(form, "messages")) {
-		json_messages(w, buf_str(&r->text.task), buf_str(&text));
+		jw_key(w, "messages"), prompt_messages(w, (struct str){ .p = NULL }, buf_str(&r->text.task), buf_str(&text));
 	} else if (!strcmp(form, "completion")) {
 		jw_key(w, "prompt"), jw_str(w, buf_str(&r->text.task));
 		jw_key(w, "completion"), jw_str(w, buf_str(&text));
@@ -297,7 +257,7 @@ static int make_batch(struct maker *m)
 	}
 	m->drawn += (int64_t)fresh;
 	m->next += n;
-	if (m->next > (uint64_t)TRIES && m->next > 100 * (uint64_t)(m->drawn + 1))
+	if (m->next > (uint64_t)WITHOUT_NEW && m->next > 100 * (uint64_t)(m->drawn + 1))
 		return err_set(m->e, ERR_RANGE, "no more new tasks of this kind after %lld", (long long)m->drawn);
 	if (m->a->verify && judge_batch(m, n))
 		return -1;
@@ -331,20 +291,23 @@ static int open_judges(struct maker *m)
 static int open_all(struct maker *m)
 {
 	static const char *const names[] = { "train", "validation", "test" };
+	struct draws *d = &m->draws;
 
-	m->split = -1;
+	if (draws_init(d, (uint64_t)m->a->seed, "tasks", m->e))
+		return -1;
+	d->split = -1;
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(m->a->split, names[i]))
-			m->split = i;
-	m->plain = !strcmp(m->a->style, "plain");
-	m->hybrid = m->a->judge.judge.track == TRACK_HYBRID;
-	rng_init(&m->rng, (uint64_t)m->a->seed, "tasks");
-	if (gen_levels_parse(&m->levels, m->a->level.v, m->a->level.n, m->e) || keepout_init(&m->keepout, m->e))
+			d->split = i;
+	d->plain = !strcmp(m->a->style, "plain");
+	d->hybrid = m->a->judge.judge.track == TRACK_HYBRID;
+	d->max_ops = (int)m->a->max_ops;
+	if (gen_levels_parse(&d->levels, m->a->level.v, m->a->level.n, m->e))
 		return -1;
-	if (!m->levels.n)
-		m->levels.v[m->levels.n++] = 2;
+	if (!d->levels.n)
+		d->levels.v[d->levels.n++] = 2;
 	for (size_t i = 0; i < m->a->decontaminate.n; i++)
-		if (keepout_add(&m->keepout, m->a->decontaminate.v[i], m->e))
+		if (keepout_add(&d->keepout, m->a->decontaminate.v[i], m->e))
 			return -1;
 	if (m->a->verify && open_judges(m))
 		return -1;
@@ -394,7 +357,7 @@ static void close_all(struct maker *m)
 		gen_texts_release(&m->row[i].text);
 	mem_free(m->row);
 	map_release(&m->seen);
-	keepout_release(&m->keepout);
+	draws_release(&m->draws);
 	if (m->out && m->out != stdout)
 		fclose(m->out);
 	else if (m->ended && !freopen("/dev/null", "w", stdout))

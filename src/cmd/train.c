@@ -24,7 +24,7 @@ static int train_stages(const struct train_args *a, const struct run_env *v, str
 
 	buf_release(&path);
 	if (strcmp(a->stage, "rl") && !done)
-		rc = run_sft(v, &a->policy, &a->sft, &done, e);
+		rc = run_sft(v, a, &done, e);
 	if (!rc && strcmp(a->stage, "sft") && !stop_requested())
 		rc = run_rl(v, &rl, &done, e);
 	return rc;
@@ -55,6 +55,8 @@ static int run(const struct train_args *a, const struct opt_parsed *p, struct er
 
 	if (!a->out)
 		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
+	if (strcmp(a->stage, "rl") && run_sft_check(a, e))
+		return -1;
 	rc = run_open(&v, a->out, (uint64_t)a->seed, &a->policy, e);
 	if (!rc)
 		rc = keep_config(a, buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;

@@ -12,8 +12,9 @@ enum { RL_PART = GEN_SPLITS };
 
 int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct err *e)
 {
-	rng_init(&s->rng, o->seed, "prepare");
-	s->plain = o->plain;
+	if (draws_init(&s->draws, o->seed, "prepare", e))
+		return -1;
+	s->draws.plain = o->plain;
 	s->rising = o->rising;
 	s->want[GEN_TRAIN] = o->count;
 	s->want[GEN_VALIDATION] = (int64_t)ceil((double)o->count * o->validation);
@@ -21,7 +22,7 @@ int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct e
 	s->want[RL_PART] = o->rl_count;
 	for (int i = 0; i <= RL_PART; i++)
 		s->total += s->want[i];
-	if (keepout_init(&s->keepout, e) || gen_levels_parse(&s->levels[0], o->level.v, o->level.n, e) ||
+	if (gen_levels_parse(&s->levels[0], o->level.v, o->level.n, e) ||
 	    gen_levels_parse(&s->levels[1], o->rl_level.v, o->rl_level.n, e))
 		return -1;
 	if (!s->levels[0].n)
@@ -42,13 +43,9 @@ static int is_new(struct prep_source *s)
 static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_split split, struct err *e)
 {
 	for (int tries = 0; tries < 100000; tries++) {
-		gen_plan_draw(p, level, s->plain, &s->rng);
-		if (gen_plan_split(p) != split)
-			continue;
-		gen_texts_clear(&s->text);
-		if (gen_emit(p, &s->text, e))
+		if (draws_pair_of(&s->draws, s->drawn++, level, (int)split, p, &s->text, e))
 			return -1;
-		if (is_new(s) && !keepout_has(&s->keepout, buf_str(&s->text.task)))
+		if (is_new(s))
 			return 0;
 	}
 	return err_set(e, ERR_RANGE, "the generator has no more new tasks of level %d for %s", level, gen_split_name(split));
@@ -74,6 +71,7 @@ static int next_level(const struct prep_source *s, int part)
 int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e)
 {
 	struct gen_plan plan;
+	char id[32];
 	int part = 0, rl;
 
 	while (part <= RL_PART && s->made[part] == s->want[part])
@@ -91,7 +89,8 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 	row->solution = keep(row, &s->text.solution);
 	row->plan = keep(row, &s->text.plan);
 	row->ops = keep(row, &s->text.ops);
-	row->id = arena_printf(&row->arena, "l%d-%016llx", row->level, (unsigned long long)hash_xxh64(row->task.p, row->task.n, 1));
+	draws_id(&plan, &s->text, id);
+	row->id = arena_strndup(&row->arena, id, strlen(id));
 	return row->id && row->task.p && row->solution.p && row->plan.p && row->ops.p ? 1 : err_nomem(e);
 }
 

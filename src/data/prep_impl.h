@@ -4,13 +4,12 @@
 
 #include "base/json_rows.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/thread.h"
 #include "data/difficulty.h"
 #include "data/prep.h"
 #include "data/sketch.h"
 #include "data/taskset.h"
-#include "data/keepout.h"
+#include "data/draws.h"
 #include "gen/gen.h"
 #include "tok/tok.h"
 
@@ -45,15 +44,14 @@ struct prep_source {
 	int64_t number, total;         /* rows or bytes, for progress */
 	struct json_rows rows;
 	struct taskset tasks;
-	struct rng rng;                /* built-in */
+	struct draws draws;            /* built-in */
+	uint64_t drawn;                /* pairs so far */
 	struct map seen;
-	struct keepout keepout;        /* of the generator's tasks */
 	struct gen_texts text;
 	int64_t made[GEN_SPLITS + 1], want[GEN_SPLITS + 1];   /* by split; the last: RL tasks */
 	int64_t again;                 /* draws to replace dropped ones */
 	struct gen_levels levels[2];   /* of pairs, of RL tasks */
 	int rising;
-	int plain;
 };
 
 int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o, struct err *e);

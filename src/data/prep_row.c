@@ -228,14 +228,6 @@ static int examine_solution(struct prep_work *w, struct prep_row *row, struct er
 
 /* --- the training row ----------------------------------------------------------------------------- */
 
-static void add_message(struct jw *w, const char *role, struct str content)
-{
-	jw_begin(w, '{');
-	jw_key(w, "role"), jw_cstr(w, role);
-	jw_key(w, "content"), jw_str(w, content);
-	jw_end(w, '}');
-}
-
 static int write_messages(struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	struct buf *system = &w->a, *user = &w->b, *answer = &w->c;
@@ -245,12 +237,7 @@ static int write_messages(struct prep_work *w, struct prep_row *row, struct err 
 
 	buf_clear(system), buf_clear(user), buf_clear(answer);
 	rc = prompt_task(w->o->style, w->o->strict, row->task, system, user, e) || prompt_answer(row->plan, row->solution, answer, e);
-	jw_begin(&out, '[');
-	if (system->n)
-		add_message(&out, "system", buf_str(system));
-	add_message(&out, "user", buf_str(user));
-	add_message(&out, "assistant", buf_str(answer));
-	jw_end(&out, ']');
+	prompt_messages(&out, buf_str(system), buf_str(user), buf_str(answer));
 	row->messages = copy(row, buf_str(&text));
 	rc = rc || buf_check(&text, e) ? -1 : row->messages.p ? 0 : err_nomem(e);
 	buf_release(&text);

@@ -91,6 +91,6 @@ void prep_source_close(struct prep_source *s)
 	json_rows_close(&s->rows);
 	taskset_close(&s->tasks);
 	map_release(&s->seen);
-	keepout_release(&s->keepout);
+	draws_release(&s->draws);
 	gen_texts_release(&s->text);
 }

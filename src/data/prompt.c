@@ -122,3 +122,21 @@ int prompt_answer(struct str plan, struct str solution, struct buf *out, struct 
 	buf_adds(out, "```\n");
 	return buf_check(out, e);
 }
+
+static void add_message(struct jw *w, const char *role, struct str content)
+{
+	jw_begin(w, '{');
+	jw_key(w, "role"), jw_cstr(w, role);
+	jw_key(w, "content"), jw_str(w, content);
+	jw_end(w, '}');
+}
+
+void prompt_messages(struct jw *w, struct str system, struct str user, struct str assistant)
+{
+	jw_begin(w, '[');
+	if (system.n)
+		add_message(w, "system", system);
+	add_message(w, "user", user);
+	add_message(w, "assistant", assistant);
+	jw_end(w, ']');
+}

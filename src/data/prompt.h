@@ -8,6 +8,7 @@
 #define DATA_PROMPT_H
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/str.h"
 
 enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL };
@@ -19,5 +20,7 @@ int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e);
 /* The assistant's message: plan, then the solution in a fence. */
 int prompt_answer(struct str plan, struct str solution, struct buf *out, struct err *e);
+/* The conversation as a JSON array; an empty system message is left out. */
+void prompt_messages(struct jw *w, struct str system, struct str user, struct str assistant);
 
 #endif

@@ -165,7 +165,7 @@ static int connect(struct pipeline *p, struct err *e)
 		p->prepare.out = arena_printf(&p->arena, "%s/data/processed", p->out);
 	if (!p->prepare.out)
 		return err_nomem(e);
-	if (!p->sft.sft.data.n && has_stage(p, PIPELINE_prepare) && add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
+	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && has_stage(p, PIPELINE_prepare) && add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
 		return -1;
 	if (p->eval.eval.tasks && add_word(p, &p->prepare.decontaminate, p->eval.eval.tasks, e))
 		return -1;

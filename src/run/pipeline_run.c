@@ -99,7 +99,7 @@ static int do_sft(struct running *r)
 	if (run_final(r->p->out, "sft_final", &path))
 		say_done(PIPELINE_sft);
 	else
-		rc = run_sft(&r->v, &r->p->sft.policy, &r->p->sft.sft, &r->done, r->e);
+		rc = run_sft(&r->v, &r->p->sft, &r->done, r->e);
 	buf_release(&path);
 	return rc || !r->done ? rc : tidy(r, "sft");
 }

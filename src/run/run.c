@@ -104,21 +104,53 @@ int run_final(const char *out, const char *name, struct buf *path)
 	return file_exists(buf_cstr(path)) && !checkpoint_verify(buf_cstr(path), NULL, NULL);
 }
 
-int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_opts *s, int *done, struct err *e)
+int run_sft_check(const struct train_args *a, struct err *e)
 {
-	struct sft_opts o = *s;
-	struct sft_result r;
+	int drawn = a->draws.levels.n > 0;
+
+	if (!a->sft.data.n && !drawn)
+		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl, or --stream 1,2,3");
+	if (a->sft.data.n && drawn)
+		return err_set(e, ERR_USAGE, "--data and --stream do not go together");
+	return drawn && !a->sft.steps ? err_set(e, ERR_USAGE, "--stream has no end: say --steps") : 0;
+}
+
+/* Rows from the generator, where the options say so; `rows` must be released then. */
+static int choose_rows(const struct train_args *a, struct sft_opts *o, struct draws_rows *rows, struct err *e)
+{
+	if (!a->draws.levels.n)
+		return 0;
+	rows->style = a->sample.style;
+	if (draws_rows_init(rows, &a->draws, o->seed, (uint64_t)o->steps * (uint64_t)o->batch * (uint64_t)MAX(o->accumulate, 1), e))
+		return -1;
+	rows->draws.hybrid = a->judge.judge.track == TRACK_HYBRID;
+	o->row = draws_row;
+	o->row_ctx = rows;
+	return 0;
+}
+
+static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows, struct sft_result *r, struct err *e)
+{
+	struct sft_opts o = a->sft;
 
 	o.out = v->out;
 	o.seed = v->seed;
-	if (!o.data.n)
-		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl");
-	if (policy_args_options(p, o.seed, &o.policy, e))
+	if (run_sft_check(a, e) || choose_rows(a, &o, rows, e) || policy_args_options(&a->policy, o.seed, &o.policy, e))
 		return -1;
 	o.policy.trainer.apart = !o.pack;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	if (sft_run(v->dev, v->store, &o, &r, e))
+	return sft_run(v->dev, v->store, &o, r, e);
+}
+
+int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
+{
+	struct draws_rows rows = { .style = PROMPT_COMPACT };
+	struct sft_result r;
+	int rc = sft_stage(v, a, &rows, &r, e);
+
+	draws_rows_release(&rows);
+	if (rc)
 		return -1;
 	*done = r.done;
 	if (r.done)

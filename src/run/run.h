@@ -24,7 +24,8 @@ void run_close(struct run_env *v);
 int run_keep_config(const char *out, const char *name, struct str text, struct buf *kept, struct err *e);
 
 /* Each sets *done to 0 if it was stopped on request: the same call continues. */
-int run_sft(const struct run_env *v, const struct policy_args *p, const struct sft_opts *s, int *done, struct err *e);
+int run_sft_check(const struct train_args *a, struct err *e);      /* whether the options say what to train on */
+int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e);
 
 struct run_rl_args {
 	const struct policy_args *policy;

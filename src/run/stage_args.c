@@ -7,6 +7,7 @@ const struct opt train_opts[] = {
 	OPT_INT(struct train_args, seed, "seed", 0, 9e15, 1, "same seed, same machine: same bits"),
 	OPT_INCLUDE(struct train_args, policy, policy_args_table, "Model and optimiser"),
 	OPT_INCLUDE(struct train_args, sft, sft_opt_table, "Supervised stage"),
+	OPT_INCLUDE(struct train_args, draws, draws_opt_table, NULL),
 	OPT_INCLUDE(struct train_args, rl, rl_opt_table, "Reinforcement stage"),
 	OPT_INCLUDE(struct train_args, sample, rollout_opt_table, "Sampling"),
 	OPT_INCLUDE(struct train_args, judge, judge_args_table, "The judge"),

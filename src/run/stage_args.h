@@ -2,6 +2,7 @@
 #ifndef RUN_STAGE_ARGS_H
 #define RUN_STAGE_ARGS_H
 
+#include "data/draws.h"
 #include "eval/eval_args.h"
 #include "rl/rl.h"
 #include "train/train_args.h"
@@ -13,6 +14,7 @@ struct train_args {
 	int64_t seed;
 	struct policy_args policy;
 	struct sft_opts sft;
+	struct draws_opts draws;
 	struct rl_opts rl;
 	struct rollout_opts sample;
 	struct judge_args judge;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-struct build {
+struct dataset_rows {
 	struct dataset *d;
 	const struct tok *t;
 	struct tok_enc *x;
@@ -18,13 +18,13 @@ struct build {
 	struct err *e;
 };
 
-static int add_token(struct build *b, int32_t id, float weight)
+static int add_token(struct dataset_rows *b, int32_t id, float weight)
 {
 	return vec_push(&b->d->tokens, id) || vec_push(&b->d->weights, weight) ? err_nomem(b->e) : 0;
 }
 
 /* Encodes a piece of text with one weight for all its tokens. */
-static int add_text(struct build *b, struct str text, float weight)
+static int add_text(struct dataset_rows *b, struct str text, float weight)
 {
 	b->ids.n = 0;
 	if (tok_encode(b->x, text, 0, &b->ids, b->e))
@@ -36,7 +36,7 @@ static int add_text(struct build *b, struct str text, float weight)
 }
 
 /* Ends the sequence: cut to length, dropped when nothing in it is trained. */
-static int end_seq(struct build *b)
+static int end_seq(struct dataset_rows *b)
 {
 	struct dataset *d = b->d;
 	struct dataset_seq s = { .at = b->start, .n = (int)MIN(d->tokens.n - b->start, (size_t)b->max_length) };
@@ -55,12 +55,12 @@ static int end_seq(struct build *b)
 	return vec_push(&d->seqs, s) ? err_nomem(b->e) : 0;
 }
 
-static int add_eos(struct build *b)
+static int add_eos(struct dataset_rows *b)
 {
 	return tok_eos(b->t) >= 0 ? add_token(b, tok_eos(b->t), 1.0f) : 0;
 }
 
-static int add_pair(struct build *b, struct str prompt, struct str completion)
+static int add_pair(struct dataset_rows *b, struct str prompt, struct str completion)
 {
 	return add_text(b, prompt, 0.0f) || add_text(b, completion, 1.0f) || add_eos(b) ? -1 : end_seq(b);
 }
@@ -104,7 +104,7 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 }
 
 /* The first n messages as text; NULL JSON on failure. */
-static int render_first(struct build *b, const struct json *messages, size_t n, int prompt, struct buf *out)
+static int render_first(struct dataset_rows *b, const struct json *messages, size_t n, int prompt, struct buf *out)
 {
 	struct buf text = BUF_INIT;
 	struct jw w = { .out = &text };
@@ -126,7 +126,7 @@ static int render_first(struct build *b, const struct json *messages, size_t n, 
 }
 
 /* Splits the text where an assistant's turn begins and ends; what it says is trained. */
-static int add_turn(struct build *b, const struct json *messages, size_t i, struct buf *before, struct buf *after, size_t *done)
+static int add_turn(struct dataset_rows *b, const struct json *messages, size_t i, struct buf *before, struct buf *after, size_t *done)
 {
 	int assistant = str_is(json_str(json_get(json_at(messages, i), "role"), ""), "assistant");
 
@@ -143,7 +143,7 @@ static int add_turn(struct build *b, const struct json *messages, size_t i, stru
 	return 0;
 }
 
-static int add_messages(struct build *b, const struct json *messages)
+static int add_messages(struct dataset_rows *b, const struct json *messages)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;
 	size_t done = 0;
@@ -160,7 +160,7 @@ static int add_messages(struct build *b, const struct json *messages)
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-static int add_row(struct build *b, const struct json *row)
+static int add_row(struct dataset_rows *b, const struct json *row)
 {
 	const struct json *m = json_get(row, "messages"), *text = json_get(row, "text");
 	struct str prompt, completion;
@@ -174,44 +174,72 @@ static int add_row(struct build *b, const struct json *row)
 	return add_pair(b, prompt, completion);
 }
 
-static int begin(struct build *b, struct dataset *d, const struct tok *t, struct tok_enc *x, int max_length, struct err *e)
+struct dataset_rows *dataset_rows_new(struct dataset *d, const struct tok *t, int max_length, struct err *e)
 {
-	*b = (struct build){ .d = d, .t = t, .x = x, .max_length = max_length, .start = d->tokens.n, .e = e };
-	return 0;
+	struct dataset_rows *b = mem_zalloc(sizeof *b);
+
+	if (!b) {
+		err_nomem(e);
+		return NULL;
+	}
+	*b = (struct dataset_rows){ .d = d, .t = t, .x = tok_enc_new(t, e), .max_length = max_length, .start = d->tokens.n };
+	if (!b->x) {
+		mem_free(b);
+		return NULL;
+	}
+	return b;
+}
+
+int dataset_rows_add(struct dataset_rows *b, struct str json, struct err *e)
+{
+	struct json *row = json_parse(json, e);
+	int rc;
+
+	b->e = e;
+	rc = row ? add_row(b, row) : -1;
+	json_free(row);
+	return rc;
+}
+
+void dataset_rows_free(struct dataset_rows *b)
+{
+	if (!b)
+		return;
+	tok_enc_free(b->x);
+	mem_free(b->ids.v);
+	mem_free(b);
+}
+
+static int load_lines(struct dataset_rows *b, struct line_reader *r, const char *path, struct err *e)
+{
+	struct str line;
+	int rc;
+
+	while ((rc = lines_next(r, &line, e)) > 0)
+		if (str_trim(line).n && dataset_rows_add(b, line, e)) {
+			err_wrap(e, "'%s' line %lld", path, (long long)r->number);
+			return -1;
+		}
+	return rc;
 }
 
 int dataset_load(struct dataset *d, const struct tok *t, const char *path, int max_length, struct err *e)
 {
+	struct dataset_rows *b = dataset_rows_new(d, t, max_length, e);
 	struct line_reader r;
-	struct str line;
-	struct build b;
-	struct tok_enc *x = tok_enc_new(t, e);
-	int rc;
+	int rc = b ? lines_open(&r, path, e) : -1;
 
-	if (!x)
-		return -1;
-	begin(&b, d, t, x, max_length, e);
-	if (lines_open(&r, path, e)) {
-		tok_enc_free(x);
-		return -1;
+	if (!rc) {
+		rc = load_lines(b, &r, path, e);
+		lines_close(&r);
 	}
-	while ((rc = lines_next(&r, &line, e)) > 0) {
-		struct json *row;
-
-		if (!str_trim(line).n)
-			continue;
-		row = json_parse(line, e);
-		rc = row ? add_row(&b, row) : -1;
-		json_free(row);
-		if (rc) {
-			err_wrap(e, "'%s' line %lld", path, (long long)r.number);
-			break;
-		}
-	}
-	lines_close(&r);
-	tok_enc_free(x);
-	mem_free(b.ids.v);
+	dataset_rows_free(b);
 	return rc;
+}
+
+void dataset_clear(struct dataset *d)
+{
+	d->tokens.n = d->weights.n = d->seqs.n = 0;
 }
 
 void dataset_release(struct dataset *d)

@@ -25,6 +25,13 @@ struct dataset {
 /* Appends the rows of a file. */
 int dataset_load(struct dataset *d, const struct tok *t, const char *path, int max_length, struct err *e);
 void dataset_release(struct dataset *d);
+void dataset_clear(struct dataset *d);         /* no sequence is left; the memory is kept */
+
+/* Row after row. A row in which nothing is trained counts as empty and adds no sequence. */
+struct dataset_rows;
+struct dataset_rows *dataset_rows_new(struct dataset *d, const struct tok *t, int max_length, struct err *e);
+int dataset_rows_add(struct dataset_rows *r, struct str json, struct err *e);
+void dataset_rows_free(struct dataset_rows *r);
 
 /* The text of a conversation so far, ready for the model to answer. */
 int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e);

@@ -9,18 +9,16 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "train/checkpoint.h"
-#include "train/dataset.h"
 #include "train/metrics.h"
 
 struct sft {
 	const struct sft_opts *o;
 	struct policy p;
-	struct dataset d;
+	struct tok *tok;
+	struct feed *feed;
 	struct metrics m;
 	struct progress bar;
 	char *checkpoints;
-	uint32_t *order;
-	int64_t order_epoch;
 	int64_t step, total;
 	int64_t saved;                 /* step of the newest checkpoint; -1: none */
 	int per_step;
@@ -28,22 +26,6 @@ struct sft {
 	struct store *store;
 	int64_t tokens, started_ns;    /* of this process, for the rate shown */
 };
-
-/* Sequence number k of the whole run: its epoch's permutation. */
-static int pick(struct sft *s, int64_t k, struct train_seq *out)
-{
-	int64_t n = (int64_t)s->d.seqs.n;
-	const struct dataset_seq *q;
-
-	if (k / n != s->order_epoch) {
-		s->order_epoch = k / n;
-		if (dataset_order(&s->d, s->o->seed, s->order_epoch, s->o->shuffle, s->order))
-			return -1;
-	}
-	q = &s->d.seqs.v[s->order[k % n]];
-	*out = (struct train_seq){ .tokens = s->d.tokens.v + q->at, .weight = s->d.weights.v + q->at, .n = q->n };
-	return 0;
-}
 
 static int save(struct sft *s, const char *name, int exact, struct err *e)
 {
@@ -71,10 +53,8 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	struct train_report rep;
 	struct store_step row;
 
-	for (int i = 0; i < s->per_step; i++)
-		if (pick(s, s->step * s->per_step + i, &s->seq[i]))
-			return -1;
-	if (trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
+	if (feed_step(s->feed, s->step, s->seq, e) ||
+	    trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
 		return -1;
 	s->step++;
 	row = (struct store_step){ .stage = "sft", .step = s->step, .loss = rep.loss, .lr = rep.optim.lr,
@@ -101,6 +81,20 @@ static int resume_step(const char *path, int64_t *step, struct err *e)
 	return rc;
 }
 
+static int open_feed(struct sft *s, struct err *e)
+{
+	const struct sft_opts *o = s->o;
+	struct feed_opts f = { .data = o->data, .row = o->row, .ctx = o->row_ctx, .max_length = o->max_length, .shuffle = o->shuffle,
+			       .seed = o->seed, .per_step = o->batch * MAX(o->accumulate, 1) };
+
+	s->per_step = f.per_step;
+	s->tok = tok_open(o->policy.tokenizer ? o->policy.tokenizer : o->policy.model, e);
+	s->feed = s->tok ? feed_open(&f, s->tok, e) : NULL;
+	if (s->feed)
+		s->total = o->steps ? o->steps : MAX((int64_t)1, feed_epoch(s->feed) * o->epochs / s->per_step);
+	return s->feed ? 0 : -1;
+}
+
 /* Opens everything, at the newest checkpoint if there is one. */
 static int open_all(struct sft *s, struct dev *dev, struct err *e)
 {
@@ -114,19 +108,9 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "sft", &latest, e) : err_nomem(e);
 	rc = found < 0 || (found && resume_step(buf_cstr(&latest), &s->step, e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
+	if (!rc)
+		rc = open_feed(s, e);
 	if (!rc) {
-		struct tok *t = tok_open(po.tokenizer ? po.tokenizer : po.model, e);
-
-		rc = t ? 0 : -1;
-		for (size_t i = 0; i < o->data.n && !rc; i++)
-			rc = dataset_load(&s->d, t, o->data.v[i], o->max_length, e);
-		tok_free(t);
-	}
-	if (!rc && !s->d.seqs.n)
-		rc = err_set(e, ERR_FORMAT, "there is no row to train on");
-	if (!rc) {
-		s->per_step = o->batch * MAX(o->accumulate, 1);
-		s->total = o->steps ? o->steps : MAX((int64_t)1, (int64_t)s->d.seqs.n * o->epochs / s->per_step);
 		po.trainer.optim.total = s->total;
 		rc = policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e);
 	}
@@ -140,20 +124,19 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 
 static void print_tables(struct sft *s)
 {
-	struct buf b = BUF_INIT;
+	struct buf data = BUF_INIT, b = BUF_INIT;
 
+	feed_describe(s->feed, &data);
 	trainer_table(s->p.trainer, &b);
-	log_info("sft: %zu sequences, %zu tokens, %lld cut to %d, %lld without anything to learn\n%s", s->d.seqs.n, s->d.tokens.n,
-		 (long long)s->d.cut, s->o->max_length, (long long)s->d.empty, buf_cstr(&b));
+	log_info("sft: %s\n%s", buf_cstr(&data), buf_cstr(&b));
+	buf_release(&data);
 	buf_release(&b);
 }
 
 static int train(struct sft *s, struct sft_result *r, struct err *e)
 {
-	s->order_epoch = -1;
-	s->order = mem_array(s->d.seqs.n, sizeof *s->order);
 	s->seq = mem_array((size_t)s->per_step, sizeof *s->seq);
-	if (!s->order || !s->seq)
+	if (!s->seq)
 		return err_nomem(e);
 	print_tables(s);
 	progress_begin(&s->bar, "sft", "steps", s->total);
@@ -182,10 +165,10 @@ int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, stru
 	rc = policy_check(&o->policy, e) || file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, r, e) ? -1 : 0;
 	r->steps = s.step;
 	metrics_close(&s.m);
-	dataset_release(&s.d);
+	feed_close(s.feed);
+	tok_free(s.tok);
 	policy_close(&s.p);
 	mem_free(s.checkpoints);
-	mem_free(s.order);
 	mem_free(s.seq);
 	return rc;
 }

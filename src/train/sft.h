@@ -5,10 +5,13 @@
 
 #include "base/opt.h"
 #include "store/store.h"
+#include "train/feed.h"
 #include "train/policy.h"
 
 struct sft_opts {
 	struct opt_list data;          /* files of JSON lines */
+	feed_row_fn *row;              /* instead of files: rows as they are needed */
+	void *row_ctx;
 	const char *out;               /* run folder */
 	struct policy_opts policy;
 	int64_t epochs, steps;         /* steps 0: as the epochs give */

@@ -1,0 +1,112 @@
+/* Pairs of the generator by number: see draws.h. */
+#include "data/draws.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { TRIES = 100000 };
+
+int draws_init(struct draws *d, uint64_t seed, const char *stream, struct err *e)
+{
+	*d = (struct draws){ .levels = { .v = { 1, 2 }, .n = 2 }, .split = GEN_TRAIN, .max_ops = GEN_STEPS };
+	rng_init(&d->rng, seed, stream);
+	return keepout_init(&d->keepout, e);
+}
+
+void draws_release(struct draws *d)
+{
+	keepout_release(&d->keepout);
+}
+
+int draws_level(const struct draws *d, uint64_t k)
+{
+	uint64_t n = (uint64_t)d->levels.n, open = n;
+
+	if (d->rise)
+		open = MIN(n, 1 + k * n / d->rise);
+	return d->levels.v[k % open];
+}
+
+int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p, struct gen_texts *t, struct err *e)
+{
+	struct rng rng;
+
+	rng_fork(&rng, &d->rng, k);
+	for (int tries = 0; tries < TRIES; tries++) {
+		gen_plan_draw(p, level, d->plain, &rng);
+		if ((split >= 0 && (int)gen_plan_split(p) != split) || p->n > d->max_ops)
+			continue;
+		p->hybrid = d->hybrid;
+		gen_texts_clear(t);
+		if (gen_emit(p, t, e))
+			return -1;
+		if (!keepout_has(&d->keepout, buf_str(&t->task)))
+			return 0;
+	}
+	return err_set(e, ERR_RANGE, "no task of this kind in %d draws", TRIES);
+}
+
+int draws_pair(const struct draws *d, uint64_t k, struct gen_plan *p, struct gen_texts *t, struct err *e)
+{
+	return draws_pair_of(d, k, draws_level(d, k), d->split, p, t, e);
+}
+
+void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32])
+{
+	snprintf(id, 32, "l%d-%016llx", p->level, (unsigned long long)hash_xxh64(t->task.p, t->task.n, 1));
+}
+
+/* --- training without a file ---------------------------------------------------------------------- */
+
+const struct opt draws_opt_table[] = {
+	OPT_LIST(struct draws_opts, levels, "stream", "1,2,3", 1,
+		 "instead of --data: draw a pair of the generator for every sequence, of these levels in turn, as the training goes; needs --steps"),
+	OPT_ENUM(struct draws_opts, plain, "stream-style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
+	OPT_FLAG(struct draws_opts, rising, "stream-rising", 0, "the levels one after the other during the first half, then all"),
+	OPT_END
+};
+
+int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t seed, uint64_t total, struct err *e)
+{
+	if (draws_init(&r->draws, seed, "stream", e) || gen_levels_parse(&r->draws.levels, o->levels.v, o->levels.n, e))
+		return -1;
+	r->draws.plain = o->plain;
+	r->draws.rise = o->rising ? MAX(total / 2, 1) : 0;
+	return 0;
+}
+
+void draws_rows_release(struct draws_rows *r)
+{
+	draws_release(&r->draws);
+}
+
+static int write_row(const struct draws_rows *r, const struct gen_texts *t, struct buf *out, struct err *e)
+{
+	struct buf system = BUF_INIT, user = BUF_INIT, answer = BUF_INIT;
+	struct jw w = { .out = out };
+	int rc = prompt_task(r->style, !r->draws.hybrid, buf_str(&t->task), &system, &user, e) ||
+		 prompt_answer(buf_str(&t->plan), buf_str(&t->solution), &answer, e) ? -1 : 0;
+
+	jw_begin(&w, '{');
+	jw_key(&w, "messages");
+	prompt_messages(&w, buf_str(&system), buf_str(&user), buf_str(&answer));
+	jw_end(&w, '}');
+	buf_release(&system);
+	buf_release(&user);
+	buf_release(&answer);
+	return rc || buf_check(out, e) ? -1 : 0;
+}
+
+int draws_row(void *rows, uint64_t k, struct buf *out, struct err *e)
+{
+	const struct draws_rows *r = rows;
+	struct gen_texts text = { .ops = BUF_INIT };
+	struct gen_plan plan;
+	int rc = draws_pair(&r->draws, k, &plan, &text, e) || write_row(r, &text, out, e) ? -1 : 0;
+
+	gen_texts_release(&text);
+	return rc;
+}
