@@ -41,7 +41,7 @@ struct cmd_usage {
 	const char *select;          /* the option that names one of them, or NULL */
 };
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
-/* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
+/* Prints "tritonrl NAME: text" to stderr; CMD_FAILED, or the code of who stopped it. */
 int cmd_fail(const char *name, const struct err *e);
 /* Says that there is no such command, and which is meant perhaps. */
 int cmd_unknown(const char *name);

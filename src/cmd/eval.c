@@ -129,6 +129,9 @@ static int run(const struct eval_cmd_args *a, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
+	/* Before the work, not after it. */
+	if (a->out && file_mkdirs_for(a->out, e))
+		return -1;
 	if (a->run) {
 		path_join(&path, a->run, "run.db");
 		rc = file_mkdirs(a->run, e) || store_open(&s.store, buf_cstr(&path), e) ? -1 : 0;
