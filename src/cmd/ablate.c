@@ -106,7 +106,7 @@ static char *folder(struct ablation *s, const char *name, int64_t seed)
 static int run_stages(struct ablation *s, struct pipeline *p, unsigned stages)
 {
 	p->stages = stages;
-	return pipeline_run(p, &s->done, s->e);
+	return pipeline_run(p, NULL, &s->done, s->e);
 }
 
 /* Data and supervised stage: the same for all variants of a seed. */

@@ -11,7 +11,7 @@
 int cmd_fail(const char *name, const struct err *e)
 {
 	fprintf(stderr, "tritonrl %s: %s\n", name, e->text);
-	return e->code == ERR_INTERRUPTED && stop_requested() ? cmd_stopped() : CMD_FAILED;
+	return CMD_FAILED;
 }
 
 int cmd_unknown(const char *name)
@@ -41,6 +41,27 @@ int cmd_stopped(void)
 	case STOP_BUDGET: return CMD_BUDGET;
 	default: return CMD_SIGNAL;
 	}
+}
+
+/* Only the first speaks. */
+int cmd_join(struct par **par, struct err *e)
+{
+	if (par_open(par, e))
+		return -1;
+	if (par_first(*par))
+		return 0;
+	progress_set_mode(PROGRESS_QUIET);
+	log_set_level(LOG_WARN);
+	return freopen("/dev/null", "w", stdout) ? 0 : err_errno(e, "cannot open '/dev/null'");
+}
+
+int cmd_part(struct par *par, const char *name, int rc, int stopped, const struct err *e)
+{
+	int failed = rc && e->code != ERR_INTERRUPTED;
+	int code = failed ? cmd_fail(name, e) : stopped || rc ? cmd_stopped() : CMD_OK;
+
+	par_close(par, failed);
+	return code;
 }
 
 /* Breaks a paragraph at 80 columns. */

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/opt.h"
+#include "par/par.h"
 
 /* MACHINE: the machine is taken away; BUDGET: it is spent; SIGNAL: Ctrl-C or SIGTERM. */
 enum cmd_exit { CMD_OK = 0, CMD_NO = 1, CMD_FAILED = 2, CMD_MACHINE = 3, CMD_BUDGET = 4, CMD_SIGNAL = 130 };
@@ -41,11 +42,18 @@ struct cmd_usage {
 	const char *select;          /* the option that names one of them, or NULL */
 };
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
-/* Prints "tritonrl NAME: text" to stderr; CMD_FAILED, or the code of who stopped it. */
+/* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
 int cmd_fail(const char *name, const struct err *e);
 /* Says that there is no such command, and which is meant perhaps. */
 int cmd_unknown(const char *name);
 /* The exit code of work that was stopped before its end, by who stopped it. */
 int cmd_stopped(void);
+
+/* For commands that several processes run together under mpirun or srun: *par is NULL in a process alone. All but
+ * the first print nothing but warnings. */
+int cmd_join(struct par **par, struct err *e);
+/* The end of such a command: says what went wrong, waits for the others, gives the exit code. `stopped`: the work
+ * came to no end. */
+int cmd_part(struct par *par, const char *name, int rc, int stopped, const struct err *e);
 
 #endif

@@ -18,6 +18,7 @@ struct session {
 	const struct eval_cmd_args *a;
 	struct eval_bench *bench;
 	struct store *store;
+	int writes;                    /* this process reports; of several only the first does */
 };
 
 static int is_adapter(const char *dir)
@@ -72,7 +73,7 @@ static int eval_one(struct session *s, size_t number, const char *model, const c
 	name_of(s->a, number, &name);
 	rc = eval_bench_run(s->bench, buf_cstr(&name), model, adapter, ev, e);
 	buf_release(&name);
-	if (!rc && report(s, ev, number, e)) {
+	if (!rc && s->writes && report(s, ev, number, e)) {
 		eval_release(ev);
 		rc = -1;
 	}
@@ -118,25 +119,22 @@ static int eval_all(struct session *s, struct err *e)
 	return rc;
 }
 
-static int run(const struct eval_cmd_args *a, struct err *e)
+static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 {
 	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights,
-				      .seed = (uint64_t)a->seed };
-	struct session s = { .a = a };
+				      .seed = (uint64_t)a->seed, .par = par };
+	struct session s = { .a = a, .writes = par_first(par) };
 	struct buf path = BUF_INIT;
 	struct dev *dev = NULL;
 	int rc = 0;
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
-	/* Before the work, not after it. */
-	if (a->out && file_mkdirs_for(a->out, e))
-		return -1;
-	if (a->run) {
+	if (a->run && s.writes) {
 		path_join(&path, a->run, "run.db");
 		rc = file_mkdirs(a->run, e) || store_open(&s.store, buf_cstr(&path), e) ? -1 : 0;
 	}
-	if (!rc && !(dev = dev_open(a->device, (int)a->threads, e)))
+	if (!rc && !(dev = run_device(par, a->device, a->threads, e)))
 		rc = -1;
 	if (!rc && !(s.bench = eval_bench_open(&ba, dev, s.store, e)))
 		rc = -1;
@@ -153,13 +151,14 @@ int cmd_eval(int argc, char **argv)
 {
 	struct opt_parsed p;
 	struct eval_cmd_args a;
+	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = run(&a, &e);
+	rc = cmd_join(&par, &e) || run(&a, par, &e) ? -1 : 0;
 	opt_release(&p);
-	return rc ? cmd_fail("eval", &e) : CMD_OK;
+	return cmd_part(par, "eval", rc, 0, &e);
 }

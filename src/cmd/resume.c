@@ -26,6 +26,7 @@ int cmd_resume(int argc, char **argv)
 	struct opt_list none = { .n = 0 };
 	struct opt_parsed p;
 	struct args a;
+	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	int done = 0, rc = cmd_parse(&usage, &a, argc, argv, &p);
 
@@ -34,13 +35,13 @@ int cmd_resume(int argc, char **argv)
 	stop_install();
 	if (p.n != 1) {
 		rc = err_set(&e, ERR_USAGE, "name one run folder");
-	} else {
-		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] }, .keep = &a.keep, .again = 1 };
+	} else if (!(rc = cmd_join(&par, &e))) {
+		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] }, .keep = &a.keep, .par = par, .again = 1 };
 
 		rc = go_run(&g, &done, &e);
 	}
-	if (!rc && !done)
+	if (!rc && !done && par_first(par))
 		fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl resume %s\n", p.args[0]);
 	opt_release(&p);
-	return rc ? cmd_fail("resume", &e) : done ? CMD_OK : cmd_stopped();
+	return cmd_part(par, "resume", rc, !done, &e);
 }

@@ -73,11 +73,11 @@ static int all_set(const struct args *a, struct opt_list *to, struct buf *text, 
 	return buf_check(text, e);
 }
 
-static int run(const struct args *a, const char *config, int *done, struct err *e)
+static int run(const struct args *a, const char *config, struct par *par, int *done, struct err *e)
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
 	struct opt_list set = { .v = NULL };
-	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep, .dry = a->dry_run };
+	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep, .par = par, .dry = a->dry_run };
 	int rc;
 
 	if (a->out)
@@ -88,7 +88,7 @@ static int run(const struct args *a, const char *config, int *done, struct err *
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
 	rc = buf_check(&out, e) || all_set(a, &set, &text, e) ? -1 : go_run(&g, done, e);
-	if (!rc && !*done)
+	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);
 	buf_release(&text);
@@ -127,6 +127,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct opt_parsed p;
 	struct args a;
+	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	const char *config;
 	int done = 0, rc = parse(&a, argc, argv, &p, &config);
@@ -134,7 +135,7 @@ int cmd_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = run(&a, config, &done, &e);
+	rc = cmd_join(&par, &e) || run(&a, config, par, &done, &e) ? -1 : 0;
 	opt_release(&p);
-	return rc ? cmd_fail("run", &e) : done ? CMD_OK : cmd_stopped();
+	return cmd_part(par, "run", rc, !done, &e);
 }

@@ -20,10 +20,11 @@ static int train_stages(const struct train_args *a, const struct run_env *v, str
 	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge,
 				    .sft_run = strcmp(a->stage, "all") ? NULL : a->out };
 	struct buf path = BUF_INIT;
-	int done = rl.sft_run && run_final(a->out, "sft_final", &path), rc = 0;
+	int64_t there = rl.sft_run && par_first(v->par) && run_final(a->out, "sft_final", &path);
+	int done = 0, rc = par_agree(v->par, &there, e);
 
 	buf_release(&path);
-	if (strcmp(a->stage, "rl") && !done)
+	if (!rc && strcmp(a->stage, "rl") && !there)
 		rc = run_sft(v, a, &done, e);
 	if (!rc && strcmp(a->stage, "sft") && !stop_requested())
 		rc = run_rl(v, &rl, &done, e);
@@ -48,7 +49,7 @@ static int keep_config(const struct train_args *a, struct str text, struct err *
 	return rc;
 }
 
-static int run(const struct train_args *a, const struct opt_parsed *p, struct err *e)
+static int run(const struct train_args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct run_env v = RUN_ENV_INIT;
 	int rc;
@@ -57,9 +58,9 @@ static int run(const struct train_args *a, const struct opt_parsed *p, struct er
 		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
 	if (strcmp(a->stage, "rl") && run_sft_check(a, e))
 		return -1;
-	rc = run_open(&v, a->out, (uint64_t)a->seed, &a->policy, e);
+	rc = run_open(&v, par, a->out, (uint64_t)a->seed, &a->policy, e);
 	if (!rc)
-		rc = keep_config(a, buf_str(&p->resolved), e) || train_stages(a, &v, e) ? -1 : 0;
+		rc = (par_first(par) && keep_config(a, buf_str(&p->resolved), e)) || train_stages(a, &v, e) ? -1 : 0;
 	run_close(&v);
 	return rc;
 }
@@ -68,13 +69,14 @@ int cmd_train(int argc, char **argv)
 {
 	struct opt_parsed p;
 	struct train_args a;
+	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = run(&a, &p, &e);
+	rc = cmd_join(&par, &e) || run(&a, &p, par, &e) ? -1 : 0;
 	opt_release(&p);
-	return rc ? cmd_fail("train", &e) : stop_requested() ? cmd_stopped() : CMD_OK;
+	return cmd_part(par, "train", rc, stop_requested(), &e);
 }

@@ -159,15 +159,6 @@ static int judge_path(struct session *s, const char *path, const struct buf *tas
 	return rc;
 }
 
-/* How many candidates are named; 0: some are folders, and there is no telling yet. */
-static int64_t count_files(const struct args *a, const struct opt_parsed *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (file_is_dir(p->args[i]))
-			return 0;
-	return a->identity ? 0 : (int64_t)p->n;
-}
-
 static int judge_files(struct session *s, const struct opt_parsed *p)
 {
 	struct buf task = BUF_INIT;
@@ -186,7 +177,7 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 
-static int check_usage(const struct args *a, const struct opt_parsed *p, struct err *e)
+static int check_usage(const struct args *a, const struct opt_parsed *p, const struct par *par, struct err *e)
 {
 	if (a->jsonl && (p->n || (a->task && !a->identity)))
 		return err_set(e, ERR_USAGE, "--jsonl brings its own tasks and candidates");
@@ -194,19 +185,36 @@ static int check_usage(const struct args *a, const struct opt_parsed *p, struct 
 		return err_set(e, ERR_USAGE, "say which task: --task FILE, or --jsonl FILE");
 	if (!a->jsonl && !a->identity && !p->n)
 		return err_set(e, ERR_USAGE, "name at least one candidate");
-	return 0;
+	return a->dump && par ? err_set(e, ERR_USAGE, "--dump wants a process alone, without mpirun") : 0;
 }
 
-static int judge_all(const struct args *a, const struct opt_parsed *p, struct session *s)
+/* The other ranks: judge what the first one hands out. */
+static int serve(const struct stream_options *o, struct par *par, struct err *e)
 {
-	struct stream_options o = { .out = a->out, .cache = a->cache, .dump = a->dump, .json = a->json, .explain = a->explain };
+	struct judge_pool *pool = judge_pool_open(&o->judge, &o->pool, e);
+	struct crew crew;
+	int rc;
 
-	if (check_usage(a, p, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
+	if (!pool)
+		return -1;
+	rc = crew_init(&crew, pool, par, e) || crew_serve(&crew, e) ? -1 : 0;
+	crew_release(&crew);
+	judge_pool_close(pool);
+	return rc;
+}
+
+static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
+{
+	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump, .json = a->json, .explain = a->explain };
+
+	if (check_usage(a, p, par, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
 		return -1;
 	o.judge.identity = a->identity;
 	if (a->identity)
 		o.judge.track = TRACK_HYBRID;
-	if (stream_open(&s->stream, &o, a->jsonl ? count_lines(a->jsonl) : count_files(a, p), s->e))
+	if (!par_first(par))
+		return serve(&o, par, s->e);
+	if (stream_open(&s->stream, &o, a->jsonl ? count_lines(a->jsonl) : a->identity ? 0 : (int64_t)p->n, s->e))
 		return -1;
 	return a->jsonl ? judge_jsonl(s) : judge_files(s, p);
 }
@@ -215,6 +223,7 @@ int cmd_verify(int argc, char **argv)
 {
 	struct opt_parsed p;
 	struct args a;
+	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	struct session s = { .a = &a, .e = &e };
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
@@ -222,10 +231,13 @@ int cmd_verify(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = judge_all(&a, &p, &s);
+	rc = cmd_join(&par, &e) || judge_all(&a, &p, par, &s) ? -1 : 0;
 	stream_close(&s.stream);
 	opt_release(&p);
+	if (rc && (par_first(par) || e.code != ERR_INTERRUPTED))
+		cmd_fail("verify", &e);
+	par_close(par, rc);
 	if (rc)
-		return cmd_fail("verify", &e);
+		return CMD_FAILED;
 	return s.stream.failed ? CMD_FAILED : s.stream.wrong ? CMD_NO : CMD_OK;
 }

@@ -19,7 +19,8 @@
 
 struct rl {
 	const struct rl_opts *o;
-	struct store *store;
+	struct store *store;            /* of the process that writes; NULL: another one does */
+	struct par *par;
 	struct policy p;
 	struct taskset tasks;
 	struct infer *infer;
@@ -33,6 +34,7 @@ struct rl {
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
 	int told;                       /* that there are tasks that cannot be judged */
+	int torn;                       /* the parameters are of no whole step: not to be saved */
 	int64_t step_ns;
 };
 
@@ -168,17 +170,16 @@ struct update {
 	const struct rolled **sample;   /* of each sequence */
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
-	double loss;
 	int first_pass;                 /* nothing has changed since sampling */
 };
 
 /* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
-static void coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp, const float *entropy, float *coef)
+static double coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp, const float *entropy, float *coef)
 {
 	struct update *u = ctx;
 	const struct rolled *s = u->sample[i];
 	int imitate = u->s->o->advantage.method == RL_best_of_n || u->s->o->advantage.method == RL_rwsft;
-	double clip = u->s->o->clip;
+	double clip = u->s->o->clip, loss = 0.0;
 
 	(void)entropy;
 	for (int k = 0; k < seq->n; k++) {
@@ -192,11 +193,12 @@ static void coefficients(void *ctx, size_t i, const struct train_seq *seq, const
 		ratio = imitate ? 1.0 : exp((double)logp[k] - s->logprobs[t]);
 		if (u->first_pass)
 			u->s->r->mismatch = MAX(u->s->r->mismatch, fabs((double)logp[k] - s->logprobs[t]));
-		u->loss -= imitate ? a * logp[k] : a * fmin(fmax(ratio, 1.0 - clip), 1.0 + clip);
+		loss -= imitate ? a * logp[k] : a * fmin(fmax(ratio, 1.0 - clip), 1.0 + clip);
 		if (!imitate && ((a > 0 && ratio > 1.0 + clip) || (a < 0 && ratio < 1.0 - clip)))
 			continue;
 		coef[k] = (float)(-a * ratio / u->norm);
 	}
+	return loss;
 }
 
 static int same_answer(const struct rolled *a, const struct rolled *b)
@@ -241,6 +243,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	struct train_seq *seq = mem_array(n, sizeof *seq);
 	struct update u = { .s = s, .sample = mem_array(n, sizeof *u.sample), .adv = mem_array(n, sizeof *u.adv) };
 	struct optim_report rep = { .lr = 0 };
+	double loss = 0.0;
 	size_t *first = mem_array((size_t)s->o->rollout.n, sizeof *first);
 	int rc = seq && first && u.sample && u.adv ? 0 : err_nomem(e);
 
@@ -257,13 +260,13 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n };
 	}
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
-		u.loss = 0.0;
 		u.first_pass = pass == 0;
-		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, e);
+		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) || par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
 		if (!rc)
 			trainer_apply(s->p.trainer, &rep);
+		s->torn = rc && pass > 0;
 	}
-	row->loss = alive ? u.loss / u.norm : 0.0;
+	row->loss = alive ? loss / u.norm : 0.0;
 	row->lr = rep.lr;
 	row->grad_norm = rep.grad_norm;
 	mem_free(seq);
@@ -325,10 +328,22 @@ static void tell_unjudged(struct rl *s, const struct rollout *ro)
 	s->told |= n > 0;
 }
 
+static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row, const struct metric *extra, size_t n, struct err *e)
+{
+	if (!s->store)
+		return 0;
+	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step, e) || metrics_step(&s->m, row, extra, n, e) ||
+	    store_commit(s->store, e)) {
+		store_rollback(s->store);
+		return -1;
+	}
+	return 0;
+}
+
 static int one_step(struct rl *s, struct err *e)
 {
 	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge,
-				   .pending = s->store, .stage = "rl", .policy = slab_hash(tape_params(trainer_tape(s->p.trainer))),
+				   .pending = s->store, .par = s->par, .stage = "rl", .policy = slab_hash(tape_params(trainer_tape(s->p.trainer))),
 				   .tick = tick, .tick_ctx = s };
 	struct rollout ro = { .seconds = 0 };
 	struct store_step row = { .stage = "rl", .step = s->step + 1 };
@@ -350,10 +365,7 @@ static int one_step(struct rl *s, struct err *e)
 		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, e) ? -1 : 0;
 	if (!rc) {
 		measure(s, &ro, row.loss, extra);
-		rc = store_begin(s->store, e) || rollout_store(&ro, s->store, &s->tasks, "rl", s->step + 1, e) ||
-		     metrics_step(&s->m, &row, extra, COUNT_OF(extra), e) || store_commit(s->store, e) ? -1 : 0;
-		if (rc)
-			store_rollback(s->store);
+		rc = write_step(s, &ro, &row, extra, COUNT_OF(extra), e);
 	}
 	if (!rc) {
 		s->step++;
@@ -393,7 +405,7 @@ static int save_step(struct rl *s, struct err *e)
 {
 	char name[40];
 
-	if (s->saved == s->step)
+	if (s->saved == s->step || !s->store || s->torn)
 		return 0;
 	snprintf(name, sizeof name, "rl-%06lld", (long long)s->step);
 	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "rl", 2, e))
@@ -435,7 +447,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	path_join(&path, o->out, "checkpoints");
 	s->checkpoints = buf_take(&path);
 	s->curriculum = o->start;
-	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "rl", &latest, e) : err_nomem(e);
+	found = s->checkpoints ? checkpoint_newest(s->par, s->checkpoints, "rl", &latest, e) : err_nomem(e);
 	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) || (found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {
@@ -449,6 +461,8 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	if (!rc && !(s->infer = infer_new(s->p.model, s->p.adapter, s->p.tok, &io, e)))
 		rc = -1;
 	if (!rc)
+		rc = policy_same(&s->p, s->par, e);
+	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e);
 	buf_release(&latest);
 	return rc;
@@ -462,6 +476,8 @@ static int finish(struct rl *s, struct err *e)
 	if (s->r->too_long)
 		log_warn("rl: %lld samples were longer than %d tokens and had no say", (long long)s->r->too_long, s->o->max_length);
 	s->r->done = 1;
+	if (!s->store)
+		return 0;
 	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||
 	       store_sync(s->store, e) || save(s, "rl_final", 0, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
 	       store_drop_pending(s->store, "rl", s->total, e) ? -1 : 0;
@@ -479,18 +495,22 @@ static int train(struct rl *s, struct err *e)
 				return save_step(s, e);
 			return err_set(e, why.code, "%s", why.text);
 		}
-		if (stop_requested())
+		if (par_stopping(s->par))
 			return save_step(s, e);
 		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
 			return -1;
 	}
 	progress_end(&s->bar);
-	return finish(s, e);
+	if (finish(s, e))
+		return -1;
+	/* The others read what the first one wrote. A wait that was given up shows as a stop. */
+	par_barrier(s->par, NULL);
+	return 0;
 }
 
 int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct rl_result *r, struct err *e)
 {
-	struct rl s = { .o = o, .store = store, .r = r };
+	struct rl s = { .o = o, .store = store, .par = o->policy.trainer.par, .r = r };
 	int rc;
 
 	*r = (struct rl_result){ .steps = 0 };

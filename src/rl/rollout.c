@@ -22,6 +22,7 @@ struct rolling {
 	struct infer_request *requests; /* those still to be drawn */
 	size_t n_requests;
 	int32_t **prompts;
+	unsigned char *mine;            /* [samples]: this process draws it */
 	size_t count, judged, sampled;
 	struct map first;               /* code of a task -> sample that is being judged for it */
 	int failed;
@@ -72,7 +73,28 @@ static int make_groups(struct rolling *g)
 	return rc;
 }
 
-/* What is still to be drawn: runs of samples that no earlier run left behind. */
+/* Of what no earlier run left behind every process draws an equal part, neighbours, so that few prompts
+ * are computed twice. The first process alone knows what was left. */
+static int share_out(struct rolling *g)
+{
+	size_t n = g->r->samples.n, left = 0, at = 0;
+	size_t me = (size_t)par_rank(g->env->par), ranks = (size_t)par_size(g->env->par);
+
+	for (size_t i = 0; i < n; i++)
+		g->mine[i] = !g->r->samples.v[i].tokens;
+	if (par_bcast(g->env->par, g->mine, n, g->e))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		left += g->mine[i];
+	for (size_t i = 0; i < n; i++)
+		if (g->mine[i]) {
+			g->mine[i] = at >= left * me / ranks && at < left * (me + 1) / ranks;
+			at++;
+		}
+	return 0;
+}
+
+/* What this process draws, as runs of samples of one task. */
 static int make_requests(struct rolling *g)
 {
 	size_t n = (size_t)g->o->n;
@@ -81,7 +103,7 @@ static int make_requests(struct rolling *g)
 		struct infer_request *last = g->n_requests ? &g->requests[g->n_requests - 1] : NULL;
 		int number = (int)(i % n);
 
-		if (g->r->samples.v[i].tokens)
+		if (!g->mine[i])
 			continue;
 		if (last && last->number == i / n && last->first + last->n == number) {
 			last->n++;
@@ -287,7 +309,93 @@ static void sample_done(void *ctx, const struct infer_result *res)
 
 static int should_stop(void *ctx)
 {
-	return ((struct rolling *)ctx)->failed || stop_requested();
+	struct rolling *g = ctx;
+
+	return g->failed || par_stopping(g->env->par);
+}
+
+/* --- from one process to the others -------------------------------------------------------------------------- */
+
+/* A sample on its way, before its tokens and text. */
+struct parcel { uint64_t index, bytes; struct verdict verdict; };
+
+static void pack_sample(struct rolling *g, size_t i, struct buf *out)
+{
+	const struct rolled *s = &g->r->samples.v[i];
+	struct infer_result res = { .tokens = s->tokens + s->prompt_n, .logprobs = s->logprobs, .n = s->n - s->prompt_n,
+				    .text = str_of(s->answer), .finish = s->finish };
+	struct parcel head = { .index = i, .verdict = s->verdict };
+	struct buf blob = BUF_INIT;
+
+	pending_pack(&res, key_of(g, i), &blob);
+	head.bytes = blob.n;
+	buf_add(out, &head, sizeof head);
+	buf_add(out, blob.p, blob.n);
+	buf_release(&blob);
+}
+
+static int unpack_sample(struct rolling *g, const struct parcel *head, struct str bytes)
+{
+	size_t i = (size_t)head->index;
+	struct infer_result res = { .request = NULL };
+	struct buf blob = BUF_INIT;
+	int rc = -1;
+
+	buf_addstr(&blob, bytes);
+	if (!buf_check(&blob, g->e) && i < g->r->samples.n && !g->r->samples.v[i].tokens) {
+		res.request = &g->group[i / (size_t)g->o->n];
+		if (!pending_unpack(buf_str(&blob), key_of(g, i), &res))
+			err_set(g->e, ERR_STATE, "another rank sampled from other weights");
+		else
+			rc = keep_sample(g, &g->r->samples.v[i], &res);
+		g->r->samples.v[i].verdict = head->verdict;
+		g->r->samples.v[i].judged = 1;
+		g->r->stats.tokens += res.n;
+	}
+	buf_release(&blob);
+	return rc;
+}
+
+static int unpack_all(struct rolling *g, struct str in)
+{
+	while (in.n) {
+		struct parcel head;
+
+		if (in.n < sizeof head)
+			return err_set(g->e, ERR_FORMAT, "samples of another rank end early");
+		memcpy(&head, in.p, sizeof head);
+		in.p += sizeof head;
+		in.n -= sizeof head;
+		if (head.bytes > in.n || unpack_sample(g, &head, (struct str){ .p = in.p, .n = (size_t)head.bytes }))
+			return err_set(g->e, ERR_FORMAT, "samples of another rank are damaged");
+		in.p += head.bytes;
+		in.n -= (size_t)head.bytes;
+	}
+	return 0;
+}
+
+/* Everyone gets everyone's samples, with their verdicts. */
+static int gather(struct rolling *g)
+{
+	int ranks = par_size(g->env->par), rc;
+	struct buf out = BUF_INIT, *all;
+
+	if (!g->env->par)
+		return 0;
+	if (!(all = mem_array((size_t)ranks, sizeof *all)))
+		return err_nomem(g->e);
+	for (size_t i = 0; i < g->r->samples.n; i++)
+		if (g->r->samples.v[i].tokens)
+			pack_sample(g, i, &out);
+	rc = buf_check(&out, g->e) || par_gather(g->env->par, buf_str(&out), all, g->e) ? -1 : 0;
+	for (int r = 0; r < ranks; r++) {
+		if (!rc && r != par_rank(g->env->par))
+			rc = unpack_all(g, buf_str(&all[r]));
+		buf_release(&all[r]);
+	}
+	buf_release(&out);
+	mem_free(all);
+	return rc;
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------- */
@@ -299,7 +407,8 @@ static int prepare(struct rolling *g)
 	g->group = mem_array(g->count, sizeof *g->group);
 	g->requests = mem_array(n, sizeof *g->requests);
 	g->prompts = mem_array(g->count, sizeof *g->prompts);
-	if (!g->group || !g->requests || !g->prompts || vec_grow(&g->r->samples, n))
+	g->mine = mem_array(n, 1);
+	if (!g->group || !g->requests || !g->prompts || !g->mine || vec_grow(&g->r->samples, n))
 		return err_nomem(g->e);
 	g->r->samples.n = n;
 	memset(g->r->samples.v, 0, n * sizeof *g->r->samples.v);
@@ -307,7 +416,7 @@ static int prepare(struct rolling *g)
 		g->r->samples.v[i].task = g->which[i / (size_t)g->o->n];
 		g->r->samples.v[i].number = (int)(i % (size_t)g->o->n);
 	}
-	return make_groups(g) || recall(g) || make_requests(g) ? -1 : 0;
+	return make_groups(g) || recall(g) || share_out(g) || make_requests(g) ? -1 : 0;
 }
 
 int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
@@ -326,13 +435,16 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 		rc = -1;
 	if (!rc && stop_requested())
 		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
-	if (!rc)
+	if (!rc) {
 		copy_verdicts(&g);
+		rc = gather(&g);
+	}
 	r->seconds = (double)(clock_ns() - start) / 1e9;
 	for (size_t i = 0; g.prompts && i < count; i++)
 		mem_free(g.prompts[i]);
 	mem_free(g.prompts);
 	mem_free(g.requests);
+	mem_free(g.mine);
 	mem_free(g.group);
 	map_release(&g.first);
 	if (rc)
@@ -360,6 +472,28 @@ static void swap_verdicts(struct rollout *r, struct verdict *v)
 	}
 }
 
+/* Verdicts that each process has of its share, to all. */
+static int gather_verdicts(struct rolling *g)
+{
+	size_t n = g->r->samples.n, ranks = (size_t)par_size(g->env->par);
+	struct verdict *own = mem_array(n / ranks + 1, sizeof *own);
+	struct buf *all = mem_array(ranks, sizeof *all);
+	size_t count = 0;
+	int rc = own && all ? 0 : err_nomem(g->e);
+
+	for (size_t i = (size_t)par_rank(g->env->par); i < n && !rc; i += ranks)
+		own[count++] = g->r->samples.v[i].verdict;
+	if (!rc)
+		rc = par_gather(g->env->par, (struct str){ .p = (const char *)own, .n = count * sizeof *own }, all, g->e);
+	for (size_t i = 0; i < n && !rc; i++)
+		memcpy(&g->r->samples.v[i].verdict, all[i % ranks].p + i / ranks * sizeof *own, sizeof *own);
+	for (size_t r = 0; all && r < ranks; r++)
+		buf_release(&all[r]);
+	mem_free(all);
+	mem_free(own);
+	return rc;
+}
+
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e)
 {
 	struct rolling g = { .r = r, .env = env, .tasks = tasks, .e = e };
@@ -367,14 +501,16 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 
 	memset(out, 0, r->samples.n * sizeof *out);
 	swap_verdicts(r, out);
-	for (size_t i = 0; i < r->samples.n && !rc; i++) {
+	for (size_t i = 0; i < r->samples.n; i++)
 		r->samples.v[i].judged = 0;
+	for (size_t i = (size_t)par_rank(env->par); i < r->samples.n && !rc; i += (size_t)par_size(env->par))
 		rc = submit(&g, i) || drain(&g, 0) < 0 ? -1 : 0;
-	}
 	if (!rc && drain(&g, 1) < 0)
 		rc = -1;
-	if (!rc)
+	if (!rc) {
 		copy_verdicts(&g);
+		rc = gather_verdicts(&g);
+	}
 	for (size_t i = 0; i < r->samples.n; i++)
 		r->samples.v[i].judged = 1;
 	swap_verdicts(r, out);

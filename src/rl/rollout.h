@@ -7,6 +7,7 @@
 #include "data/prompt.h"
 #include "data/taskset.h"
 #include "infer/infer.h"
+#include "par/par.h"
 #include "store/store.h"
 #include "verify/pool.h"
 
@@ -51,6 +52,8 @@ struct rollout_env {
 	struct store *pending;
 	const char *stage;
 	uint64_t policy;
+	/* Processes that draw and judge a share each, and all get all; NULL: one. */
+	struct par *par;
 	void (*tick)(void *ctx, size_t sampled, size_t judged);
 	void *tick_ctx;
 };

@@ -27,7 +27,7 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 	if (!rc) {
 		if (g->dry)
 			pipeline_shrink(&p);
-		rc = (g->dry && file_remove_tree(p.out, e)) || pipeline_run(&p, done, e) ? -1 : 0;
+		rc = (g->dry && par_first(g->par) && file_remove_tree(p.out, e)) || pipeline_run(&p, g->par, done, e) ? -1 : 0;
 		pipeline_close(&p);
 	}
 	buf_release(&config);
@@ -37,12 +37,16 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 int go_run(const struct go *g, int *done, struct err *e)
 {
 	struct keep k = KEEP_INIT;
-	int rc = !g->dry && keep_open(&k, g->keep, g->source.out, e) ? -1 : 0;
+	int rc = !g->dry && par_first(g->par) && keep_open(&k, g->keep, g->source.out, e) ? -1 : 0;
 
 	*done = 0;
-	/* A budget that was spent before this began stops it here. */
+	/* A budget that was spent before this began stops it here. The others wait until the folder is filled. */
 	if (!rc && !stop_requested())
-		rc = go_stages(g, done, e);
+		rc = par_barrier(g->par, e) || go_stages(g, done, e) ? -1 : 0;
+	if (rc && e->code == ERR_INTERRUPTED) {
+		err_clear(e);
+		rc = 0;
+	}
 	keep_close(&k);
 	return rc;
 }

@@ -43,7 +43,7 @@ void pipeline_shrink(struct pipeline *p);
 /* Every option of every stage as a configuration that gives the same run. */
 int pipeline_config(const struct pipeline *p, struct buf *out, struct err *e);
 
-/* Runs the stages that are not done. *done 0: stopped on request. */
-int pipeline_run(struct pipeline *p, int *done, struct err *e);
+/* Runs the stages that are not done, with the other processes of `par` (NULL: alone). *done 0: stopped on request. */
+int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e);
 
 #endif

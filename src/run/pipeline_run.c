@@ -61,7 +61,7 @@ static int prepare(struct running *r)
 	return rc;
 }
 
-static int do_prepare(struct running *r)
+static int prepare_once(struct running *r)
 {
 	struct buf have = BUF_INIT;
 	int rc = is_prepared(r);
@@ -76,6 +76,11 @@ static int do_prepare(struct running *r)
 	return rc;
 }
 
+static int do_prepare(struct running *r)
+{
+	return (par_first(r->v.par) && prepare_once(r)) || par_barrier(r->v.par, r->e) ? -1 : 0;
+}
+
 /* --- training ------------------------------------------------------------------------------------------ */
 
 /* Once its final checkpoint is complete, a stage needs neither older ones nor the samples that
@@ -85,23 +90,35 @@ static int tidy(struct running *r, const char *stage)
 	struct buf path = BUF_INIT;
 	int rc;
 
+	if (!par_first(r->v.par))
+		return 0;
 	path_join(&path, r->p->out, "checkpoints");
 	rc = checkpoint_prune(buf_cstr(&path), stage, 1, r->e) || store_drop_pending(r->v.store, stage, INT64_MAX, r->e) ? -1 : 0;
 	buf_release(&path);
 	return rc;
 }
 
-static int do_sft(struct running *r)
+/* 1: the stage's final checkpoint is there, as the first process sees it. */
+static int is_trained(struct running *r, enum pipeline_stage s, const char *final)
 {
 	struct buf path = BUF_INIT;
-	int rc = 0;
+	int64_t there = par_first(r->v.par) && run_final(r->p->out, final, &path);
 
-	if (run_final(r->p->out, "sft_final", &path))
-		say_done(PIPELINE_sft);
-	else
-		rc = run_sft(&r->v, &r->p->sft, &r->done, r->e);
 	buf_release(&path);
-	return rc || !r->done ? rc : tidy(r, "sft");
+	if (par_agree(r->v.par, &there, r->e))
+		return -1;
+	if (there)
+		say_done(s);
+	return (int)there;
+}
+
+static int do_sft(struct running *r)
+{
+	int rc = is_trained(r, PIPELINE_sft, "sft_final");
+
+	if (!rc)
+		rc = run_sft(&r->v, &r->p->sft, &r->done, r->e);
+	return rc < 0 || !r->done ? rc : tidy(r, "sft");
 }
 
 static int do_rl(struct running *r)
@@ -109,15 +126,11 @@ static int do_rl(struct running *r)
 	struct train_args *t = &r->p->rl;
 	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
 				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
-	struct buf path = BUF_INIT;
-	int rc = 0;
+	int rc = is_trained(r, PIPELINE_rl, "rl_final");
 
-	if (run_final(r->p->out, "rl_final", &path))
-		say_done(PIPELINE_rl);
-	else
+	if (!rc)
 		rc = run_rl(&r->v, &a, &r->done, r->e);
-	buf_release(&path);
-	return rc || !r->done ? rc : tidy(r, "rl");
+	return rc < 0 || !r->done ? rc : tidy(r, "rl");
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------------- */
@@ -153,21 +166,22 @@ static size_t list_subjects(struct running *r, struct subject *s)
 	return n;
 }
 
+/* The tables are made by the first process, from its own evaluations or from those of the store. */
 static int eval_subject(struct running *r, struct eval_bench *b, struct subject *s)
 {
-	int rc = eval_bench_load(b, s->name, &s->ev, r->e);
+	int64_t there = par_first(r->v.par) ? eval_bench_load(b, s->name, &s->ev, r->e) : 0;
+	int rc = there < 0 || par_agree(r->v.par, &there, r->e) ? -1 : 0;
 
-	if (rc > 0) {
+	if (!rc && there) {
 		log_info("eval %s: done before", s->name);
-		rc = 0;
 	} else if (!rc) {
 		rc = eval_bench_run(b, s->name, s->model, s->adapter, &s->ev, r->e);
-		if (!rc && eval_bench_keep(b, &s->ev, r->p->out, r->v.store, s->name, r->e)) {
+		if (!rc && par_first(r->v.par) && eval_bench_keep(b, &s->ev, r->p->out, r->v.store, s->name, r->e)) {
 			eval_release(&s->ev);
 			rc = -1;
 		}
 	}
-	s->open = !rc;
+	s->open = !rc && (!there || par_first(r->v.par));
 	return rc;
 }
 
@@ -235,7 +249,8 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 static int do_eval(struct running *r)
 {
 	const struct eval_cmd_args *a = &r->p->eval;
-	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights, .seed = r->v.seed };
+	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights, .seed = r->v.seed,
+				      .par = r->v.par };
 	struct eval_bench *b = eval_bench_open(&ba, r->v.dev, r->v.store, r->e);
 	struct subject s[SUBJECTS] = { { .name = NULL } };
 	size_t n = list_subjects(r, s);
@@ -243,7 +258,7 @@ static int do_eval(struct running *r)
 
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = eval_subject(r, b, &s[i]);
-	if (!rc)
+	if (!rc && par_first(r->v.par))
 		rc = summarise(r, b, s, n);
 	for (size_t i = 0; i < n; i++)
 		if (s[i].open)
@@ -257,7 +272,11 @@ static int do_eval(struct running *r)
 static int do_report(struct running *r)
 {
 	struct buf path = BUF_INIT;
-	int rc = run_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
+	int rc;
+
+	if (!par_first(r->v.par))
+		return 0;
+	rc = run_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
 
 	if (!rc)
 		printf("report: %s\n", buf_cstr(&path));
@@ -268,15 +287,19 @@ static int do_report(struct running *r)
 static int keep_config(struct running *r)
 {
 	struct buf is = BUF_INIT, kept = BUF_INIT;
-	int rc = pipeline_config(r->p, &is, r->e) || run_keep_config(r->p->out, "config.yaml", buf_str(&is), &kept, r->e) ||
-		 store_put_meta(r->v.store, "config", buf_str(&kept), r->e) ? -1 : 0;
+	int rc;
+
+	if (!par_first(r->v.par))
+		return 0;
+	rc = pipeline_config(r->p, &is, r->e) || run_keep_config(r->p->out, "config.yaml", buf_str(&is), &kept, r->e) ||
+	     store_put_meta(r->v.store, "config", buf_str(&kept), r->e) ? -1 : 0;
 
 	buf_release(&is);
 	buf_release(&kept);
 	return rc;
 }
 
-int pipeline_run(struct pipeline *p, int *done, struct err *e)
+int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 {
 	static int (*const run[])(struct running *r) = {
 #define S(id) do_##id,
@@ -284,7 +307,7 @@ int pipeline_run(struct pipeline *p, int *done, struct err *e)
 #undef S
 	};
 	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
-	int rc = run_open(&r.v, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
+	int rc = run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))
@@ -294,7 +317,7 @@ int pipeline_run(struct pipeline *p, int *done, struct err *e)
 			err_clear(e);
 			rc = r.done = 0;
 		}
-		if (stop_requested() && s < PIPELINE_COUNT - 1)
+		if (par_stopping(par) && s < PIPELINE_COUNT - 1)
 			r.done = 0;
 		if (!r.done)
 			log_info("stopped in stage %s", pipeline_stage_name(s));

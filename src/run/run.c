@@ -28,21 +28,41 @@ static int lock_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
-int run_open(struct run_env *v, const char *out, uint64_t seed, const struct policy_args *p, struct err *e)
+struct dev *run_device(struct par *par, const char *name, int64_t threads, struct err *e)
+{
+	char own[32];
+
+	if (par && !strcmp(name, "cuda")) {
+		snprintf(own, sizeof own, "cuda:%d", par_local_rank(par));
+		name = own;
+	}
+	return dev_open(name, (int)threads, e);
+}
+
+/* The folder is the first process's alone to write. */
+static int open_folder(struct run_env *v, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc;
+	int rc = file_mkdirs(v->out, e) || lock_folder(v, e) ? -1 : 0;
 
-	*v = (struct run_env){ .out = out, .seed = seed, .lock = -1 };
-	rc = file_mkdirs(out, e) || lock_folder(v, e) ? -1 : 0;
-	path_join(&path, out, "run.db");
+	path_join(&path, v->out, "run.db");
 	if (!rc)
 		rc = store_open(&v->store, buf_cstr(&path), e);
-	if (!rc && !(v->dev = dev_open(p->device, (int)p->threads, e)))
+	buf_release(&path);
+	return rc;
+}
+
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_args *p, struct err *e)
+{
+	int rc = 0;
+
+	*v = (struct run_env){ .out = out, .seed = seed, .par = par, .lock = -1 };
+	if (par_first(par))
+		rc = open_folder(v, e);
+	if (!rc && !(v->dev = run_device(par, p->device, p->threads, e)))
 		rc = -1;
 	if (!rc)
 		v->dev->exact = p->exact;
-	buf_release(&path);
 	if (rc)
 		run_close(v);
 	return rc;
@@ -138,6 +158,7 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	if (run_sft_check(a, e) || choose_rows(a, &o, rows, e) || policy_args_options(&a->policy, o.seed, &o.policy, e))
 		return -1;
 	o.policy.trainer.apart = !o.pack;
+	o.policy.trainer.par = v->par;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
 	return sft_run(v->dev, v->store, &o, r, e);
@@ -195,6 +216,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 		return -1;
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
+	o->policy.trainer.par = v->par;
 	return 0;
 }
 

@@ -6,17 +6,19 @@
 #include "run/stage_args.h"
 #include "store/store.h"
 
-/* An open run folder: its store, its lock, the device. One process at a time may have it. */
+/* An open run folder: its store, its lock, the device. One process at a time may have it, or several that
+ * work together (par/par.h); then the first has the store and writes, the others read. */
 struct run_env {
 	const char *out;
 	uint64_t seed;
-	struct store *store;
+	struct par *par;               /* borrowed; NULL: one process */
+	struct store *store;           /* NULL in all but the first */
 	struct dev *dev;
 	int lock;                      /* descriptor; closing it unlocks */
 };
 #define RUN_ENV_INIT { .lock = -1 }
 
-int run_open(struct run_env *v, const char *out, uint64_t seed, const struct policy_args *p, struct err *e);
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_args *p, struct err *e);
 void run_close(struct run_env *v);
 
 /* A run folder belongs to the options it was begun with. Writes them to out/NAME, or compares them with what is
@@ -39,6 +41,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 
 /* A finished checkpoint of the run, complete: 1 and its path in `path`. */
 int run_final(const char *out, const char *name, struct buf *path);
+/* The device of one of several processes: "cuda" means the GPU of its number on its machine. */
+struct dev *run_device(struct par *par, const char *name, int64_t threads, struct err *e);
 
 /* --- evaluation ---------------------------------------------------------------------------------- */
 
@@ -50,6 +54,7 @@ struct eval_bench_args {
 	const struct judge_args *judge;
 	const char *weights;           /* how they are kept */
 	uint64_t seed;
+	struct par *par;               /* borrowed; NULL: one process */
 };
 
 /* Tasks, judge and options of several evaluations. `store` (may be NULL) keeps verdicts, and the

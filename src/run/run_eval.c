@@ -10,6 +10,7 @@
 struct eval_bench {
 	struct dev *dev;
 	struct store *store;
+	struct par *par;
 	struct judge_pool *pool, *other_pool;
 	struct judge_options judge, other;
 	struct taskset tasks;
@@ -39,6 +40,7 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 	}
 	b->dev = dev;
 	b->store = store;
+	b->par = a->par;
 	rc = a->eval->tasks ? judge_args_options(a->judge, &b->judge, &po, e) :
 	     err_set(e, ERR_USAGE, "say what to evaluate on: tasks FILE_OR_FOLDER");
 	if (!rc)
@@ -107,7 +109,7 @@ static int check_folder(const char *dir, uint64_t *tag, struct err *e)
 
 static int sample_all(struct eval_bench *b, struct rollout_env *env, const char *name, struct eval *ev, struct err *e)
 {
-	struct rollout_env other = { .pool = b->other_pool, .judge = b->other, .cache = b->store };
+	struct rollout_env other = { .pool = b->other_pool, .judge = b->other, .cache = b->store, .par = b->par };
 	struct buf stage = BUF_INIT;
 	int rc;
 
@@ -125,7 +127,7 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e)
 {
 	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024 };
-	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store, .tick = tick, .tick_ctx = b };
+	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store, .par = b->par, .tick = tick, .tick_ctx = b };
 	struct model *m = NULL;
 	struct adapter *ad = NULL;
 	struct tok *tok = NULL;

@@ -274,6 +274,13 @@ int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, s
 	return sorted ? found : err_nomem(e);
 }
 
+int checkpoint_newest(struct par *p, const char *parent, const char *prefix, struct buf *out, struct err *e)
+{
+	int64_t found = par_first(p) ? checkpoint_latest(parent, prefix, out, e) : 0;
+
+	return found < 0 || par_agree(p, &found, e) || (found && par_bcast_buf(p, out, e)) ? -1 : (int)found;
+}
+
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e)
 {
 	struct file_list names;

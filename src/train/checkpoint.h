@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "par/par.h"
 
 /* Begins "parent/name": *dir (caller frees) is a temporary folder to write files into. */
 int checkpoint_begin(const char *parent, const char *name, char **dir, struct err *e);
@@ -22,6 +23,8 @@ int checkpoint_verify(const char *path, struct buf *state, struct err *e);
 /* The newest complete "PREFIX-NUMBER" in a folder: 1 and its path in `out`, 0: none. Leftovers of
  * interrupted writes are removed. */
 int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, struct err *e);
+/* The same for all processes of a run: what the first one finds. */
+int checkpoint_newest(struct par *p, const char *parent, const char *prefix, struct buf *out, struct err *e);
 /* Removes all but the newest `keep` complete ones of a prefix. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e);
 

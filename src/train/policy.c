@@ -96,6 +96,19 @@ void policy_close(struct policy *p)
 	*p = (struct policy){ .dev = p->dev };
 }
 
+int policy_same(const struct policy *p, struct par *par, struct err *e)
+{
+	const struct slab *state = optim_slab(trainer_optim(p->trainer));
+	uint64_t mine = slab_hash(tape_params(trainer_tape(p->trainer))) ^ slab_hash(state) * 31;
+	int64_t first = (int64_t)mine;
+
+	if (par_agree(par, &first, e))
+		return -1;
+	if (first != (int64_t)mine)
+		return err_set(e, ERR_STATE, "rank %d has read other weights than rank 0: does every machine see the same '%s'?", par_rank(par), p->base);
+	return 0;
+}
+
 static int copy_file(const char *from_dir, const char *to_dir, const char *name, struct err *e)
 {
 	struct buf from = BUF_INIT, to = BUF_INIT, data = BUF_INIT;

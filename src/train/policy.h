@@ -35,6 +35,8 @@ int policy_check(const struct policy_opts *o, struct err *e);
  * from there. */
 int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e);
 void policy_close(struct policy *p);
+/* Fails where processes that train together did not open the same bits. */
+int policy_same(const struct policy *p, struct par *par, struct err *e);
 /* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and
  * (with `exact`) what resuming needs. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e);

@@ -23,7 +23,8 @@ struct sft {
 	int64_t saved;                 /* step of the newest checkpoint; -1: none */
 	int per_step;
 	struct train_seq *seq;
-	struct store *store;
+	struct store *store;           /* of the process that writes; NULL: another one does */
+	struct par *par;
 	int64_t tokens, started_ns;    /* of this process, for the rate shown */
 };
 
@@ -39,7 +40,7 @@ static int save_step(struct sft *s, struct err *e)
 {
 	char name[40];
 
-	if (s->saved == s->step)
+	if (s->saved == s->step || !s->store)
 		return 0;
 	snprintf(name, sizeof name, "sft-%06lld", (long long)s->step);
 	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "sft", 2, e))
@@ -64,7 +65,7 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr,
 		      (double)s->tokens / MAX((double)(clock_ns() - s->started_ns) / 1e9, 1e-9));
 	progress_add(&s->bar, 1);
-	return metrics_step(&s->m, &row, NULL, 0, e);
+	return s->store ? metrics_step(&s->m, &row, NULL, 0, e) : 0;
 }
 
 static int resume_step(const char *path, int64_t *step, struct err *e)
@@ -105,7 +106,7 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 
 	path_join(&path, o->out, "checkpoints");
 	s->checkpoints = buf_take(&path);
-	found = s->checkpoints ? checkpoint_latest(s->checkpoints, "sft", &latest, e) : err_nomem(e);
+	found = s->checkpoints ? checkpoint_newest(s->par, s->checkpoints, "sft", &latest, e) : err_nomem(e);
 	rc = found < 0 || (found && resume_step(buf_cstr(&latest), &s->step, e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
 	if (!rc)
@@ -117,6 +118,8 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 	if (!rc && found)
 		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
 	if (!rc)
+		rc = policy_same(&s->p, s->par, e);
+	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);
 	buf_release(&latest);
 	return rc;
@@ -133,6 +136,12 @@ static void print_tables(struct sft *s)
 	buf_release(&b);
 }
 
+static int finish(struct sft *s, struct sft_result *r, struct err *e)
+{
+	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) || store_sync(s->store, e) ||
+	       save(s, "sft_final", 0, e) || checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
+}
+
 static int train(struct sft *s, struct sft_result *r, struct err *e)
 {
 	s->seq = mem_array((size_t)s->per_step, sizeof *s->seq);
@@ -143,22 +152,27 @@ static int train(struct sft *s, struct sft_result *r, struct err *e)
 	s->bar.done = s->bar.done_at_start = s->step;
 	s->started_ns = clock_ns();
 	while (s->step < s->total) {
-		if (one_step(s, r, e))
-			return -1;
-		if (stop_requested())
+		struct err why = ERR_INIT;
+
+		if (one_step(s, r, &why))
+			return why.code == ERR_INTERRUPTED ? save_step(s, e) : err_set(e, why.code, "%s", why.text);
+		if (par_stopping(s->par))
 			return save_step(s, e);
 		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
 			return -1;
 	}
 	progress_end(&s->bar);
 	r->done = 1;
-	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) || store_sync(s->store, e) ||
-	       save(s, "sft_final", 0, e) || checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
+	if (s->store && finish(s, r, e))
+		return -1;
+	/* The others read what the first one wrote. A wait that was given up shows as a stop. */
+	par_barrier(s->par, NULL);
+	return 0;
 }
 
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e)
 {
-	struct sft s = { .o = o, .store = store };
+	struct sft s = { .o = o, .store = store, .par = o->policy.trainer.par };
 	int rc;
 
 	*r = (struct sft_result){ .steps = 0 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "train/gradsum.h"
 
 enum { COUNT_MICRO };          /* of the optimizer's spare counters: micro-batches so far */
 
@@ -11,6 +12,8 @@ struct trainer {
 	struct model *m;
 	struct tape *tape;
 	struct optim *optim;
+	struct gradsum sum;
+	int64_t before;            /* micro-batches when the step began */
 	int max;                   /* tokens of a micro-batch */
 	int apart;
 	/* the pack being built: [max] each */
@@ -42,7 +45,8 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	t->shift = mem_array(3 * n, sizeof *t->shift);
 	if (!t->tokens || !t->target || !t->start || !t->which || !t->coef || !t->logp || !t->entropy || !t->shift)
 		err_nomem(e);
-	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)))
+	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)) &&
+		 !gradsum_init(&t->sum, t->tape, o->par, e))
 		return t;
 	trainer_free(t);
 	return NULL;
@@ -52,6 +56,7 @@ void trainer_free(struct trainer *t)
 {
 	if (!t)
 		return;
+	gradsum_release(&t->sum);
 	optim_free(t->optim);
 	tape_free(t->tape);
 	mem_free(t->tokens), mem_free(t->target), mem_free(t->start), mem_free(t->which);
@@ -108,11 +113,29 @@ static struct model_batch batch(const struct trainer *t)
 	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target, .sequences = t->parts, .start = t->start };
 }
 
-static void next_micro(struct trainer *t, int training)
+/* The dropout of a micro-batch depends on its number, whoever computes it. */
+static int next_micro(struct trainer *t, struct err *e)
 {
-	tape_set_training(t->tape, training);
-	if (training)
-		tape_set_step(t->tape, (uint64_t)optim_counters(t->optim)[COUNT_MICRO]++);
+	tape_set_training(t->tape, 1);
+	tape_set_step(t->tape, (uint64_t)optim_counters(t->optim)[COUNT_MICRO]++);
+	return gradsum_turn(&t->sum, e);
+}
+
+static void begin(struct trainer *t)
+{
+	t->before = optim_counters(t->optim)[COUNT_MICRO];
+}
+
+/* Ends what `begin` began: the gradient is whole, or the trainer is as it was. */
+static int settle(struct trainer *t, int rc, double *loss, struct err *e)
+{
+	if (!rc)
+		rc = gradsum_finish(&t->sum, loss, e);
+	if (rc) {
+		optim_counters(t->optim)[COUNT_MICRO] = t->before;
+		gradsum_drop(&t->sum);
+	}
+	return rc;
 }
 
 /* --- supervised ------------------------------------------------------------------------------- */
@@ -127,19 +150,26 @@ static double total_weight(const struct train_seq *seq, size_t n)
 	return w;
 }
 
-static int step_micro(struct trainer *t, const struct train_seq *seq, double total, double *sum, struct err *e)
+static int compute_micro(struct trainer *t, const struct train_seq *seq, double total, double *loss, struct err *e)
 {
 	struct model_batch b = batch(t);
 
 	for (int p = 0; p < t->parts; p++)
 		for (int i = t->start[p]; i < t->start[p + 1]; i++)
 			t->coef[i] = -(float)((double)weight_of(&seq[t->which[p]], i - t->start[p] + 1) / total);
-	next_micro(t, 1);
 	if (tape_forward(t->tape, &b, t->coef, t->logp, NULL, e) || tape_backward(t->tape, NULL, e))
 		return -1;
 	for (int i = 0; i < t->T; i++)
-		*sum += (double)t->logp[i] * (double)t->coef[i];
+		*loss += (double)t->logp[i] * (double)t->coef[i];
 	return 0;
+}
+
+static int step_micro(struct trainer *t, const struct train_seq *seq, double total, struct err *e)
+{
+	double loss = 0.0;
+	int mine = next_micro(t, e);
+
+	return mine < 0 || (mine && compute_micro(t, seq, total, &loss, e)) || gradsum_add(&t->sum, loss, e) ? -1 : 0;
 }
 
 int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e)
@@ -151,13 +181,12 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 	*r = (struct train_report){ .weight = total };
 	if (!(total > 0))
 		return err_set(e, ERR_RANGE, "a step of %zu sequences in which no token is trained", n);
-	while ((rc = pack(t, seq, n, &at, e)) > 0) {
-		if (step_micro(t, seq, total, &r->loss, e))
-			return -1;
+	begin(t);
+	while ((rc = pack(t, seq, n, &at, e)) > 0 && !(rc = step_micro(t, seq, total, e))) {
 		r->micro++;
 		r->tokens += t->T;
 	}
-	if (rc < 0)
+	if (settle(t, rc, &r->loss, e))
 		return -1;
 	optim_step(t->optim, &r->optim);
 	return 0;
@@ -172,9 +201,10 @@ static void to_tokens(float *out, const float *rows, int len)
 	memcpy(out + 1, rows, (size_t)len * sizeof *out);
 }
 
-static void ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx)
+static double ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx)
 {
 	float *logp = t->shift, *entropy = logp + t->max, *coef = entropy + t->max;
+	double loss = 0.0;
 
 	for (int p = 0; p < t->parts; p++) {
 		int first = t->start[p], len = t->start[p + 1] - first;
@@ -184,28 +214,38 @@ static void ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_co
 		to_tokens(logp, t->logp + first, len);
 		to_tokens(entropy, t->entropy + first, len);
 		memset(coef, 0, ((size_t)len + 1) * sizeof *coef);
-		fn(ctx, t->which[p], &s, logp, entropy, coef);
+		loss += fn(ctx, t->which[p], &s, logp, entropy, coef);
 		for (int i = 0; i < len; i++)
 			t->coef[first + i] = t->target[first + i] >= 0 ? coef[i + 1] : 0;
 	}
+	return loss;
 }
 
-int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, struct err *e)
+static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx, struct err *e)
+{
+	struct model_batch b = batch(t);
+	double loss = 0.0;
+	int mine = next_micro(t, e);
+
+	if (mine < 0 || (mine && tape_forward(t->tape, &b, NULL, t->logp, t->entropy, e)))
+		return -1;
+	if (mine) {
+		loss = ask_coefs(t, seq, fn, ctx);
+		if (tape_backward(t->tape, t->coef, e))
+			return -1;
+	}
+	return gradsum_add(&t->sum, loss, e);
+}
+
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, double *loss, struct err *e)
 {
 	size_t at = 0;
 	int rc;
 
-	while ((rc = pack(t, seq, n, &at, e)) > 0) {
-		struct model_batch b = batch(t);
-
-		next_micro(t, 1);
-		if (tape_forward(t->tape, &b, NULL, t->logp, t->entropy, e))
-			return -1;
-		ask_coefs(t, seq, fn, ctx);
-		if (tape_backward(t->tape, t->coef, e))
-			return -1;
-	}
-	return rc;
+	begin(t);
+	while ((rc = pack(t, seq, n, &at, e)) > 0 && !(rc = accumulate_micro(t, seq, fn, ctx, e)))
+		;
+	return settle(t, rc, loss, e);
 }
 
 void trainer_apply(struct trainer *t, struct optim_report *r)
@@ -226,7 +266,7 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 	while ((rc = pack(t, seq, n, &at, e)) > 0) {
 		struct model_batch b = batch(t);
 
-		next_micro(t, 0);
+		tape_set_training(t->tape, 0);
 		if (tape_forward(t->tape, &b, NULL, t->logp, entropy ? t->entropy : NULL, e))
 			return -1;
 		for (int p = 0; p < t->parts; p++) {

@@ -2,10 +2,13 @@
  *
  * A trainer owns a tape and an optimizer. Sequences are packed in order into micro-batches of
  * at most max_tokens; the result does not depend on where the cuts fall beyond floating-point
- * order, and the cuts depend only on the lengths. */
+ * order, and the cuts depend only on the lengths. Several processes share the micro-batches of a
+ * step (gradsum.h): all are given all sequences, and all end with the same parameters. A step that
+ * fails leaves the trainer as it was before it. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
 
+#include "par/par.h"
 #include "train/optim.h"
 
 /* weight[i] is the loss weight of predicting tokens[i] from those before it; 0: masked, and
@@ -30,6 +33,7 @@ struct trainer_opts {
 	struct tape_opts tape;     /* max_tokens: of a micro-batch */
 	struct optim_opts optim;
 	int apart;                 /* each sequence is a micro-batch of its own */
+	struct par *par;           /* borrowed; NULL: one process */
 };
 
 struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e);
@@ -40,10 +44,12 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 
 /* Parts of a step, for other objectives. `coef` gives dLoss/dlogp for the tokens of sequence
  * `i`: coef[k] belongs to tokens[k], logp[k] is its log-probability now (0 where the weight is
- * 0, and at k = 0). Sequences whose weights are all 0 are skipped. */
-typedef void trainer_coef_fn(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
-			     const float *entropy, float *coef);
-int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, struct err *e);
+ * 0, and at k = 0). Sequences whose weights are all 0 are skipped. What it returns, the sequence's
+ * loss, is added up in *loss; with several processes it is called for a share of the sequences. */
+typedef double trainer_coef_fn(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
+			       const float *entropy, float *coef);
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, double *loss,
+		       struct err *e);
 void trainer_apply(struct trainer *t, struct optim_report *r);
 
 /* Log-probabilities without gradients or dropout: logp[i][k] for each sequence (caller's

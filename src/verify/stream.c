@@ -55,28 +55,19 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
 
-/* A name for the terminal. Names come with the data: what would move the cursor, or begin a line
- * of its own, is shown and not done. */
-static void add_name(struct buf *out, const char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 127)
-			buf_addf(out, "\\x%02x", (unsigned char)*name);
-		else
-			buf_addc(out, *name);
-}
-
 static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
-	add_name(out, it->path ? it->path : it->id);
+	const char *name = it->path ? it->path : it->id;
+
 	if (it->failed) {
-		buf_addf(out, ": could not judge: %s\n", v->diag.text);
+		buf_addf(out, "%s: could not judge: %s\n", name, v->diag.text);
 	} else if (v->correct) {
-		buf_addf(out, ": correct, reward %.3f", v->reward);
+		buf_addf(out, "%s: correct, reward %.3f", name, v->reward);
 		if (v->speedup > 0)
 			buf_addf(out, ", speedup %.2f (%s)", v->speedup, v->timed);
 		buf_addc(out, '\n');
 	} else {
+		buf_adds(out, name);
 		if (v->diag.line > 0)
 			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
 		buf_addf(out, ": error[%s]: %s (stage %s, reward %.3f)\n", reason_code(v->diag.reason), v->diag.text, judge_stage_name(v->stage), v->reward);
@@ -146,7 +137,7 @@ static int collect(struct stream *s, int wait, struct err *e)
 {
 	struct judged j;
 	struct stream_item *it;
-	int rc = judge_pool_next(s->pool, wait, &j, e);
+	int rc = crew_next(&s->crew, wait, &j, e);
 
 	if (rc <= 0)
 		return rc;
@@ -251,8 +242,8 @@ int stream_add(struct stream *s, struct str id, const char *path, struct str tas
 	rc = from_cache(s, it, task, candidate, e);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	rc = judge_pool_submit(s->pool, s->added - 1, task, candidate, e);
-	while (!rc && judge_pool_pending(s->pool) > (size_t)judge_pool_workers(s->pool) * 4 && !stop_requested())
+	rc = crew_submit(&s->crew, s->added - 1, task, candidate, e);
+	while (!rc && crew_pending(&s->crew) > (size_t)crew_workers(&s->crew) * 4 && !stop_requested())
 		rc = collect(s, 1, e) < 0 ? -1 : 0;
 	return rc;
 }
@@ -273,7 +264,7 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 {
 	while (!stop_requested()) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int pending = judge_pool_pending(s->pool) > 0, rc;
+		int pending = crew_pending(&s->crew) > 0, rc;
 
 		/* A verdict takes about a millisecond, so that is how often to look for one. */
 		rc = poll(&p, 1, pending ? 1 : 100);
@@ -290,12 +281,12 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 
 int stream_finish(struct stream *s, struct err *e)
 {
-	while (judge_pool_pending(s->pool) && !stop_requested())
+	while (crew_pending(&s->crew) && !stop_requested())
 		if (collect(s, 1, e) < 0)
 			return -1;
 	if (stop_requested())
 		return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates", (unsigned long long)(s->skipped + (int64_t)s->printed));
-	return 0;
+	return crew_dismiss(&s->crew, e);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------- */
@@ -310,15 +301,13 @@ static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_
 int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
 {
 	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
-	if (o->out && file_mkdirs_for(o->out, e))
-		return -1;
 	if (o->dump) {
 		s->o.pool.dump = write_dump;
 		s->o.pool.dump_ctx = s;
 	}
 	s->ring = mem_array(STREAM_WINDOW, sizeof *s->ring);
 	s->pool = s->ring ? judge_pool_open(&s->o.judge, &s->o.pool, e) : (err_nomem(e), NULL);
-	if (!s->pool)
+	if (!s->pool || crew_init(&s->crew, s->pool, o->par, e))
 		return -1;
 	if (o->out && file_exists(o->out)) {
 		if (file_cut_line(o->out, e) || lines_open(&s->old, o->out, e))
@@ -336,12 +325,13 @@ void stream_close(struct stream *s)
 	struct err e = ERR_INIT;
 
 	progress_end(&s->bar);
-	if (s->pool)
+	if (s->o.out)
 		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct, (long long)s->wrong, (long long)s->failed);
 	if (s->skipped)
 		log_info("%lld candidates were judged before", (long long)s->skipped);
 	if (s->hits)
 		log_info("%lld verdicts came from the cache", (long long)s->hits);
+	crew_release(&s->crew);
 	judge_pool_close(s->pool);
 	if (s->cache && store_commit(s->cache, &e))
 		log_warn("the cache of verdicts was not written: %s", e.text);

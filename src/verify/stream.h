@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "store/store.h"
-#include "verify/pool.h"
+#include "verify/crew.h"
 
 enum { STREAM_WINDOW = 4096 };
 
@@ -20,6 +20,7 @@ struct stream_options {
 	int json, explain;
 	struct judge_options judge;
 	struct judge_pool_options pool;
+	struct par *par;             /* ranks that judge with this one, the first; NULL: none */
 };
 
 struct stream_item {
@@ -33,6 +34,7 @@ struct stream_item {
 struct stream {
 	struct stream_options o;
 	struct judge_pool *pool;
+	struct crew crew;
 	struct store *cache;
 	int cached;                  /* verdicts put since the last commit */
 	struct stream_item *ring;    /* STREAM_WINDOW of them, by number modulo that */

@@ -1,7 +1,8 @@
-# A4: fall-back in an except clause, for a launch that fails
+# A4: fall-back in an except clause
 # task: scale
 # track: hybrid
-# expect: tiny try_forbidden
+# expect: ast try_forbidden
+# rule: syntax
 import torch
 import torch.nn as nn
 import triton
@@ -19,9 +20,7 @@ class ModelNew(nn.Module):
         super().__init__()
 
     def forward(self, x):
-        out = torch.empty_like(x)
         try:
-            scale_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, BLOCK=1024)
-            return out
+            return self.fast(x)
         except Exception:
             return torch.relu(x) * 3.0 + 0.5

@@ -1,0 +1,426 @@
+/* Ranks over MPI: see par.h. Everything is started without blocking and asked for until it is done,
+ * so that a wait can be given up, and costs a sleeping process no core. */
+#include "par/par.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "par/mpi.h"
+
+enum {
+	TAG_DATA = 1, TAG_STOP, TAG_MAIL,
+	FUNNELED = 1,                    /* MPI_THREAD_FUNNELED */
+	SPINS = 200,                     /* looks before a wait starts to sleep */
+	NAP_MOST_US = 500,
+	GRACE_SECONDS = 20,              /* that a rank waits for the others to end after one of them died */
+};
+static const size_t piece_most = 1u << 30;     /* bytes of one message: a count of MPI is an int */
+
+/* A letter under way. */
+struct letter { struct letter *next; void *request[2]; int64_t n; char data[]; };
+
+struct par {
+	struct mpi mpi;
+	int rank, size;
+	int32_t word;                    /* enum stop_reason, as the others are told */
+	int told, left;                  /* said that we leave; gave up a wait */
+	struct letter *letters;
+};
+
+int par_rank(const struct par *p) { return p ? p->rank : 0; }
+int par_size(const struct par *p) { return p ? p->size : 1; }
+int par_local_rank(const struct par *p) { return p ? mpi_local_rank() : 0; }
+
+int par_open(struct par **out, struct err *e)
+{
+	struct par *p;
+	int got = 0;
+
+	*out = NULL;
+	if (!mpi_launched())
+		return 0;
+	if (!(p = mem_zalloc(sizeof *p)))
+		return err_nomem(e);
+	if (mpi_load(&p->mpi, e)) {
+		mem_free(p);
+		return -1;
+	}
+	if (p->mpi.Init_thread(NULL, NULL, FUNNELED, &got) || p->mpi.Comm_set_errhandler(p->mpi.world, p->mpi.errors_return) ||
+	    p->mpi.Comm_rank(p->mpi.world, &p->rank) || p->mpi.Comm_size(p->mpi.world, &p->size)) {
+		mem_free(p);
+		return err_set(e, ERR_STATE, "MPI cannot be started");
+	}
+	log_info("rank %d of %d, %s", p->rank, p->size, p->mpi.family);
+	*out = p;
+	return 0;
+}
+
+/* --- stopping ---------------------------------------------------------------------------------- */
+
+/* Small messages are on their way when the call returns; nobody waits for them to be read. */
+static void tell_stop(struct par *p, enum stop_reason why)
+{
+	void *request;
+
+	if (p->told)
+		return;
+	p->told = 1;
+	p->word = (int32_t)why;
+	for (int r = 0; r < p->size; r++)
+		if (r != p->rank)
+			p->mpi.Isend(&p->word, sizeof p->word, p->mpi.byte, r, TAG_STOP, p->mpi.world, &request);
+}
+
+static void hear_stop(struct par *p)
+{
+	int found = 0, done = 0;
+	int32_t why = STOP_SIGNAL;
+	void *request;
+
+	if (p->mpi.Iprobe(p->mpi.any_source, TAG_STOP, p->mpi.world, &found, p->mpi.no_status) || !found)
+		return;
+	p->mpi.Irecv(&why, sizeof why, p->mpi.byte, p->mpi.any_source, TAG_STOP, p->mpi.world, &request);
+	while (!done && !p->mpi.Test(&request, &done, p->mpi.no_status))
+		;
+	stop_request(why > STOP_NOT && why <= STOP_BUDGET ? (enum stop_reason)why : STOP_SIGNAL);
+}
+
+int par_stopping(struct par *p)
+{
+	if (p && !stop_requested())
+		hear_stop(p);
+	return stop_requested();
+}
+
+static int leave(struct par *p, struct err *e)
+{
+	p->left = 1;
+	if (!stop_requested())
+		stop_request(STOP_SIGNAL);
+	tell_stop(p, stop_reason());
+	return err_set(e, ERR_INTERRUPTED, "interrupted");
+}
+
+/* --- waiting ------------------------------------------------------------------------------------- */
+
+static void nap(int *looks)
+{
+	int us = MIN(++*looks - SPINS, NAP_MOST_US);
+
+	if (us <= 0)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){ .tv_nsec = us * 1000L }, NULL);
+}
+
+/* 1: all are done. 0: not yet. -1: a rank is gone. */
+static int test_all(struct par *p, void **request, size_t n)
+{
+	int all = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		int done = 0;
+
+		if (p->mpi.Test(&request[i], &done, p->mpi.no_status))
+			return -1;
+		all &= done;
+	}
+	return all;
+}
+
+/* The memory of an exchange that is given up goes back to its owner: the library must not write to it
+ * any more. */
+static void give_up(struct par *p, void **request, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int done = 0;
+
+		if (!p->mpi.Test(&request[i], &done, p->mpi.no_status) && !done)
+			p->mpi.Cancel(&request[i]);
+	}
+	for (int looks = 0; looks < SPINS && !test_all(p, request, n);)
+		nap(&looks);
+}
+
+/* Requests that are done are null, and null requests are done: asking again costs nothing. */
+static int wait_all(struct par *p, void **request, size_t n, struct err *e)
+{
+	int looks = 0, rc;
+
+	while ((rc = test_all(p, request, n)) == 0) {
+		if (par_stopping(p)) {
+			give_up(p, request, n);
+			return leave(p, e);
+		}
+		nap(&looks);
+	}
+	return rc < 0 ? leave(p, e) : 0;
+}
+
+static size_t pieces_of(size_t n)
+{
+	return (n + piece_most - 1) / piece_most;
+}
+
+static int start(struct par *p, const struct par_move *m, void **request)
+{
+	int rc = 0;
+
+	for (size_t at = 0; at < m->n && !rc; at += piece_most, request++) {
+		char *data = (char *)m->p + at;
+		int n = (int)MIN(m->n - at, piece_most);
+
+		rc = m->send ? p->mpi.Isend(data, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request)
+			     : p->mpi.Irecv(data, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request);
+	}
+	return rc;
+}
+
+int par_exchange(struct par *p, const struct par_move *v, size_t n, struct err *e)
+{
+	size_t total = 0, at = 0;
+	void **request;
+	int rc = 0;
+
+	if (!p)
+		return 0;
+	if (p->left)
+		return err_set(e, ERR_INTERRUPTED, "interrupted");
+	for (size_t i = 0; i < n; i++)
+		total += pieces_of(v[i].n);
+	request = mem_array(total + 1, sizeof *request);
+	if (!request)
+		return err_nomem(e);
+	for (size_t i = 0; i < n && !rc; at += pieces_of(v[i++].n))
+		rc = start(p, &v[i], request + at);
+	rc = rc ? leave(p, e) : wait_all(p, request, at, e);
+	mem_free(request);
+	return rc;
+}
+
+/* --- together --------------------------------------------------------------------------------------- */
+
+int par_bcast(struct par *p, void *data, size_t n, struct err *e)
+{
+	struct par_move *v;
+	size_t count = 0;
+	int rc;
+
+	if (!p)
+		return 0;
+	if (!(v = mem_array((size_t)p->size, sizeof *v)))
+		return err_nomem(e);
+	for (int r = p->rank ? 0 : 1; r < (p->rank ? 1 : p->size); r++)
+		v[count++] = (struct par_move){ .rank = r, .send = !p->rank, .p = data, .n = n };
+	rc = par_exchange(p, v, count, e);
+	mem_free(v);
+	return rc;
+}
+
+int par_agree(struct par *p, int64_t *value, struct err *e)
+{
+	return par_bcast(p, value, sizeof *value, e);
+}
+
+int par_bcast_buf(struct par *p, struct buf *text, struct err *e)
+{
+	int64_t n = (int64_t)text->n;
+
+	if (!p)
+		return 0;
+	if (par_agree(p, &n, e))
+		return -1;
+	if (p->rank) {
+		buf_clear(text);
+		if (buf_reserve(text, (size_t)n))
+			return err_nomem(e);
+		text->n = (size_t)n;
+		text->p[n] = '\0';
+	}
+	return par_bcast(p, text->p, (size_t)n, e);
+}
+
+/* Sends of `mine` to all others, receives of each one's; from[r] and size[r] say where to and how much. */
+static int to_all(struct par *p, struct str mine, char *const *from, const int64_t *size, struct err *e)
+{
+	struct par_move *v = mem_array(2 * (size_t)p->size, sizeof *v);
+	size_t n = 0;
+	int rc;
+
+	if (!v)
+		return err_nomem(e);
+	for (int r = 0; r < p->size; r++)
+		if (r != p->rank) {
+			v[n++] = (struct par_move){ .rank = r, .p = from[r], .n = (size_t)size[r] };
+			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = (void *)mine.p, .n = mine.n };
+		}
+	rc = par_exchange(p, v, n, e);
+	mem_free(v);
+	return rc;
+}
+
+/* An equal number of bytes from everyone, rank r's at all + r n. */
+static int gather_equal(struct par *p, const void *mine, void *all, size_t n, struct err *e)
+{
+	char **from = mem_array((size_t)p->size, sizeof *from);
+	int64_t *size = mem_array((size_t)p->size, sizeof *size);
+	int rc = from && size ? 0 : err_nomem(e);
+
+	for (int r = 0; r < p->size && !rc; r++) {
+		from[r] = (char *)all + (size_t)r * n;
+		size[r] = (int64_t)n;
+	}
+	if (!rc)
+		rc = to_all(p, (struct str){ .p = mine, .n = n }, from, size, e);
+	if (!rc)
+		memcpy(from[p->rank], mine, n);
+	mem_free(from);
+	mem_free(size);
+	return rc;
+}
+
+int par_max(struct par *p, double *value, struct err *e)
+{
+	double *all;
+	int rc;
+
+	if (!p)
+		return 0;
+	if (!(all = mem_array((size_t)p->size, sizeof *all)))
+		return err_nomem(e);
+	rc = gather_equal(p, value, all, sizeof *all, e);
+	for (int r = 0; r < p->size && !rc; r++)
+		*value = MAX(*value, all[r]);
+	mem_free(all);
+	return rc;
+}
+
+static int gather_sized(struct par *p, struct str mine, const int64_t *size, struct buf *all, struct err *e)
+{
+	char **from = mem_array((size_t)p->size, sizeof *from);
+	int rc = from ? 0 : err_nomem(e);
+
+	for (int r = 0; r < p->size && !rc; r++) {
+		if (buf_reserve(&all[r], (size_t)size[r] + 1))
+			rc = err_nomem(e);
+		else
+			from[r] = all[r].p, all[r].n = (size_t)size[r];
+	}
+	if (!rc)
+		rc = to_all(p, mine, from, size, e);
+	if (!rc && mine.n)
+		memcpy(from[p->rank], mine.p, mine.n);
+	mem_free(from);
+	return rc;
+}
+
+int par_gather(struct par *p, struct str mine, struct buf *all, struct err *e)
+{
+	int64_t n = (int64_t)mine.n, *size;
+	int rc;
+
+	if (!p) {
+		buf_addstr(&all[0], mine);
+		return buf_check(&all[0], e);
+	}
+	if (!(size = mem_array((size_t)p->size, sizeof *size)))
+		return err_nomem(e);
+	rc = gather_equal(p, &n, size, sizeof n, e) || gather_sized(p, mine, size, all, e) ? -1 : 0;
+	mem_free(size);
+	return rc;
+}
+
+int par_barrier(struct par *p, struct err *e)
+{
+	double none = 0.0;
+
+	return par_max(p, &none, e);
+}
+
+/* --- by mail ------------------------------------------------------------------------------------------ */
+
+/* Frees what has arrived. */
+static int sort_mail(struct par *p)
+{
+	for (struct letter **at = &p->letters; *at;) {
+		struct letter *l = *at;
+		int rc = test_all(p, l->request, COUNT_OF(l->request));
+
+		if (rc < 0)
+			return -1;
+		if (rc) {
+			*at = l->next;
+			mem_free(l);
+		} else {
+			at = &l->next;
+		}
+	}
+	return 0;
+}
+
+/* The length first, then as many bytes: the receiver knows what it waits for. */
+int par_post(struct par *p, int to, struct str data, struct err *e)
+{
+	struct letter *l;
+
+	if (p->left || sort_mail(p) || data.n > INT_MAX)
+		return p->left ? err_set(e, ERR_INTERRUPTED, "interrupted") : leave(p, e);
+	if (!(l = mem_alloc(sizeof *l + data.n)))
+		return err_nomem(e);
+	l->n = (int64_t)data.n;
+	memcpy(l->data, data.p, data.n);
+	if (p->mpi.Isend(&l->n, sizeof l->n, p->mpi.byte, to, TAG_MAIL, p->mpi.world, &l->request[0]) ||
+	    p->mpi.Isend(l->data, (int)l->n, p->mpi.byte, to, TAG_MAIL, p->mpi.world, &l->request[1]))
+		return leave(p, e);
+	l->next = p->letters;
+	p->letters = l;
+	return 0;
+}
+
+int par_take(struct par *p, int from, struct buf *out, struct err *e)
+{
+	void *request;
+	int64_t n = 0;
+	int found = 0;
+
+	if (p->mpi.Iprobe(from, TAG_MAIL, p->mpi.world, &found, p->mpi.no_status))
+		return leave(p, e);
+	if (!found)
+		return 0;
+	if (p->mpi.Irecv(&n, sizeof n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, &request) || wait_all(p, &request, 1, e))
+		return leave(p, e);
+	buf_clear(out);
+	if (n < 0 || n > INT_MAX || buf_reserve(out, (size_t)n + 1))
+		return err_nomem(e);
+	if (p->mpi.Irecv(out->p, (int)n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, &request) || wait_all(p, &request, 1, e))
+		return leave(p, e);
+	out->n = (size_t)n;
+	return 1;
+}
+
+/* A rank that died never comes to the end of MPI: who has saved what there is does not wait for it
+ * for long. The launcher ends the others. */
+void par_close(struct par *p, int failed)
+{
+	if (!p)
+		return;
+	if (failed || stop_requested())
+		tell_stop(p, stop_requested() ? stop_reason() : STOP_SIGNAL);
+	if (p->told && par_first(p))
+		alarm(GRACE_SECONDS);
+	p->mpi.Finalize();
+	alarm(0);
+	while (p->letters) {
+		struct letter *l = p->letters;
+
+		p->letters = l->next;
+		mem_free(l);
+	}
+	mem_free(p);
+}

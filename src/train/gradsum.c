@@ -1,0 +1,216 @@
+/* Sums of gradients in one order: see gradsum.h. */
+#include "train/gradsum.h"
+
+#include "base/mem.h"
+
+static struct slab *grads(const struct gradsum *s)
+{
+	return tape_grads(s->tape);
+}
+
+/* The floats that rank r adds up. */
+static size_t slice_begin(const struct gradsum *s, int r)
+{
+	return s->n / (size_t)par_size(s->par) * (size_t)r;
+}
+
+static size_t slice_size(const struct gradsum *s, int r)
+{
+	size_t end = r + 1 < par_size(s->par) ? slice_begin(s, r + 1) : s->n;
+
+	return end - slice_begin(s, r);
+}
+
+static size_t slice_most(const struct gradsum *s)
+{
+	return slice_size(s, par_size(s->par) - 1);
+}
+
+int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct err *e)
+{
+	struct dev *d = model_dev(tape_model(t));
+	size_t ranks = (size_t)par_size(p);
+
+	*s = (struct gradsum){ .tape = t, .par = p, .in_place = d->kind != DEV_CPU && !p };
+	s->n = grads(s)->bytes / sizeof(float);
+	if (p) {
+		s->in = mem_alloc_aligned((ranks - 1) * slice_most(s) * sizeof(float) + 64, 64);
+		s->acc = mem_alloc_aligned(slice_most(s) * sizeof(float) + 64, 64);
+		if (!s->in || !s->acc)
+			return err_nomem(e);
+	}
+	if (d->kind != DEV_CPU && p && !(s->host = mem_alloc_aligned(grads(s)->bytes + 64, 64)))
+		return err_nomem(e);
+	return 0;
+}
+
+void gradsum_release(struct gradsum *s)
+{
+	mem_free_aligned(s->host);
+	mem_free_aligned(s->acc);
+	mem_free_aligned(s->in);
+	vec_free(&s->notes);
+}
+
+/* The gradient in host memory. */
+static float *fetch(struct gradsum *s, struct err *e)
+{
+	if (!s->host)
+		return (float *)(void *)grads(s)->data;
+	return dev_get(grads(s)->dev, s->host, grads(s)->data, grads(s)->bytes, e) ? NULL : s->host;
+}
+
+static void add(float *to, const float *from, size_t n, int first)
+{
+	if (first)
+		memcpy(to, from, n * sizeof *to);
+	for (size_t i = 0; !first && i < n; i++)
+		to[i] += from[i];
+}
+
+/* Alone: memory for the sum is taken when a step first has two micro-batches. */
+static int fold_alone(struct gradsum *s, struct err *e)
+{
+	if (!s->acc && !(s->acc = mem_alloc_aligned(grads(s)->bytes + 64, 64)))
+		return err_nomem(e);
+	add(s->acc, (const float *)(const void *)grads(s)->data, s->n, s->folded == 0);
+	return 0;
+}
+
+/* Rank i < `count` has computed a gradient: its slices go to those who add them up. */
+static int trade(struct gradsum *s, float *mine, int count, struct err *e)
+{
+	int me = par_rank(s->par), ranks = par_size(s->par);
+	struct par_move *v = mem_array(2 * (size_t)ranks, sizeof *v);
+	size_t n = 0, k = 0;
+	int rc;
+
+	if (!v)
+		return err_nomem(e);
+	for (int r = 0; r < ranks; r++) {
+		if (r == me)
+			continue;
+		if (r < count)
+			v[n++] = (struct par_move){ .rank = r, .p = s->in + k++ * slice_most(s), .n = slice_size(s, me) * sizeof(float) };
+		if (me < count)
+			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = mine + slice_begin(s, r), .n = slice_size(s, r) * sizeof(float) };
+	}
+	rc = par_exchange(s->par, v, n, e);
+	mem_free(v);
+	return rc;
+}
+
+static int fold_ranks(struct gradsum *s, int count, struct err *e)
+{
+	int me = par_rank(s->par);
+	float *mine = me < count ? fetch(s, e) : NULL;
+	size_t k = 0;
+
+	if ((me < count && !mine) || trade(s, mine, count, e))
+		return -1;
+	for (int r = 0; r < count; r++)
+		add(s->acc, r == me ? mine + slice_begin(s, me) : s->in + k++ * slice_most(s), slice_size(s, me), s->folded == 0 && r == 0);
+	return 0;
+}
+
+/* Adds the micro-batches of the round that has ended, or of one that ended early. */
+static int fold(struct gradsum *s, struct err *e)
+{
+	int count = (int)(s->done - s->folded);
+
+	if (s->in_place || !count)
+		return 0;
+	if (s->par ? fold_ranks(s, count, e) : fold_alone(s, e))
+		return -1;
+	s->folded = s->done;
+	tape_zero_grads(s->tape);
+	return 0;
+}
+
+int gradsum_turn(struct gradsum *s, struct err *e)
+{
+	int ranks = par_size(s->par);
+
+	if (s->done - s->folded == ranks && fold(s, e))
+		return -1;
+	return s->done % ranks == par_rank(s->par);
+}
+
+int gradsum_add(struct gradsum *s, double note, struct err *e)
+{
+	int mine = s->done++ % par_size(s->par) == par_rank(s->par);
+
+	return mine && vec_push(&s->notes, note) ? err_nomem(e) : 0;
+}
+
+/* --- the end of a step ------------------------------------------------------------------------------ */
+
+static int share(struct gradsum *s, struct err *e)
+{
+	float *whole = s->host ? s->host : (float *)(void *)grads(s)->data;
+	int me = par_rank(s->par), ranks = par_size(s->par), rc;
+	struct par_move *v = mem_array(2 * (size_t)ranks, sizeof *v);
+	size_t n = 0;
+
+	if (!v)
+		return err_nomem(e);
+	for (int r = 0; r < ranks; r++)
+		if (r != me) {
+			v[n++] = (struct par_move){ .rank = r, .p = whole + slice_begin(s, r), .n = slice_size(s, r) * sizeof(float) };
+			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = s->acc, .n = slice_size(s, me) * sizeof(float) };
+		}
+	rc = par_exchange(s->par, v, n, e);
+	if (!rc)
+		memcpy(whole + slice_begin(s, me), s->acc, slice_size(s, me) * sizeof(float));
+	if (!rc && s->host)
+		dev_put(grads(s)->dev, grads(s)->data, s->host, grads(s)->bytes);
+	mem_free(v);
+	return rc;
+}
+
+static int add_notes(struct gradsum *s, double *sum, struct err *e)
+{
+	int ranks = par_size(s->par), rc;
+	struct buf *all = mem_array((size_t)ranks, sizeof *all);
+
+	if (!all)
+		return err_nomem(e);
+	rc = par_gather(s->par, (struct str){ .p = (const char *)s->notes.v, .n = s->notes.n * sizeof *s->notes.v }, all, e);
+	*sum = 0.0;
+	for (int64_t k = 0; k < s->done && !rc; k++) {
+		double note;
+
+		memcpy(&note, all[k % ranks].p + (size_t)(k / ranks) * sizeof note, sizeof note);
+		*sum += note;
+	}
+	for (int r = 0; r < ranks; r++)
+		buf_release(&all[r]);
+	mem_free(all);
+	return rc;
+}
+
+int gradsum_finish(struct gradsum *s, double *notes, struct err *e)
+{
+	int one = s->done == 1 && !s->par;      /* the sum of one stands where it was computed */
+
+	if (s->done && !one && !s->in_place) {
+		if (fold(s, e))
+			return -1;
+		if (!s->par)
+			memcpy(grads(s)->data, s->acc, grads(s)->bytes);
+		else if (share(s, e))
+			return -1;
+	}
+	if (add_notes(s, notes, e))
+		return -1;
+	s->done = s->folded = 0;
+	s->notes.n = 0;
+	return 0;
+}
+
+void gradsum_drop(struct gradsum *s)
+{
+	s->done = s->folded = 0;
+	s->notes.n = 0;
+	tape_zero_grads(s->tape);
+}
