@@ -268,6 +268,16 @@ int file_mkdirs(const char *path, struct err *e)
 	return rc;
 }
 
+int file_mkdirs_for(const char *path, struct err *e)
+{
+	struct str name = path_base(path);
+	char *dir = mem_strndup(path, (size_t)(name.p - path));
+	int rc = !dir ? err_nomem(e) : *dir ? file_mkdirs(dir, e) : 0;
+
+	mem_free(dir);
+	return rc;
+}
+
 int file_remove_tree(const char *path, struct err *e)
 {
 	struct file_list names = { .v = NULL };

@@ -23,6 +23,7 @@ int file_exists(const char *path);
 int file_is_dir(const char *path);
 int64_t file_size(const char *path, struct err *e);   /* -1 on error */
 int file_mkdirs(const char *path, struct err *e);     /* like mkdir -p */
+int file_mkdirs_for(const char *path, struct err *e); /* the folder that a file is to lie in */
 int file_remove_tree(const char *path, struct err *e);
 int file_sync_dir(const char *path, struct err *e);
 int file_write_all(int fd, const void *p, size_t n, struct err *e);

@@ -5,10 +5,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/sys.h"
 
 enum { ROW_MOST = 256 << 20, PIECE = 1 << 18 };
+
+/* What a file is by its first bytes. A pipe has none that could be looked at: it is text. */
+static int look_at_form(struct json_rows *r, const char *path, struct err *e)
+{
+	char b[4] = { 0 };
+	ssize_t n = pread(r->fd, b, sizeof b, 0);
+
+	if (n == 4 && !memcmp(b, "PAR1", 4))
+		return err_set(e, ERR_FORMAT, "'%s' is a Parquet file. To make JSON lines of it: python3 -c \"import pandas; "
+			       "pandas.read_parquet('%s').to_json('rows.jsonl', orient='records', lines=True)\"", path, path);
+	if (n == 4 && !memcmp(b, "\x28\xb5\x2f\xfd", 4))
+		return err_set(e, ERR_FORMAT, "'%s' was compressed by zstd. To unpack it: zstd -d '%s'", path, path);
+	if (n < 2 || memcmp(b, "\x1f\x8b", 2))
+		return 0;
+	r->size = 0;
+	r->gz = gzdopen(r->fd, "rb");
+	return r->gz ? 0 : err_nomem(e);
+}
 
 int json_rows_open(struct json_rows *r, const char *path, size_t most, struct err *e)
 {
@@ -18,15 +37,39 @@ int json_rows_open(struct json_rows *r, const char *path, size_t most, struct er
 	if (r->fd < 0)
 		return err_errno(e, "cannot open '%s'", path);
 	r->size = sys.fstat(r->fd, &st) ? 0 : (int64_t)st.st_size;
+	if (look_at_form(r, path, e)) {
+		json_rows_close(r);
+		return -1;
+	}
 	return 0;
 }
 
 void json_rows_close(struct json_rows *r)
 {
-	if (r->fd >= 0)
+	if (r->gz)
+		gzclose_r(r->gz);
+	else if (r->fd >= 0)
 		sys.close(r->fd);
+	r->gz = NULL;
 	buf_release(&r->buf);
 	r->fd = -1;
+}
+
+static int read_piece(struct json_rows *r, ssize_t *k, struct err *e)
+{
+	int code;
+
+	if (r->gz) {
+		*k = gzread(r->gz, r->buf.p + r->buf.n, PIECE);
+		/* A file that was cut short ends without an error of its own. */
+		if (*k <= 0 && (gzerror(r->gz, &code), code != Z_OK && code != Z_STREAM_END))
+			return err_set(e, ERR_FORMAT, "the compressed file is damaged or ends too early");
+		return 0;
+	}
+	do
+		*k = sys.read(r->fd, r->buf.p + r->buf.n, PIECE);
+	while (*k < 0 && errno == EINTR);
+	return *k < 0 ? err_errno(e, "read") : 0;
 }
 
 /* Reads more behind what is there: 1, or 0 at the end of the file. */
@@ -44,11 +87,8 @@ static int fill(struct json_rows *r, struct err *e)
 	}
 	if (buf_reserve(&r->buf, PIECE))
 		return err_nomem(e);
-	do
-		k = sys.read(r->fd, r->buf.p + r->buf.n, PIECE);
-	while (k < 0 && errno == EINTR);
-	if (k < 0)
-		return err_errno(e, "read");
+	if (read_piece(r, &k, e))
+		return -1;
 	r->eof = k == 0;
 	r->buf.n += (size_t)k;
 	return k > 0;

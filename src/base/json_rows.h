@@ -1,6 +1,7 @@
 /* Rows of a JSON file of any size, in constant memory: one array of objects, or JSON lines. Rows
  * of an array are cut out by their brackets and strings, others by their line; what is inside
- * one is json_parse's business. */
+ * one is json_parse's business. Files that gzip compressed are read as what they hold; of other
+ * forms that data comes in, the error says how to make JSON lines of them. */
 #ifndef BASE_JSON_ROWS_H
 #define BASE_JSON_ROWS_H
 
@@ -10,14 +11,17 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct gzFile_s;
+
 struct json_rows {
 	int fd;
+	struct gzFile_s *gz;          /* where the file is compressed; it owns fd then */
 	struct buf buf;
 	size_t at;                   /* in buf, of what has not been looked at */
 	size_t most;                 /* bytes of a row */
 	int64_t offset;              /* in the file, of buf's begin */
 	int64_t number;              /* of the row last returned, from 1 */
-	int64_t size;                /* of the file */
+	int64_t size;                /* of the file; 0: not known */
 	int begun, array, ended, eof;
 };
 

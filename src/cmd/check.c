@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "py/caret.h"
@@ -145,9 +146,14 @@ static int check_all(struct check_files *c, const struct opt_parsed *p)
 {
 	if (!p->n)
 		return err_set(c->e, ERR_USAGE, "no file given");
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		int64_t before = c->files;
+
 		if (check_path(c, p->args[i]))
 			return -1;
+		if (c->files == before)
+			return err_set(c->e, ERR_NOT_FOUND, "there is no .py file in '%s'", p->args[i]);
+	}
 	return 0;
 }
 
@@ -170,14 +176,12 @@ static void finish_json(struct check_files *c, struct buf *out)
 	puts(buf_cstr(out));
 }
 
-/* What was checked, so that silence means something. A single file without faults is silent, as
- * compilers are. */
+/* What was checked, so that silence on standard output means something. */
 static void finish_text(const struct check_files *c)
 {
-	if (c->files > 1)
-		printf("checked %lld files: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions that kernels call\n", (long long)c->files,
-			(long long)c->count.kernels, (long long)c->count.compiled, (long long)c->count.unsure, (long long)c->errors,
-			(long long)c->count.helpers);
+	log_info("checked %lld file%s: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions that kernels call", (long long)c->files,
+		 c->files == 1 ? "" : "s", (long long)c->count.kernels, (long long)c->count.compiled, (long long)c->count.unsure,
+		 (long long)c->errors, (long long)c->count.helpers);
 }
 
 /* The task that gives the inputs; nothing to do without one. */

@@ -11,7 +11,7 @@
 int cmd_fail(const char *name, const struct err *e)
 {
 	fprintf(stderr, "tritonrl %s: %s\n", name, e->text);
-	return CMD_FAILED;
+	return e->code == ERR_INTERRUPTED && stop_requested() ? cmd_stopped() : CMD_FAILED;
 }
 
 int cmd_unknown(const char *name)
@@ -55,12 +55,14 @@ int cmd_join(struct par **par, struct err *e)
 	return freopen("/dev/null", "w", stdout) ? 0 : err_errno(e, "cannot open '/dev/null'");
 }
 
-int cmd_part(struct par *par, const char *name, int rc, int stopped, const struct err *e)
+/* That another rank was stopped is its own to say. */
+int cmd_part(struct par *par, const char *name, int rc, int code, const struct err *e)
 {
-	int failed = rc && e->code != ERR_INTERRUPTED;
-	int code = failed ? cmd_fail(name, e) : stopped || rc ? cmd_stopped() : CMD_OK;
+	int stopped = rc && e->code == ERR_INTERRUPTED;
 
-	par_close(par, failed);
+	if (rc)
+		code = stopped && !par_first(par) ? cmd_stopped() : cmd_fail(name, e);
+	par_close(par, rc && !stopped);
 	return code;
 }
 

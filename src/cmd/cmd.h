@@ -42,7 +42,7 @@ struct cmd_usage {
 	const char *select;          /* the option that names one of them, or NULL */
 };
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);
-/* Prints "tritonrl NAME: text" to stderr and returns CMD_FAILED. */
+/* Prints "tritonrl NAME: text" to stderr; CMD_FAILED, or the code of who stopped it. */
 int cmd_fail(const char *name, const struct err *e);
 /* Says that there is no such command, and which is meant perhaps. */
 int cmd_unknown(const char *name);
@@ -52,8 +52,8 @@ int cmd_stopped(void);
 /* For commands that several processes run together under mpirun or srun: *par is NULL in a process alone. All but
  * the first print nothing but warnings. */
 int cmd_join(struct par **par, struct err *e);
-/* The end of such a command: says what went wrong, waits for the others, gives the exit code. `stopped`: the work
- * came to no end. */
-int cmd_part(struct par *par, const char *name, int rc, int stopped, const struct err *e);
+/* The end of such a command: says what went wrong, waits for the others, gives the exit code. `code` is that of
+ * work in which nothing went wrong. */
+int cmd_part(struct par *par, const char *name, int rc, int code, const struct err *e);
 
 #endif

@@ -78,6 +78,28 @@ void doctor_write(struct doctor_part *p)
 	try_folder(p, tmp && *tmp ? tmp : "/tmp");
 }
 
+/* Is there a card of NVIDIA's? Advice about drivers changes nothing where there is none. */
+static int has_card(void)
+{
+	static const char dir[] = "/sys/bus/pci/devices";
+	struct file_list l = { 0 };
+	struct buf path = BUF_INIT, vendor = BUF_INIT;
+	int found = 0;
+
+	if (file_list_open(&l, dir, NULL))
+		return 0;
+	for (size_t i = 0; i < l.n && !found; i++) {
+		buf_clear(&path);
+		buf_clear(&vendor);
+		buf_addf(&path, "%s/%s/vendor", dir, l.v[i]);
+		found = !file_read(buf_cstr(&path), 64, &vendor, NULL) && str_starts(buf_str(&vendor), "0x10de");
+	}
+	file_list_close(&l);
+	buf_release(&path);
+	buf_release(&vendor);
+	return found;
+}
+
 /* --- GPU: asked in a child, because a broken driver may crash or hang ---------------------- */
 
 struct cuda_calls {
@@ -153,7 +175,8 @@ void doctor_gpu(struct doctor_part *p)
 			   rc == GPU_NO_LIBRARY ? "no NVIDIA driver (libcuda.so.1 is not found)" :
 			   rc == GPU_NONE ? "the driver sees no GPU" :
 			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
-		buf_adds(&p->fix, "on a machine with an NVIDIA GPU: install its driver until nvidia-smi lists the GPU");
+		if (has_card())
+			buf_adds(&p->fix, "install the driver of the NVIDIA card that is there, until nvidia-smi lists it");
 	}
 	buf_release(&out);
 }
@@ -183,8 +206,8 @@ void doctor_engine(struct doctor_part *p)
 	int rc = doctor_in_child(open_engine, NULL, 60, &out);
 
 	doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s", rc < 0 ? "the GPU engine crashed or hung" : buf_cstr(&out));
-	if (rc)
-		buf_adds(&p->fix, "on a machine with an NVIDIA GPU: install CUDA 13 and run `make cuda`; models run on the CPU otherwise");
+	if (rc && has_card())
+		buf_adds(&p->fix, "install CUDA 13 and run `make cuda`; models run on the CPU otherwise");
 	buf_release(&out);
 }
 
@@ -215,7 +238,7 @@ void doctor_python(struct doctor_part *p)
 	else
 		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" : buf_cstr(&out), argv[0],
 			   rc ? "; wanted by the GPU judge and 'make agree' only" : "");
-	if (rc)
+	if (rc && has_card())
 		buf_adds(&p->fix, "make agree   (makes an environment with torch and triton)");
 	buf_release(&venv);
 	buf_release(&out);
@@ -271,7 +294,7 @@ void doctor_s3(struct doctor_part *p)
 		doctor_say(p, DOCTOR_OK, "profile '%s' of %s", profile, buf_cstr(&path));
 	} else {
 		doctor_say(p, DOCTOR_ABSENT, "not configured; wanted only to keep checkpoints in S3");
-		buf_adds(&p->fix, "export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
+		buf_adds(&p->fix, "to keep runs there: export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
 	}
 	buf_release(&path);
 }

@@ -130,6 +130,9 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
+	/* Before the work, not after it. */
+	if (a->out && file_mkdirs_for(a->out, e))
+		return -1;
 	if (a->run && s.writes) {
 		path_join(&path, a->run, "run.db");
 		rc = file_mkdirs(a->run, e) || store_open(&s.store, buf_cstr(&path), e) ? -1 : 0;
@@ -160,5 +163,5 @@ int cmd_eval(int argc, char **argv)
 	stop_install();
 	rc = cmd_join(&par, &e) || run(&a, par, &e) ? -1 : 0;
 	opt_release(&p);
-	return cmd_part(par, "eval", rc, 0, &e);
+	return cmd_part(par, "eval", rc, CMD_OK, &e);
 }

@@ -1,6 +1,8 @@
 /* tritonrl: finds the command and runs it. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 
@@ -21,11 +23,27 @@ static int finish(int rc)
 	return rc;
 }
 
+/* OpenBLAS takes 128 MiB for every core as it is loaded, and tries for ever where address space
+ * ends before: neither a signal nor a message would get through. */
+static int has_room(void)
+{
+	enum { LEAST_MIB = 1024 };
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_AS, &r) || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= LEAST_MIB)
+		return 1;
+	fprintf(stderr, "tritonrl: the limit on address space is %llu MiB; at least %d are wanted (ulimit -v)\n",
+		(unsigned long long)(r.rlim_cur >> 20), LEAST_MIB);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help", version[] = "version";
 	char **words = argv + 1;
 
+	if (!has_room())
+		_exit(CMD_FAILED);
 	if (argc < 2) {
 		cmd_help(1, (char *[]){ help, NULL });
 		return finish(CMD_FAILED);

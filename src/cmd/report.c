@@ -24,7 +24,7 @@ static int run(const struct report_cmd_args *a, const struct opt_parsed *p, stru
 	path_join(&path, p->args[0], "run.db");
 	if (!file_exists(buf_cstr(&path)))
 		err_set(e, ERR_NOT_FOUND, "'%s' is not a run folder: it has no run.db", p->args[0]);
-	else if (!store_open(&s, buf_cstr(&path), e))
+	else if (!(a->out && file_mkdirs_for(a->out, e)) && !store_open(&s, buf_cstr(&path), e))
 		rc = run_report(p->args[0], s, &a->report, a->out, &path, e);
 	if (!rc)
 		printf("%s\n", buf_cstr(&path));

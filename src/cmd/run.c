@@ -137,5 +137,5 @@ int cmd_run(int argc, char **argv)
 	stop_install();
 	rc = cmd_join(&par, &e) || run(&a, config, par, &done, &e) ? -1 : 0;
 	opt_release(&p);
-	return cmd_part(par, "run", rc, !done, &e);
+	return cmd_part(par, "run", rc, done ? CMD_OK : cmd_stopped(), &e);
 }

@@ -220,6 +220,8 @@ static int judge_batch(struct maker *m, size_t n)
 	size_t ahead = (size_t)judge_pool_workers(m->judges) * 4, open = 0;
 
 	for (size_t i = 0; i < n || open; ) {
+		if (stop_requested())
+			return err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written);
 		if (i < n && m->row[i].state) {
 			i++;
 		} else if (i < n && open < ahead) {
@@ -329,6 +331,8 @@ static int print_hashes(struct maker *m)
 
 static int run(struct maker *m)
 {
+	if (strcmp(m->a->out, "-") && file_mkdirs_for(m->a->out, m->e))
+		return -1;
 	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
 	if (!m->out)
 		return err_errno(m->e, "cannot create '%s'", m->a->out);
@@ -378,5 +382,5 @@ int cmd_tasks(int argc, char **argv)
 	rc = run(&m);
 	close_all(&m);
 	opt_release(&p);
-	return rc ? cmd_fail("tasks", &e) : CMD_OK;
+	return rc ? cmd_fail("tasks", &e) : stop_requested() ? cmd_stopped() : CMD_OK;
 }

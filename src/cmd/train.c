@@ -78,5 +78,5 @@ int cmd_train(int argc, char **argv)
 	stop_install();
 	rc = cmd_join(&par, &e) || run(&a, &p, par, &e) ? -1 : 0;
 	opt_release(&p);
-	return cmd_part(par, "train", rc, stop_requested(), &e);
+	return cmd_part(par, "train", rc, stop_requested() ? cmd_stopped() : CMD_OK, &e);
 }

@@ -159,6 +159,15 @@ static int judge_path(struct session *s, const char *path, const struct buf *tas
 	return rc;
 }
 
+/* How many candidates are named; 0: some are folders, and there is no telling yet. */
+static int64_t count_files(const struct args *a, const struct opt_parsed *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (file_is_dir(p->args[i]))
+			return 0;
+	return a->identity ? 0 : (int64_t)p->n;
+}
+
 static int judge_files(struct session *s, const struct opt_parsed *p)
 {
 	struct buf task = BUF_INIT;
@@ -214,7 +223,7 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct pa
 		o.judge.track = TRACK_HYBRID;
 	if (!par_first(par))
 		return serve(&o, par, s->e);
-	if (stream_open(&s->stream, &o, a->jsonl ? count_lines(a->jsonl) : a->identity ? 0 : (int64_t)p->n, s->e))
+	if (stream_open(&s->stream, &o, a->jsonl ? count_lines(a->jsonl) : count_files(a, p), s->e))
 		return -1;
 	return a->jsonl ? judge_jsonl(s) : judge_files(s, p);
 }
@@ -234,10 +243,5 @@ int cmd_verify(int argc, char **argv)
 	rc = cmd_join(&par, &e) || judge_all(&a, &p, par, &s) ? -1 : 0;
 	stream_close(&s.stream);
 	opt_release(&p);
-	if (rc && (par_first(par) || e.code != ERR_INTERRUPTED))
-		cmd_fail("verify", &e);
-	par_close(par, rc);
-	if (rc)
-		return CMD_FAILED;
-	return s.stream.failed ? CMD_FAILED : s.stream.wrong ? CMD_NO : CMD_OK;
+	return cmd_part(par, "verify", rc, s.stream.failed ? CMD_FAILED : s.stream.wrong ? CMD_NO : CMD_OK, &e);
 }

@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "data/module.h"
+#include "data/spelling.h"
 
 enum op_class { OP_NONE, OP_ANCHOR, OP_NETWORK, OP_CALL, OP_FREE };
 
@@ -26,6 +26,7 @@ struct study {
 	const struct py_node *maker;        /* the function that makes modules: its locals may name them */
 	int depth, work;
 	size_t used;                        /* of d->names */
+	struct spelling spelling;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -54,7 +55,7 @@ static void add_name(struct study *s, const char *name)
 {
 	size_t n = strlen(name), room = sizeof s->d->names - s->used;
 
-	s->d->computes = hash_xxh64(name, n, s->d->computes);
+	spelling_add(&s->spelling, name);
 	if (room < 8)
 		return;
 	if (n + 8 > room)
@@ -279,7 +280,7 @@ static void count_arithmetic(struct study *s, enum py_op op)
 		add_name(s, "matmul");
 	} else if (op == PY_OP_Add || op == PY_OP_Sub || op == PY_OP_Mult || op == PY_OP_Div || op == PY_OP_Pow) {
 		s->d->arithmetic++;
-		s->d->computes = hash_xxh64(&op, sizeof op, s->d->computes);
+		spelling_add(&s->spelling, op == PY_OP_Add ? "+" : op == PY_OP_Sub ? "-" : op == PY_OP_Mult ? "*" : op == PY_OP_Div ? "/" : "**");
 	}
 }
 
@@ -363,9 +364,11 @@ void difficulty_of(const struct py_module *m, struct str model, struct difficult
 	const struct py_node *class;
 
 	*d = (struct difficulty){ .level = 0 };
+	spelling_init(&s.spelling);
 	class = module_class(m, model);
 	if (class)
 		read_class(&s, class);
 	d->level = level_of(d);
+	d->computes = spelling_hash(&s.spelling);
 	heuristic(m->source, d);
 }

@@ -19,7 +19,7 @@ struct difficulty {
 	int networks;                /* recurrent, attention, transformer modules */
 	int blocks;                  /* instances of the task's own module classes */
 	int loops;                   /* over layers */
-	uint64_t computes;           /* hash of operators and arithmetic in the order they are applied */
+	uint64_t computes;           /* hash of operators and arithmetic in the order they are applied, in one spelling */
 	char names[240];             /* operators in order: "conv2d,relu"; cut with ",..." */
 	struct {
 		int level, mix, fused, words;

@@ -6,6 +6,7 @@
 struct block {
 	size_t begin, end;       /* the code */
 	size_t outer;            /* where its opening fence line starts */
+	size_t indent;           /* blanks before the fence */
 	int closed;
 };
 
@@ -19,13 +20,22 @@ static struct str line_at(struct str s, size_t at, size_t *next)
 	return (struct str){ .p = s.p + at, .n = end - at };
 }
 
-/* Length of the fence a line opens or closes with, 0 if none; *tag is what follows it. */
-static size_t fence_of(struct str line, char *mark, struct str *tag)
+static size_t blanks_of(struct str line)
 {
 	size_t n = 0;
 
-	while (line.n && (*line.p == ' ' || *line.p == '\t'))
-		line.p++, line.n--;
+	while (n < line.n && (line.p[n] == ' ' || line.p[n] == '\t'))
+		n++;
+	return n;
+}
+
+/* Length of the fence a line opens or closes with, 0 if none; *tag is what follows it. */
+static size_t fence_of(struct str line, char *mark, struct str *tag)
+{
+	size_t n = 0, blanks = blanks_of(line);
+
+	line.p += blanks;
+	line.n -= blanks;
 	if (!line.n || (*line.p != '`' && *line.p != '~'))
 		return 0;
 	*mark = *line.p;
@@ -47,7 +57,7 @@ static int next_block(struct str s, size_t at, struct block *b)
 		size_t n = fence_of(line, &m, &tag);
 
 		if (!open && n) {
-			*b = (struct block){ .begin = next, .end = s.n, .outer = at };
+			*b = (struct block){ .begin = next, .end = s.n, .outer = at, .indent = blanks_of(line) };
 			open = n;
 			mark = m;
 		} else if (open && n >= open && m == mark && tag.n == 0) {
@@ -73,13 +83,16 @@ static int defines(struct str code, const char *word)
 	return 0;
 }
 
+static int has_kernel(struct str code)
+{
+	return defines(code, "@triton.jit") || defines(code, "@jit");
+}
+
 static int rank_of(struct str code)
 {
 	if (defines(code, "class ModelNew"))
 		return 3;
-	if (defines(code, "class ") || defines(code, "@triton.jit") || defines(code, "@jit"))
-		return 2;
-	return 1;
+	return defines(code, "class ") || has_kernel(code) ? 2 : 1;
 }
 
 /* Cut at the first mark that a chat template may have left behind. */
@@ -139,43 +152,138 @@ static int bare_code(struct str s, size_t from, struct block *b)
 	return 0;
 }
 
-static void add_unix(struct buf *out, struct str code)
+static struct str code_of(struct str s, const struct block *b)
 {
-	for (size_t i = 0; i < code.n; i++)
-		if (code.p[i] != '\r' || (i + 1 < code.n && code.p[i + 1] != '\n'))
-			buf_addc(out, code.p[i]);
+	return (struct str){ .p = s.p + b->begin, .n = b->end - b->begin };
+}
+
+/* How far a block can be moved left: as far as its fence stands, and no line loses more than blanks. */
+static size_t margin_of(struct str code, size_t indent)
+{
+	size_t next;
+
+	for (size_t at = 0; at < code.n && indent; at = next) {
+		struct str line = line_at(code, at, &next);
+
+		if (str_trim(line).n)
+			indent = MIN(indent, blanks_of(line));
+	}
+	return indent;
+}
+
+/* A block's code, without the blanks that its fence has too, and without '\r' at ends of lines. */
+static void add_code(struct buf *out, struct str s, const struct block *b)
+{
+	struct str code = code_of(s, b);
+	size_t next, margin = margin_of(code, b->indent);
+
+	for (size_t at = 0; at < code.n; at = next) {
+		struct str line = line_at(code, at, &next);
+		size_t cut = MIN(blanks_of(line), margin);
+		int ended = next > at + line.n;
+
+		if (line.n > cut && line.p[line.n - 1] == '\r')
+			line.n--;
+		buf_add(out, line.p + cut, line.n - cut);
+		if (ended)
+			buf_addc(out, '\n');
+	}
+}
+
+/* The block behind `b`, or the first one. */
+static int step_block(struct str s, size_t from, struct block *b)
+{
+	size_t next = from;
+
+	if (b->end && !b->closed)
+		return 0;
+	if (b->end)
+		line_at(s, b->end, &next);
+	return next_block(s, next, b);
+}
+
+/* Is this one of the pieces that the code was given in? Not the task again, not another ModelNew. */
+static int is_piece(struct str code)
+{
+	struct str first = str_trim(code);
+
+	return looks_like_python(first) && !defines(code, "class ModelNew") && !defines(code, "class Model(");
+}
+
+/* The block with ModelNew has no kernel, and some piece has. */
+static int in_pieces(struct str s, size_t from, const struct block *best)
+{
+	struct block b = { .end = 0 };
+
+	if (has_kernel(code_of(s, best)))
+		return 0;
+	while (step_block(s, from, &b))
+		if (is_piece(code_of(s, &b)) && has_kernel(code_of(s, &b)))
+			return 1;
+	return 0;
+}
+
+/* Joins the pieces; x says where the first begins and the last ends. */
+static void add_pieces(struct str s, size_t from, const struct block *best, struct extract *x, struct buf *out)
+{
+	struct block b = { .end = 0 };
+	int first = 1;
+
+	while (step_block(s, from, &b)) {
+		if (b.begin != best->begin && !is_piece(code_of(s, &b)))
+			continue;
+		add_code(out, s, &b);
+		if (out->n && out->p[out->n - 1] != '\n')
+			buf_addc(out, '\n');
+		if (first) {
+			x->plan_end = b.outer;
+			x->code_begin = b.begin;
+		}
+		x->code_end = b.end;
+		first = 0;
+	}
+}
+
+/* The last block of the highest rank; 0: there is none. Unless `open` only whole ones count. */
+static int best_block(struct str s, size_t from, int open, struct extract *x, struct block *best)
+{
+	struct block b = { .end = 0 };
+	int best_rank = 0;
+
+	while (step_block(s, from, &b)) {
+		int rank = rank_of(code_of(s, &b));
+
+		x->blocks++;
+		if (rank >= best_rank && (b.closed || open)) {
+			best_rank = rank;
+			*best = b;
+		}
+	}
+	return best_rank;
 }
 
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e)
 {
-	struct block best = { .begin = 0 }, b;
-	int best_rank = 0;
+	struct block best = { .begin = 0 };
 	size_t from;
+	int thinking, rank;
 
 	*x = (struct extract){ .how = EXTRACT_NONE };
 	answer.n = before_residue(answer);
 	from = after_thinking(answer);
-	for (size_t at = from; next_block(answer, at, &b); at = b.end + 1) {
-		int rank = rank_of((struct str){ .p = answer.p + b.begin, .n = b.end - b.begin });
-
-		x->blocks++;
-		if (rank >= best_rank) {
-			best_rank = rank;
-			best = b;
-		}
-		if (!b.closed)
-			break;
-		line_at(answer, b.end, &b.end);
-		b.end--;
-	}
-	if (best_rank)
+	thinking = str_find((struct str){ .p = answer.p + from, .n = answer.n - from }, STR("<think>")) >= 0;
+	rank = best_block(answer, from, !thinking, x, &best);
+	if (rank)
 		x->how = best.closed ? EXTRACT_FENCE : EXTRACT_OPEN_FENCE;
-	else if (bare_code(answer, from, &best))
+	else if (!thinking && bare_code(answer, from, &best))
 		x->how = EXTRACT_BARE;
 	x->plan_end = x->how ? best.outer : answer.n;
 	x->code_begin = x->how ? best.begin : answer.n;
 	x->code_end = x->how ? best.end : answer.n;
-	add_unix(out, (struct str){ .p = answer.p + x->code_begin, .n = x->code_end - x->code_begin });
+	if (rank == 3 && in_pieces(answer, from, &best))
+		add_pieces(answer, from, &best, x, out);
+	else if (x->how)
+		add_code(out, answer, &best);
 	return buf_check(out, e);
 }
 

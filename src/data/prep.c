@@ -197,6 +197,8 @@ static int write_rows(struct prep *p, struct err *e)
 			p->count->drop[row->drop]++;
 			if (row->kind == PREP_builtin)
 				prep_builtin_again(&p->source, row);
+			if (prep_out_dropped(p->out, row, p->r, e))
+				return -1;
 			continue;
 		}
 		choose_split(p, row);
@@ -330,6 +332,24 @@ static void close_all(struct prep *p)
 	mem_free(p->row);
 }
 
+/* A source of which nothing is left is a mistake: of the file, or of the name given to its form. */
+static int check_kept(const struct prep_report *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct prep_count *c = &r->source[i];
+		int most = 1;
+
+		for (int d = 1; d < PREP_DROPS; d++)
+			most = c->drop[d] > c->drop[most] ? d : most;
+		if (!c->kept && !c->read)
+			return err_set(e, ERR_FORMAT, "there is no row in '%s'", c->input ? c->input : prep_kind_name(c->kind));
+		if (!c->kept)
+			return err_set(e, ERR_FORMAT, "none of the %lld rows of '%s' could be used; %lld times: %s (read as --source %s; see tritonrl help prepare)",
+				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most], prep_drop_text(most), prep_kind_name(c->kind));
+	}
+	return 0;
+}
+
 int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
 {
 	struct prep p = { .o = o, .r = r };
@@ -345,7 +365,7 @@ int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
 		prep_source_close(&p.source);
 	}
 	if (!rc)
-		rc = prep_out_commit(p.out, o, r, e);
+		rc = check_kept(r, e) || prep_out_commit(p.out, o, r, e) ? -1 : 0;
 	close_all(&p);
 	r->seconds = (double)(clock_ns() - start) * 1e-9;
 	return rc;

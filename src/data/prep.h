@@ -10,6 +10,7 @@
  *   sft_train.jsonl, sft_validation.jsonl       training rows: {"messages": [...], id, level, ...}
  *   tasks_train.jsonl, tasks_validation.jsonl, tasks_test.jsonl     rows: id, level, split, ops, task
  *   difficulty_labels.jsonl                     the label from the program, and the heuristic's
+ *   dropped.jsonl                               rows that were left out: where they stood, id, reason
  *   prepare.json                                what was read, kept and dropped, and the options
  * The same input, options and seed give the same bytes, whatever the number of threads. */
 #ifndef DATA_PREP_H
@@ -94,7 +95,7 @@ struct prep_report {
 	double seconds;
 };
 
-/* -1 and ERR_INTERRUPTED after Ctrl-C; nothing is left behind then. */
+/* -1 and ERR_INTERRUPTED after Ctrl-C, ERR_FORMAT where no row could be used; nothing is left behind then. */
 int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e);
 /* The table of what was read, kept and dropped. */
 void prep_table(const struct prep_report *r, struct buf *out);

@@ -97,6 +97,8 @@ struct prep_out;
 struct prep_out *prep_out_open(const char *dir, struct err *e);
 /* Adds the row to every file it belongs to, and counts. */
 int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e);
+/* Notes a row that was left out. */
+int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e);
 int prep_out_commit(struct prep_out *x, const struct prep_opts *o, const struct prep_report *r, struct err *e);
 void prep_out_free(struct prep_out *x);           /* what was not committed is gone */
 

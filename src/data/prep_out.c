@@ -156,6 +156,20 @@ int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_rep
 	return add_row(x, row->split == GEN_TRAIN ? PREP_OUT_sft_train : PREP_OUT_sft_validation, add_sft, row, r, e);
 }
 
+static void add_dropped(struct jw *w, const struct prep_row *row)
+{
+	jw_key(w, "source"), jw_cstr(w, prep_kind_name(row->kind));
+	jw_key(w, "row"), jw_int(w, row->number);
+	jw_key(w, "id"), jw_cstr(w, row->id);
+	jw_key(w, "reason"), jw_cstr(w, prep_drop_name(row->drop));
+	jw_key(w, "text"), jw_cstr(w, prep_drop_text(row->drop));
+}
+
+int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e)
+{
+	return add_row(x, PREP_OUT_dropped, add_dropped, row, r, e);
+}
+
 /* --- the report ---------------------------------------------------------------------------------------- */
 
 static void add_source(struct jw *w, const struct prep_count *c)

@@ -8,7 +8,7 @@ const struct opt prepare_opts[] = {
 	  .def_str = "builtin", .help = "where rows come from, in this order; may be repeated" },
 	OPT_LIST(struct prepare_args, input, "input", "FILE_OR_FOLDER", 0, "a file or folder for each source but builtin, in the same order"),
 	OPT_STR(struct prepare_args, out, "out", "DIR", NULL,
-		"gets sft_train.jsonl, tasks_train.jsonl, their validation and test parts, difficulty_labels.jsonl, prepare.json"),
+		"gets sft_train.jsonl, tasks_train.jsonl, their validation and test parts, difficulty_labels.jsonl, dropped.jsonl with the reasons, prepare.json"),
 	OPT_INT(struct prepare_args, limit, "limit", 0, 1e15, 0, "training rows kept of each file, the first ones; 0: all"),
 	OPT_INT(struct prepare_args, seed, "seed", 0, 9e15, 1, "same seed, same bytes"),
 	OPT_REAL(struct prepare_args, validation, "validation", 0, 0.9, 0.02, "share of compositions or rows for validation"),

@@ -39,7 +39,7 @@ static int fits(const struct gen_draw *d, const struct gen_op *op)
 
 	return !((op->flags & GEN_WANTS_NEG && !v->negative) || (op->flags & GEN_WANTS_BOUND && !v->bounded) ||
 		 (op->flags & GEN_WANTS_FREE && v->bounded) || (op->flags & GEN_NEEDS_CENTER && v->off) ||
-		 (!(op->flags & GEN_LINEAR) && op->family <= GEN_KEPT && v->far) || (op->flags & GEN_GROWS && v->grown) || op->flags & GEN_ALONE ||
+		 (!(op->flags & GEN_LINEAR) && op->family <= GEN_KEPT && v->far) || (op->flags & GEN_GROWS && v->grown) || (op->flags & GEN_FLAT && v->small) || op->flags & GEN_ALONE ||
 		 (op->family == GEN_VECTOR && d->feature < 0) ||
 		 (op->family == GEN_TENSOR && (d->second_inputs >= GEN_SECOND || d->sized)) ||
 		 (op == gen_op(GEN_OP_dropout) && (v->dropped || v->batch_normed)));
@@ -58,10 +58,12 @@ static void note_values(struct gen_values *v, const struct gen_op *op)
 	v->bounded = (op->flags & GEN_BOUNDS) != 0;
 	if (op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM || op->family == GEN_CONV)
 		v->off = v->far = 0;
-	if (op->family == GEN_NORM || op->family == GEN_BATCH)
+	if (op->family == GEN_NORM || op->family == GEN_BATCH) {
 		v->normed = 1;
-	else if (!(op->flags & GEN_LINEAR) || op->family == GEN_VECTOR || op->family == GEN_TENSOR)
+		v->small = (op->flags & GEN_SMALL) != 0;
+	} else if (!(op->flags & GEN_LINEAR) || op->family == GEN_VECTOR || op->family == GEN_TENSOR) {
 		v->normed = 0;
+	}
 	v->off |= (op->flags & (GEN_SHIFTS | GEN_FAR)) != 0;
 	v->far |= (op->flags & GEN_FAR) != 0;
 	v->grown |= (op->flags & GEN_GROWS) != 0;
@@ -147,10 +149,30 @@ void gen_push_pointwise(struct gen_draw *d, int lo, int hi)
 	}
 }
 
+/* Whether the steps from `from` on make x a constant less x, so that x added to it leaves the constant. */
+static int negates(const struct gen_plan *p, int from)
+{
+	int negative = 0;
+
+	for (int i = from; i < p->n; i++)
+		switch (p->step[i].op) {
+		case GEN_OP_neg:
+		case GEN_OP_rsub_const:
+			negative = !negative;
+			break;
+		case GEN_OP_add_const:
+		case GEN_OP_sub_const:
+			break;
+		default:
+			return 0;
+		}
+	return negative;
+}
+
 /* A residual: the value is kept, something is done, the kept value comes back. */
 static void push_kept(struct gen_draw *d)
 {
-	static const enum gen_op_id uses[] = { GEN_OP_add_kept, GEN_OP_mul_kept };
+	int from = d->p->n + 1;
 
 	if (d->p->n + 4 > GEN_STEPS || d->v.kept)
 		return;
@@ -159,7 +181,7 @@ static void push_kept(struct gen_draw *d)
 	gen_push_pointwise(d, 1, 2);
 	for (int i = gen_chance(d, 25); i >= 0; i--)
 		if (d->p->n < GEN_STEPS)
-			gen_pushed(d, gen_push(d, uses[rng_below(d->r, COUNT_OF(uses))]));
+			gen_pushed(d, gen_push(d, gen_chance(d, 50) || negates(d->p, from) ? GEN_OP_mul_kept : GEN_OP_add_kept));
 }
 
 /* --- chains ---------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 #include "gen/impl.h"
 
 /* What is known of the values at a point of the chain. Normed: a mean or a sum of squares along the
- * slices would be a constant. */
-struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed; };
+ * slices would be a constant. Small: a norm has left slices that add up to about one. */
+struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed, small; };
 
 struct gen_draw {
 	struct gen_plan *p;

@@ -59,7 +59,9 @@ enum gen_flags {
 	GEN_SHIFTS = 8192,     /* values may lie off zero behind it */
 	GEN_FAR = 16384,       /* values may lie far off zero behind it */
 	GEN_NEEDS_CENTER = 32768,    /* flat on one side of zero: constant where values lie off it */
-	GEN_LINEAR = 65536     /* tells values apart however far off zero they lie */
+	GEN_LINEAR = 65536,    /* tells values apart however far off zero they lie */
+	GEN_SMALL = 131072,    /* slices of the result add up to about one: single values are small */
+	GEN_FLAT = 262144      /* flat at zero: of small values nothing shows */
 };
 
 struct gen_op {

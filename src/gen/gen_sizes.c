@@ -281,7 +281,7 @@ void gen_push_reduce(struct gen_draw *d)
 
 	if (d->shape.rank < 2)
 		return;
-	s = gen_push(d, before.normed ? GEN_OP_logsumexp : ops[rng_below(d->r, COUNT_OF(ops))]);
+	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? GEN_OP_logsumexp : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
 	if (!long_enough(&s->in, s->axis, s->axis_end) || (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
 		d->p->n--;

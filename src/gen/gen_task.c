@@ -207,41 +207,97 @@ void gen_forward_line(const struct gen_emit *em, int i, const char *from, const 
 	buf_release(&expr);
 }
 
-static void write_line(const struct gen_emit *em, int i, int last, struct buf *out)
+static void write_line(const struct gen_emit *em, int i, int last, const char *indent, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
 	char to[GEN_NAME + 24];
 	const char *from = em->input[0].name;
 
 	if (em->p->n > 1 && style(em, 111, 5, 1) == 0) {
-		buf_adds(out, "        # ");
+		buf_addf(out, "%s# ", indent);
 		words_of(s, out);
 		buf_addc(out, '\n');
 	}
 	if (s->op == GEN_OP_keep)
-		snprintf(to, sizeof to, "        %s = ", em->name[i].vec);
+		snprintf(to, sizeof to, "%s%s = ", indent, em->name[i].vec);
 	else
-		snprintf(to, sizeof to, last ? "        return " : "        x = ");
+		snprintf(to, sizeof to, "%s%s", indent, last ? "return " : "x = ");
 	gen_forward_line(em, i, i ? "x" : from, to, out);
+}
+
+static void write_lines(const struct gen_emit *em, const char *indent, struct buf *out)
+{
+	int direct = em->p->n == 1 ? style(em, 112, 4, 1) != 0 : style(em, 112, 6, 1) == 0;
+
+	for (int i = 0; i < em->p->n; i++)
+		write_line(em, i, direct && i == em->p->n - 1, indent, out);
+	if (!direct)
+		buf_addf(out, "%sreturn x\n", indent);
+}
+
+/* Whether the chain is written as a function that the module calls: only one that needs nothing of the module. */
+static int as_function(const struct gen_emit *em)
+{
+	for (int i = 0; i < em->p->n; i++) {
+		const struct gen_names *n = &em->name[i];
+
+		if (n->module[0] || n->ctor[0] || n->konst[0][0] || n->konst[1][0] || strstr(n->axis, "self.") || strstr(n->window, "self."))
+			return 0;
+	}
+	return style(em, 121, 4, 1) == 0;
+}
+
+static const char *function_name(const struct gen_emit *em)
+{
+	static const char *const names[] = { "module_fn", "fn", "compute", "reference" };
+
+	return names[style(em, 122, COUNT_OF(names), 0)];
+}
+
+static void write_args(const struct gen_emit *em, const char *before, const char *hint, struct buf *out)
+{
+	for (int i = 0; i < em->inputs; i++)
+		buf_addf(out, "%s%s%s", i ? ", " : before, em->input[i].name, hint);
+}
+
+static void write_function(const struct gen_emit *em, struct buf *out)
+{
+	buf_addf(out, "def %s(", function_name(em));
+	write_args(em, "", typed(em) ? ": torch.Tensor" : "", out);
+	buf_addf(out, ")%s:\n", typed(em) ? " -> torch.Tensor" : "");
+	write_lines(em, "    ", out);
+	buf_addc(out, '\n');
 }
 
 static void write_forward(const struct gen_emit *em, struct buf *out)
 {
-	int direct = em->p->n == 1 ? style(em, 112, 4, 1) != 0 : style(em, 112, 6, 1) == 0;
-
 	buf_adds(out, "\n    def forward(self");
-	for (int i = 0; i < em->inputs; i++)
-		buf_addf(out, ", %s%s", em->input[i].name, typed(em) ? ": torch.Tensor" : "");
+	write_args(em, ", ", typed(em) ? ": torch.Tensor" : "", out);
 	buf_addf(out, ")%s:\n", typed(em) ? " -> torch.Tensor" : "");
 	if (style(em, 113, 3, 1) == 0)
 		forward_doc(em, out);
-	for (int i = 0; i < em->p->n; i++)
-		write_line(em, i, direct && i == em->p->n - 1, out);
-	if (!direct)
-		buf_adds(out, "        return x\n");
+	if (as_function(em)) {
+		buf_addf(out, "        return %s(", function_name(em));
+		write_args(em, "", "", out);
+		buf_adds(out, ")\n");
+	} else {
+		write_lines(em, "        ", out);
+	}
 }
 
 /* --- constants and inputs -------------------------------------------------------------------- */
+
+/* Whether sizes stand as numbers where they are used, as KernelBook's collected modules have them. */
+static int numbers_in_place(const struct gen_emit *em)
+{
+	for (int i = 0; i < em->params; i++)
+		if (em->param[i].init && strpbrk(em->param[i].value, "abcdfghijklmnopqrstuvwxyz_"))     /* all but the e of 1e-5 */
+			return 0;
+	for (int i = 0; i < em->inputs; i++)
+		if (em->input[i].fill == GEN_FILL_CLASSES)
+			return 0;
+	return style(em, 120, 8, 1) == 0;
+}
 
 static int pair_of(const struct gen_emit *em, int i, const char *a, const char *b)
 {
@@ -269,10 +325,13 @@ static void write_constants(const struct gen_emit *em, struct buf *out)
 	}
 }
 
-static void input_shape(const struct gen_input *in, struct buf *out)
+static void input_shape(const struct gen_emit *em, const struct gen_input *in, struct buf *out)
 {
 	for (int i = 0; i < in->shape.rank; i++)
-		buf_addf(out, "%s%s", i ? ", " : "", in->sym[i]);
+		if (numbers_in_place(em))
+			buf_addf(out, "%s%lld", i ? ", " : "", (long long)in->shape.d[i]);
+		else
+			buf_addf(out, "%s%s", i ? ", " : "", in->sym[i]);
 }
 
 static const char *maker(const struct gen_emit *em, int i)
@@ -285,7 +344,7 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 	const struct gen_input *in = &em->input[i];
 	struct buf shape = BUF_INIT;
 
-	input_shape(in, &shape);
+	input_shape(em, in, &shape);
 	if (in->fill == GEN_FILL_CLASSES)
 		buf_addf(out, "torch.randint(0, %s, (%s,))", in->bound, buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_MASK)
@@ -297,7 +356,7 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 	else if (in->fill == GEN_FILL_NEAR_ONE)
 		buf_addf(out, "torch.rand(%s) * 0.02 + 0.99", buf_cstr(&shape));
 	else
-		buf_addf(out, "torch.%s(%s)", maker(em, i), buf_cstr(&shape));
+		buf_addf(out, numbers_in_place(em) ? "torch.%s([%s])" : "torch.%s(%s)", maker(em, i), buf_cstr(&shape));
 	buf_release(&shape);
 }
 
@@ -346,7 +405,7 @@ static void write_get_init_inputs(const struct gen_emit *em, struct buf *out)
 	buf_adds(out, "\ndef get_init_inputs():\n    return [");
 	for (int i = 0; i < em->params; i++)
 		if (em->param[i].init)
-			buf_addf(out, "%s%s", n++ ? ", " : "", em->param[i].name);
+			buf_addf(out, "%s%s", n++ ? ", " : "", numbers_in_place(em) ? em->param[i].value : em->param[i].name);
 	buf_adds(out, "]");
 	if (!n && style(em, 119, 2, 0))
 		buf_adds(out, "  # No special initialization inputs needed");
@@ -363,16 +422,22 @@ int gen_uses(const struct gen_emit *em, const char *word)
 
 void gen_write_task(const struct gen_emit *em, struct buf *out)
 {
-	buf_adds(out, "import torch\nimport torch.nn as nn\n");
+	int in_place = numbers_in_place(em);
+
+	buf_adds(out, in_place ? "import torch\nfrom torch import nn\n" : "import torch\nimport torch.nn as nn\n");
 	if (gen_uses(em, "math."))
 		buf_adds(out, "import math\n");
 	if (gen_uses(em, "F.") || style(em, 100, 12, 1) == 0)
 		buf_adds(out, "import torch.nn.functional as F\n");
 	buf_addc(out, '\n');
+	if (as_function(em))
+		write_function(em, out);
 	gen_write_init(em, "Model", 1, out);
 	write_forward(em, out);
-	buf_addc(out, '\n');
-	write_constants(em, out);
+	if (!in_place) {
+		buf_addc(out, '\n');
+		write_constants(em, out);
+	}
 	write_get_inputs(em, out);
 	write_get_init_inputs(em, out);
 }

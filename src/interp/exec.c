@@ -446,12 +446,24 @@ static enum flow exec_finally(struct host *h, struct host_frame *f, const struct
 	return w;
 }
 
+/* Once a program is sealed, what it calls must not fail: a handler would hide a kernel that does. */
+static int may_catch(const struct host *h, const struct host_frame *f)
+{
+	return !h->heap.sealed || f->mod->trusted;
+}
+
+static enum flow refuse_catch(struct host *h)
+{
+	host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, h->fail.exc));
+	return FLOW_FAIL;
+}
+
 static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	size_t mark = temps_mark(h);
 	enum flow w = exec_block(h, f, &n->u.Try.body);
 	if (w == FLOW_FAIL && !h->fail.fatal)
-		w = exec_handlers(h, f, n);
+		w = !n->u.Try.handlers.n || may_catch(h, f) ? exec_handlers(h, f, n) : refuse_catch(h);
 	else if (w == FLOW_NEXT)
 		w = exec_block(h, f, &n->u.Try.orelse);
 	w = exec_finally(h, f, &n->u.Try.finalbody, w);

@@ -195,26 +195,39 @@ static double unit_of(enum dtype dt)
 	return dt == DT_F16 ? 0x1p-10 : dt == DT_BF16 ? 0x1p-7 : dt == DT_F64 ? 0x1p-52 : 0x1p-23;
 }
 
+/* What torch.allclose of KernelBench allows, absolute and relative. */
+static double close_tolerance(enum dtype dt)
+{
+	return dt == DT_F16 || dt == DT_BF16 ? 1e-2 : 1e-4;
+}
+
+/* Products in tf32 lose the same bits of the same operands whoever computes them. */
+static double products_tolerance(double distance)
+{
+	return 4.0 * distance;
+}
+
 /* Rounding of single operations moves a result this way or that: another order of them may have
  * its errors add up where the reference's cancel, so there is room for several times as much, and
- * for what a sum in another order is off by. Products in tf32 lose the same bits of the same
- * operands whoever computes them. */
+ * for what a sum in another order is off by. */
 double rounding_tolerance(const struct rounding *r)
 {
 	double eps = unit_of(r->dt), floor = 4.0 * eps + 0.5 * MIN(eps, 0x1p-23) * sqrt((double)r->sum);
 
-	return MAX(8.0 * MAX(r->plain, floor), 4.0 * r->products);
+	return MAX(8.0 * MAX(r->plain, floor), products_tolerance(r->products));
 }
 
 void results_set_tolerance(struct results *r, const struct rounding *by)
 {
-	for (int i = 0; i < r->n; i++)
+	for (int i = 0; i < r->n; i++) {
 		r->r[i].rel = rounding_tolerance(by);
+		r->r[i].rel_close = products_tolerance(by->close);
+	}
 }
 
 static int close_to(const struct result *e, const struct result *g)
 {
-	double tolerance = e->dt == DT_F16 || e->dt == DT_BF16 ? 1e-2 : 1e-4;
+	double tolerance = close_tolerance(e->dt);
 
 	for (int64_t k = 0; k < e->n; k++)
 		if (g->v[k] != e->v[k] && !(fabs(g->v[k] - e->v[k]) <= tolerance + tolerance * fabs(e->v[k])))
@@ -319,10 +332,18 @@ static void index_text(const struct result *r, int64_t at, char *out, size_t n)
 		snprintf(out + pos, n - pos, "]");
 }
 
+/* The error that is allowed of a value of this size on this scale. */
+static double allowed_on(const struct result *e, double size, double scale)
+{
+	double close = MIN(e->rel_close * scale, close_tolerance(e->dt) * (1.0 + size));
+
+	return MAX(e->rel * scale, close) + e->abs;
+}
+
 /* The error that an element of this expected value may have. */
 static double allowed_error(const struct result *e, double expected)
 {
-	return e->rel * (fabs(expected) + e->rms) + e->abs;
+	return allowed_on(e, fabs(expected), fabs(expected) + e->rms);
 }
 
 /* Equal to the last bit, which two doubles do not say of 64-bit integers. */
@@ -409,7 +430,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	c->got = g->v[s.worst];
 	c->max_error = fabs(c->got - c->expected);
 	c->allowed = allowed_error(e, c->expected);
-	if (!s.bad && s.rms_error <= e->rel * e->rms + e->abs)
+	if (!s.bad && s.rms_error <= allowed_on(e, e->rms, e->rms))
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
 	show_elements(c, e, g, s.worst);

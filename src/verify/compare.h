@@ -4,6 +4,7 @@
  * that comes from its own rounding (struct rounding). A candidate's results must agree
  * in number, shape, dtype and layout before a value is looked at; then every element must
  * satisfy  |got - expected| <= rel * (|expected| + rms) + abs  and the whole  rms(error) <= rel * rms + abs.
+ * Where rel_close is larger than rel it is taken instead, but for no more than 1e-4 * (1 + |expected|).
  * Comparisons are written so that NaN fails. */
 #ifndef VERIFY_COMPARE_H
 #define VERIFY_COMPARE_H
@@ -24,6 +25,7 @@ struct result {
 				   * infinite or NaN there; NULL: none. A candidate may be that, too */
 	double rms;
 	double rel;               /* tolerance */
+	double rel_close;         /* what is tolerated as far as KernelBench's rule does; 0: nothing more than that */
 	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
 	int64_t *whole;           /* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
 	int inexact;              /* integers that depend on rounding: the reference's own runs differ in them */
@@ -64,10 +66,11 @@ struct rounding {
 	enum dtype dt;
 	double plain;             /* in its own dtype, as it is and with an ulp of noise: the larger */
 	double products;          /* with the products that may be so in tf32; 0: there are none */
+	double close;             /* with all products in tf32, which may be as long as KernelBench's rule passes; 0: no */
 	int64_t sum;              /* terms of the longest sum, which even half-precision programs form in fp32 */
 };
 
-/* The relative error that a candidate may have. */
+/* The relative error that a candidate may have, whatever KernelBench's rule says. */
 double rounding_tolerance(const struct rounding *r);
 void results_set_tolerance(struct results *r, const struct rounding *by);
 /* KernelBench's rule: torch.allclose with 1e-4 (1e-2 for 16-bit results), every result. */

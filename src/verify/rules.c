@@ -196,7 +196,7 @@ static int is_import(const struct py_node *n)
 					 n->u.Assign.value->kind == PY_Attribute));
 }
 
-/* try: import x, except ImportError: x = None. No call stands in it, so nothing of the candidate's can fail and be hidden. */
+/* try: import x, except ImportError: x = None. What torch or triton lacks may be asked for there. */
 static int is_import_try(const struct py_node *n)
 {
 	int ok = n->kind == PY_Try && only_these(&n->u.Try.body, is_import) && only_these(&n->u.Try.orelse, is_import) && !n->u.Try.finalbody.n;
@@ -209,11 +209,7 @@ static int is_import_try(const struct py_node *n)
 static int check_syntax(struct walk *w, const struct py_node *n)
 {
 	switch (n->kind) {
-	case PY_Try: case PY_TryStar:
-		if (is_import_try(n))
-			return 0;
-		return refuse(w, REASON_try_forbidden, n, "try is not allowed in a candidate");
-	case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
+	case PY_TryStar: case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
 	case PY_Global: case PY_Nonlocal: case PY_Match:
 		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate", py_kind_info(n->kind)->name);
 	case PY_With:

@@ -55,19 +55,28 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
 
+/* A name for the terminal. Names come with the data: what would move the cursor, or begin a line
+ * of its own, is shown and not done. */
+static void add_name(struct buf *out, const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 127)
+			buf_addf(out, "\\x%02x", (unsigned char)*name);
+		else
+			buf_addc(out, *name);
+}
+
 static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
-	const char *name = it->path ? it->path : it->id;
-
+	add_name(out, it->path ? it->path : it->id);
 	if (it->failed) {
-		buf_addf(out, "%s: could not judge: %s\n", name, v->diag.text);
+		buf_addf(out, ": could not judge: %s\n", v->diag.text);
 	} else if (v->correct) {
-		buf_addf(out, "%s: correct, reward %.3f", name, v->reward);
+		buf_addf(out, ": correct, reward %.3f", v->reward);
 		if (v->speedup > 0)
 			buf_addf(out, ", speedup %.2f (%s)", v->speedup, v->timed);
 		buf_addc(out, '\n');
 	} else {
-		buf_adds(out, name);
 		if (v->diag.line > 0)
 			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
 		buf_addf(out, ": error[%s]: %s (stage %s, reward %.3f)\n", reason_code(v->diag.reason), v->diag.text, judge_stage_name(v->stage), v->reward);
@@ -301,6 +310,8 @@ static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_
 int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
 {
 	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
+	if (o->out && file_mkdirs_for(o->out, e))
+		return -1;
 	if (o->dump) {
 		s->o.pool.dump = write_dump;
 		s->o.pool.dump_ctx = s;
@@ -325,7 +336,7 @@ void stream_close(struct stream *s)
 	struct err e = ERR_INIT;
 
 	progress_end(&s->bar);
-	if (s->o.out)
+	if (s->pool)
 		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct, (long long)s->wrong, (long long)s->failed);
 	if (s->skipped)
 		log_info("%lld candidates were judged before", (long long)s->skipped);

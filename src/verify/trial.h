@@ -82,8 +82,8 @@ int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, co
 
 /* How one run of a program is made. */
 /* Own dtype; fp64; own with an ulp of noise after every operation; own with the products that the
- * precision allows, or that PyTorch computes so by default, in tf32. */
-enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY, RUN_ALLOWED, RUN_TORCH };
+ * precision allows, or that PyTorch computes so by default, or all, in tf32. */
+enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY, RUN_ALLOWED, RUN_TORCH, RUN_CLOSE };
 
 struct launcher;
 
@@ -132,9 +132,10 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e);
 /* `from` with new values for those that have one value throughout; the others are shared. */
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e);
 size_t weights_bytes(const struct task_weights *w);
-/* Copies each into the tensor of the model that stands for it: the one of its name and shape, else
- * of the end of its name, else the next of its shape, or of its shape turned; *how gets the last of these that was needed:
- * "name", "suffix", "order", "turned", or "seed": some have no such tensor. */
+/* Copies each into the tensor of the model that stands for it: the one of its name and shape (sizes of one aside), else
+ * of the end of its name, else the next of its shape, or of its shape turned, else one of its name and number of elements;
+ * *how gets the last of these that was needed: "name", "suffix", "order", "turned", "folded", or "seed": some have no
+ * such tensor. */
 int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e);
 /* Only what is no parameter: for a model that was given these weights before. */
 int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);

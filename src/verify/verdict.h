@@ -100,7 +100,7 @@ struct verdict {
 	double speedup;           /* 0: not known */
 	char timed[16];           /* "model" or the device's name */
 	int configs, configs_run; /* programs that autotuned kernels may choose from, those that were run; 0: none is autotuned */
-	char weights[16];         /* how weights were matched: name, order, seed */
+	char weights[16];         /* how weights were matched: weights_put */
 	struct verdict_task task;
 	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
 	struct verdict_general general;

@@ -184,9 +184,37 @@ static int fits_turned(const struct member *m, const struct task_weight *w)
 	return !m->of && a->ndim == 2 && b->ndim == 2 && a->shape[0] == b->shape[1] && a->shape[1] == b->shape[0] && dtype_is_float(a->dt);
 }
 
+/* The same shape but for sizes of one: a bias of (64, 1, 1) is written (64,) as well. */
+static int same_sizes(const struct tensor *a, const struct tensor *b)
+{
+	int i = 0, k = 0;
+
+	for (;;) {
+		while (i < a->ndim && a->shape[i] == 1)
+			i++;
+		while (k < b->ndim && b->shape[k] == 1)
+			k++;
+		if (i == a->ndim || k == b->ndim)
+			return i == a->ndim && k == b->ndim;
+		if (a->shape[i++] != b->shape[k++])
+			return 0;
+	}
+}
+
+static int same_kind(const struct member *m, const struct task_weight *w)
+{
+	return !m->of && dtype_is_float(m->obj->t.dt) == dtype_is_float(w->t.dt);
+}
+
 static int fits(const struct member *m, const struct task_weight *w)
 {
-	return !m->of && tensor_same_shape(&m->obj->t, &w->t) && dtype_is_float(m->obj->t.dt) == dtype_is_float(w->t.dt);
+	return same_kind(m, w) && same_sizes(&m->obj->t, &w->t);
+}
+
+/* Kept in another shape under its name: a kernel's window as a matrix. */
+static int fits_folded(const struct member *m, const struct task_weight *w)
+{
+	return same_kind(m, w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
 }
 
 /* Is one name the end of the other, with a dot or an underscore before it? "linear.weight" is
@@ -207,10 +235,15 @@ static int is_suffix(const char *a, const char *b)
 
 /* How a weight may be known again: by its name; by the end of its name, if only one tensor has that;
  * by its place among those of its shape, or of its shape turned, that are left, a parameter as a
- * parameter. */
-enum match { MATCH_NAME, MATCH_SUFFIX, MATCH_ORDER, MATCH_TURNED, MATCHES };
+ * parameter; by the end of its name in another shape. */
+enum match { MATCH_NAME, MATCH_SUFFIX, MATCH_ORDER, MATCH_TURNED, MATCH_FOLDED, MATCHES };
 
-static const char *const match_names[MATCHES + 1] = { "name", "suffix", "order", "turned", "seed" };
+static const char *const match_names[MATCHES + 1] = { "name", "suffix", "order", "turned", "folded", "seed" };
+
+static int fits_by(const struct member *m, const struct task_weight *w, enum match by)
+{
+	return by == MATCH_TURNED ? fits_turned(m, w) : by == MATCH_FOLDED ? fits_folded(m, w) : fits(m, w);
+}
 
 static struct member *find_member(struct members *m, const struct task_weight *w, enum match by)
 {
@@ -219,11 +252,11 @@ static struct member *find_member(struct members *m, const struct task_weight *w
 	for (size_t i = 0; i < m->n; i++) {
 		struct member *x = &m->v[i];
 
-		if (by == MATCH_TURNED ? !fits_turned(x, w) : !fits(x, w))
+		if (!fits_by(x, w, by))
 			continue;
-		if (by == MATCH_NAME ? !strcmp(x->name, w->name) : by >= MATCH_ORDER && x->obj->is_param == w->param)
+		if (by == MATCH_NAME ? !strcmp(x->name, w->name) : (by == MATCH_ORDER || by == MATCH_TURNED) && x->obj->is_param == w->param)
 			return x;
-		if (by != MATCH_SUFFIX || !is_suffix(x->name, w->name))
+		if ((by != MATCH_SUFFIX && by != MATCH_FOLDED) || !is_suffix(x->name, w->name))
 			continue;
 		if (found)
 			return NULL;
@@ -287,17 +320,24 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 	return missing;
 }
 
+/* The weight that a member stands for, in the member's shape: a view of it. */
+static int as_member(struct tensor *out, const struct member *m, struct err *e)
+{
+	const struct tensor *a = &m->obj->t, *b = &m->of->t;
+	int turned = a->ndim == 2 && b->ndim == 2 && a->shape[0] != b->shape[0] && a->shape[0] == b->shape[1];
+
+	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
+}
+
 static int put_member(const struct member *m, struct err *e)
 {
-	struct tensor turned;
-	int rc;
+	struct tensor from;
+	int rc = as_member(&from, m, e);
 
-	if (tensor_same_shape(&m->obj->t, &m->of->t))
-		return tensor_copy(&m->obj->t, &m->of->t, e);
-	if (tensor_transpose(&turned, &m->of->t, 0, 1, e))
-		return -1;
-	rc = tensor_copy(&m->obj->t, &turned, e);
-	tensor_release(&turned);
+	if (!rc) {
+		rc = tensor_copy(&m->obj->t, &from, e);
+		tensor_release(&from);
+	}
 	return rc;
 }
 

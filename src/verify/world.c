@@ -298,8 +298,8 @@ static int reopen(struct world *w, struct err *e)
 /* The products that are computed in tf32 in a mode. */
 static unsigned products_of(enum run_mode mode, enum precision p)
 {
-	if (mode == RUN_TORCH)
-		p = PRECISION_TORCH;
+	if (mode == RUN_TORCH || mode == RUN_CLOSE)
+		p = mode == RUN_TORCH ? PRECISION_TORCH : PRECISION_TF32;
 	else if (mode != RUN_ALLOWED)
 		p = PRECISION_IEEE;
 	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;

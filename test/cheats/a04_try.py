@@ -1,8 +1,7 @@
-# A4: fall-back in an except clause
+# A4: fall-back in an except clause, for a launch that fails
 # task: scale
 # track: hybrid
-# expect: ast try_forbidden
-# rule: syntax
+# expect: tiny try_forbidden
 import torch
 import torch.nn as nn
 import triton
@@ -20,7 +19,9 @@ class ModelNew(nn.Module):
         super().__init__()
 
     def forward(self, x):
+        out = torch.empty_like(x)
         try:
-            return self.fast(x)
+            scale_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, BLOCK=1024)
+            return out
         except Exception:
             return torch.relu(x) * 3.0 + 0.5

@@ -189,7 +189,7 @@ def guarded(x_ptr, MODE: tl.constexpr):
     else:
         tl.store(x_ptr, 1.0)
 END
-rc=0; "$TRITONRL" check "$tmp/tree" >"$tmp/out" || rc=$?
+rc=0; "$TRITONRL" check "$tmp/tree" >"$tmp/out" 2>&1 || rc=$?
 [ $rc = 0 ] || fail "a sound tree is refused: $(cat "$tmp/out")"
 grep -q 'kernel.py:[0-9]*:[0-9]*: unsure\[static_assert\]' "$tmp/out" || fail "a guess is no error and no silence: $(cat "$tmp/out")"
 grep -qx 'checked 5 files: 4 kernels, 3 compile, 1 unsure, 0 errors; 1 functions that kernels call' "$tmp/out" || fail "what was checked: $(cat "$tmp/out")"

@@ -63,6 +63,6 @@ for _ in $(seq 100); do [ -s "$dir/out" ] && break; sleep 0.1; done
 kill -INT $pid
 rc=0
 wait $pid || rc=$?
-[ $rc = 2 ] || fail "interrupted: exit $rc"
+[ $rc = 130 ] || fail "interrupted: exit $rc"
 grep -q interrupted "$dir/err" || fail "interrupted: $(cat "$dir/err")"
 tail -n 1 "$dir/out" | python3 -c 'import json, sys; assert json.loads(sys.stdin.read())["finish"] == "interrupted"'

@@ -32,3 +32,36 @@ before=$(sha256sum "$dir"/c/checkpoints/sft_final/*.safetensors)
 refused "was begun with 'lr: 0.0002', not 'lr: 0.5'" "${train[@]}" --lr 0.5
 [ "$before" = "$(sha256sum "$dir"/c/checkpoints/sft_final/*.safetensors)" ] || fail "a refused training changed what was there"
 "$TRITONRL" "${train[@]}" --threads 2 > /dev/null 2>&1 || fail "another number of threads is the same run"
+
+# Folders without anything to check, limits that nothing can run under, outputs in new folders.
+refused "there is no .py file in" check "$dir/empty"
+rc=0
+out=$(ulimit -v 200000; "$TRITONRL" version 2>&1) || rc=$?
+[ $rc = 2 ] || fail "a small address space: exit $rc"
+case $out in *"limit on address space"*) ;; *) fail "a small address space: $out" ;; esac
+"$TRITONRL" verify test/cheats/ok_add.py --task $task --out "$dir/new/folder/v.jsonl" --quiet || fail "an output in a new folder"
+[ -s "$dir/new/folder/v.jsonl" ] || fail "nothing in the new folder"
+
+# A closing line, no names that write on the terminal, and one exit code for all that is stopped.
+"$TRITONRL" verify test/cheats/ok_add.py --task $task 2>&1 | grep -qx "1 correct, 0 not, 0 could not be judged" || fail "verify ends without its sums"
+"$TRITONRL" check test/cheats/ok_add.py 2>&1 | grep -q "^checked 1 file: " || fail "check ends without its sums"
+printf '{"id":"a\\u001b[31m\\nb","task":"x","candidate":"y"}\n' > "$dir/escape.jsonl"
+[ "$("$TRITONRL" verify --jsonl "$dir/escape.jsonl" --quiet | grep -c '^a\\x1b\[31m\\x0ab: could not judge')" = 1 ] || fail "an escape sequence is printed as it is"
+stopped() { # signal, command: ends within seconds with 130
+	local signal=$1 rc=0 pid
+	shift
+	timeout 30 "$TRITONRL" "$@" > /dev/null 2>&1 &
+	pid=$!
+	sleep 1
+	kill -"$signal" $pid 2> /dev/null || true
+	wait $pid || rc=$?
+	[ $rc = 130 ] || fail "$*: exit $rc after SIG$signal"
+}
+stopped INT tasks --count 100000 --out "$dir/tasks.jsonl"
+stopped TERM prepare --count 100000 --out "$dir/prepared"
+stopped INT eval --model models/base --tasks tasks/plain/test_level2.jsonl
+mkdir "$dir/many"
+for i in $(seq 400); do
+	{ cat test/honest/matmul_split_k.py; echo "# $i"; } > "$dir/many/$i.py"
+done
+stopped TERM verify "$dir/many" --task test/honest/tasks/matmul.py --workers 1

@@ -19,7 +19,7 @@ diff -r "$tmp/a" "$tmp/b" >/dev/null || fail "the result depends on the number o
 for f in sft_train sft_validation tasks_train difficulty_labels; do
 	cmp -s "$tmp/a/$f.jsonl" "$tmp/c/$f.jsonl" || fail "an array and JSON lines give different $f.jsonl"
 done
-[ "$(ls "$tmp/a" | wc -l)" = 7 ] || fail "files: $(ls "$tmp/a")"
+[ "$(ls "$tmp/a" | wc -l)" = 8 ] || fail "files: $(ls "$tmp/a")"
 
 # Every row is somewhere: kept or dropped for one reason.
 dropped=$(($(sed -n '/"dropped"/,/}/p' "$tmp/a/prepare.json" | sed -n 's/.*: \([0-9]*\),*$/\1/p' | paste -sd+)))
@@ -71,8 +71,30 @@ cp -r "$tmp/a" "$tmp/before"
 grep -q "byte [0-9]*: the file ends inside" "$tmp/err" || fail "$(cat "$tmp/err")"
 diff -r "$tmp/a" "$tmp/before" >/dev/null || fail "a failed run changed the folder"
 printf '{"python_code": 1}\n{"task": "x"}\n{"a": {"b": ]}}\n' >"$tmp/odd.jsonl"
-"$TRITONRL" prepare --source kernelbook --input "$tmp/odd.jsonl" --out "$tmp/odd" --quiet
+cat "$tmp/odd.jsonl" "$tmp/book.jsonl" >"$tmp/some.jsonl"
+"$TRITONRL" prepare --source kernelbook --input "$tmp/some.jsonl" --out "$tmp/odd" --quiet
 [ "$(number broken_row "$tmp/odd/prepare.json")" = 3 ] || fail "rows without columns"
+grep -q '"row":3,"id":null,"reason":"broken_row"' "$tmp/odd/dropped.jsonl" || fail "no reason for the third row"
+[ "$(wc -l <"$tmp/a/dropped.jsonl")" = $dropped ] || fail "dropped.jsonl does not hold what was dropped"
+
+# Compressed files are read; what cannot be read, or gives nothing, is refused with the way out.
+gzip -c "$tmp/book.jsonl" >"$tmp/book.jsonl.gz"
+"$TRITONRL" prepare $common --input "$tmp/book.jsonl.gz" --out "$tmp/z"
+cmp -s "$tmp/c/sft_train.jsonl" "$tmp/z/sft_train.jsonl" || fail "a compressed file gives other rows"
+head -c 20000 "$tmp/book.jsonl.gz" >"$tmp/cut.jsonl.gz"
+printf 'PAR1....PAR1' >"$tmp/a.parquet"
+echo '{"a": 1}' >"$tmp/other.jsonl"
+: >"$tmp/nothing.jsonl"
+refused() { # file, words of the message
+	rc=0
+	"$TRITONRL" prepare --source kernelbook --input "$1" --out "$tmp/refused" --quiet 2>"$tmp/err" || rc=$?
+	[ $rc = 2 ] && grep -q "$2" "$tmp/err" || fail "$1: exit $rc: $(cat "$tmp/err")"
+	[ ! -e "$tmp/refused/prepare.json" ] || fail "$1: something was written"
+}
+refused "$tmp/cut.jsonl.gz" "damaged or ends too early"
+refused "$tmp/a.parquet" "read_parquet"
+refused "$tmp/other.jsonl" "none of the 1 rows"
+refused "$tmp/nothing.jsonl" "there is no row in"
 for words in "--source kernelbook" "--source nowhere" "--source builtin --input x" "--level 7" "--validation 0.8 --test 0.5" \
 	"--source jsonl --input $tmp/none"; do
 	rc=0
@@ -80,7 +102,7 @@ for words in "--source kernelbook" "--source nowhere" "--source builtin --input 
 	[ $rc = 2 ] || fail "'$words' gave exit code $rc"
 done
 
-# Ctrl-C: exit 2, no half-written file.
+# Ctrl-C: exit 130, no half-written file.
 make_book "$tmp/large.json" --rows 4000
 "$TRITONRL" prepare --source kernelbook --input "$tmp/large.json" --out "$tmp/stopped" --quiet 2>/dev/null &
 pid=$!
@@ -88,7 +110,7 @@ sleep 0.2
 kill -INT $pid 2>/dev/null || true
 rc=0
 wait $pid || rc=$?
-if [ $rc = 2 ]; then
+if [ $rc = 130 ]; then
 	[ -z "$(ls -A "$tmp/stopped" 2>/dev/null)" ] || fail "left behind: $(ls -A "$tmp/stopped")"
 elif [ $rc = 0 ]; then
 	[ -f "$tmp/stopped/prepare.json" ] || fail "finished without prepare.json"

@@ -53,6 +53,24 @@ static void test_edge(void **state)
 	assert_int_not_equal(one_against(0, 100, 100 * rel, rel), REASON_ok);
 }
 
+/* rel_close is taken where it is more than rel, but for no more than 1e-4 (1 + |expected|). */
+static void test_close(void **state)
+{
+	double x[] = { 1, 1 }, near[] = { 1 + 1.9e-4, 1 }, far[] = { 1 + 2.9e-4, 1 };
+	struct results a = made(x, 2, 1e-6), b = made(near, 2, 0), c = made(far, 2, 0);
+
+	(void)state;
+	assert_int_equal(compared(&a, &b), REASON_precision);
+	a.r[0].rel_close = 1e-4;
+	assert_int_equal(compared(&a, &b), REASON_precision);
+	a.r[0].rel_close = 1e-2;
+	assert_int_equal(compared(&a, &b), REASON_ok);
+	assert_int_equal(compared(&a, &c), REASON_precision);
+	results_release(&a);
+	results_release(&b);
+	results_release(&c);
+}
+
 static void test_not_finite(void **state)
 {
 	(void)state;
@@ -172,7 +190,8 @@ static void test_allclose(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edge), cmocka_unit_test(test_not_finite), cmocka_unit_test(test_reasons), cmocka_unit_test(test_form),
+		cmocka_unit_test(test_edge), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_not_finite), cmocka_unit_test(test_reasons), cmocka_unit_test(test_form),
 		cmocka_unit_test(test_overflow), cmocka_unit_test(test_zero), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_allclose),
 	};
 

@@ -85,7 +85,7 @@ static const struct change changes[] = {
 	{ 0, "f = open\n", RULE_names },
 	{ 0, "e = eval\n", RULE_names },
 	{ 1, "        self.k = self.__class__\n", RULE_names },
-	{ 2, "        try:\n            x.contiguous()\n        except Exception:\n            pass\n", RULE_syntax },
+	{ 2, "        try:\n            x.contiguous()\n        except* Exception:\n            pass\n", RULE_syntax },
 	{ 2, "        global z\n", RULE_syntax },
 	{ 2, "        self.seen = 1\n", RULE_state },
 	{ 3, "torch.relu(y)", RULE_compute },

@@ -1,0 +1,26 @@
+# A4: a kernel in a method that does not exist, and torch instead
+# task: scale
+# track: hybrid
+# expect: ast kernel_not_launched
+# rule: kernel
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        try:
+            return self.fast(x)
+        except Exception:
+            return torch.relu(x) * 3.0 + 0.5
