@@ -15,10 +15,16 @@ struct census {
 	uint64_t settings;
 };
 
+/* Tensors that may be written: those of these storages. */
+struct census_may {
+	const struct storage **v;
+	size_t n, cap;
+};
+
 void census_release(struct census *c);
 int census_take(struct census *c, struct host *h, struct err *e);
-/* 0: nothing changed. 1: *d says what. -1. With may_write the contents of tensors do not count. */
-int census_compare(const struct census *c, struct host *h, int may_write, struct diag *d, struct err *e);
+/* 0: nothing changed. 1: *d says what. -1. Of tensors that may be written, contents and grad mode do not count. */
+int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d, struct err *e);
 
 /* Generators as they were when the host was sealed: what a program draws tells it nothing about
  * earlier calls. */

@@ -213,7 +213,18 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return give_values(g, f, &obj->t);
 }
 
-int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, struct err *e)
+static int give_state(struct giver *g, const struct tensor *t)
+{
+	struct run_form *f = &g->r->form[g->r->n];
+
+	if (g->r->n == RESULTS_MOST)
+		return 0;
+	g->r->n++;
+	*f = (struct run_form){ .name = RESULT_STATE, .dt = (int)t->dt, .ndim = 1, .shape = { tensor_numel(t) }, .n = tensor_numel(t) };
+	return give_values(g, f, t);
+}
+
+int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, const struct tensor *state, struct err *e)
 {
 	const struct run_order *o = &a->order[i];
 	struct giver g = { .a = a, .r = &a->report[i], .h = h, .inputs = inputs, .at = o->at, .end = o->at + o->room, .e = e };
@@ -221,7 +232,7 @@ int area_give(struct area *a, int i, struct host *h, struct val result, struct v
 	int rc;
 
 	g.r->n = g.r->too_many = 0;
-	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) ? -1 : 0;
+	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) || (state && give_state(&g, state)) ? -1 : 0;
 	results_set_form(g.r->made, buf_str(&form));
 	buf_release(&form);
 	return rc;

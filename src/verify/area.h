@@ -110,7 +110,7 @@ int area_report(const struct area *a, const struct orders *o, int i, struct run_
 /* --- the runner's side ----------------------------------------------------------------------- */
 
 struct str area_text(const struct area *a);
-/* Writes a result's form and, as far as there is room, its bytes. */
-int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, struct err *e);
+/* Writes a result's form and, as far as there is room, its bytes; behind it what the call left in buffers, if not NULL. */
+int area_give(struct area *a, int i, struct host *h, struct val result, struct val inputs, const struct tensor *state, struct err *e);
 
 #endif

@@ -14,6 +14,9 @@
 
 enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
 
+/* What messages call the buffers that a call left changed. */
+#define RESULT_STATE "what forward leaves in the buffers"
+
 struct result {
 	char name[48];
 	enum dtype dt;
@@ -32,6 +35,7 @@ struct result {
 	int overlapping;          /* expanded view */
 	int aliases;              /* shares memory with an input */
 	int undefined;            /* holds bytes that nobody wrote, where that is known */
+	int state;                /* no result of the call, but what it left in buffers (weights_kept) */
 };
 
 struct results {
@@ -44,6 +48,8 @@ struct results {
 /* Copies every tensor and number of a value that a call on `inputs` returned. */
 int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e);
 void results_release(struct results *r);
+/* One more: what the call left in buffers. */
+int results_add_state(struct results *out, const struct tensor *flat, struct err *e);
 /* The values of one whose form is known, from dense memory of its dtype. */
 int result_fill(struct result *r, const void *dense, struct err *e);
 int result_overlaps(const struct tensor *t);

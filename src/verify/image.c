@@ -73,7 +73,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	bytes_put_int(out, (int64_t)set->n);
 	for (size_t i = 0; i < set->n && !rc; i++) {
 		const struct task_weight *x = &set->v[i];
-		const int64_t parts[] = { x->moved, x->t.dt, x->t.ndim, x->param };
+		const int64_t parts[] = { x->moved, x->t.dt, x->t.ndim, x->param, x->kept };
 
 		bytes_put(out, x->name);
 		bytes_put(out, parts);
@@ -134,7 +134,7 @@ static int get_trial(struct bytes *in, struct trial *tr)
 
 static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 {
-	int64_t parts[4], shape[TENSOR_DIMS], at, n = 1;
+	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
 	const char *data;
 
 	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) || bytes_get_int(in, &at))
@@ -149,6 +149,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	data = at ? in->start + at : bytes_take(in, (size_t)n);
 	w->moved = (int)parts[0];
 	w->param = (int)parts[3];
+	w->kept = (int)parts[4];
 	return data ? tensor_borrow(&w->t, (enum dtype)parts[1], (int)parts[2], shape, (void *)data, (size_t)n, e) : -1;
 }
 

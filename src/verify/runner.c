@@ -219,7 +219,8 @@ static void note_outcome(struct runner *r, struct outcome *out)
 
 /* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
  * report says what is not, -1. */
-static int check_unchanged(struct runner *r, struct pristine *k, struct val inputs, const struct trial *tr, struct run_report *out)
+static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may, struct val inputs, const struct trial *tr,
+			   struct run_report *out)
 {
 	struct diag d = { .reason = REASON_ok };
 	int rc = host_tensors(r->w.h, inputs, compare_input, k);
@@ -229,8 +230,24 @@ static int check_unchanged(struct runner *r, struct pristine *k, struct val inpu
 		rc = 1;
 	}
 	if (!rc && is_watched(r))
-		rc = census_compare(&r->census, r->w.h, r->t->keeps_state, &d, &r->e);
+		rc = census_compare(&r->census, r->w.h, may, &d, &r->e);
 	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
+}
+
+/* Hands back what the call gave and, where the reference keeps state, what it left in the buffers that stand for the
+ * reference's: these may be written. */
+static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr, int give, struct census_may *may)
+{
+	struct tensor flat;
+	int rc;
+
+	if (!r->t->keeps_state)
+		return give ? area_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
+	if (weights_kept(tr->weights, r->w.h, r->w.model, &flat, may, &r->e))
+		return -1;
+	rc = give ? area_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ? &flat : NULL, &r->e) : 0;
+	tensor_release(&flat);
+	return rc;
 }
 
 /* Calls forward on inputs that are watched. With `give` its results are the i-th report's.
@@ -239,6 +256,7 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 {
 	struct run_report *out = &r->a->report[i];
 	struct pristine k = { .e = &r->e };
+	struct census_may may = { .n = 0 };
 	struct val result;
 	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
 
@@ -249,11 +267,12 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	}
 	if (!rc) {
 		note_outcome(r, &out->out);
-		rc = give ? area_give(r->a, i, r->w.h, result, inputs, &r->e) : 0;
+		rc = give_result(r, i, result, inputs, tr, give, &may);
 		world_drop(&r->w, result);
 	}
 	if (!rc)
-		rc = check_unchanged(r, &k, inputs, tr, out);
+		rc = check_unchanged(r, &k, &may, inputs, tr, out);
+	vec_free(&may);
 	drop_pristine(&k);
 	return rc;
 }
@@ -267,6 +286,8 @@ static int call_repeated(struct runner *r, int i, const struct trial *tr)
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
 	rc = call_watched(r, i, inputs, tr, 0);
+	if (!rc && r->t->keeps_state)
+		rc = weights_restore(tr->weights, r->w.h, r->w.model, &r->e);
 	if (!rc)
 		rc = world_inputs(&r->w, tr, 0, &own, &r->e);
 	if (!rc) {

@@ -90,6 +90,21 @@ int task_ready_reference(struct task *t, const struct trial *tr, enum run_mode m
 	return rc ? rc : put_weights(w, tr, e);
 }
 
+/* What forward leaves in the buffers it changes is part of its result. */
+static int add_state(struct world *w, const struct trial *tr, struct results *out, struct err *e)
+{
+	struct census_may of = { .n = 0 };
+	struct tensor flat;
+	int rc = weights_kept(tr->weights, w->h, w->model, &flat, &of, e);
+
+	if (!rc) {
+		rc = results_add_state(out, &flat, e);
+		tensor_release(&flat);
+	}
+	vec_free(&of);
+	return rc;
+}
+
 static int call_in(struct world *w, const struct trial *tr, struct results *out, struct err *e)
 {
 	struct val inputs, result;
@@ -101,6 +116,8 @@ static int call_in(struct world *w, const struct trial *tr, struct results *out,
 	rc = host_forward(w->h, w->model, inputs, &result, e);
 	if (!rc) {
 		rc = results_take(out, w->h, result, inputs, e);
+		if (!rc && weights_are_kept(tr->weights, tr->dt))
+			rc = add_state(w, tr, out, e);
 		world_drop(w, result);
 	}
 	world_drop(w, inputs);
@@ -185,7 +202,12 @@ static int draws_random(struct host *h)
 	return 0;
 }
 
-/* Did the run leave other weights behind than it was given? */
+static int same_values(const struct tensor *a, const struct tensor *b)
+{
+	return tensor_numel(a) == tensor_numel(b) && !memcmp(tensor_data(a), tensor_data(b), (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt));
+}
+
+/* Did the run leave other weights behind than it was given? Which? */
 static int note_state(struct task *t, const struct task_weights *given, struct err *e)
 {
 	struct task_weights now;
@@ -193,11 +215,12 @@ static int note_state(struct task *t, const struct task_weights *given, struct e
 	if (weights_take(&now, t->own.h, t->own.model, e))
 		return -1;
 	t->keeps_state = now.n != given->n;
-	for (size_t i = 0; i < now.n && !t->keeps_state; i++) {
-		const struct tensor *a = &now.v[i].t, *b = &given->v[i].t;
+	for (size_t i = 0; i < now.n && now.n == given->n; i++) {
+		int kept = !same_values(&now.v[i].t, &given->v[i].t);
 
-		t->keeps_state = tensor_numel(a) != tensor_numel(b) ||
-				 memcmp(tensor_data(a), tensor_data(b), (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt)) != 0;
+		t->keeps_state |= kept;
+		for (int k = 0; k < WEIGHT_SETS; k++)
+			t->set[k].v[i].kept = kept;
 	}
 	weights_release(&now);
 	return 0;

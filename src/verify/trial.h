@@ -6,6 +6,7 @@
 #ifndef VERIFY_TRIAL_H
 #define VERIFY_TRIAL_H
 
+#include "host/census.h"
 #include "host/host.h"
 #include "verify/compare.h"
 #include "verify/judge.h"
@@ -34,6 +35,7 @@ struct task_weight {
 	struct tensor t;
 	int param;                    /* a parameter, not a buffer */
 	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
+	int kept;                     /* forward of the reference leaves another value behind */
 };
 
 struct task_weights {
@@ -141,6 +143,11 @@ int weights_put(const struct task_weights *w, struct host *h, struct val model, 
 int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
+/* Are there floats among them that are kept, in runs of this dtype? */
+int weights_are_kept(const struct task_weights *w, enum dtype dt);
+/* What a call left in the tensors that stand for weights which are kept: the floats of all of them in a row, in fp64.
+ * NaN: nothing stands for it. The storages of those tensors go into *of. */
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e);
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */

@@ -265,12 +265,17 @@ static struct member *find_member(struct members *m, const struct task_weight *w
 	return found;
 }
 
-static int has_partner(const struct members *m, const struct task_weight *w)
+static const struct member *partner_of(const struct members *m, const struct task_weight *w)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->v[i].of == w)
-			return 1;
-	return 0;
+			return &m->v[i];
+	return NULL;
+}
+
+static int has_partner(const struct members *m, const struct task_weight *w)
+{
+	return partner_of(m, w) != NULL;
 }
 
 /* Every weight its tensor, as far as there is one; how the last of them was found. Counters may
@@ -338,6 +343,68 @@ static int put_member(const struct member *m, struct err *e)
 		rc = tensor_copy(&m->obj->t, &from, e);
 		tensor_release(&from);
 	}
+	return rc;
+}
+
+/* NaN would say that there is no such tensor. */
+static int put_kept(double *to, const struct tensor *t, struct err *e)
+{
+	struct tensor wide;
+	const double *v;
+
+	if (tensor_to(&wide, t, DT_F64, e))
+		return -1;
+	v = tensor_data(&wide);
+	for (int64_t i = 0, n = tensor_numel(&wide); i < n; i++)
+		to[i] = isnan(v[i]) ? INFINITY : v[i];
+	tensor_release(&wide);
+	return 0;
+}
+
+static int collect_kept(const struct task_weights *w, const struct members *m, double *to, struct census_may *of, struct err *e)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct member *x = w->v[i].kept ? partner_of(m, &w->v[i]) : NULL;
+		int64_t n = w->v[i].kept && dtype_is_float(w->v[i].t.dt) ? tensor_numel(&w->v[i].t) : 0;
+
+		if (x && vec_push(of, x->obj->t.st))
+			return err_nomem(e);
+		for (int64_t k = 0; k < n && !x; k++)
+			to[k] = NAN;
+		if (x && n && put_kept(to, &x->obj->t, e))
+			return -1;
+		to += n;
+	}
+	return 0;
+}
+
+/* Half of a statistic is another one: only fp32 is compared. */
+int weights_are_kept(const struct task_weights *w, enum dtype dt)
+{
+	for (size_t i = 0; i < w->n && dt == DT_F32; i++)
+		if (w->v[i].kept && dtype_is_float(w->v[i].t.dt))
+			return 1;
+	return 0;
+}
+
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e)
+{
+	struct members m;
+	enum match by;
+	int64_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->v[i].kept && dtype_is_float(w->v[i].t.dt) ? tensor_numel(&w->v[i].t) : 0;
+	if (tensor_new(flat, DT_F64, 1, &n, e))
+		return -1;
+	rc = open_members(&m, w, h, model, &by, e);
+	if (!rc) {
+		rc = collect_kept(w, &m, tensor_data(flat), of, e);
+		vec_free(&m);
+	}
+	if (rc)
+		tensor_release(flat);
 	return rc;
 }
 
