@@ -35,7 +35,7 @@ VERSION := $(shell cat VERSION)
 WARN := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(OPT_$(BUILD)) \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
-LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic
+LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now
 LDLIBS += $(PKG_LIBS) -ldl -lm
 LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 

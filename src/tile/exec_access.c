@@ -3,6 +3,7 @@
  *
  * Invariant: after access_open every row that access_next gives lies inside its allocation. */
 #include "tile/exec_access.h"
+#include "tile/exec_lanes.h"
 
 #include <stdio.h>
 
@@ -106,25 +107,11 @@ static int open_lanes(struct access *a)
 {
 	const int64_t *addr = mval_dense(a->ptr);
 	const unsigned char *on = a->mask ? mval_dense(a->mask) : NULL;
-	int64_t n = a->ptr->n, min = INT64_MAX, max = INT64_MIN, bits = 0;
-	a->active = n;
-	if (on) {
-		a->active = 0;
-		for (int64_t i = 0; i < n; i++) {
-			int64_t lo = on[i] ? addr[i] : INT64_MAX, hi = on[i] ? addr[i] : INT64_MIN;
-			a->active += on[i];
-			min = MIN(min, lo);
-			max = MAX(max, hi);
-			bits |= on[i] ? addr[i] : 0;
-		}
-	} else {
-		for (int64_t i = 0; i < n; i++) {
-			min = MIN(min, addr[i]);
-			max = MAX(max, addr[i]);
-			bits |= addr[i];
-		}
-	}
-	if (!a->active || (a->al && inside(a->al, min, max, a->esize) && !(bits & (a->esize - 1))))
+	int64_t n = a->ptr->n;
+	struct lanes_extent x;
+	SIMD_PICK(lanes_extent)(addr, on, n, &x);
+	a->active = x.active;
+	if (!a->active || (a->al && inside(a->al, x.min, x.max, a->esize) && !(x.bits & (a->esize - 1))))
 		return 0;
 	for (int64_t i = 0; i < n; i++)
 		if ((!on || on[i]) && check_lane(a, addr[i]))
@@ -208,6 +195,15 @@ static int next_in_box(struct access *a, struct access_row *r)
 	return 1;
 }
 
+/* Lanes side by side in memory are one row. */
+static int64_t row_from(const struct access *a, const unsigned char *on, const int64_t *addr)
+{
+	int64_t i = a->next + 1;
+	while (a->al && i < a->ptr->n && (!on || on[i]) && addr[i] == addr[i - 1] + a->esize)
+		i++;
+	return i - a->next;
+}
+
 int access_next(struct access *a, struct access_row *r)
 {
 	if (a->boxed)
@@ -220,8 +216,9 @@ int access_next(struct access *a, struct access_row *r)
 		return 0;
 	int64_t at = addr[a->next];
 	*r = (struct access_row) {
-		.lane = a->next++, .count = 1, .addr = (char *)(uintptr_t)at, .step = a->esize,
+		.lane = a->next, .count = row_from(a, on, addr), .addr = (char *)(uintptr_t)at, .step = a->esize,
 		.al = a->al ? a->al : find(a->m, at, a->esize),
 	};
+	a->next += r->count;
 	return 1;
 }

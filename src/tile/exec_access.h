@@ -41,7 +41,7 @@ static inline void access_init(struct access *a, struct machine *m, const struct
 
 /* Checks poison of mask and address, alignment and bounds. 0, or -1 after a fault. */
 int access_open(struct access *a);
-/* The next row; 0: no more. Rows of a dense pointer are single lanes. */
+/* The next row; 0: no more. */
 int access_next(struct access *a, struct access_row *r);
 /* Nonzero if every lane is on. */
 int access_full(const struct access *a);

@@ -3,6 +3,7 @@
  * Invariant: an AFFINE value is exact in its type: no lane wraps around, and every lane is
  * within 2^61, strides within 2^39, so that sums of two of them never overflow 64 bits. Where that would not hold
  * the short cut declines and the lanes are computed one by one. */
+#include "tile/exec_lanes.h"
 #include "tile/machine.h"
 
 /* Strides of dimensions that the shape has not are 0. What follows is compiled twice, for one
@@ -279,7 +280,6 @@ static void widen(const struct mval *v, int64_t *out)
 	switch (v->dt) {
 	case DT_I8: WIDEN(int8_t); break;
 	case DT_I16: WIDEN(int16_t); break;
-	case DT_I32: WIDEN(int32_t); break;
 	case DT_BOOL: case DT_U8: WIDEN(uint8_t); break;
 	case DT_U16: WIDEN(uint16_t); break;
 	case DT_U32: WIDEN(uint32_t); break;
@@ -305,18 +305,19 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 		d->prov = (int16_t)prov;
 		return 0;
 	}
-	int64_t *offset = (int64_t *)m->scratch[0];
+	int64_t *offset = (int64_t *)m->scratch[0], base = a->u.i;
+	const int64_t *addr = a->kind == MVAL_UNIFORM ? NULL : mval_dense(a);
 	mval_dense(b);
+	if (b->home != &b->u && b->dt == DT_I32) {
+		SIMD_PICK(lanes_offset32)(mval_result(d), addr, base, b->data, scale, d->n);
+		d->prov = (int16_t)prov;
+		return 0;
+	}
 	if (b->home == &b->u)
 		offset[0] = mval_int(b);
 	else
 		widen(b, offset);
-	int uniform = a->kind == MVAL_UNIFORM;
-	int64_t base = a->u.i;
-	const int64_t *addr = uniform ? NULL : mval_dense(a);
-	int64_t *out = mval_result(d);
-	for (int32_t i = 0; i < d->n; i++)
-		out[i] = (int64_t)((uint64_t)(uniform ? base : addr[i]) + (uint64_t)offset[i] * (uint64_t)scale);
+	SIMD_PICK(lanes_offset64)(mval_result(d), addr, base, offset, scale, d->n);
 	d->prov = (int16_t)prov;
 	return 0;
 }

@@ -80,8 +80,8 @@ static void gather_lanes(struct access *a, char *out)
 #undef LANES_OF
 }
 
-/* What lanes that are off hold; 1: undefined. */
-static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *d)
+/* What the `off` lanes that are off hold; 1: undefined. */
+static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *d, int64_t off)
 {
 	if (in->n_src > 2) {
 		struct mval *other = mval_src(m, in, 2);
@@ -92,7 +92,10 @@ static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *
 	d->u.i = 0;
 	if (in->attr[0] == TILE_PAD_NAN && dtype_is_float((enum dtype)d->dt))
 		dtype_store((enum dtype)d->dt, &d->u, NAN);
-	if (in->attr[0] != TILE_PAD_NONE || m->zero_off)
+	if (in->attr[0] != TILE_PAD_NONE)
+		return 0;
+	m->cost.undefined += off;
+	if (m->zero_off)
 		return 0;
 	memset(&d->u, m->poison_byte, sizeof d->u);
 	return 1;
@@ -165,17 +168,19 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 int exec_load(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
-	struct access a;
+	struct access a, again;
 	struct access_row r;
 	int off_undefined = 0;
 	access_init(&a, m, in, 1, d->esize, "load");
 	if (access_open(&a))
 		return -1;
+	if (m->check)
+		again = a;
 	d->data = d->home;
 	m->cost.bytes_loaded += a.active * a.esize;
 	mval_clear_poison(d);
 	if (!access_full(&a))
-		off_undefined = fill_off(m, in, d);
+		off_undefined = fill_off(m, in, d, d->n - a.active);
 	if (a.boxed && access_full(&a) && a.ptr->kind == MVAL_UNIFORM) {
 		d->kind = MVAL_UNIFORM;
 		memcpy(&d->u, (void *)(uintptr_t)a.ptr->u.i, (size_t)a.esize);
@@ -198,12 +203,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (d->dt == DT_BOOL)
 			to_bool((unsigned char *)out, d->n);
 	}
-	if (!m->check)
-		return 0;
-	struct access again = a;
-	if (access_open(&again))
-		return -1;
-	return check_loaded(&again, d, off_undefined);
+	return m->check ? check_loaded(&again, d, off_undefined) : 0;
 }
 
 /* --- store -------------------------------------------------------------------------- */

@@ -109,6 +109,7 @@ struct tile_cost {
 	int64_t ops_f64, ops_f32, ops_f16, ops_int, ops_special;   /* special: exp, sin, sqrt, ... */
 	int64_t dot_tf32, dot_f16, dot_f8, dot_int8, dot_f64, dot_f32; /* multiply-adds times two */
 	int64_t atomics;
+	int64_t undefined;                         /* lanes masked off in loads without `other` */
 };
 
 /* 0: ran. 1: the kernel faulted, *d names kernel, line, program id, argument and index. -1: *e. */

@@ -12,6 +12,7 @@ struct funnel {
 	const struct judge_options *o;
 	struct verdict *v;
 	int has_dot;                        /* the candidate speaks of products */
+	int defined;                        /* the checked run of f->t met no lane that Triton leaves undefined */
 	struct lane *lane;
 	struct orders orders;               /* of the batch that was asked for last */
 	struct run_report report;           /* the one that was taken last */
