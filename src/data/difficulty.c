@@ -26,7 +26,7 @@ struct study {
 	const struct py_node *maker;        /* the function that makes modules: its locals may name them */
 	int depth, work;
 	size_t used;                        /* of d->names */
-	struct spelling spelling;
+	struct op_spelling spelling;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -12,13 +12,13 @@ static const struct { const char *written, *means; } spellings[] = {
 #undef SPELLING
 };
 
-void spelling_init(struct spelling *s)
+void spelling_init(struct op_spelling *s)
 {
-	*s = (struct spelling){ .text = ",", .n = 1 };
+	*s = (struct op_spelling){ .text = ",", .n = 1 };
 }
 
 /* Replaces every occurrence; what is put in is never longer than what it replaces. */
-static void rewrite(struct spelling *s, const char *written, const char *means)
+static void rewrite(struct op_spelling *s, const char *written, const char *means)
 {
 	size_t was = strlen(written), now = strlen(means);
 	char *at = s->text;
@@ -30,14 +30,14 @@ static void rewrite(struct spelling *s, const char *written, const char *means)
 	s->n = strlen(s->text);
 }
 
-uint64_t spelling_hash(struct spelling *s)
+uint64_t spelling_hash(struct op_spelling *s)
 {
 	for (size_t i = 0; i < COUNT_OF(spellings); i++)
 		rewrite(s, spellings[i].written, spellings[i].means);
 	return hash_xxh64(s->text, s->n, s->hash);
 }
 
-void spelling_add(struct spelling *s, const char *name)
+void spelling_add(struct op_spelling *s, const char *name)
 {
 	size_t n = strlen(name);
 

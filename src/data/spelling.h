@@ -8,15 +8,15 @@
 
 enum { SPELLING_BYTES = 2048 };
 
-struct spelling {
+struct op_spelling {
 	char text[SPELLING_BYTES];     /* ",linear,sigmoid,*," */
 	size_t n;
 	uint64_t hash;                 /* of what came before the text */
 };
 
-void spelling_init(struct spelling *s);
+void spelling_init(struct op_spelling *s);
 /* The next operator: a plain name or a sign. */
-void spelling_add(struct spelling *s, const char *name);
-uint64_t spelling_hash(struct spelling *s);
+void spelling_add(struct op_spelling *s, const char *name);
+uint64_t spelling_hash(struct op_spelling *s);
 
 #endif

@@ -39,7 +39,9 @@ static int fits(const struct gen_draw *d, const struct gen_op *op)
 
 	return !((op->flags & GEN_WANTS_NEG && !v->negative) || (op->flags & GEN_WANTS_BOUND && !v->bounded) ||
 		 (op->flags & GEN_WANTS_FREE && v->bounded) || (op->flags & GEN_NEEDS_CENTER && v->off) ||
-		 (!(op->flags & GEN_LINEAR) && op->family <= GEN_KEPT && v->far) || (op->flags & GEN_GROWS && v->grown) || (op->flags & GEN_FLAT && v->small) || op->flags & GEN_ALONE ||
+		 (!(op->flags & GEN_LINEAR) && op->family <= GEN_KEPT && v->far) ||
+		 (op->flags & GEN_GROWS && v->grown) || (op->flags & GEN_FLAT && v->small) ||
+		 op->flags & GEN_ALONE ||
 		 (op->family == GEN_VECTOR && d->feature < 0) ||
 		 (op->family == GEN_TENSOR && (d->second_inputs >= GEN_SECOND || d->sized)) ||
 		 (op == gen_op(GEN_OP_dropout) && (v->dropped || v->batch_normed)));

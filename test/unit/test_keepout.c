@@ -106,7 +106,8 @@ static void test_set(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_hashes), cmocka_unit_test(test_spellings), cmocka_unit_test(test_fixed), cmocka_unit_test(test_set) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_hashes), cmocka_unit_test(test_spellings),
+					    cmocka_unit_test(test_fixed), cmocka_unit_test(test_set) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
