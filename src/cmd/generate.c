@@ -27,8 +27,7 @@ static const struct opt table[] = {
 	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL, "the same from a file; - is standard input"),
 	OPT_STR(struct args, task, "task", "FILE", NULL, "a task in PyTorch; the prompt asks for its Triton version"),
 	OPT_STR(struct args, system, "system", "TEXT", NULL, "the system message of the chat"),
-	OPT_CHOICE(struct args, style, "prompt-style", PROMPT_STYLES, "full",
-		   "how --task asks: full explains the job with an example; instruct without; compact is the task alone"),
+	OPT_CHOICE(struct args, style, "prompt-style", PROMPT_STYLES_OR_AUTO, "auto", PROMPT_STYLE_HELP),
 	OPT_FLAG(struct args, raw, "raw", 0, "no chat template: the prompt as it is"),
 	OPT_INT(struct args, n, "n", 1, 1000000, 1, "samples"),
 	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512, "most tokens of a sample"),
@@ -72,6 +71,7 @@ struct output {
 static int read_prompt(const struct args *a, struct buf *system, struct buf *user, struct err *e)
 {
 	struct buf task = BUF_INIT;
+	enum prompt_style style;
 	int rc;
 
 	if ((a->prompt != NULL) + (a->prompt_file != NULL) + (a->task != NULL) != 1)
@@ -84,8 +84,8 @@ static int read_prompt(const struct args *a, struct buf *system, struct buf *use
 		return file_read(strcmp(a->prompt_file, "-") ? a->prompt_file : "/dev/stdin", 0, user, e);
 	if (!a->task)
 		return 0;
-	rc = file_read(a->task, 0, &task, e) ||
-		prompt_task((enum prompt_style)prompt_style_by_name(str_of(a->style)), 1, buf_str(&task), system, user, e);
+	style = prompt_style_choose((enum prompt_style)prompt_style_by_name(str_of(a->style)), a->adapter, a->model);
+	rc = file_read(a->task, 0, &task, e) || prompt_task(style, 1, buf_str(&task), system, user, e);
 	buf_release(&task);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "run/needs.h"
 #include "run/plan_args.h"
 #include "tile/gpu.h"
 #include "run/sections.h"
@@ -67,14 +68,44 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 
 	if (plan_machine_find(&m, gpu, count))
 		return err_set(e, ERR_USAGE, "there are no numbers for GPU '%s'", gpu);
-	m.price = a->price;
+	if (a->price > 0) {
+		m.price = a->price;
+		m.usual_price = 0;
+	}
 	if (a->judge_cores)
 		m.cores = (int)a->judge_cores;
 	return plan_make(p, j, &m, e);
 }
 
+/* What of it cannot run where plan was called, and what the CPU alone would take. */
+static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct buf *out, struct err *e)
+{
+	struct run_needs n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
+	struct buf missing = BUF_INIT;
+	int count = run_needs_missing(&n, &missing), rc = 0;
+	struct run_plan p;
+
+	buf_adds(out, "\non this machine\n");
+	for (struct str rest = buf_str(&missing); rest.n;) {
+		struct str line = str_cut(&rest, '\n');
+
+		buf_addf(out, "  %.*s\n", STR_ARG(line));
+	}
+	if (strcmp(a->gpu, "cpu")) {
+		rc = plan_on(&p, j, a, "cpu", 1, e);
+		if (!rc && p.choice.fits)
+			buf_addf(out, "  its CPU alone would take %.1f hours (--gpu cpu says more)\n", p.hours);
+		else if (!rc)
+			buf_adds(out, "  its memory does not hold the model and its training (--gpu cpu says more)\n");
+	} else if (!count) {
+		buf_adds(out, "  everything that the run needs is there\n");
+	}
+	buf_release(&missing);
+	return rc;
+}
+
 /* One machine: the whole table. */
-static int show_one(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
+static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, int *fits, struct buf *out, struct err *e)
 {
 	struct run_plan p;
 
@@ -85,21 +116,24 @@ static int show_one(const struct plan_job *j, const struct plan_args *a, int *fi
 	else
 		plan_table(&p, out);
 	*fits = p.choice.fits;
-	return 0;
+	return a->json ? 0 : show_here(j, a, s, out, e);
 }
 
 /* Every machine, alone and in the number asked for (8 unless more than one was). */
 static int show_all(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
 {
 	int counts[] = { 1, a->count > 1 ? (int)a->count : 8 };
+	struct plan_args each = *a;
 	struct run_plan p;
+
+	each.price = 0;                  /* what was given is the price of one of them */
 
 	*fits = 0;
 	if (!a->json)
 		plan_row(NULL, out);
 	for (const struct tile_gpu *g = tile_gpus; g->name; g++)
 		for (size_t k = 0; k < COUNT_OF(counts); k++) {
-			if (plan_on(&p, j, a, g->name, counts[k], e))
+			if (plan_on(&p, j, &each, g->name, counts[k], e))
 				return -1;
 			*fits |= p.choice.fits;
 			if (a->json)
@@ -117,7 +151,7 @@ static int run(const struct plan_args *a, const char *config, int *fits, struct 
 	int rc = read_stages(&s, config, e) || set_job(&j, a, &s, e) ? -1 : 0;
 
 	if (!rc)
-		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) : show_one(&j, a, fits, out, e);
+		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) : show_one(&j, a, &s, fits, out, e);
 	release_stages(&s);
 	return rc;
 }

@@ -210,6 +210,7 @@ static void write_report(const struct prep_opts *o, const struct prep_report *r,
 	jw_key(&w, "near_eval"), jw_real(&w, o->near_eval);
 	jw_key(&w, "verified"), jw_bool(&w, o->judge != NULL);
 	jw_key(&w, "tokenizer"), jw_cstr(&w, o->tokenizer);
+	jw_key(&w, "prompt_style"), jw_cstr(&w, prompt_style_name(o->style));
 	jw_key(&w, "sources");
 	jw_begin(&w, '[');
 	for (size_t i = 0; i < r->n; i++)

@@ -1,6 +1,9 @@
 /* Prompts: see prompt.h. */
 #include "data/prompt.h"
 
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 static const char system_text[] =
@@ -66,7 +69,8 @@ static const char instruction[] =
 	"Rewrite the PyTorch module below with Triton kernels. Call the new module ModelNew; it takes the arguments that Model "
 	"takes and returns what Model returns. Plan first, in a few sentences, then give the complete code in one Python block.\n";
 
-static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct", [PROMPT_FULL] = "full" };
+static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct", [PROMPT_FULL] = "full",
+					   [PROMPT_AUTO] = "auto" };
 
 int prompt_style_by_name(struct str name)
 {
@@ -74,6 +78,49 @@ int prompt_style_by_name(struct str name)
 		if (str_is(name, style_names[i]))
 			return (int)i;
 	return -1;
+}
+
+const char *prompt_style_name(enum prompt_style s)
+{
+	return style_names[s];
+}
+
+/* Member prompt_style of dir/name; -1: not there. */
+static int stored_style(const char *dir, const char *name)
+{
+	struct buf path = BUF_INIT;
+	struct json *j = NULL;
+	int style = -1;
+
+	if (dir && path_join(&path, dir, name) && file_exists(path.p) && (j = json_parse_file(path.p, NULL)))
+		style = prompt_style_by_name(json_str(json_get(j, "prompt_style"), ""));
+	json_free(j);
+	buf_release(&path);
+	return style;
+}
+
+int prompt_style_of_data(const char *file)
+{
+	struct str name = path_base(file);
+	char *dir = mem_strndup(file, (size_t)(name.p - file));
+	int style = dir ? stored_style(*dir ? dir : ".", "prepare.json") : -1;
+
+	mem_free(dir);
+	return style;
+}
+
+enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model)
+{
+	int stored = stored_style(adapter, "tritonrl.json");
+	const char *dir = stored < 0 ? model : adapter;
+
+	if (stored < 0)
+		stored = stored_style(model, "tritonrl.json");
+	if (asked == PROMPT_AUTO)
+		return stored < 0 ? PROMPT_FULL : (enum prompt_style)stored;
+	if (stored >= 0 && stored != (int)asked)
+		log_warn("'%s' was trained on prompts of style '%s' and is asked in style '%s' (--prompt-style)", dir, style_names[stored], style_names[asked]);
+	return asked;
 }
 
 static void add_source(struct buf *out, struct str task)

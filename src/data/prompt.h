@@ -11,10 +11,18 @@
 #include "base/json.h"
 #include "base/str.h"
 
-enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL };
+enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
 #define PROMPT_STYLES "compact|instruct|full"       /* in the order of the enum */
+#define PROMPT_STYLES_OR_AUTO PROMPT_STYLES "|auto"
+#define PROMPT_STYLE_HELP "full explains the job with an example; instruct without; compact is the task alone; auto: what the model was trained on, or full"
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
+const char *prompt_style_name(enum prompt_style s);
+/* The style that the training rows in a file have, by the prepare.json beside it; -1: not known. */
+int prompt_style_of_data(const char *file);
+/* The style to ask this model in. A folder that training wrote says what it was trained on
+ * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be NULL. */
+enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 
 /* The user's message for a task (and the system's message, empty for compact). */
 int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "run/needs.h"
 #include "run/pipeline.h"
 #include "train/checkpoint.h"
 
@@ -299,6 +300,28 @@ static int keep_config(struct running *r)
 	return rc;
 }
 
+/* Everything that is not there is said at once, and before the first stage takes its hours. */
+static int check_needs(const struct running *r)
+{
+	const struct pipeline *p = r->p;
+	int evaluates = has_stage(r, PIPELINE_eval), trains = has_stage(r, PIPELINE_sft) || has_stage(r, PIPELINE_rl);
+	int made = p->eval.eval.tasks && str_starts(str_of(p->eval.eval.tasks), p->prepare.out);
+	struct run_needs n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL, .policy = trains || evaluates ? &p->sft.policy : NULL,
+			   .eval = evaluates && !made ? &p->eval.eval : NULL };
+	struct buf text = BUF_INIT;
+	struct str rest;
+	int missing = run_needs_missing(&n, &text), rc = buf_check(&text, r->e);
+
+	for (rest = buf_str(&text); rest.n && !rc;) {
+		struct str line = str_cut(&rest, '\n');
+
+		log_error("%.*s", STR_ARG(line));
+	}
+	buf_release(&text);
+	return rc || !missing ? rc : err_set(r->e, ERR_NOT_FOUND, "this run cannot go on here: %d thing%s it needs %s missing", missing,
+					     missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
+}
+
 int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 {
 	static int (*const run[])(struct running *r) = {
@@ -307,7 +330,7 @@ int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 #undef S
 	};
 	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
-	int rc = run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
+	int rc = check_needs(&r) || run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))

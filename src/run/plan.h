@@ -26,6 +26,7 @@ struct plan_machine {
 	double gib, gb_per_s, tflops;    /* of one GPU, or of the whole CPU */
 	int count;
 	double price;                    /* of one GPU or of the machine, an hour; 0: not known */
+	int usual_price;                 /* it is the table's, nobody gave one */
 	int cores;                       /* for judging, in all */
 };
 
@@ -49,6 +50,7 @@ struct plan_job {
 	struct { int64_t tasks, n, max_new; } eval;
 	double prompt_tokens, answer_tokens;     /* mean, of sampling */
 	double judge_ms;                 /* CPU time of a candidate */
+	int judge_measured;              /* here, on pairs of the generator */
 	double train_share, prefill_share, read_share;   /* of peak and of bandwidth; 0: the usual */
 };
 

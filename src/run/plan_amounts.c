@@ -1,5 +1,6 @@
 /* How much a run has to do: see plan_args.h. */
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -8,8 +9,8 @@
 #include "run/plan_args.h"
 
 /* What KernelBook and the prompts come to with Qwen2.5's tokenizer, roughly. */
-enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, DRAWS = 48 };
-static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100 };
+enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, DRAWS = 48, JUDGED = 12 };
+static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100, [PROMPT_AUTO] = 1100 };
 
 static int64_t count_lines(const char *path)
 {
@@ -99,12 +100,28 @@ static int has_tokenizer(const char *dir)
 	return yes;
 }
 
+/* Options for a few rows of the generator. */
+static struct prepare_args few_rows(const struct prepare_args *given, int64_t count, const char *dir)
+{
+	static const char *const builtin[] = { "builtin" };
+	struct prepare_args a = *given;
+
+	a.source = (struct opt_list){ .v = (const char **)builtin, .n = 1 };
+	a.input = a.decontaminate = (struct opt_list){ .v = NULL };
+	a.count = count;
+	a.rl_count = 0;
+	a.validation = a.test = 0;
+	a.verify = 0;
+	a.out = dir;
+	a.model = a.tokenizer = NULL;
+	return a;
+}
+
 /* Prepares a few rows for real, in a folder that goes again. */
 static int draw_lengths(const struct prepare_args *given, const char *model, struct lengths *out, struct err *e)
 {
-	static const char *const builtin[] = { "builtin" };
 	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
-	struct prepare_args a = *given;
+	struct prepare_args a = few_rows(given, DRAWS, dir);
 	struct prep_report r;
 	int rc;
 
@@ -112,17 +129,41 @@ static int draw_lengths(const struct prepare_args *given, const char *model, str
 		return 0;
 	if (!mkdtemp(dir))
 		return err_errno(e, "cannot make '%s'", dir);
-	a.source = (struct opt_list){ .v = (const char **)builtin, .n = 1 };
-	a.input = a.decontaminate = (struct opt_list){ .v = NULL };
-	a.count = DRAWS;
-	a.rl_count = 0;
-	a.validation = a.test = 0;
-	a.verify = 0;
-	a.out = dir;
 	a.model = model;
-	a.tokenizer = NULL;
 	rc = prepare_args_run(&a, &r, e) || read_lengths(dir, &r, out, e) ? -1 : 0;
 	return file_remove_tree(dir, rc ? NULL : e) || rc ? -1 : 0;
+}
+
+/* --- a few verdicts -------------------------------------------------------------------------------------- */
+
+/* CPU time of all processes that this one started and that have ended, in seconds. */
+static double children_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* What a verdict takes here: correct pairs of the generator, which go through every stage, so what most
+ * candidates take is less. Where nothing can be judged the usual 20 ms stand. */
+static void measure_judge(struct plan_job *j, const struct prepare_args *given)
+{
+	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
+	struct prepare_args a = few_rows(given, JUDGED, dir);
+	double before = children_seconds();
+	struct prep_report r;
+
+	j->judge_ms = 20;
+	if (!mkdtemp(dir))
+		return;
+	a.verify = 1;
+	a.judge.pool.workers = 1;
+	if (!prepare_args_run(&a, &r, NULL) && r.n && r.source[0].read) {
+		j->judge_ms = MAX(0.1, (children_seconds() - before) * 1000.0 / (double)r.source[0].read);
+		j->judge_measured = 1;
+	}
+	file_remove_tree(dir, NULL);
 }
 
 /* --- amounts --------------------------------------------------------------------------------------------- */
@@ -167,6 +208,8 @@ static void set_rl(struct plan_job *j, const struct plan_args *a, const struct p
 	j->eval.tasks = a->eval_tasks ? a->eval_tasks : count_tasks(s->eval.eval.tasks);
 	if (!j->eval.tasks)
 		j->eval.tasks = 100;
+	if (s->eval.eval.limit)
+		j->eval.tasks = MIN(j->eval.tasks, s->eval.eval.limit);
 	j->eval.n = s->eval.sample.n;
 	j->eval.max_new = s->eval.sample.max_new_tokens;
 }
@@ -178,6 +221,8 @@ int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct pla
 
 	if (builtin && draw_lengths(&s->prepare, j->model, &drawn, e))
 		return -1;
+	if (j->judge_ms <= 0)
+		measure_judge(j, &s->prepare);
 	set_sft(j, a, s, drawn.row);
 	set_rl(j, a, s);
 	if (j->prompt_tokens <= 0)

@@ -137,11 +137,12 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 		buf_addf(out, "  rl: %lld tasks, %lld epochs", (long long)j->rl.tasks, (long long)j->rl.epochs);
 	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n", (long long)j->rl.n, j->prompt_tokens,
 		 j->answer_tokens);
-	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.0f ms of one of %d cores, %s\n",
-		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, p->machine.cores,
+	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.3g ms%s of one of %d cores, %s\n",
+		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, j->judge_measured ? " (measured here on correct ones)" : "", p->machine.cores,
 		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
 	if (p->machine.price > 0)
-		buf_addf(out, "  %.2f an hour for each%s\n", p->machine.price, p->machine.cpu ? "" : " GPU");
+		buf_addf(out, "  %.2f an hour for each%s%s\n", p->machine.price, p->machine.cpu ? "" : " GPU",
+			 p->machine.usual_price ? ", about what one pays for such a GPU on demand (--price-per-hour)" : "");
 	else
 		buf_adds(out, "  no price was given (machine: price_per_hour, or --price-per-hour)\n");
 	if (!p->machine.cpu)

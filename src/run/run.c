@@ -140,7 +140,7 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 {
 	if (!a->draws.levels.n)
 		return 0;
-	rows->style = a->sample.style;
+	rows->style = prompt_style_choose(a->sample.style, a->policy.adapter, a->policy.model);
 	if (draws_rows_init(rows, &a->draws, o->seed, (uint64_t)o->steps * (uint64_t)o->batch * (uint64_t)MAX(o->accumulate, 1), e))
 		return -1;
 	rows->draws.hybrid = a->judge.judge.track == TRACK_HYBRID;
@@ -152,11 +152,14 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows, struct sft_result *r, struct err *e)
 {
 	struct sft_opts o = a->sft;
+	int style;
 
 	o.out = v->out;
 	o.seed = v->seed;
 	if (run_sft_check(a, e) || choose_rows(a, &o, rows, e) || policy_args_options(&a->policy, o.seed, &o.policy, e))
 		return -1;
+	style = a->draws.levels.n ? (int)rows->style : prompt_style_of_data(o.data.v[0]);
+	o.policy.prompt_style = style < 0 ? NULL : prompt_style_name((enum prompt_style)style);
 	o.policy.trainer.apart = !o.pack;
 	o.policy.trainer.par = v->par;
 	if (!o.policy.trainer.tape.max_tokens)
@@ -236,6 +239,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	} else {
 		if (a->sft_run)
 			start_from(&o, a->policy, buf_cstr(&from));
+		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
+		o.policy.prompt_style = prompt_style_name(o.rollout.style);
 		rc = rl_run(v->dev, v->store, &o, &r, e);
 	}
 	if (!rc) {

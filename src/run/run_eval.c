@@ -15,6 +15,7 @@ struct eval_bench {
 	struct judge_options judge, other;
 	struct taskset tasks;
 	struct eval_opts o;
+	enum prompt_style style;         /* as asked for */
 	struct model_opts model;
 	struct progress bar;
 	size_t shown;
@@ -24,6 +25,7 @@ struct eval_bench {
 static void set_sampling(struct eval_bench *b, const struct eval_bench_args *a)
 {
 	b->o.rollout = *a->sample;
+	b->style = a->sample->style;
 	b->o.rollout.strict = b->judge.track == TRACK_STRICT;
 	b->o.rollout.seed = a->seed;
 }
@@ -134,6 +136,7 @@ int eval_bench_run(struct eval_bench *b, const char *name, const char *model, co
 	int rc = -1;
 
 	b->o.model_path = adapter ? adapter : model;
+	b->o.rollout.style = prompt_style_choose(b->style, adapter, model);
 	if (check_folder(model, &env.policy, e) || (adapter && check_folder(adapter, &env.policy, e)))
 		goto out;
 	if (!(env.tok = tok = tok_open(model, e)) || !(m = model_open(b->dev, model, &b->model, e)) ||

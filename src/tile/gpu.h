@@ -18,6 +18,7 @@ struct tile_gpu {
 	double tf32, dot_f16, dot_f8, dot_int8, dot_f64;
 	double launch_us;
 	int processors;
+	double price;                               /* of an hour, roughly, in US dollars */
 };
 
 extern const struct tile_gpu tile_gpus[];           /* ended by a row without a name */

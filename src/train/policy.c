@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "train/checkpoint.h"
 
-static const char state_file[] = "trainer.state";
+static const char state_file[] = "trainer.state", style_file[] = "tritonrl.json";
 
 static struct model *new_model(struct policy *p, const struct policy_opts *o, struct err *e)
 {
@@ -61,7 +61,8 @@ int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, 
 		return -1;
 	p->tok_dir = mem_strdup(tok_dir);
 	p->base = mem_strdup(o->model ? o->model : tok_dir);
-	if (!p->tok_dir || !p->base) {
+	p->prompt_style = o->prompt_style ? mem_strdup(o->prompt_style) : NULL;
+	if (!p->tok_dir || !p->base || (o->prompt_style && !p->prompt_style)) {
 		err_nomem(e);
 		goto fail;
 	}
@@ -93,6 +94,7 @@ void policy_close(struct policy *p)
 	tok_free(p->tok);
 	mem_free(p->base);
 	mem_free(p->tok_dir);
+	mem_free(p->prompt_style);
 	*p = (struct policy){ .dev = p->dev };
 }
 
@@ -127,12 +129,26 @@ static int copy_file(const char *from_dir, const char *to_dir, const char *name,
 static int save_tokenizer(const struct policy *p, const char *dir, struct err *e)
 {
 	static const char *const names[] = { "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
-					     "special_tokens_map.json" };
+					     "special_tokens_map.json", style_file };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (copy_file(p->tok_dir, dir, names[i], e))
 			return -1;
 	return 0;
+}
+
+static int save_style(const struct policy *p, const char *dir, struct err *e)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int rc = 0;
+
+	if (p->prompt_style) {
+		buf_addf(&text, "{\"prompt_style\": \"%s\"}\n", p->prompt_style);
+		rc = !path_join(&path, dir, style_file) || buf_check(&text, e) ? err_nomem(e) : file_replace(path.p, buf_str(&text), e);
+	}
+	buf_release(&path);
+	buf_release(&text);
+	return rc;
 }
 
 int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e)
@@ -145,7 +161,7 @@ int policy_save(const struct policy *p, const char *parent, const char *name, in
 		return -1;
 	rc = p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);
 	if (!rc)
-		rc = save_tokenizer(p, dir, e);
+		rc = save_style(p, dir, e) || save_tokenizer(p, dir, e) ? -1 : 0;
 	if (!rc && exact)
 		rc = !path_join(&path, dir, state_file) ? err_nomem(e) : trainer_save(p->trainer, path.p, e);
 	if (!rc)

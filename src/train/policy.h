@@ -13,6 +13,7 @@ struct policy_opts {
 	const char *adapter;           /* start from this adapter; NULL: a new one */
 	const char *init;              /* a config.json: a new model with random weights (full only) */
 	const char *tokenizer;         /* folder of the tokenizer; NULL: the model's */
+	const char *prompt_style;      /* of the prompts trained on, kept with the weights; NULL: as the model says */
 	int full;
 	struct adapter_opts lora;
 	enum model_store store;        /* how weights are kept for computing */
@@ -26,7 +27,7 @@ struct policy {
 	struct adapter *adapter;       /* NULL: full */
 	struct tok *tok;
 	struct trainer *trainer;
-	char *base, *tok_dir;
+	char *base, *tok_dir, *prompt_style;
 };
 
 /* Options that contradict each other or name nothing, before anything is opened. */
@@ -38,7 +39,7 @@ void policy_close(struct policy *p);
 /* Fails where processes that train together did not open the same bits. */
 int policy_same(const struct policy *p, struct par *par, struct err *e);
 /* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and
- * (with `exact`) what resuming needs. `state` is a JSON object. */
+ * (with `exact`) what resuming needs, and in tritonrl.json the style of prompts. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e);
 
 #endif

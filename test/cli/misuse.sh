@@ -50,11 +50,13 @@ printf '{"id":"a\\u001b[31m\\nb","task":"x","candidate":"y"}\n' > "$dir/escape.j
 stopped() { # signal, command: ends within seconds with 130
 	local signal=$1 rc=0 pid
 	shift
-	timeout 30 "$TRITONRL" "$@" > /dev/null 2>&1 &
+	"$TRITONRL" "$@" > /dev/null 2>&1 &
 	pid=$!
 	sleep 1
 	kill -"$signal" $pid 2> /dev/null || true
+	{ sleep 30; kill -KILL $pid; } 2> /dev/null &
 	wait $pid || rc=$?
+	kill $! 2> /dev/null || true
 	[ $rc = 130 ] || fail "$*: exit $rc after SIG$signal"
 }
 stopped INT tasks --count 100000 --out "$dir/tasks.jsonl"
@@ -65,3 +67,20 @@ for i in $(seq 400); do
 	{ cat test/honest/matmul_split_k.py; echo "# $i"; } > "$dir/many/$i.py"
 done
 stopped TERM verify "$dir/many" --task test/honest/tasks/matmul.py --workers 1
+
+# A run says everything that it needs and is not there, before it begins.
+printf 'model: no/model\nprepare: {source: jsonl, input: no/data.jsonl}\neval: {tasks: no/tasks}\n' > "$dir/needs.yaml"
+refused "3 things it needs are missing" run "$dir/needs.yaml" --out "$dir/needs"
+[ ! -e "$dir/needs/run.db" ] || fail "a run that cannot go on was begun"
+
+# The style of prompts stays with the weights, and another one is warned of.
+ask=(generate --task $task --max-new-tokens 8 --seed 1 --threads 1 --json)
+prompt_of() { "$TRITONRL" "${ask[@]}" --model models/base "$@" 2> "$dir/err" | sed 's/.*"prompt_tokens"://'; }
+[ "$(prompt_of)" = "$(prompt_of --prompt-style compact)" ] || fail "the embedded model is not asked as it was trained"
+[ ! -s "$dir/err" ] || fail "a warning without need: $(cat "$dir/err")"
+[ "$(prompt_of)" != "$(prompt_of --prompt-style full)" ] || fail "--prompt-style is not heeded"
+grep -q "trained on prompts of style 'compact' and is asked in style 'full'" "$dir/err" || fail "no warning: $(cat "$dir/err")"
+"$TRITONRL" prepare --count 4 --level 1 --prompt-style instruct --out "$dir/data" --quiet
+"$TRITONRL" train --model models/base --data "$dir/data/sft_train.jsonl" --out "$dir/styled" --steps 1 --batch 1 --max-length 1024 > /dev/null 2>&1
+grep -q '"instruct"' "$dir/styled/checkpoints/sft_final/tritonrl.json" || fail "the style is not kept with the checkpoint"
+[ "$(prompt_of --adapter "$dir/styled/checkpoints/sft_final")" = "$(prompt_of --prompt-style instruct)" ] || fail "the adapter's style is not taken"

@@ -1,0 +1,54 @@
+/* What a run needs: see needs.h. */
+#include "run/needs.h"
+
+#include "base/file.h"
+#include "dev/dev.h"
+
+static int add_missing(struct buf *out, const char *what, const char *path, const char *help)
+{
+	if (!path || file_exists(path))
+		return 0;
+	buf_addf(out, "%s '%s' is not there: %s\n", what, path, help);
+	return 1;
+}
+
+/* Only a GPU that was asked for by name can be missing: `auto` takes what there is. */
+static int find_device(const char *name, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	struct dev *d;
+
+	if (!name || !str_starts(str_of(name), "cuda"))
+		return 0;
+	d = dev_open(name, 1, &e);
+	if (!d)
+		buf_addf(out, "device '%s': %s; `device: auto` runs on the CPU\n", name, e.text);
+	dev_close(d);
+	return !d;
+}
+
+/* Data that was prepared before is not read again. */
+static int is_prepared(const struct prepare_args *p)
+{
+	struct buf path = BUF_INIT;
+	int yes = p->out && path_join(&path, p->out, "prepare.json") && file_exists(path.p);
+
+	buf_release(&path);
+	return yes;
+}
+
+int run_needs_missing(const struct run_needs *n, struct buf *out)
+{
+	int missing = 0;
+
+	for (size_t i = 0; n->prepare && !is_prepared(n->prepare) && i < n->prepare->input.n; i++)
+		missing += add_missing(out, "input of prepare", n->prepare->input.v[i], "put the data there, or say `input: FILE` in section prepare");
+	if (n->policy) {
+		missing += add_missing(out, "model", n->policy->model,
+				       "put its Hugging Face folder there (config.json, safetensors, tokenizer.json), or say `model: DIR`");
+		missing += find_device(n->policy->device, out);
+	}
+	if (n->eval)
+		missing += add_missing(out, "tasks of eval", n->eval->tasks, "put them there, or say `tasks: FILE_OR_FOLDER` in section eval");
+	return missing;
+}
