@@ -11,7 +11,7 @@
 int cmd_fail(const char *name, const struct err *e)
 {
 	fprintf(stderr, "tritonrl %s: %s\n", name, e->text);
-	return e->code == ERR_INTERRUPTED && stop_requested() ? cmd_stopped() : CMD_FAILED;
+	return stop_requested() ? cmd_stopped() : CMD_FAILED;
 }
 
 int cmd_unknown(const char *name)
