@@ -147,12 +147,12 @@ static int collect(struct prep *p, struct err *e)
 	while ((rc = judge_pool_next(p->o->judge, 1, &j, e)) > 0) {
 		struct prep_row *row = &p->row[j.id];
 
-		if (j.rc)
-			log_debug("%s: could not be judged: %s", row->id, j.err.text);
-		else if (!j.verdict.correct)
-			log_debug("%s: %s: %s", row->id, reason_code(j.verdict.diag.reason), j.verdict.diag.text);
-		if (j.rc || !j.verdict.correct)
+		if (j.verdict.diag.reason == REASON_bad_task)
+			row->drop = PREP_DROP_bad_task;
+		else if (row->messages.n && (j.rc || !j.verdict.correct))
 			row->drop = PREP_DROP_not_correct;
+		if (row->drop != PREP_KEPT)
+			log_debug("%s: %s", row->id, j.rc ? j.err.text : j.verdict.diag.text);
 	}
 	return rc;
 }
@@ -162,7 +162,9 @@ static int judge(struct prep *p, struct err *e)
 	for (size_t i = 0; i < p->n && p->o->judge; i++) {
 		const struct prep_row *row = &p->row[i];
 
-		if (row->drop == PREP_KEPT && row->messages.n && judge_pool_submit(p->o->judge, i, row->task, row->solution, e))
+		/* A task without a solution is asked about alone; what is only evaluated on is left to whoever evaluates. */
+		if (row->drop == PREP_KEPT && row->role != PREP_EVAL &&
+		    judge_pool_submit(p->o->judge, i, row->task, row->messages.n ? row->solution : STR(""), e))
 			return -1;
 	}
 	return p->o->judge ? collect(p, e) : 0;

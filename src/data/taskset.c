@@ -17,9 +17,7 @@ static int add_row(struct taskset *t, struct str id, struct str ops, struct str 
 
 	if (r.id && r.ops && r.source && !vec_push(&t->rows, r))
 		return 0;
-	mem_free(r.id);
-	mem_free(r.ops);
-	mem_free(r.source);
+	task_row_release(&r);
 	return err_nomem(e);
 }
 
@@ -107,15 +105,17 @@ int taskset_open(struct taskset *t, const char *path, struct err *e)
 	return -1;
 }
 
+void task_row_release(struct task_row *r)
+{
+	mem_free(r->id);
+	mem_free(r->ops);
+	mem_free(r->source);
+}
+
 void taskset_cut(struct taskset *t, size_t n)
 {
-	for (; t->rows.n > n; t->rows.n--) {
-		struct task_row *r = &t->rows.v[t->rows.n - 1];
-
-		mem_free(r->id);
-		mem_free(r->ops);
-		mem_free(r->source);
-	}
+	for (; t->rows.n > n; t->rows.n--)
+		task_row_release(&t->rows.v[t->rows.n - 1]);
 }
 
 void taskset_close(struct taskset *t)

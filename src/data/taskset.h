@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "par/par.h"
 
 struct task_row {
 	char *id, *ops, *source;
@@ -16,8 +17,14 @@ struct taskset {
 	struct { struct task_row *v; size_t n, cap; } rows;
 };
 
+struct judge_pool;
+
 int taskset_open(struct taskset *t, const char *path, struct err *e);
+/* Leaves out what cannot be judged (no Python, no Model, a reference that does not run or that any answer passes), with a line
+ * for each; nothing left is an error. Every rank calls it, the first one asks its pool. */
+int taskset_keep_good(struct taskset *t, struct judge_pool *pool, struct par *par, struct err *e);
 void taskset_cut(struct taskset *t, size_t n);   /* keeps the first n */
 void taskset_close(struct taskset *t);
+void task_row_release(struct task_row *r);
 
 #endif

@@ -272,21 +272,15 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks, const struct eval_opts *o,
 	     struct err *e)
 {
-	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which), unjudged = 0;
+	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which);
 	int rc = init(ev, tasks, o, other ? 2 : 1, e);
 
 	for (size_t i = 0; which && i < n; i++)
 		which[i] = i;
 	if (!rc)
 		rc = which ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
-	if (!rc)
-		unjudged = rollout_unjudged(&ev->rollout);
-	if (unjudged && unjudged == ev->rollout.samples.n)
-		rc = err_set(e, ERR_STATE, "none of the tasks can be judged: %s", ev->rollout.samples.v[0].verdict.diag.text);
 	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
 		ev->answer[EVAL_OWN][i] = answer_of(&ev->rollout.samples.v[i].verdict);
-	if (!rc && unjudged)
-		log_warn("%zu answers are to tasks that cannot be judged, and count as not correct", unjudged);
 	if (!rc && other)
 		rc = judge_other(ev, other, e);
 	if (!rc)

@@ -33,7 +33,6 @@ struct rl {
 	int64_t saved;                  /* step of the newest checkpoint; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
-	int told;                       /* that there are tasks that cannot be judged */
 	int torn;                       /* the parameters are of no whole step: not to be saved */
 	int64_t step_ns;
 };
@@ -318,16 +317,6 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
-/* Once a run: the reasons of all of them are in the store and the report. */
-static void tell_unjudged(struct rl *s, const struct rollout *ro)
-{
-	size_t n = s->told ? 0 : rollout_unjudged(ro);
-
-	if (n)
-		log_warn("%zu of the first %zu samples are of tasks that cannot be judged; such samples earn nothing", n, ro->samples.n);
-	s->told |= n > 0;
-}
-
 static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row, const struct metric *extra, size_t n, struct err *e)
 {
 	if (!s->store)
@@ -357,8 +346,6 @@ static int one_step(struct rl *s, struct err *e)
 		rc = infer_set_adapter(s->infer, s->p.adapter, e);
 	if (!rc)
 		rc = rollout_run(&ro, &env, &s->tasks, which, count, (uint64_t)s->step, &s->o->rollout, e);
-	if (!rc)
-		tell_unjudged(s, &ro);
 	if (!rc && !(adv = mem_array(ro.samples.n, sizeof *adv)))
 		rc = err_nomem(e);
 	if (!rc)
@@ -451,10 +438,13 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) || (found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {
+		s->pool = judge_pool_open(&o->judge, &o->pool, e);
+		rc = s->pool ? taskset_keep_good(&s->tasks, s->pool, s->par, e) : -1;
+	}
+	if (!rc) {
 		s->total = o->steps ? o->steps : MAX((int64_t)1, o->epochs * (int64_t)s->tasks.rows.n / o->tasks_per_step);
 		po.trainer.optim.total = s->total * o->inner;
-		s->pool = judge_pool_open(&o->judge, &o->pool, e);
-		rc = s->pool ? policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e) : -1;
+		rc = policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e);
 	}
 	if (!rc && found)
 		log_info("rl continues at step %lld of %lld", (long long)s->step, (long long)s->total);

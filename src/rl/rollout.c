@@ -452,15 +452,6 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 	return rc;
 }
 
-size_t rollout_unjudged(const struct rollout *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->samples.n; i++)
-		n += r->samples.v[i].verdict.diag.reason == REASON_bad_task;
-	return n;
-}
-
 /* Verdicts are put where judging writes them, and what stood there is put back. */
 static void swap_verdicts(struct rollout *r, struct verdict *v)
 {

@@ -63,8 +63,6 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 		uint64_t step, const struct rollout_opts *o, struct err *e);
 /* The same answers before another judge: out[i] is the verdict of sample i. */
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e);
-/* Samples of tasks that cannot be judged: they earn nothing. */
-size_t rollout_unjudged(const struct rollout *r);
 void rollout_release(struct rollout *r);
 /* Writes all samples to the store under (stage, step). */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step, struct err *e);

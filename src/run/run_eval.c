@@ -52,8 +52,10 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 		     taskset_open(&b->tasks, a->eval->tasks, e) ? -1 : 0;
 	if (!rc && a->eval->limit)
 		taskset_cut(&b->tasks, (size_t)a->eval->limit);
-	if (!rc && !(b->pool = judge_pool_open(&b->judge, &po, e)))
-		rc = -1;
+	if (!rc) {
+		b->pool = judge_pool_open(&b->judge, &po, e);
+		rc = b->pool ? taskset_keep_good(&b->tasks, b->pool, b->par, e) : -1;
+	}
 	if (!rc && a->eval->both_tracks) {
 		b->other = b->judge;
 		b->other.track = b->judge.track == TRACK_STRICT ? TRACK_HYBRID : TRACK_STRICT;

@@ -42,6 +42,10 @@ void verdict_feedback(const struct verdict *v, struct buf *out)
 {
 	if (v->correct)
 		return;
+	if (v->diag.reason == REASON_bad_task) {
+		buf_addf(out, "Not judged: the task is at fault: %s", v->diag.text);
+		return;
+	}
 	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason), judge_stage_name(v->stage), v->diag.text);
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tasks that cannot be judged: among others they cost only themselves, and it is said; alone they are
-# an error, not a result.
+# Tasks that cannot be judged: among others they are left out when the file is read, and it is said; alone
+# they are an error, not a result.
 set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 dir=$(mktemp -d)
@@ -11,6 +11,7 @@ model="--model models/base --weights fast --threads 1 --workers 1 --prompt-style
 cat > "$dir/bad.jsonl" <<'END'
 {"id": "bad", "task": "import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x * 0.0\n\nn = 64\n\ndef get_inputs():\n    return [torch.randn(n)]\n\ndef get_init_inputs():\n    return []\n"}
 END
+echo '{"id": "broken", "task": "class Model(:\n"}' >> "$dir/bad.jsonl"
 cat "$dir/bad.jsonl" <(head -n 1 tasks/plain/test_level1.jsonl) > "$dir/mixed.jsonl"
 
 rc=0
@@ -18,7 +19,12 @@ rc=0
 [ $rc = 2 ] || fail "eval of a bad task alone: exit $rc: $(cat "$dir/out")"
 grep -q "none of the tasks can be judged" "$dir/out" || fail "eval of a bad task alone: $(cat "$dir/out")"
 "$TRITONRL" eval $model --tasks "$dir/mixed.jsonl" > "$dir/out" 2>&1 || fail "eval of a mixed set: $(cat "$dir/out")"
-grep -q "2 answers are to tasks that cannot be judged" "$dir/out" || fail "eval does not say what it could not judge: $(cat "$dir/out")"
+said() {
+	grep -q "task 'bad' is left out: a result of all zeros" "$dir/out" && grep -q "task 'broken' is left out: it is no Python" "$dir/out" &&
+		grep -q "2 of 3 tasks cannot be judged and are left out" "$dir/out"
+}
+said || fail "eval does not say what it left out: $(cat "$dir/out")"
+grep -q "^all  *1 " "$dir/out" || fail "eval counts what it left out: $(cat "$dir/out")"
 "$TRITONRL" train --stage rl $model --tasks "$dir/mixed.jsonl" --out "$dir/run" --rl-steps 1 --tasks-per-step 2 --no-curriculum \
 	> "$dir/out" 2>&1 || fail "training on a mixed set: $(cat "$dir/out")"
-grep -q "2 of the first 4 samples are of tasks that cannot be judged" "$dir/out" || fail "training says nothing: $(cat "$dir/out")"
+said || fail "training does not say what it left out: $(cat "$dir/out")"
