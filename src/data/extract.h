@@ -29,7 +29,7 @@ int extract_code(struct str answer, struct extract *x, struct buf *out, struct e
 
 /* Token classes of an answer: given the end offset of each token in bytes, classes[i] becomes
  * EXTRACT_PLAN for tokens before the code and EXTRACT_CODE for the rest. */
-enum extract_class { EXTRACT_PLAN, EXTRACT_CODE };
+enum extract_class { EXTRACT_PLAN, EXTRACT_CODE, EXTRACT_GIVEN /* not the model's: what was said to it between two answers */ };
 void extract_classes(const struct extract *x, const size_t *token_end, size_t n, unsigned char *classes);
 
 #endif

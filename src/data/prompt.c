@@ -157,6 +157,11 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 	return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
 }
 
+void prompt_repair(struct buf *feedback)
+{
+	buf_adds(feedback, "\nGive the complete corrected code in one Python block.\n");
+}
+
 int prompt_answer(struct str plan, struct str solution, struct buf *out, struct err *e)
 {
 	buf_addstr(out, plan);

@@ -56,7 +56,7 @@ static struct rate rate_of(const double *v, size_t n)
 	return r;
 }
 
-enum what { WHAT_VALID, WHAT_COMPILED, WHAT_CORRECT, WHAT_REWARD, WHAT_PASS, WHAT_FAST };
+enum what { WHAT_VALID, WHAT_COMPILED, WHAT_CORRECT, WHAT_REWARD, WHAT_PASS, WHAT_FAST, WHAT_AFTER };
 
 static double measure(const struct eval_task *t, enum what w, int arg)
 {
@@ -66,6 +66,7 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 	case WHAT_CORRECT: return (double)t->correct / t->n;
 	case WHAT_REWARD: return t->reward;
 	case WHAT_PASS: return eval_pass_at_k(t->n, t->correct, arg);
+	case WHAT_AFTER: return (double)t->after[arg] / t->n;
 	default: return (double)t->fast[arg] / t->n;
 	}
 }
@@ -93,6 +94,8 @@ static int add_group(struct eval *ev, const struct eval_opts *o, const char *nam
 		g.pass[i] = group_rate(ev, m, work, WHAT_PASS, o->k[i]);
 	for (int i = 0; i < o->n_fast; i++)
 		g.fast[i] = group_rate(ev, m, work, WHAT_FAST, i);
+	for (int i = 0; i < o->rollout.turns; i++)
+		g.after[i] = group_rate(ev, m, work, WHAT_AFTER, i);
 	return vec_push(&ev->groups, g) ? err_nomem(e) : 0;
 }
 
@@ -193,18 +196,21 @@ static void count_answer(struct eval_task *t, const struct eval_opts *o, const s
 	t->reward += a->reward / o->rollout.n;
 	for (int i = 0; i < o->n_fast; i++)
 		t->fast[i] += a->correct && a->speedup > o->fast[i];
+	for (int i = 0; i < o->rollout.turns; i++)
+		t->after[i] += a->correct && a->turns <= i + 1;
 }
 
-static struct eval_answer answer_of(const struct verdict *v)
+static struct eval_answer answer_of(const struct verdict *v, int turns)
 {
 	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed, .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
-				     .reward = v->reward, .speedup = v->speedup };
+				     .turns = turns, .reward = v->reward, .speedup = v->speedup };
 }
 
 static struct eval_answer answer_from_json(const struct json *j)
 {
 	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0), .compiled = json_bool(json_get(j, "compiled"), 0),
-				     .correct = json_bool(json_get(j, "correct"), 0), .reward = json_real(json_get(j, "reward"), 0),
+				     .correct = json_bool(json_get(j, "correct"), 0), .turns = (int)json_int(json_get(j, "turns"), 1),
+				     .reward = json_real(json_get(j, "reward"), 0),
 				     .speedup = json_real(json_get(j, "speedup"), 0) };
 }
 
@@ -264,7 +270,7 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 	int rc = v ? rollout_judge(&ev->rollout, env, ev->tasks, v, e) : err_nomem(e);
 
 	for (size_t i = 0; i < n && !rc; i++)
-		ev->answer[EVAL_OTHER][i] = answer_of(&v[i]);
+		ev->answer[EVAL_OTHER][i] = answer_of(&v[i], ev->rollout.samples.v[i].turns);
 	mem_free(v);
 	return rc;
 }
@@ -280,7 +286,7 @@ int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other
 	if (!rc)
 		rc = which ? rollout_run(&ev->rollout, env, tasks, which, n, 0, &o->rollout, e) : err_nomem(e);
 	for (size_t i = 0; i < ev->rollout.samples.n && !rc; i++)
-		ev->answer[EVAL_OWN][i] = answer_of(&ev->rollout.samples.v[i].verdict);
+		ev->answer[EVAL_OWN][i] = answer_of(&ev->rollout.samples.v[i].verdict, ev->rollout.samples.v[i].turns);
 	if (!rc && other)
 		rc = judge_other(ev, other, e);
 	if (!rc)

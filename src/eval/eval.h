@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "rl/rollout.h"
 
-enum { EVAL_KS = 8, EVAL_FASTS = 4 };
+enum { EVAL_KS = 8, EVAL_FASTS = 4, EVAL_TURNS = 16 };
 
 struct eval_opts {
 	struct rollout_opts rollout;
@@ -22,12 +22,13 @@ struct eval_opts {
 enum { EVAL_OWN, EVAL_OTHER, EVAL_TRACKS };
 
 /* What counts of one answer. */
-struct eval_answer { int valid, compiled, correct; double reward, speedup; };
+struct eval_answer { int valid, compiled, correct, turns; double reward, speedup; };
 
 struct eval_task {
 	int n, valid, compiled, correct;
 	double reward;                 /* mean */
 	int fast[EVAL_FASTS];
+	int after[EVAL_TURNS];         /* [k]: answers that were correct in turn k + 1 at the latest */
 };
 
 struct rate { double value, low, high; };   /* percent, 95 % interval by bootstrap over tasks */
@@ -37,6 +38,7 @@ struct eval_group {
 	size_t tasks;
 	struct rate valid, compiled, correct, reward;
 	struct rate pass[EVAL_KS], fast[EVAL_FASTS];
+	struct rate after[EVAL_TURNS];
 };
 
 struct eval {

@@ -1,6 +1,8 @@
 /* Options of evaluation: see eval_args.h. */
 #include "eval/eval_args.h"
 
+#include "base/mem.h"
+
 const struct opt eval_args_table[] = {
 	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, a .py task, or a folder of them"),
 	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
@@ -13,6 +15,7 @@ const struct opt eval_args_table[] = {
 int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err *e)
 {
 	o->n_k = 0;
+	o->rollout.turns = MAX(1, MIN(o->rollout.turns, EVAL_TURNS));
 	o->n_fast = 2;
 	o->fast[0] = 1.0;
 	o->fast[1] = 2.0;

@@ -41,6 +41,10 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 		snprintf(key, sizeof key, "fast_%g", o->fast[i]);
 		json_rate(w, key, g->fast[i]);
 	}
+	for (int i = 0; i < o->rollout.turns && o->rollout.turns > 1; i++) {
+		snprintf(key, sizeof key, "correct_after_%d", i + 1);
+		json_rate(w, key, g->after[i]);
+	}
 	jw_end(w, '}');
 }
 
@@ -74,6 +78,8 @@ static void json_samples(struct jw *w, const struct eval *ev)
 		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
 		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));
 		jw_key(w, "speedup"), jw_real(w, s->verdict.speedup);
+		if (s->turns > 1)
+			jw_key(w, "turns"), jw_int(w, s->turns);
 		if (ev->answer[EVAL_OTHER])
 			json_other(w, ev->other_track, &ev->answer[EVAL_OTHER][i]);
 		jw_end(w, '}');
@@ -89,6 +95,7 @@ void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out
 	jw_key(&w, "model_path"), jw_cstr(&w, o->model_path);
 	jw_key(&w, "num_tasks"), jw_int(&w, (int64_t)ev->tasks->rows.n);
 	jw_key(&w, "samples_per_task"), jw_int(&w, o->rollout.n);
+	jw_key(&w, "turns"), jw_int(&w, o->rollout.turns);
 	jw_key(&w, "track"), jw_cstr(&w, o->rollout.strict ? "strict" : "hybrid");
 	jw_key(&w, "timed"), jw_cstr(&w, "model");
 	jw_key(&w, "metrics");
@@ -110,6 +117,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 		buf_addf(out, "  pass@%-3d", o->k[i]);
 	for (int i = 0; i < o->n_fast; i++)
 		buf_addf(out, "  fast_%-3g", o->fast[i]);
+	for (int i = 0; i < o->rollout.turns && o->rollout.turns > 1; i++)
+		buf_addf(out, "  turn %-3d", i + 1);
 	buf_addc(out, '\n');
 	for (size_t i = 0; i < ev->groups.n; i++) {
 		const struct eval_group *g = &ev->groups.v[i];
@@ -122,6 +131,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 			buf_addf(out, "  %7.1f%%", g->pass[k].value);
 		for (int k = 0; k < o->n_fast; k++)
 			buf_addf(out, "  %7.1f%%", g->fast[k].value);
+		for (int k = 0; k < o->rollout.turns && o->rollout.turns > 1; k++)
+			buf_addf(out, "  %7.1f%%", g->after[k].value);
 		buf_addc(out, '\n');
 	}
 }

@@ -186,7 +186,7 @@ static double coefficients(void *ctx, size_t i, const struct train_seq *seq, con
 		double a, ratio;
 
 		coef[k] = 0.0f;
-		if (t < 0)
+		if (t < 0 || s->classes[t] == EXTRACT_GIVEN)
 			continue;
 		a = s->classes[t] == EXTRACT_CODE ? u->adv[i]->code : u->adv[i]->plan;
 		ratio = imitate ? 1.0 : exp((double)logp[k] - s->logprobs[t]);
@@ -227,7 +227,7 @@ static double settle(struct rl *s, const struct rollout *ro, struct advantage *a
 			s->r->too_long++;
 			adv[i] = (struct advantage){ .plan = 0.0 };
 		}
-		tokens += advantage_none(&adv[i]) ? 0 : x->n - x->prompt_n;
+		tokens += advantage_none(&adv[i]) ? 0 : rolled_tokens(x);
 	}
 	for (size_t g = 0; g < ro->samples.n; g += n) {
 		find_repeats(&ro->samples.v[g], n, first);

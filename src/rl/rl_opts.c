@@ -6,6 +6,7 @@ static const struct rollout_opts no_rollout = { .n = 0 };
 const struct opt rollout_opt_table[] = {
 	OPT_START(struct rollout_opts, &no_rollout),
 	OPT_INT(struct rollout_opts, n, "n", 1, 1024, 10, "samples a task"),
+	OPT_INT(struct rollout_opts, turns, "turns", 1, 16, 1, "answers to a task: the model sees the judge's feedback and tries again until it is correct"),
 	OPT_REAL(struct rollout_opts, sample.temperature, "temperature", 0, 10, 0.8, "of sampling; 0 is greedy"),
 	OPT_INT(struct rollout_opts, sample.top_k, "top-k", 0, 1 << 20, 0, "sample from the k most likely tokens; 0: all"),
 	OPT_REAL(struct rollout_opts, sample.top_p, "top-p", 0, 1, 1, "sample from the smallest set of tokens with this probability"),

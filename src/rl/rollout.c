@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "data/extract.h"
 #include "rl/pending.h"
+#include "rl/turn.h"
 #include "train/dataset.h"
 #include "verify/cache.h"
 
@@ -22,6 +23,7 @@ struct rolling {
 	struct infer_request *requests; /* those still to be drawn */
 	size_t n_requests;
 	int32_t **prompts;
+	const struct tok_ids *given;    /* prompts of a further turn, one a place; NULL: the tasks' own */
 	unsigned char *mine;            /* [samples]: this process draws it */
 	size_t count, judged, sampled;
 	struct map first;               /* code of a task -> sample that is being judged for it */
@@ -67,7 +69,12 @@ static int make_groups(struct rolling *g)
 
 	for (size_t i = 0; i < g->count && !rc; i++) {
 		g->group[i] = request_of(g, i, g->step);
-		rc = encode_prompt(g, x, i);
+		if (g->given) {
+			g->group[i].prompt = g->given[i].v;
+			g->group[i].prompt_n = (int)g->given[i].n;
+		} else {
+			rc = encode_prompt(g, x, i);
+		}
 	}
 	tok_enc_free(x);
 	return rc;
@@ -415,16 +422,26 @@ static int prepare(struct rolling *g)
 	for (size_t i = 0; i < n; i++) {
 		g->r->samples.v[i].task = g->which[i / (size_t)g->o->n];
 		g->r->samples.v[i].number = (int)(i % (size_t)g->o->n);
+		g->r->samples.v[i].turns = 1;
 	}
 	return make_groups(g) || recall(g) || share_out(g) || make_requests(g) ? -1 : 0;
 }
 
-int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
-		uint64_t step, const struct rollout_opts *o, struct err *e)
+/* One turn: places[0..count), n answers to each. */
+struct places {
+	const struct taskset *tasks;
+	const size_t *which;             /* tasks */
+	size_t count;
+	const struct tok_ids *given;     /* as in struct rolling */
+};
+
+static int one_turn(struct rollout *r, struct rollout_env *env, const struct places *p, uint64_t step, const struct rollout_opts *o, struct err *e)
 {
-	struct rolling g = { .r = r, .env = env, .tasks = tasks, .which = which, .o = o, .count = count, .step = step, .e = e };
+	struct rolling g = { .r = r, .env = env, .tasks = p->tasks, .which = p->which, .o = o, .count = p->count, .given = p->given, .step = step,
+			     .e = e };
 	struct infer_calls calls = { .done = sample_done, .stop = should_stop, .ctx = &g };
 	int64_t start = clock_ns();
+	size_t count = p->count;
 	int rc;
 
 	*r = (struct rollout){ .seconds = 0 };
@@ -450,6 +467,107 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 	if (rc)
 		rollout_release(r);
 	return rc;
+}
+
+/* --- further turns ------------------------------------------------------------------------------------------- */
+
+/* Samples that get another turn, and what they are asked with. */
+struct repair {
+	size_t *sample, *which;
+	struct tok_ids *given;
+	size_t n;
+};
+
+static void repair_release(struct repair *x)
+{
+	for (size_t i = 0; x->given && i < x->n; i++)
+		vec_free(&x->given[i]);
+	mem_free(x->sample);
+	mem_free(x->which);
+	mem_free(x->given);
+}
+
+static int find_repairs(struct repair *x, const struct rollout *r, int turn, const struct tok *t, struct err *e)
+{
+	size_t n = r->samples.n;
+	struct tok_enc *enc = tok_enc_new(t, e);
+	int rc = enc ? 0 : -1;
+
+	*x = (struct repair){ .sample = mem_array(n, sizeof *x->sample), .which = mem_array(n, sizeof *x->which),
+			      .given = mem_array(n, sizeof *x->given) };
+	if (!rc && (!x->sample || !x->which || !x->given))
+		rc = err_nomem(e);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct rolled *s = &r->samples.v[i];
+
+		if (s->turns != turn || s->verdict.correct || s->verdict.diag.reason == REASON_bad_task || !s->tokens)
+			continue;
+		x->sample[x->n] = i;
+		x->which[x->n] = s->task;
+		rc = turn_prompt(enc, t, s, &x->given[x->n++], e);
+	}
+	tok_enc_free(enc);
+	return rc;
+}
+
+/* A conversation that has no room for another answer stays as it is. */
+static int join_repairs(struct rollout *r, const struct repair *x, struct rollout *next, struct err *e)
+{
+	for (size_t k = 0; k < x->n; k++)
+		if (next->samples.v[k].finish != INFER_REFUSED && turn_join(&r->samples.v[x->sample[k]], &next->samples.v[k], e))
+			return -1;
+	r->stats.tokens += next->stats.tokens;
+	return 0;
+}
+
+/* A further turn does not tell how far it is: what was said of the first stands. */
+static int another_turn(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, int turn, uint64_t step,
+			const struct rollout_opts *o, struct err *e)
+{
+	struct rollout_opts single = *o;
+	struct rollout_env here = *env;
+	struct rollout next = { .seconds = 0 };
+	struct buf stage = BUF_INIT;
+	struct repair x;
+	int rc = find_repairs(&x, r, turn, env->tok, e);
+	struct places p = { .tasks = tasks, .which = x.which, .count = x.n, .given = x.given };
+
+	buf_addf(&stage, "%s.%d", env->stage ? env->stage : "", turn + 1);
+	single.n = 1;
+	single.seed = o->seed + (uint64_t)turn * 0xd1b54a32d192ed03u;
+	here.stage = buf_cstr(&stage);
+	here.tick = NULL;
+	if (!rc && x.n)
+		rc = one_turn(&next, &here, &p, step, &single, e) || join_repairs(r, &x, &next, e) ? -1 : 0;
+	rollout_release(&next);
+	repair_release(&x);
+	buf_release(&stage);
+	return rc;
+}
+
+int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
+		uint64_t step, const struct rollout_opts *o, struct err *e)
+{
+	struct places p = { .tasks = tasks, .which = which, .count = count };
+	int64_t start = clock_ns();
+	int rc = one_turn(r, env, &p, step, o, e);
+
+	for (int turn = 1; turn < o->turns && !rc; turn++) {
+		rc = another_turn(r, env, tasks, turn, step, o, e);
+		if (rc)
+			rollout_release(r);
+	}
+	r->seconds = (double)(clock_ns() - start) / 1e9;
+	return rc;
+}
+
+int rolled_tokens(const struct rolled *s)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n - s->prompt_n; i++)
+		n += s->classes[i] != EXTRACT_GIVEN;
+	return n;
 }
 
 /* Verdicts are put where judging writes them, and what stood there is put back. */
@@ -540,7 +658,7 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 		const struct verdict *v = &s->verdict;
 		double logprob = 0.0;
 		struct store_sample row = { .stage = stage, .step = step, .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
-					    .answer = str_of(s->answer), .code = str_of(s->code), .tokens = s->n - s->prompt_n,
+					    .answer = str_of(s->answer), .code = str_of(s->code), .tokens = rolled_tokens(s),
 					    .finish = infer_finish_name(s->finish), .judged = s->judged, .correct = v->correct,
 					    .reached = judge_stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
 					    .speedup = v->speedup };

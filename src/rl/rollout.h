@@ -13,6 +13,7 @@
 
 struct rollout_opts {
 	int n;                          /* samples a task */
+	int turns;                      /* answers to a task, each after the judge's feedback on the one before, until it is correct */
 	int max_new_tokens;
 	int slots;                      /* samples at a time; 0: chosen */
 	struct sample_opts sample;
@@ -25,11 +26,12 @@ extern const struct opt rollout_opt_table[];
 struct rolled {
 	size_t task;                    /* index into the list given */
 	int number;                     /* of the task's samples */
-	int32_t *tokens;                /* prompt, then answer */
+	int32_t *tokens;                /* prompt, then answer; of several turns, all in a row */
 	int prompt_n, n;
-	float *logprobs;                /* of the answer's tokens */
-	unsigned char *classes;         /* of the answer's tokens: enum extract_class */
-	char *answer, *code;
+	float *logprobs;                /* of the tokens behind the prompt */
+	unsigned char *classes;         /* of the same: enum extract_class */
+	char *answer, *code;            /* of the last turn */
+	int turns;                      /* taken */
 	enum infer_finish finish;
 	int judged;
 	struct verdict verdict;
@@ -63,6 +65,8 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 		uint64_t step, const struct rollout_opts *o, struct err *e);
 /* The same answers before another judge: out[i] is the verdict of sample i. */
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e);
+/* Tokens that the model drew: in several turns not all that stands behind the prompt. */
+int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
 /* Writes all samples to the store under (stage, step). */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step, struct err *e);

@@ -28,7 +28,7 @@ extern const char store_schema[];
 	S(drop_samples, "DELETE FROM sample WHERE stage = ? AND step > ?") \
 	S(put_pending, "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?)") \
 	S(get_pending, "SELECT sample FROM pending WHERE stage = ? AND step = ? AND place = ? AND number = ?") \
-	S(drop_pending, "DELETE FROM pending WHERE stage = ? AND step <= ?") \
+	S(drop_pending, "DELETE FROM pending WHERE (stage = ?1 OR substr(stage, 1, length(?1) + 1) = ?1 || '.') AND step <= ?2") \
 	S(get_cache, "SELECT verdict FROM cache WHERE key = ?") \
 	S(put_cache, "INSERT OR REPLACE INTO cache VALUES (?, ?)") \
 	S(all_steps, "SELECT stage, step, loss, lr, grad_norm, tokens, extra FROM step ORDER BY stage, step") \

@@ -61,7 +61,8 @@ int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e
 struct store_pending { const char *stage; int64_t step, place, number; };
 int store_put_pending(struct store *s, const struct store_pending *at, struct str sample, struct err *e);
 int store_get_pending(struct store *s, const struct store_pending *at, struct buf *out, struct err *e);
-int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);   /* up to and with it */
+/* Up to and with a step, those of STAGE.2 and so on too: its further turns. */
+int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);
 
 /* What was committed is on disk when this returns, whatever happens to the machine. */
 int store_sync(struct store *s, struct err *e);

@@ -103,6 +103,36 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 	return rc;
 }
 
+int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e)
+{
+	static const char mark[] = "the answer stands here";
+	struct buf text = BUF_INIT, all = BUF_INIT;
+	struct jw w = { .out = &text };
+	struct json *j;
+	ptrdiff_t at = -1;
+	int rc = 0;
+
+	if (!tok_has_template(t)) {
+		buf_addf(out, "\n%.*s", STR_ARG(user));
+		return buf_check(out, e);
+	}
+	jw_begin(&w, '[');
+	message(&w, "user", STR("?"));
+	message(&w, "assistant", str_of(mark));
+	message(&w, "user", user);
+	jw_end(&w, ']');
+	j = json_parse(buf_str(&text), e);
+	rc = !j || tok_render_chat(t, &(struct tok_chat){ .messages = j, .add_generation_prompt = 1 }, &all, e) ? -1 : 0;
+	if (!rc && (at = str_find(buf_str(&all), str_of(mark))) < 0)
+		rc = err_set(e, ERR_FORMAT, "the chat template does not show what the assistant said: there can be no second turn");
+	if (!rc)
+		buf_add(out, all.p + at + sizeof mark - 1, all.n - (size_t)at - (sizeof mark - 1));
+	json_free(j);
+	buf_release(&text);
+	buf_release(&all);
+	return rc ? rc : buf_check(out, e);
+}
+
 /* The first n messages as text; NULL JSON on failure. */
 static int render_first(struct dataset_rows *b, const struct json *messages, size_t n, int prompt, struct buf *out)
 {
