@@ -63,7 +63,17 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Constants of the module and numbers in get_inputs and get_init_inputs. */
+/* Numbers that __init__ has for arguments that are not given. */
+static void default_sizes(const struct py_module *m, struct sizes *s)
+{
+	const struct py_node *class = module_class(m, STR("Model")), *init = class ? module_method(m, class, STR("__init__")) : NULL;
+	const struct py_node *args = init ? init->u.FunctionDef.args : NULL;
+
+	for (size_t i = 0; args && i < args->u.arguments.defaults.n; i++)
+		collect(s, args->u.arguments.defaults.v[i]);
+}
+
+/* Constants of the module, numbers in get_inputs and get_init_inputs, and defaults. */
 static void sizes_of(const struct py_module *m, struct sizes *s)
 {
 	const struct py_list *body = &m->root->u.Module.body;
@@ -76,6 +86,7 @@ static void sizes_of(const struct py_module *m, struct sizes *s)
 		else if (n->kind == PY_FunctionDef && (str_is(n->u.FunctionDef.name, "get_inputs") || str_is(n->u.FunctionDef.name, "get_init_inputs")))
 			py_children(n, collect, s);
 	}
+	default_sizes(m, s);
 	qsort(s->v, s->n, sizeof *s->v, by_value);
 }
 

@@ -17,8 +17,43 @@ static int typed(const struct gen_emit *em)
 	return style(em, 101, 3, 1) == 0;
 }
 
+static int has_text(const struct gen_emit *em, const char *name)
+{
+	for (int i = 0; i < em->inputs; i++) {
+		if (strstr(em->input[i].bound, name))
+			return 1;
+		for (int k = 0; k < em->input[i].shape.rank; k++)
+			if (strstr(em->input[i].sym[k], name))
+				return 1;
+	}
+	for (int i = 0; i < em->params; i++)
+		if (strstr(em->param[i].value, name))
+			return 1;
+	return 0;
+}
+
+/* The last arguments of __init__ may have defaults, which get_init_inputs then leaves out: those that are plain numbers
+ * and stand nowhere else. The first of them; em->params: none. */
+static int first_default(const struct gen_emit *em)
+{
+	int at = em->params, most = style(em, 123, 4, 3) == 0 ? 1 + (int)style(em, 125, 3, 0) : 0;
+
+	for (int i = em->params - 1; i >= 0 && most; i--) {
+		const struct gen_param *p = &em->param[i];
+
+		if (!p->init)
+			continue;
+		if (p->value[strspn(p->value, "-0123456789.e")] || has_text(em, p->name))
+			break;
+		at = i, most--;
+	}
+	return at;
+}
+
 static void write_init_args(const struct gen_emit *em, int hints, struct buf *out)
 {
+	int defaults = first_default(em);
+
 	for (int i = 0; i < em->params; i++) {
 		const struct gen_param *p = &em->param[i];
 
@@ -27,22 +62,38 @@ static void write_init_args(const struct gen_emit *em, int hints, struct buf *ou
 		buf_addf(out, ", %s", p->name);
 		if (hints)
 			buf_addf(out, ": %s", p->value[0] == '(' ? "tuple" : strchr(p->value, '.') || strchr(p->value, 'e') ? "float" : "int");
+		if (i >= defaults)
+			buf_addf(out, hints ? " = %s" : "=%s", p->value);
 	}
 }
 
 /* --- words ------------------------------------------------------------------------------- */
 
-static void words_of(const struct gen_step *s, struct buf *out)
+enum { NOUN, SHORT };
+
+static const char *const words[GEN_OPS][2] = {
+#define WORDS(op, noun, short) [GEN_OP_##op] = { noun, short },
+#include "gen/gen_words.def"
+#undef WORDS
+};
+
+/* What the step is called: as people do, or by its own name. */
+static void words_of(const struct gen_emit *em, const struct gen_step *s, int form, struct buf *out)
 {
-	for (const char *c = gen_op(s->op)->name; *c; c++)
-		buf_addc(out, *c == '_' ? ' ' : *c);
+	const char *text = style(em, 124, 4, 0) ? words[s->op][form] : NULL;
+
+	for (const char *c = text ? text : gen_op(s->op)->name; *c; c++)
+		if (*c == '$')
+			buf_addf(out, "%d", s->nd), c++;
+		else
+			buf_addc(out, *c == '_' && !text ? ' ' : *c);
 }
 
 static void chain_words(const struct gen_emit *em, struct buf *out)
 {
 	for (int i = 0; i < em->p->n; i++) {
 		buf_adds(out, !i ? "" : i == em->p->n - 1 ? " and " : ", ");
-		words_of(&em->p->step[i], out);
+		words_of(em, &em->p->step[i], NOUN, out);
 	}
 }
 
@@ -55,7 +106,7 @@ static void class_doc(const struct gen_emit *em, struct buf *out)
 		buf_adds(out, "Model that performs a series of operations:\n");
 		for (int i = 0; i < em->p->n; i++) {
 			buf_addf(out, "    %d. ", i + 1);
-			words_of(&em->p->step[i], out);
+			words_of(em, &em->p->step[i], NOUN, out);
 			buf_addc(out, '\n');
 		}
 	} else {
@@ -207,15 +258,25 @@ void gen_forward_line(const struct gen_emit *em, int i, const char *from, const 
 	buf_release(&expr);
 }
 
+/* Comments on the steps: none, above the line, behind it. */
+enum { COMMENTS_NONE, COMMENTS_ABOVE, COMMENTS_BEHIND };
+
+static int comments(const struct gen_emit *em)
+{
+	unsigned s = style(em, 111, 8, 7);
+
+	return em->p->n < 2 || s > 2 ? COMMENTS_NONE : s ? COMMENTS_ABOVE : COMMENTS_BEHIND;
+}
+
 static void write_line(const struct gen_emit *em, int i, int last, const char *indent, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
 	char to[GEN_NAME + 24];
 	const char *from = em->input[0].name;
 
-	if (em->p->n > 1 && style(em, 111, 5, 1) == 0) {
+	if (comments(em) == COMMENTS_ABOVE) {
 		buf_addf(out, "%s# ", indent);
-		words_of(s, out);
+		words_of(em, s, SHORT, out);
 		buf_addc(out, '\n');
 	}
 	if (s->op == GEN_OP_keep)
@@ -223,6 +284,12 @@ static void write_line(const struct gen_emit *em, int i, int last, const char *i
 	else
 		snprintf(to, sizeof to, "%s%s", indent, last ? "return " : "x = ");
 	gen_forward_line(em, i, i ? "x" : from, to, out);
+	if (comments(em) == COMMENTS_BEHIND && gen_choice(em->p, 200 + (unsigned)i, 3)) {
+		out->n--;
+		buf_adds(out, "  # ");
+		words_of(em, s, SHORT, out);
+		buf_addc(out, '\n');
+	}
 }
 
 static void write_lines(const struct gen_emit *em, const char *indent, struct buf *out)
@@ -306,6 +373,7 @@ static int pair_of(const struct gen_emit *em, int i, const char *a, const char *
 
 static void write_constants(const struct gen_emit *em, struct buf *out)
 {
+	int defaults = first_default(em);
 	static const char *const notes[] = { "# Test code\n", "# === Test config ===\n", "# Example sizes\n" };
 
 	if (style(em, 114, 4, 1) == 0)
@@ -313,6 +381,8 @@ static void write_constants(const struct gen_emit *em, struct buf *out)
 	for (int i = 0; i < em->params; i++) {
 		const struct gen_param *p = &em->param[i];
 
+		if (p->init && i >= defaults)
+			continue;
 		if (pair_of(em, i, "height", "width") && style(em, 116, 3, 1) == 0) {
 			if (strcmp(p->value, p[1].value))
 				buf_addf(out, "height, width = %s, %s\n", p->value, p[1].value);
@@ -400,10 +470,10 @@ static void write_get_inputs(const struct gen_emit *em, struct buf *out)
 
 static void write_get_init_inputs(const struct gen_emit *em, struct buf *out)
 {
-	int n = 0;
+	int n = 0, defaults = first_default(em);
 
 	buf_adds(out, "\ndef get_init_inputs():\n    return [");
-	for (int i = 0; i < em->params; i++)
+	for (int i = 0; i < defaults; i++)
 		if (em->param[i].init)
 			buf_addf(out, "%s%s", n++ ? ", " : "", numbers_in_place(em) ? em->param[i].value : em->param[i].name);
 	buf_adds(out, "]");

@@ -19,6 +19,14 @@ static const char single[] = TASK("        x = torch.relu(x)\n", "a = 1024 * 4\n
 static const char single_again[] = TASK("        x = nn.functional.relu(x)\n", "n = (393,)\n", "torch.rand(4096, *n)");
 static const char single_other[] = TASK("        x = torch.relu(x)\n", "a = 4096\nb = 394\n", "torch.rand(a, b)");
 
+/* A size may hide in a default. */
+#define LINEAR(head, tail) \
+	"import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self, " head "):\n        super().__init__()\n" \
+	"        self.fc = nn.Linear(n, m)\n    def forward(self, x):\n        return self.fc(x)\n" tail \
+	"def get_inputs():\n    return [torch.rand(64, 128)]\n"
+static const char in_default[] = LINEAR("n, m=512", "def get_init_inputs():\n    return [128]\n");
+static const char in_constant[] = LINEAR("n, m", "k = 512\ndef get_init_inputs():\n    return [128, k]\n");
+
 /* One composition in several spellings: a linear layer's sum by itself, silu, mish, the greatest value. */
 #define REST "        x = torch.sin(x)\n        x = torch.cos(x)\n"
 static const char *const spelled[][3] = {
@@ -44,6 +52,8 @@ static void test_hashes(void **state)
 	assert_true(a.several && a.composition == b.composition && a.composition != c.composition && a.sized != b.sized);
 	hash(single, &a), hash(single_again, &b), hash(single_other, &c);
 	assert_true(!a.several && a.sized == b.sized && a.sized != c.sized && a.composition == c.composition);
+	hash(in_default, &a), hash(in_constant, &b);
+	assert_int_equal(a.sized, b.sized);
 	assert_int_equal(keepout_hash(STR("def ("), &a), -1);
 }
 
