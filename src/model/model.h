@@ -59,6 +59,8 @@ void model_updated(struct model *m);          /* after its master weights were w
 /* Writes a folder that transformers loads: config.json and model.safetensors, with `a`
  * (may be NULL) merged into the weights. `dt` is DT_F32 or DT_BF16. */
 int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e);
+/* With the values of a copy of the trained parameters (slab_copy). */
+int model_save_copy(const struct model *m, const struct slab *params, const char *dir, enum dtype dt, struct err *e);
 /* What the weights take: a line per group. */
 void model_table(const struct model *m, struct buf *out);
 
@@ -84,6 +86,8 @@ struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o,
 /* PEFT's folder: adapter_config.json, adapter_model.safetensors. */
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e);
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e);
+/* With the values of a copy of its parameters (slab_copy). */
+int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir, const char *base_model, struct err *e);
 void adapter_free(struct adapter *a);
 const struct adapter_opts *adapter_opts(const struct adapter *a);
 struct slab *adapter_params(struct adapter *a);

@@ -44,12 +44,17 @@ static void write_config(const struct adapter *a, const char *base_model, struct
 
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e)
 {
+	return adapter_save_copy(a, &a->params, dir, base_model, e);
+}
+
+int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir, const char *base_model, struct err *e)
+{
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc = -1;
 
 	write_config(a, base_model, &text);
 	if (!file_mkdirs(dir, e) && !buf_check(&text, e) &&
-	    !slab_save(&a->params, path_join(&path, dir, "adapter_model.safetensors"), PREFIX, e) &&
+	    !slab_save(params, path_join(&path, dir, "adapter_model.safetensors"), PREFIX, e) &&
 	    !file_replace(path_join(&path, dir, "adapter_config.json"), buf_str(&text), e))
 		rc = 0;
 	if (rc)

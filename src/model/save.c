@@ -9,6 +9,7 @@
 
 struct save {
 	const struct model *m;
+	const struct slab *params; /* what is trained */
 	const struct adapter *a;
 	enum dtype dt;
 	struct st_entry *entry;
@@ -82,9 +83,9 @@ static const char *values(struct save *s, const struct source *from, struct err 
 	if (r->param < 0)
 		return r->data;
 	mem_free(s->copy);
-	if (!(s->copy = mem_alloc(s->m->params.v[r->param].bytes)))
+	if (!(s->copy = mem_alloc(s->params->v[r->param].bytes)))
 		err_nomem(e);
-	else if (!slab_get(&s->m->params, r->param, s->copy, e))
+	else if (!slab_get(s->params, r->param, s->copy, e))
 		return s->copy;
 	return NULL;
 }
@@ -123,34 +124,43 @@ static int write_config(const struct save *s, const char *dir, struct err *e)
 	return rc;
 }
 
-int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e)
+static int write_model(struct save *s, const char *dir, struct err *e)
 {
-	const struct model_config *c = &m->c;
+	const struct model_config *c = &s->m->c;
 	size_t most = (size_t)c->L * LAYER_TENSORS + MODEL_TENSORS, widest = (size_t)MAX(MAX(c->C, 2 * c->F), (c->H + 2 * c->HKV) * c->D);
-	struct save s = { .m = m, .a = a, .dt = dt };
 	int rc = -1;
 
-	s.entry = mem_array(most, sizeof *s.entry);
-	s.source = mem_array(most, sizeof *s.source);
-	s.row = mem_array(widest, sizeof(float));
-	s.out = mem_array(widest, sizeof(float));
-	if (!s.entry || !s.source || !s.row || !s.out) {
+	s->entry = mem_array(most, sizeof *s->entry);
+	s->source = mem_array(most, sizeof *s->source);
+	s->row = mem_array(widest, sizeof(float));
+	s->out = mem_array(widest, sizeof(float));
+	if (!s->entry || !s->source || !s->row || !s->out) {
 		err_nomem(e);
 		goto out;
 	}
-	list(&s);
-	if (!file_mkdirs(dir, e) && !write_config(&s, dir, e) &&
-	    !st_write_folder(dir, &(struct st_write){ .entries = s.entry, .n = s.n, .fill = fill, .ctx = &s }, e))
+	list(s);
+	if (!file_mkdirs(dir, e) && !write_config(s, dir, e) &&
+	    !st_write_folder(dir, &(struct st_write){ .entries = s->entry, .n = s->n, .fill = fill, .ctx = s }, e))
 		rc = 0;
 out:
 	if (rc)
 		err_wrap(e, "saving model '%s'", dir);
-	mem_free(s.entry);
-	mem_free(s.source);
-	mem_free(s.row);
-	mem_free(s.out);
-	mem_free(s.copy);
-	mem_free(s.A);
-	mem_free(s.B);
+	mem_free(s->entry);
+	mem_free(s->source);
+	mem_free(s->row);
+	mem_free(s->out);
+	mem_free(s->copy);
+	mem_free(s->A);
+	mem_free(s->B);
 	return rc;
+}
+
+int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e)
+{
+	return write_model(&(struct save){ .m = m, .params = &m->params, .a = a, .dt = dt }, dir, e);
+}
+
+int model_save_copy(const struct model *m, const struct slab *params, const char *dir, enum dtype dt, struct err *e)
+{
+	return write_model(&(struct save){ .m = m, .params = params, .dt = dt }, dir, e);
 }

@@ -66,6 +66,19 @@ int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *
 	return slab_alloc(s, e);
 }
 
+int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct err *e)
+{
+	if (!to->data) {
+		slab_init(to, host, "copy");
+		for (size_t i = 0; i < from->n; i++)
+			if (append(to, &from->v[i], e) < 0)
+				return -1;
+		if (slab_alloc(to, e))
+			return -1;
+	}
+	return dev_get(from->dev, to->data, from->data, from->bytes, e);
+}
+
 void slab_release(struct slab *s)
 {
 	if (s->data)

@@ -41,6 +41,8 @@ int slab_add(struct slab *s, enum dtype dt, int ndim, const int64_t *shape, stru
 int slab_alloc(struct slab *s, struct err *e);               /* zeroed */
 /* A second slab over the same list, every entry of `dt`, allocated. */
 int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *what, struct err *e);
+/* A copy in host memory, on the CPU's device `host`; `to` is made by the first call and filled again by others. */
+int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct err *e);
 void slab_release(struct slab *s);
 static inline void *slab_at(const struct slab *s, int i) { return s->data + s->v[i].offset; }
 static inline float *slab_f32(const struct slab *s, int i) { return (float *)(void *)slab_at(s, i); }

@@ -15,6 +15,7 @@
 #include "data/extract.h"
 #include "train/checkpoint.h"
 #include "train/metrics.h"
+#include "train/saver.h"
 #include "verify/reward.h"
 
 struct rl {
@@ -28,9 +29,10 @@ struct rl {
 	struct metrics m;
 	struct progress bar;
 	char *checkpoints;
+	struct saver *saver;
 	struct curriculum curriculum;
 	int64_t step, total;
-	int64_t saved;                  /* step of the newest checkpoint; -1: none */
+	int64_t saved;                  /* step of the newest checkpoint, there or being written; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
 	int torn;                       /* the parameters are of no whole step: not to be saved */
@@ -366,11 +368,9 @@ static int one_step(struct rl *s, struct err *e)
 
 /* --- saving and resuming ---------------------------------------------------------------------------------- */
 
-static int save(struct rl *s, const char *name, int exact, struct err *e)
+static void state_of(const struct rl *s, struct buf *out)
 {
-	struct buf state = BUF_INIT;
-	struct jw w = { .out = &state };
-	int rc;
+	struct jw w = { .out = out };
 
 	jw_begin(&w, '{');
 	jw_key(&w, "stage"), jw_cstr(&w, "rl");
@@ -383,22 +383,43 @@ static int save(struct rl *s, const char *name, int exact, struct err *e)
 	jw_key(&w, "too_long"), jw_int(&w, s->r->too_long);
 	jw_key(&w, "mismatch"), jw_real(&w, s->r->mismatch);
 	jw_end(&w, '}');
-	rc = buf_check(&state, e) ? -1 : policy_save(&s->p, s->checkpoints, name, exact, buf_str(&state), e);
-	buf_release(&state);
-	return rc;
+}
+
+/* Samples that led to the newest checkpoint that is down are not drawn again. */
+static int drop_pending(struct rl *s, struct err *e)
+{
+	return saver_down(s->saver) < 0 ? 0 : store_drop_pending(s->store, "rl", saver_down(s->saver) - 1, e);
 }
 
 static int save_step(struct rl *s, struct err *e)
 {
-	char name[40];
+	struct buf state = BUF_INIT;
+	int rc;
 
 	if (s->saved == s->step || !s->store || s->torn)
 		return 0;
-	snprintf(name, sizeof name, "rl-%06lld", (long long)s->step);
-	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "rl", 2, e))
-		return -1;
+	state_of(s, &state);
+	rc = buf_check(&state, e) || store_sync(s->store, e) || saver_save(s->saver, s->step, buf_str(&state), e) || drop_pending(s, e) ? -1 : 0;
+	buf_release(&state);
 	s->saved = s->step;
-	return store_drop_pending(s->store, "rl", s->step - 1, e);
+	return rc;
+}
+
+/* Before the stage ends early. */
+static int save_last(struct rl *s, struct err *e)
+{
+	return save_step(s, e) || (s->store && (saver_wait(s->saver, e) || drop_pending(s, e))) ? -1 : 0;
+}
+
+static int save_final(struct rl *s, struct err *e)
+{
+	struct buf state = BUF_INIT;
+	int rc;
+
+	state_of(s, &state);
+	rc = buf_check(&state, e) || saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints, "rl_final", buf_str(&state), e) ? -1 : 0;
+	buf_release(&state);
+	return rc;
 }
 
 static int load_state(struct rl *s, const char *path, struct err *e)
@@ -452,6 +473,8 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 		rc = -1;
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
+		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e);
 	buf_release(&latest);
@@ -469,7 +492,7 @@ static int finish(struct rl *s, struct err *e)
 	if (!s->store)
 		return 0;
 	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||
-	       store_sync(s->store, e) || save(s, "rl_final", 0, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
+	       store_sync(s->store, e) || save_final(s, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
 	       store_drop_pending(s->store, "rl", s->total, e) ? -1 : 0;
 }
 
@@ -482,11 +505,11 @@ static int train(struct rl *s, struct err *e)
 
 		if (one_step(s, &why)) {
 			if (why.code == ERR_INTERRUPTED)
-				return save_step(s, e);
+				return save_last(s, e);
 			return err_set(e, why.code, "%s", why.text);
 		}
 		if (par_stopping(s->par))
-			return save_step(s, e);
+			return save_last(s, e);
 		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
 			return -1;
 	}
@@ -507,6 +530,7 @@ int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct
 	rc = file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, e) ? -1 : 0;
 	r->steps = s.step;
 	metrics_close(&s.m);
+	saver_free(s.saver);
 	infer_free(s.infer);
 	judge_pool_close(s.pool);
 	policy_close(&s.p);

@@ -25,7 +25,7 @@ struct rl_opts {
 	struct curriculum start;
 	int max_length;
 	double lr;                      /* of this stage */
-	int64_t save_every;
+	int64_t save_every, save_keep;
 	uint64_t seed;
 };
 extern const struct opt rl_opt_table[];

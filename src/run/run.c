@@ -213,6 +213,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->rollout.seed = v->seed;
 	o->max_length = a->sft->max_length;
 	o->save_every = a->sft->save_every;
+	o->save_keep = a->sft->save_keep;
 	if (!o->tasks)
 		return err_set(e, ERR_USAGE, "say which tasks to learn from: --tasks FILE_OR_FOLDER");
 	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_args_options(a->policy, v->seed, &o->policy, e))

@@ -31,7 +31,7 @@ int run_sft(const struct run_env *v, const struct train_args *a, int *done, stru
 
 struct run_rl_args {
 	const struct policy_args *policy;
-	const struct sft_opts *sft;    /* max_length and save_every hold for both stages */
+	const struct sft_opts *sft;    /* max_length, save_every and save_keep hold for both stages */
 	const struct rl_opts *rl;
 	const struct rollout_opts *sample;
 	const struct judge_args *judge;

@@ -151,24 +151,62 @@ static int save_style(const struct policy *p, const char *dir, struct err *e)
 	return rc;
 }
 
-int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e)
+int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e)
+{
+	if (!c->host && !(c->host = dev_open("cpu", 1, e)))
+		return -1;
+	return slab_copy(&c->params, tape_params(trainer_tape(p->trainer)), c->host, e) ||
+	       optim_copy(trainer_optim(p->trainer), &c->state, c->host, e) ? -1 : 0;
+}
+
+void policy_copy_release(struct policy_copy *c)
+{
+	slab_release(&c->params);
+	slab_release(&c->state);
+	dev_close(c->host);
+	*c = (struct policy_copy)POLICY_COPY_INIT;
+}
+
+static int write_weights(const struct policy *p, const char *dir, struct err *e)
+{
+	return p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);
+}
+
+/* Weights and optimizer of a moment. */
+static int write_copy(const struct policy *p, const struct policy_copy *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
+	int rc = p->adapter ? adapter_save_copy(p->adapter, &c->params, dir, p->base, e) : model_save_copy(p->model, &c->params, dir, DT_F32, e);
+
+	if (!rc)
+		rc = !path_join(&path, dir, state_file) ? err_nomem(e) : slab_save(&c->state, path.p, "", e);
+	buf_release(&path);
+	return rc;
+}
+
+/* `c` NULL: the weights as they are. */
+static int save(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state, struct err *e)
+{
 	char *dir;
 	int rc;
 
 	if (checkpoint_begin(parent, name, &dir, e))
 		return -1;
-	rc = p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);
-	if (!rc)
-		rc = save_style(p, dir, e) || save_tokenizer(p, dir, e) ? -1 : 0;
-	if (!rc && exact)
-		rc = !path_join(&path, dir, state_file) ? err_nomem(e) : trainer_save(p->trainer, path.p, e);
-	if (!rc)
-		rc = checkpoint_commit(parent, name, dir, state, e);
+	rc = (c ? write_copy(p, c, dir, e) : write_weights(p, dir, e)) || save_style(p, dir, e) || save_tokenizer(p, dir, e) ||
+	     checkpoint_commit(parent, name, dir, state, e) ? -1 : 0;
 	if (rc)
 		file_remove_tree(dir, NULL);
-	buf_release(&path);
 	mem_free(dir);
 	return rc;
+}
+
+int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e)
+{
+	return save(p, NULL, parent, name, state, e);
+}
+
+int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state,
+		     struct err *e)
+{
+	return save(p, c, parent, name, state, e);
 }

@@ -38,8 +38,20 @@ int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, 
 void policy_close(struct policy *p);
 /* Fails where processes that train together did not open the same bits. */
 int policy_same(const struct policy *p, struct par *par, struct err *e);
-/* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and
- * (with `exact`) what resuming needs, and in tritonrl.json the style of prompts. `state` is a JSON object. */
-int policy_save(const struct policy *p, const char *parent, const char *name, int exact, struct str state, struct err *e);
+/* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and in tritonrl.json the
+ * style of prompts. `state` is a JSON object. */
+int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e);
+
+/* The policy at one moment, in host memory: it can be written while training goes on. */
+struct policy_copy {
+	struct dev *host;
+	struct slab params, state;
+};
+#define POLICY_COPY_INIT { .host = NULL }
+int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e);     /* again and again into the same memory */
+void policy_copy_release(struct policy_copy *c);
+/* Saves it as policy_save does, with what resuming exactly needs. Any thread may. */
+int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state,
+		     struct err *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "train/checkpoint.h"
 #include "train/metrics.h"
+#include "train/saver.h"
 
 struct sft {
 	const struct sft_opts *o;
@@ -19,8 +20,9 @@ struct sft {
 	struct metrics m;
 	struct progress bar;
 	char *checkpoints;
+	struct saver *saver;
 	int64_t step, total;
-	int64_t saved;                 /* step of the newest checkpoint; -1: none */
+	int64_t saved;                 /* step of the newest checkpoint, there or being written; -1: none */
 	int per_step;
 	struct train_seq *seq;
 	struct store *store;           /* of the process that writes; NULL: another one does */
@@ -28,25 +30,28 @@ struct sft {
 	int64_t tokens, started_ns;    /* of this process, for the rate shown */
 };
 
-static int save(struct sft *s, const char *name, int exact, struct err *e)
+static struct str state_of(const struct sft *s, char *text, size_t n)
 {
-	char state[80];
-
-	snprintf(state, sizeof state, "{\"stage\": \"sft\", \"step\": %lld}", (long long)s->step);
-	return policy_save(&s->p, s->checkpoints, name, exact, str_of(state), e);
+	snprintf(text, n, "{\"stage\": \"sft\", \"step\": %lld}", (long long)s->step);
+	return str_of(text);
 }
 
 static int save_step(struct sft *s, struct err *e)
 {
-	char name[40];
+	char state[80];
 
 	if (s->saved == s->step || !s->store)
 		return 0;
-	snprintf(name, sizeof name, "sft-%06lld", (long long)s->step);
-	if (store_sync(s->store, e) || save(s, name, 1, e) || checkpoint_prune(s->checkpoints, "sft", 2, e))
+	if (store_sync(s->store, e) || saver_save(s->saver, s->step, state_of(s, state, sizeof state), e))
 		return -1;
 	s->saved = s->step;
 	return 0;
+}
+
+/* Before the stage ends early. */
+static int save_last(struct sft *s, struct err *e)
+{
+	return save_step(s, e) || (s->store && saver_wait(s->saver, e)) ? -1 : 0;
 }
 
 static int one_step(struct sft *s, struct sft_result *r, struct err *e)
@@ -119,6 +124,8 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
+		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);
 	buf_release(&latest);
@@ -138,8 +145,11 @@ static void print_tables(struct sft *s)
 
 static int finish(struct sft *s, struct sft_result *r, struct err *e)
 {
+	char state[80];
+
 	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) || store_sync(s->store, e) ||
-	       save(s, "sft_final", 0, e) || checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
+	       saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints, "sft_final", state_of(s, state, sizeof state), e) ||
+	       checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
 }
 
 static int train(struct sft *s, struct sft_result *r, struct err *e)
@@ -155,9 +165,9 @@ static int train(struct sft *s, struct sft_result *r, struct err *e)
 		struct err why = ERR_INIT;
 
 		if (one_step(s, r, &why))
-			return why.code == ERR_INTERRUPTED ? save_step(s, e) : err_set(e, why.code, "%s", why.text);
+			return why.code == ERR_INTERRUPTED ? save_last(s, e) : err_set(e, why.code, "%s", why.text);
 		if (par_stopping(s->par))
-			return save_step(s, e);
+			return save_last(s, e);
 		if (s->o->save_every && s->step % s->o->save_every == 0 && s->step < s->total && save_step(s, e))
 			return -1;
 	}
@@ -179,6 +189,7 @@ int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, stru
 	rc = policy_check(&o->policy, e) || file_mkdirs(o->out, e) || open_all(&s, dev, e) || train(&s, r, e) ? -1 : 0;
 	r->steps = s.step;
 	metrics_close(&s.m);
+	saver_free(s.saver);
 	feed_close(s.feed);
 	tok_free(s.tok);
 	policy_close(&s.p);

@@ -20,6 +20,7 @@ struct sft_opts {
 	int pack;                      /* several sequences behind each other in one pack */
 	int shuffle;
 	int64_t save_every;            /* steps; 0: only at the end */
+	int64_t save_keep;             /* checkpoints that stay */
 	uint64_t seed;
 };
 extern const struct opt sft_opt_table[];

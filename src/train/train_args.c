@@ -39,6 +39,7 @@ const struct opt sft_opt_table[] = {
 	OPT_FLAG(struct sft_opts, pack, "pack", 1, "several sequences behind each other in one pack"),
 	OPT_FLAG(struct sft_opts, shuffle, "shuffle", 1, "another order in every epoch"),
 	OPT_INT(struct sft_opts, save_every, "save-every", 0, 1000000000, 50, "steps between checkpoints; 0: only at the end"),
+	OPT_INT(struct sft_opts, save_keep, "save-keep", 1, 1000000, 2, "checkpoints of a stage that stay while it runs"),
 	OPT_END
 };
 
