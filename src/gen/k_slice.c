@@ -136,6 +136,7 @@ static const char *const at_once_body =
 	"    x = tl.load(x_ptr + $at, mask=mask, other=$load_pad)\n"
 	"    $pre\n"
 	"    $whole\n"
+	"    $track\n"
 	"    $affine\n"
 	"    $post\n"
 	"    $store\n";
@@ -149,6 +150,7 @@ static const char *const walked_body =
 	"        $pre\n"
 	"        $part\n"
 	"    $end\n"
+	"    $track\n"
 	"?same|    for start in range(0, D, $blk):\n"
 	"?same|        $index\n"
 	"?same|        x = tl.load(x_ptr + $at, mask=mask, other=0.0)\n"
@@ -168,6 +170,7 @@ static void set_parts(struct gen_kern *kn, const struct gen_op *op, const struct
 	gen_set(&kn->v, "m", "mask");
 	gen_set(&kn->v, "n", "%s", count);
 	gen_set(&kn->v, "0", "%s", eps);
+	gen_set(&kn->v, "track", "%s", "");
 	for (int i = 0; i < 5; i++)
 		gen_set(&kn->v, names[i], "%s", op->triton[i]);
 	kn->sol->multiplies |= s->op == GEN_OP_prod;
@@ -308,6 +311,11 @@ static const char *const norm_body =
 	"    var = tl.sum(m2 / S + apart * apart, axis=0) / N\n"
 	"    scale = tl.load(w_ptr + c) / tl.sqrt(var + $eps)\n"
 	"    shift = tl.load(b_ptr + c) - mean * scale\n"
+	"    first = (row < C) & (tl.program_id(1) == 0)\n"
+	"    old_mean = tl.load(running_mean_ptr + c, mask=first, other=0.0)\n"
+	"    old_var = tl.load(running_var_ptr + c, mask=first, other=0.0)\n"
+	"    tl.store(running_mean_ptr + c, 0.9 * old_mean + 0.1 * mean, mask=first)\n"
+	"    tl.store(running_var_ptr + c, 0.9 * old_var + 0.1 * var * (N * S / (N * S - 1)), mask=first)\n"
 	"    cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)\n"
 	"    mask = cols < S\n"
 	"    x = tl.load(x_ptr + row * S + cols, mask=mask, other=0.0)\n"
@@ -332,6 +340,13 @@ static void write_stats(struct gen_solution *sol, const struct gen_kernel *k, co
 	gen_kern_write(&kn, stats_body, "(mean.numel(),)");
 }
 
+/* A module in training mode keeps running statistics: forward changes them as PyTorch's does. */
+static void add_running(struct gen_kern *kn, const char *module)
+{
+	gen_ptr(kn, "running_mean_ptr", "self.%s.running_mean", module);
+	gen_ptr(kn, "running_var_ptr", "self.%s.running_var", module);
+}
+
 static void write_image_batch(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
@@ -348,6 +363,7 @@ static void write_image_batch(struct gen_solution *sol, const struct gen_kernel 
 	gen_ptr(&kn, "m2_ptr", "m2");
 	gen_ptr(&kn, "w_ptr", "self.%s.weight", sol->em->name[k->head].module);
 	gen_ptr(&kn, "b_ptr", "self.%s.bias", sol->em->name[k->head].module);
+	add_running(&kn, sol->em->name[k->head].module);
 	gen_size(&kn, "N", "%s.shape[0]", from);
 	gen_size(&kn, "C", "%s.shape[1]", from);
 	gen_size(&kn, "S", "%s", dims);
@@ -365,6 +381,10 @@ static void write_image_batch(struct gen_solution *sol, const struct gen_kernel 
 /* A matrix: the slices are its columns. */
 static void write_matrix_batch(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
+	static const char running[] = "old_mean = tl.load(running_mean_ptr + s, mask=s < S, other=0.0)\n"
+				      "old_var = tl.load(running_var_ptr + s, mask=s < S, other=0.0)\n"
+				      "tl.store(running_mean_ptr + s, 0.9 * old_mean + 0.1 * mean, mask=s < S)\n"
+				      "tl.store(running_var_ptr + s, 0.9 * old_var + 0.1 * ";
 	struct gen_step s = sol->em->p->step[k->head];
 	struct slice c;
 	struct gen_place pl = { .val = "x", .at = "at", .mask = "mask", .shape_of = from, .axis = 1, .axis_at = "s", .axis_mask = "s < S" };
@@ -380,6 +400,8 @@ static void write_matrix_batch(struct gen_solution *sol, const struct gen_kernel
 	set_frame(&kn, &c, c.walked ? "start + " : "");
 	set_starts(&kn, &c);
 	set_parts(&kn, gen_op(GEN_OP_layer_norm), &s, s.c[0], "D");
+	add_running(&kn, sol->em->name[k->head].module);
+	gen_set(&kn.v, "track", "%s%s", running, c.walked ? "m2 / (D - 1), mask=s < S)" : "var * (D / (D - 1)), mask=s < S)");
 	gen_set(&kn.v, "same", "yes");
 	gen_set(&kn.v, "pre", "%s", "");
 	gen_set(&kn.v, "load_pad", "0.0");
