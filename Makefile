@@ -123,7 +123,7 @@ $(B)/fuzz/%: $(B)/test/fuzz/%.o $(LIB)
 	$(LINK) -fsanitize=fuzzer
 $(B)/bench/%: $(B)/bench/%.o $(LIB)
 	$(LINK)
-$(B)/torture/%: $(B)/test/torture/%.o $(B)/test/torture/harness.o $(LIB)
+$(B)/torture/%: $(B)/test/torture/%.o $(B)/test/torture/harness.o $(B)/test/torture/disk.o $(LIB)
 	$(LINK)
 $(B)/tool/%: $(B)/test/tool/%.o $(LIB)
 	$(LINK)
