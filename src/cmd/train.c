@@ -17,7 +17,7 @@ static const struct cmd_usage usage = {
 
 static int train_stages(const struct train_args *a, const struct run_env *v, struct err *e)
 {
-	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge,
+	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge, .look = &a->look,
 				    .sft_run = strcmp(a->stage, "all") ? NULL : a->out };
 	struct buf path = BUF_INIT;
 	int64_t there = rl.sft_run && par_first(v->par) && run_final(a->out, "sft_final", &path);

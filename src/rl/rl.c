@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "data/extract.h"
+#include "rl/gauge.h"
 #include "train/checkpoint.h"
 #include "train/metrics.h"
 #include "train/saver.h"
@@ -27,6 +28,7 @@ struct rl {
 	struct infer *infer;
 	struct judge_pool *pool;
 	struct metrics m;
+	struct gauge_start start;
 	struct progress bar;
 	char *checkpoints;
 	struct saver *saver;
@@ -172,6 +174,9 @@ struct update {
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
 	int first_pass;                 /* nothing has changed since sampling */
+	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at all. */
+	double *entropy, *clipped;
+	double distinct;                /* their tokens; equal answers are computed once */
 };
 
 /* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
@@ -182,7 +187,6 @@ static double coefficients(void *ctx, size_t i, const struct train_seq *seq, con
 	int imitate = u->s->o->advantage.method == RL_best_of_n || u->s->o->advantage.method == RL_rwsft;
 	double clip = u->s->o->clip, loss = 0.0;
 
-	(void)entropy;
 	for (int k = 0; k < seq->n; k++) {
 		int t = k - s->prompt_n;
 		double a, ratio;
@@ -195,8 +199,12 @@ static double coefficients(void *ctx, size_t i, const struct train_seq *seq, con
 		if (u->first_pass)
 			u->s->r->mismatch = MAX(u->s->r->mismatch, fabs((double)logp[k] - s->logprobs[t]));
 		loss -= imitate ? a * logp[k] : a * fmin(fmax(ratio, 1.0 - clip), 1.0 + clip);
-		if (!imitate && ((a > 0 && ratio > 1.0 + clip) || (a < 0 && ratio < 1.0 - clip)))
+		if (u->first_pass)
+			u->entropy[i] += entropy[k];
+		if (!imitate && ((a > 0 && ratio > 1.0 + clip) || (a < 0 && ratio < 1.0 - clip))) {
+			u->clipped[i]++;
 			continue;
+		}
 		coef[k] = (float)(-a * ratio / u->norm);
 	}
 	return loss;
@@ -238,15 +246,55 @@ static double settle(struct rl *s, const struct rollout *ro, struct advantage *a
 	return tokens;
 }
 
-static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row, struct err *e)
+/* Each process saw a share of the sequences: their values of all, and their sum in one order. */
+static int sum_over_ranks(struct par *par, const double *v, size_t n, double *sum, struct err *e)
+{
+	int ranks = par_size(par), rc = 0;
+	struct buf *all = mem_array((size_t)ranks, sizeof *all);
+
+	if (!all)
+		return err_nomem(e);
+	if (par)
+		rc = par_gather(par, (struct str){ .p = (const char *)v, .n = n * sizeof *v }, all, e);
+	*sum = 0.0;
+	for (size_t i = 0; i < n && !rc; i++)
+		for (int r = 0; r < ranks; r++) {
+			double x = v[i];
+
+			if (par)
+				memcpy(&x, all[r].p + i * sizeof x, sizeof x);
+			*sum += x;
+		}
+	for (int r = 0; r < ranks; r++)
+		buf_release(&all[r]);
+	mem_free(all);
+	return rc;
+}
+
+/* What the passes have shown, as means over trained tokens. */
+static int gauge_update(struct rl *s, const struct update *u, size_t n, struct gauges *g, struct err *e)
+{
+	double entropy, clipped;
+
+	if (!n)
+		return 0;
+	if (sum_over_ranks(s->par, u->entropy, n, &entropy, e) || sum_over_ranks(s->par, u->clipped, n, &clipped, e))
+		return -1;
+	g->v[GAUGE_entropy] = entropy / u->distinct;
+	g->v[GAUGE_clip_share] = clipped / (u->distinct * s->o->inner);
+	return 0;
+}
+
+static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row, struct gauges *g, struct err *e)
 {
 	size_t n = ro->samples.n, alive = 0;
 	struct train_seq *seq = mem_array(n, sizeof *seq);
-	struct update u = { .s = s, .sample = mem_array(n, sizeof *u.sample), .adv = mem_array(n, sizeof *u.adv) };
+	struct update u = { .s = s, .sample = mem_array(n, sizeof *u.sample), .adv = mem_array(n, sizeof *u.adv),
+			    .entropy = mem_array(n, sizeof *u.entropy), .clipped = mem_array(n, sizeof *u.clipped) };
 	struct optim_report rep = { .lr = 0 };
 	double loss = 0.0;
 	size_t *first = mem_array((size_t)s->o->rollout.n, sizeof *first);
-	int rc = seq && first && u.sample && u.adv ? 0 : err_nomem(e);
+	int rc = seq && first && u.sample && u.adv && u.entropy && u.clipped ? 0 : err_nomem(e);
 
 	if (!rc)
 		u.norm = settle(s, ro, adv, first);
@@ -258,6 +306,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 		u.sample[alive] = x;
 		u.adv[alive] = &adv[i];
 		row->tokens += x->n;
+		u.distinct += rolled_tokens(x);
 		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n };
 	}
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
@@ -267,6 +316,8 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 			trainer_apply(s->p.trainer, &rep);
 		s->torn = rc && pass > 0;
 	}
+	if (!rc)
+		rc = gauge_update(s, &u, alive, g, e);
 	row->loss = alive ? loss / u.norm : 0.0;
 	row->lr = rep.lr;
 	row->grad_norm = rep.grad_norm;
@@ -274,39 +325,37 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	mem_free(first);
 	mem_free(u.sample);
 	mem_free(u.adv);
+	mem_free(u.entropy);
+	mem_free(u.clipped);
 	return rc;
 }
 
 /* --- one step -------------------------------------------------------------------------------------------- */
 
-static void measure(struct rl *s, const struct rollout *ro, double loss, struct metric *m)
+/* Every so many steps: how far the policy has come from its start, and what an evaluation says of it. The
+ * process that writes looks for all. */
+static int look_closer(struct rl *s, const struct rollout *ro, struct gauges *g, struct err *e)
 {
-	double reached[STAGES] = { 0 }, reward = 0, correct = 0, speed = 0, n = (double)ro->samples.n;
+	const struct rl_opts *o = s->o;
+	int64_t step = s->step + 1;
 
-	for (size_t i = 0; i < ro->samples.n; i++) {
-		const struct verdict *v = &ro->samples.v[i].verdict;
+	if (!s->store)
+		return 0;
+	if (s->start.every && step % s->start.every == 0 &&
+	    gauge_divergence(&s->start, &s->p, ro, (size_t)o->rollout.n, MIN(o->max_length, o->policy.trainer.tape.max_tokens), &g->v[GAUGE_kl], e))
+		return -1;
+	if (!o->look.eval || (step % o->look.every && step != s->total))
+		return 0;
+	return o->look.eval(o->look.ctx, &s->p, &g->v[GAUGE_eval_correct], &g->v[GAUGE_eval_reward], e);
+}
 
-		reward += v->reward;
-		correct += v->correct;
-		speed += v->correct ? v->speedup : 0.0;
-		for (int k = 0; k < STAGES; k++)
-			reached[k] += v->stages[k].ran && v->stages[k].passed;
-	}
-	speed = correct > 0 ? speed / correct : 0.0;
-	reward /= n;
-	correct /= n;
-	for (int k = 0; k < STAGES; k++)
-		reached[k] /= n;
-	m[0] = (struct metric){ "reward", reward };
-	m[1] = (struct metric){ "correct", correct };
-	m[2] = (struct metric){ "speedup", speed };
-	m[3] = (struct metric){ "passed_ast", reached[STAGE_ast] };
-	m[4] = (struct metric){ "passed_compile", reached[STAGE_compile] };
-	m[5] = (struct metric){ "passed_tiny", reached[STAGE_tiny] };
-	m[6] = (struct metric){ "level2_share", s->curriculum.share };
-	snprintf(s->shown, sizeof s->shown, "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, reward,
-		 100.0 * reached[STAGE_ast], 100.0 * reached[STAGE_compile], 100.0 * reached[STAGE_tiny], 100.0 * correct);
-	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, (double)ro->stats.tokens / ro->seconds, n / ro->seconds);
+static void show(struct rl *s, const struct gauges *g, double loss)
+{
+	const double *v = g->v;
+
+	snprintf(s->shown, sizeof s->shown, "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, v[GAUGE_reward],
+		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny], 100.0 * v[GAUGE_correct]);
+	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, v[GAUGE_tokens_per_s], v[GAUGE_candidates_per_s]);
 }
 
 /* While a step samples: how far it is. */
@@ -319,8 +368,11 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
-static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row, const struct metric *extra, size_t n, struct err *e)
+static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row, const struct gauges *g, struct err *e)
 {
+	struct metric extra[GAUGES];
+	size_t n = gauges_metrics(g, extra);
+
 	if (!s->store)
 		return 0;
 	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step, e) || metrics_step(&s->m, row, extra, n, e) ||
@@ -338,8 +390,9 @@ static int one_step(struct rl *s, struct err *e)
 				   .tick = tick, .tick_ctx = s };
 	struct rollout ro = { .seconds = 0 };
 	struct store_step row = { .stage = "rl", .step = s->step + 1 };
-	struct metric extra[7];
+	struct gauges g;
 	struct advantage *adv = NULL;
+	int64_t skipped = s->r->skipped_groups;
 	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0;
 	int rc = which ? pick_tasks(s, which, &count, e) : err_nomem(e);
 
@@ -351,10 +404,13 @@ static int one_step(struct rl *s, struct err *e)
 	if (!rc && !(adv = mem_array(ro.samples.n, sizeof *adv)))
 		rc = err_nomem(e);
 	if (!rc)
-		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, e) ? -1 : 0;
+		gauges_init(&g, &ro, &s->tasks);
+	if (!rc)
+		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, &g, e) ? -1 : 0;
 	if (!rc) {
-		measure(s, &ro, row.loss, extra);
-		rc = write_step(s, &ro, &row, extra, COUNT_OF(extra), e);
+		g.v[GAUGE_no_signal_share] = (double)(s->r->skipped_groups - skipped) / (double)count;
+		show(s, &g, row.loss);
+		rc = look_closer(s, &ro, &g, e) || write_step(s, &ro, &row, &g, e) ? -1 : 0;
 	}
 	if (!rc) {
 		s->step++;
@@ -476,7 +532,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
-		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e);
+		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start, &s->p, o->out, o->kl_every, e) ? -1 : 0;
 	buf_release(&latest);
 	return rc;
 }
@@ -531,6 +587,7 @@ int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct
 	r->steps = s.step;
 	metrics_close(&s.m);
 	saver_free(s.saver);
+	gauge_start_close(&s.start);
 	infer_free(s.infer);
 	judge_pool_close(s.pool);
 	policy_close(&s.p);

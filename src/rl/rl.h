@@ -26,6 +26,8 @@ struct rl_opts {
 	int max_length;
 	double lr;                      /* of this stage */
 	int64_t save_every, save_keep;
+	int kl_every;                   /* steps between measurements of the divergence from the start; 0: none */
+	struct train_look look;
 	uint64_t seed;
 };
 extern const struct opt rl_opt_table[];

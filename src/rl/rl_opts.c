@@ -40,6 +40,7 @@ const struct opt rl_opt_table[] = {
 	OPT_FLAG(struct rl_opts, advantage.normalise, "normalise", 0, "grpo: divide by the group's standard deviation"),
 	OPT_REAL(struct rl_opts, beta, "beta", -1, 1, -1, "uniform reward: beta correct + (1 - beta) speed; below 0: --reward"),
 	OPT_FLAG(struct rl_opts, rank_speed, "rank-speed", 0, "speed by rank within the task instead of the ratio"),
+	OPT_INT(struct rl_opts, kl_every, "kl-every", 0, 1000000, 10, "steps between measurements of how far the policy is from its start; 0: none"),
 	OPT_FLAG(struct rl_opts, curriculum, "curriculum", 1, "begin with level 1, more of level 2 when that goes well"),
 	OPT_REAL(struct rl_opts, start.share, "share-first", 0, 1, 0.1, "curriculum: share of level 2 at first"),
 	OPT_REAL(struct rl_opts, start.last, "share-last", 0, 1, 0.5, "curriculum: largest share of level 2"),

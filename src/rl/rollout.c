@@ -298,6 +298,15 @@ static int recall(struct rolling *g)
 	return rc < 0 ? -1 : 0;
 }
 
+static void note_judge(struct rolling *g)
+{
+	size_t waiting = judge_pool_pending(g->env->pool);
+
+	g->r->looks++;
+	g->r->waiting += (int64_t)waiting;
+	g->r->idle += waiting == 0;
+}
+
 static void sample_done(void *ctx, const struct infer_result *res)
 {
 	struct rolling *g = ctx;
@@ -308,6 +317,7 @@ static void sample_done(void *ctx, const struct infer_result *res)
 	g->sampled++;
 	if (g->failed || res->finish == INFER_INTERRUPTED)
 		return;
+	note_judge(g);
 	if (keep_sample(g, s, res) || remember(g, index, res) || submit(g, index) || drain(g, 0) < 0)
 		g->failed = 1;
 	if (g->env->tick)
@@ -440,7 +450,7 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	struct rolling g = { .r = r, .env = env, .tasks = p->tasks, .which = p->which, .o = o, .count = p->count, .given = p->given, .step = step,
 			     .e = e };
 	struct infer_calls calls = { .done = sample_done, .stop = should_stop, .ctx = &g };
-	int64_t start = clock_ns();
+	int64_t start = clock_ns(), sampled_ns;
 	size_t count = p->count;
 	int rc;
 
@@ -448,8 +458,10 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	rc = prepare(&g);
 	if (!rc)
 		rc = infer_run_list(env->infer, g.requests, g.n_requests, &calls, &r->stats, e) || g.failed ? -1 : 0;
+	sampled_ns = clock_ns();
 	if (!rc && drain(&g, 1) < 0)
 		rc = -1;
+	r->wait_seconds = (double)(clock_ns() - sampled_ns) / 1e9;
 	if (!rc && stop_requested())
 		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
 	if (!rc) {
@@ -517,6 +529,10 @@ static int join_repairs(struct rollout *r, const struct repair *x, struct rollou
 		if (next->samples.v[k].finish != INFER_REFUSED && turn_join(&r->samples.v[x->sample[k]], &next->samples.v[k], e))
 			return -1;
 	r->stats.tokens += next->stats.tokens;
+	r->looks += next->looks;
+	r->waiting += next->waiting;
+	r->idle += next->idle;
+	r->wait_seconds += next->wait_seconds;
 	return 0;
 }
 

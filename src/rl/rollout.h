@@ -41,6 +41,8 @@ struct rollout {
 	struct { struct rolled *v; size_t n, cap; } samples;   /* by task, then number */
 	struct infer_stats stats;
 	double seconds;
+	int64_t looks, waiting, idle;    /* whenever a sample ended: candidates before the judge, moments with none */
+	double wait_seconds;             /* all was sampled, verdicts were missing */
 };
 
 struct rollout_env {

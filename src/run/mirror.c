@@ -185,7 +185,7 @@ static int take_state(struct taking *t)
 {
 	if (!path_join(&t->aside, t->run, aside_name))
 		return err_nomem(t->e);
-	return file_remove_tree(t->aside.p, t->e) || file_mkdirs(t->aside.p, t->e) || take_checkpoints(t) || take_store(t) || take_if_there(t, "config.yaml") ||
+	return file_remove_tree(t->aside.p, t->e) || file_mkdirs(t->aside.p, t->e) || take_checkpoints(t) || take_store(t) || take_if_there(t, "rl_start.safetensors") || take_if_there(t, "config.yaml") ||
 	       take_if_there(t, "metrics.jsonl") || take_if_there(t, "spent.json") || take_folder(t, "data", 1) || take_folder(t, "outputs", 0) ||
 	       take_folder(t, "logs", 0) || take_if_there(t, "report.html") ? -1 : 0;
 }

@@ -157,6 +157,21 @@ static int add_word(struct pipeline *p, struct opt_list *l, const char *word, st
 	return 0;
 }
 
+/* Looks during training are at what prepare held back. */
+static void connect_looks(struct pipeline *p)
+{
+	int held = has_stage(p, PIPELINE_prepare) && p->prepare.validation > 0;
+
+	for (int i = 0; i < 2 && held; i++) {
+		struct train_args *t = i ? &p->rl : &p->sft;
+
+		if (t->look.every && !t->look.tasks)
+			t->look.tasks = in_data(p, "tasks_validation.jsonl");
+		if (t->look.every && !t->sft.validation)
+			t->sft.validation = in_data(p, "sft_validation.jsonl");
+	}
+}
+
 /* Where the configuration leaves it open, a stage reads what prepare writes; tasks that evaluation
  * is given are kept out of that. */
 static int connect(struct pipeline *p, struct err *e)
@@ -173,6 +188,7 @@ static int connect(struct pipeline *p, struct err *e)
 		p->rl.rl.tasks = in_data(p, "tasks_train.jsonl");
 	if (!p->eval.eval.tasks && has_stage(p, PIPELINE_prepare))
 		p->eval.eval.tasks = in_data(p, p->prepare.test > 0 ? "tasks_test.jsonl" : "tasks_validation.jsonl");
+	connect_looks(p);
 	p->sft.out = p->rl.out = p->eval.run = p->out;
 	return 0;
 }

@@ -125,7 +125,7 @@ static int do_sft(struct running *r)
 static int do_rl(struct running *r)
 {
 	struct train_args *t = &r->p->rl;
-	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge,
+	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge, .look = &t->look,
 				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
 	int rc = is_trained(r, PIPELINE_rl, "rl_final");
 

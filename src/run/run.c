@@ -152,7 +152,9 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows, struct sft_result *r, struct err *e)
 {
 	struct sft_opts o = a->sft;
-	int style;
+	struct rollout_opts sample = a->sample;
+	struct look look = { .pool = NULL };
+	int style, rc;
 
 	o.out = v->out;
 	o.seed = v->seed;
@@ -160,11 +162,15 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 		return -1;
 	style = a->draws.levels.n ? (int)rows->style : prompt_style_of_data(o.data.v[0]);
 	o.policy.prompt_style = style < 0 ? NULL : prompt_style_name((enum prompt_style)style);
+	sample.seed = v->seed;
+	sample.style = style < 0 ? prompt_style_choose(sample.style, a->policy.adapter, a->policy.model) : (enum prompt_style)style;
 	o.policy.trainer.apart = !o.pack;
 	o.policy.trainer.par = v->par;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	return sft_run(v->dev, v->store, &o, r, e);
+	rc = v->store && look_open(&look, &a->look, &a->judge, &sample, &o.look, e) ? -1 : sft_run(v->dev, v->store, &o, r, e);
+	look_close(&look);
+	return rc;
 }
 
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
@@ -229,6 +235,7 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	struct buf from = BUF_INIT;
 	struct rl_opts o;
 	struct rl_result r;
+	struct look look = { .pool = NULL };
 	int rc;
 
 	if (rl_options(&o, v, a, e))
@@ -242,7 +249,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 			start_from(&o, a->policy, buf_cstr(&from));
 		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
 		o.policy.prompt_style = prompt_style_name(o.rollout.style);
-		rc = rl_run(v->dev, v->store, &o, &r, e);
+		rc = v->store && look_open(&look, a->look, a->judge, &o.rollout, &o.look, e) ? -1 : rl_run(v->dev, v->store, &o, &r, e);
+		look_close(&look);
 	}
 	if (!rc) {
 		*done = r.done;

@@ -5,6 +5,7 @@
 #include "data/draws.h"
 #include "eval/eval_args.h"
 #include "rl/rl.h"
+#include "run/look.h"
 #include "train/train_args.h"
 #include "verify/judge_args.h"
 #include "web/report.h"
@@ -17,6 +18,7 @@ struct train_args {
 	struct draws_opts draws;
 	struct rl_opts rl;
 	struct rollout_opts sample;
+	struct look_args look;
 	struct judge_args judge;
 };
 

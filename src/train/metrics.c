@@ -66,9 +66,12 @@ void metrics_close(struct metrics *m)
 	m->jsonl = m->events = NULL;
 }
 
-static void json_extra(struct jw *w, const struct metric *extra, size_t n)
+/* `clock`: those that depend on it too. */
+static void json_extra(struct jw *w, const struct metric *extra, size_t n, int clock)
 {
 	for (size_t i = 0; i < n; i++) {
+		if (extra[i].clock && !clock)
+			continue;
 		jw_key(w, extra[i].name);
 		jw_real(w, extra[i].value);
 	}
@@ -88,7 +91,7 @@ static int write_line(struct metrics *m, const struct store_step *t, const struc
 	jw_key(&w, "grad_norm"), jw_real(&w, t->grad_norm);
 	jw_key(&w, "tokens"), jw_int(&w, t->tokens);
 	jw_key(&w, "seconds"), jw_real(&w, seconds);
-	json_extra(&w, extra, n);
+	json_extra(&w, extra, n, 1);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
 	rc = buf_check(&line, e) ? -1 : file_append(m->jsonl, buf_str(&line), 0, e);
@@ -99,7 +102,8 @@ static int write_line(struct metrics *m, const struct store_step *t, const struc
 static int write_events(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e)
 {
 	struct buf out = BUF_INIT;
-	const struct metric fixed[] = { { "loss", t->loss }, { "lr", t->lr }, { "grad_norm", t->grad_norm } };
+	const struct metric fixed[] = { { .name = "loss", .value = t->loss }, { .name = "lr", .value = t->lr },
+				       { .name = "grad_norm", .value = t->grad_norm } };
 	int rc;
 
 	if (!file_exists(m->events))
@@ -125,7 +129,7 @@ int metrics_step(struct metrics *m, const struct store_step *t, const struct met
 	int rc;
 
 	jw_begin(&w, '{');
-	json_extra(&w, extra, n);
+	json_extra(&w, extra, n, 0);
 	jw_end(&w, '}');
 	row.extra = buf_str(&json);
 	rc = write_line(m, t, extra, n, (double)(now - m->last_ns) / 1e9, e) || write_events(m, t, extra, n, e) ||

@@ -14,7 +14,8 @@ struct metrics {
 	int64_t last_ns;
 };
 
-struct metric { const char *name; double value; };
+/* `clock`: depends on the machine's speed, for the files alone. */
+struct metric { const char *name; double value; int clock; };
 
 /* `dir` is the run folder. Lines of `stage` after `step` are dropped from metrics.jsonl. */
 int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e);

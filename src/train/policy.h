@@ -30,6 +30,14 @@ struct policy {
 	char *base, *tok_dir, *prompt_style;
 };
 
+/* A look at the policy every so many steps: shares of correct answers and mean reward on tasks that are not
+ * trained on. Same policy, same answer. */
+struct train_look {
+	int64_t every;                 /* 0: never */
+	int (*eval)(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e);
+	void *ctx;
+};
+
 /* Options that contradict each other or name nothing, before anything is opened. */
 int policy_check(const struct policy_opts *o, struct err *e);
 /* Opens everything; with `resume` (a checkpoint folder) parameters and optimizer state come

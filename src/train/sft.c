@@ -25,6 +25,7 @@ struct sft {
 	int64_t saved;                 /* step of the newest checkpoint, there or being written; -1: none */
 	int per_step;
 	struct train_seq *seq;
+	struct dataset validation;     /* rows that are not trained on */
 	struct store *store;           /* of the process that writes; NULL: another one does */
 	struct par *par;
 	int64_t tokens, started_ns;    /* of this process, for the rate shown */
@@ -54,23 +55,85 @@ static int save_last(struct sft *s, struct err *e)
 	return save_step(s, e) || (s->store && saver_wait(s->saver, e)) ? -1 : 0;
 }
 
+/* --- looks ------------------------------------------------------------------------------------------- */
+
+enum { LOOKS = 3, VALIDATION_MOST = 256 };
+
+/* The process that writes looks for all. */
+static int is_look(const struct sft *s)
+{
+	int64_t every = s->o->look.every;
+
+	return s->store && every && (s->step % every == 0 || s->step == s->total);
+}
+
+/* Mean loss of a token of the validation rows, as they are weighted in training. */
+static int validation_loss(struct sft *s, double *loss, struct err *e)
+{
+	const struct dataset *d = &s->validation;
+	float *logp = mem_array((size_t)s->o->max_length + 1, sizeof *logp);
+	double sum = 0.0, weight = 0.0;
+	int rc = logp ? 0 : err_nomem(e);
+
+	for (size_t i = 0; i < d->seqs.n && i < VALIDATION_MOST && !rc; i++) {
+		const struct dataset_seq *q = &d->seqs.v[i];
+		const float *w = d->weights.v + q->at;
+		struct train_seq seq = { .tokens = d->tokens.v + q->at, .weight = w, .n = q->n };
+
+		rc = trainer_logprobs(s->p.trainer, &seq, 1, &logp, NULL, e);
+		for (int k = 1; k < q->n && !rc; k++) {
+			sum -= (double)w[k] * logp[k];
+			weight += w[k];
+		}
+	}
+	*loss = weight > 0 ? sum / weight : 0.0;
+	mem_free(logp);
+	return rc;
+}
+
+static int look(struct sft *s, struct metric *out, size_t *n, struct err *e)
+{
+	double loss, correct, reward;
+
+	if (s->validation.seqs.n) {
+		if (validation_loss(s, &loss, e))
+			return -1;
+		out[(*n)++] = (struct metric){ .name = "validation_loss", .value = loss };
+	}
+	if (s->o->look.eval) {
+		if (s->o->look.eval(s->o->look.ctx, &s->p, &correct, &reward, e))
+			return -1;
+		out[(*n)++] = (struct metric){ .name = "eval_correct", .value = correct };
+		out[(*n)++] = (struct metric){ .name = "eval_reward", .value = reward };
+	}
+	return 0;
+}
+
+/* --- steps --------------------------------------------------------------------------------------------- */
+
 static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 {
 	struct train_report rep;
 	struct store_step row;
+	struct metric extra[LOOKS + 1];
+	size_t n = 0;
+	double rate;
 
 	if (feed_step(s->feed, s->step, s->seq, e) ||
 	    trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
 		return -1;
 	s->step++;
+	if (is_look(s) && look(s, extra, &n, e))
+		return -1;
 	row = (struct store_step){ .stage = "sft", .step = s->step, .loss = rep.loss, .lr = rep.optim.lr,
 				   .grad_norm = rep.optim.grad_norm, .tokens = rep.tokens };
 	r->tokens += rep.tokens;
 	s->tokens += rep.tokens;
-	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr,
-		      (double)s->tokens / MAX((double)(clock_ns() - s->started_ns) / 1e9, 1e-9));
+	rate = (double)s->tokens / MAX((double)(clock_ns() - s->started_ns) / 1e9, 1e-9);
+	extra[n++] = (struct metric){ .name = "tokens_per_s", .value = rate, .clock = 1 };
+	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr, rate);
 	progress_add(&s->bar, 1);
-	return s->store ? metrics_step(&s->m, &row, NULL, 0, e) : 0;
+	return s->store ? metrics_step(&s->m, &row, extra, n, e) : 0;
 }
 
 static int resume_step(const char *path, int64_t *step, struct err *e)
@@ -98,7 +161,9 @@ static int open_feed(struct sft *s, struct err *e)
 	s->feed = s->tok ? feed_open(&f, s->tok, e) : NULL;
 	if (s->feed)
 		s->total = o->steps ? o->steps : MAX((int64_t)1, feed_epoch(s->feed) * o->epochs / s->per_step);
-	return s->feed ? 0 : -1;
+	if (!s->feed)
+		return -1;
+	return o->validation && o->look.every ? dataset_load(&s->validation, s->tok, o->validation, o->max_length, e) : 0;
 }
 
 /* Opens everything, at the newest checkpoint if there is one. */
@@ -191,6 +256,7 @@ int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, stru
 	metrics_close(&s.m);
 	saver_free(s.saver);
 	feed_close(s.feed);
+	dataset_release(&s.validation);
 	tok_free(s.tok);
 	policy_close(&s.p);
 	mem_free(s.checkpoints);

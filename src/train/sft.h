@@ -21,6 +21,8 @@ struct sft_opts {
 	int shuffle;
 	int64_t save_every;            /* steps; 0: only at the end */
 	int64_t save_keep;             /* checkpoints that stay */
+	const char *validation;        /* rows whose loss is measured at every look; NULL: none */
+	struct train_look look;
 	uint64_t seed;
 };
 extern const struct opt sft_opt_table[];

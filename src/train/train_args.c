@@ -38,6 +38,7 @@ const struct opt sft_opt_table[] = {
 	OPT_INT(struct sft_opts, max_length, "max-length", 8, 1 << 20, 2048, "tokens of a sequence; longer ones are cut"),
 	OPT_FLAG(struct sft_opts, pack, "pack", 1, "several sequences behind each other in one pack"),
 	OPT_FLAG(struct sft_opts, shuffle, "shuffle", 1, "another order in every epoch"),
+	OPT_STR(struct sft_opts, validation, "validation", "FILE", NULL, "rows that are not trained on: their loss, every --eval-every steps"),
 	OPT_INT(struct sft_opts, save_every, "save-every", 0, 1000000000, 50, "steps between checkpoints; 0: only at the end"),
 	OPT_INT(struct sft_opts, save_keep, "save-keep", 1, 1000000, 2, "checkpoints of a stage that stay while it runs"),
 	OPT_END

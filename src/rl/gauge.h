@@ -1,0 +1,38 @@
+/* What one watches of a step of reinforcement: see gauge.def for the list. */
+#ifndef RL_GAUGE_H
+#define RL_GAUGE_H
+
+#include "rl/rollout.h"
+#include "train/metrics.h"
+#include "train/policy.h"
+
+enum gauge {
+#define GAUGE(id, clock) GAUGE_##id,
+#include "rl/gauge.def"
+#undef GAUGE
+	GAUGES
+};
+
+/* All values of a step; those that were not taken are NAN and are left out of what is written. */
+struct gauges { double v[GAUGES]; };
+
+/* From the samples alone. */
+void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskset *tasks);
+/* Those that were taken, as metrics: out[GAUGES]; returns how many. */
+size_t gauges_metrics(const struct gauges *g, struct metric *out);
+
+/* --- how far the policy is from where it started ------------------------------------------------------ */
+
+/* The parameters that training began with, kept in a file so that a run that goes on has them too. */
+struct gauge_start {
+	char *path;
+	int every;                      /* steps; 0: never looked at */
+};
+/* Keeps the parameters as they are now, unless the file is there: it is of the same run then. */
+int gauge_start_open(struct gauge_start *s, const struct policy *p, const char *dir, int every, struct err *e);
+void gauge_start_close(struct gauge_start *s);
+/* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n` samples a task)
+ * of log p now - log p at the start: the divergence from the start, as far as these tell. */
+int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n, int longest, double *kl, struct err *e);
+
+#endif

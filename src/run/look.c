@@ -1,0 +1,58 @@
+/* Looking at a policy while it is trained: see look.h. */
+#include "run/look.h"
+
+const struct opt look_opt_table[] = {
+	OPT_INT(struct look_args, every, "eval-every", 0, 1e9, 0, "steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
+	OPT_STR(struct look_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL, "tasks for it, which are not trained on"),
+	OPT_INT(struct look_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
+	OPT_END
+};
+
+static int look(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e)
+{
+	struct look *l = ctx;
+	struct infer_opts io = { .slots = l->o.slots, .length = l->o.max_new_tokens + 1024 };
+	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok, .pool = l->pool, .judge = l->judge };
+	size_t n = l->tasks.rows.n, *which = mem_array(n, sizeof *which);
+	struct rollout r;
+	int rc = !env.infer ? -1 : !which ? err_nomem(e) : 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		which[i] = i;
+	if (!rc)
+		rc = rollout_run(&r, &env, &l->tasks, which, n, 0, &l->o, e);
+	*correct = *reward = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		*correct += r.samples.v[i].verdict.correct / (double)n;
+		*reward += r.samples.v[i].verdict.reward / (double)n;
+	}
+	if (!rc)
+		rollout_release(&r);
+	infer_free(env.infer);
+	mem_free(which);
+	return rc;
+}
+
+int look_open(struct look *l, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t, struct err *e)
+{
+	struct judge_pool_options po;
+
+	*l = (struct look){ .o = *sample };
+	*t = (struct train_look){ .every = a->every, .ctx = l };
+	if (!a->every || !a->tasks)
+		return 0;
+	l->o.n = 1;
+	if (judge_args_options(j, &l->judge, &po, e) || taskset_open(&l->tasks, a->tasks, e))
+		return -1;
+	taskset_cut(&l->tasks, (size_t)a->limit);
+	l->o.strict = l->judge.track == TRACK_STRICT;
+	l->pool = judge_pool_open(&l->judge, &po, e);
+	t->eval = look;
+	return l->pool && !taskset_keep_good(&l->tasks, l->pool, NULL, e) ? 0 : -1;
+}
+
+void look_close(struct look *l)
+{
+	judge_pool_close(l->pool);
+	taskset_close(&l->tasks);
+}

@@ -1,0 +1,27 @@
+/* Looking at a policy while it is trained (--eval-every): a few tasks, one answer each, judged. */
+#ifndef RUN_LOOK_H
+#define RUN_LOOK_H
+
+#include "data/taskset.h"
+#include "rl/rollout.h"
+#include "train/policy.h"
+#include "verify/judge_args.h"
+
+struct look_args {
+	int64_t every, limit;
+	const char *tasks;
+};
+extern const struct opt look_opt_table[];
+
+struct look {
+	struct judge_pool *pool;
+	struct judge_options judge;
+	struct taskset tasks;
+	struct rollout_opts o;
+};
+
+/* Opens tasks and judge, and sets *t; nothing where `every` is 0. `sample` says how answers are drawn. */
+int look_open(struct look *l, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t, struct err *e);
+void look_close(struct look *l);
+
+#endif
