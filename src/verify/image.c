@@ -18,11 +18,16 @@ static void put_overrides(struct buf *out, const struct host_override *ov, size_
 	}
 }
 
-static int put_value(struct buf *out, struct val v, struct err *e)
+/* Inputs: as they are packed already, or packed now. */
+static int put_value(struct buf *out, struct str already, struct val v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
-	int rc = v.kind == V_UNSET ? 0 : host_pack(v, &packed, e);
+	int rc = already.n || v.kind == V_UNSET ? 0 : host_pack(v, &packed, e);
 
+	if (already.n) {
+		bytes_put_str(out, already);
+		return 0;
+	}
 	/* What cannot leave its host is drawn by the runner, from the seed. */
 	if (!rc)
 		bytes_put_str(out, buf_str(&packed));
@@ -38,7 +43,7 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
-	return put_value(out, tr->inputs, e) || put_value(out, tr->others, e) ? -1 : 0;
+	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
 /* Where the bytes of a weight were written: sets share the tensors that they do not draw anew. */

@@ -5,6 +5,7 @@
 #include "num/num.h"
 #include "verify/cache.h"
 #include "verify/lane.h"
+#include "verify/prepared.h"
 
 struct judge {
 	struct judge_options o;
@@ -16,6 +17,7 @@ struct judge {
 	struct lane *lane;
 	char fingerprint[17];
 	uint64_t tasks;               /* made ready so far */
+	const struct prepared_store *store;
 };
 
 struct judge *judge_new(const struct judge_options *o, struct err *e)
@@ -78,6 +80,16 @@ struct tile_engine *judge_engine(struct judge *j)
 uint64_t judge_next_task(struct judge *j)
 {
 	return ++j->tasks;
+}
+
+void judge_set_store(struct judge *j, const struct prepared_store *s)
+{
+	j->store = s;
+}
+
+const struct prepared_store *judge_store(const struct judge *j)
+{
+	return j->store;
 }
 
 void judge_set_lane(struct judge *j, struct lane *l)

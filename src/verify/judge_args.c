@@ -32,6 +32,8 @@ const struct opt judge_args_table[] = {
 	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
 	OPT_REAL(struct judge_args, pool.seconds, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
+	OPT_INT(struct judge_args, task_cache_mb, "task-cache-mb", 0, 1 << 24, 2048, "disk that tasks made ready may take under $XDG_CACHE_HOME/tritonrl, "
+		"where other workers and later runs find them, in MiB; 0: none are kept"),
 	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),
 	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "another name of --precision tf32"),
@@ -49,6 +51,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	*p = a->pool;
 	o->memory = (size_t)a->memory_mb << 20;
 	p->memory = o->memory + ((size_t)4 << 30);
+	p->kept = (size_t)a->task_cache_mb << 20;
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
 		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by what tf32 rounds away");

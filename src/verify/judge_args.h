@@ -10,6 +10,7 @@ struct judge_args {
 	struct judge_pool_options pool;
 	const char *without_rule;
 	int64_t memory_mb;
+	int64_t task_cache_mb;
 	int ext[EXTS];
 	int allow_tf32;
 };

@@ -17,6 +17,7 @@ struct judge_pool_options {
 	int workers;              /* 0: one a core */
 	double seconds;           /* processor time a candidate may take, and by the clock ten times that */
 	size_t memory;            /* address space of a worker */
+	size_t kept;              /* bytes of tasks made ready that may lie on disk: shelf.h; 0: none */
 	int no_sandbox;           /* told to go without: logged, and said in every report */
 	/* Gets what dump.h describes, for each input set that a job ran on; nonzero stops the pool.
 	 * The bytes are a worker's word, not checked. NULL: nothing is dumped. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -24,13 +25,19 @@
 
 enum { NOBODY = 65534 };
 
-static int close_others(int keep, struct err *e)
+static int close_between(int from, int to)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return from <= to ? (int)syscall(SYS_close_range, from, to, 0) : 0;
+}
+
+static int close_others(const struct sandbox_options *o, struct err *e)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), also = o->also_fd > 0 ? o->also_fd : o->keep_fd;
+	int low = MIN(o->keep_fd, also), high = MAX(o->keep_fd, also);
 
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
 		return err_errno(e, "cannot open /dev/null");
-	if ((keep > 3 && syscall(SYS_close_range, 3, keep - 1, 0)) || syscall(SYS_close_range, keep + 1, ~0u, 0))
+	if (close_between(3, low - 1) || close_between(low + 1, high - 1) || close_between(high + 1, INT_MAX))
 		return err_errno(e, "cannot close descriptors");
 	return 0;
 }
@@ -183,7 +190,7 @@ static int forbid_calls(enum sandbox_role role, struct err *e)
 
 int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
-	return close_others(o->keep_fd, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) || forbid_files(e) ? -1 : 0;
+	return close_others(o, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) || forbid_files(e) ? -1 : 0;
 }
 
 /* Runners are in a domain of their own below the decider's: it can signal them, they cannot signal it. */

@@ -16,6 +16,7 @@ enum sandbox_role { SANDBOX_RUNNER, SANDBOX_DECIDER };
 
 struct sandbox_options {
 	int keep_fd;               /* the one descriptor that stays open, beside standard error */
+	int also_fd;               /* and this one; 0: none */
 	size_t address_space;      /* bytes beside those that came with the fork; 0: no limit */
 };
 

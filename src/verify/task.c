@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "host/shrink.h"
 #include "num/num.h"
 #include "interp/bind.h"
 #include "verify/choice.h"
+#include "verify/prepared.h"
 #include "verify/reach.h"
 
 /* What the sizes of a model are halved to, where it is too large. */
@@ -570,7 +572,7 @@ static int prepare(struct task *t, struct err *e)
 	return t->problem.reason == REASON_ok && !t->is_fixed ? task_check_mutants(t, e) : 0;
 }
 
-static struct task *open_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
+static struct task *make_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
 	int rc;
@@ -598,6 +600,41 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 	return t;
 }
 
+/* What is made ready faster than it is read is not kept. */
+enum { KEPT_FROM_MS = 10 };
+
+static void keep_task(const struct prepared_store *s, const char *key, const struct task *t)
+{
+	struct buf bytes = BUF_INIT;
+	struct err ignored = ERR_INIT;
+
+	if (t->parsed && !prepared_pack(t, &bytes, &ignored))
+		s->put(s->ctx, key, buf_str(&bytes));
+	buf_release(&bytes);
+}
+
+/* Taken from where tasks are kept, or made ready and kept there. */
+static struct task *open_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
+{
+	const struct prepared_store *s = judge_store(j);
+	int64_t start = clock_ns();
+	char key[PREPARED_KEY], *bytes;
+	struct task *t = NULL;
+	size_t n;
+
+	if (!s)
+		return make_task(j, source, name, size, large, e);
+	prepared_key(judge_options(j), source, size, large, key);
+	if (!s->get(s->ctx, key, &bytes, &n))
+		t = prepared_open(j, bytes, n, source, name);
+	if (t)
+		return t;
+	t = make_task(j, source, name, size, large, e);
+	if (t && clock_ns() - start > KEPT_FROM_MS * 1000000)
+		keep_task(s, key, t);
+	return t;
+}
+
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
 {
 	return open_task(j, source, name, NULL, 0, e);
@@ -621,6 +658,8 @@ void task_free(struct task *t)
 	if (t->parsed)
 		py_release(&t->module);
 	buf_release(&t->notes);
+	if (t->kept)
+		mem_free_aligned(t->kept);
 	mem_free(t->source);
 	mem_free(t->name);
 	mem_free(t);

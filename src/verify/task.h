@@ -42,6 +42,7 @@ struct task {
 	int64_t fixed[TASK_SIZES];
 	struct task_choices *choices;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
+	char *kept;                         /* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
 };
 
 /* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */

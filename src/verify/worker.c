@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "verify/dump.h"
 #include "verify/sandbox.h"
+#include "verify/shelf.h"
 #include "verify/warm.h"
 #include "verify/zygote.h"
 
@@ -35,6 +36,7 @@ struct worker {
 	uint64_t made;            /* tasks made ready so far */
 	uint64_t jobs;
 	struct zygote zygote;
+	struct shelf shelf;
 	int fd;
 	uint64_t job;             /* id of the one being judged */
 };
@@ -156,11 +158,15 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	struct verdict v;
 	int files;
 
-	if (judge_warm_up(w->judge, &v, e) || (!p->no_sandbox && sandbox_enter(&so, e)) ||
-	    zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
+	if (shelf_open(&w->shelf, p->kept, e) || judge_warm_up(w->judge, &v, e))
+		return -1;
+	so.also_fd = MAX(w->shelf.fd, 0);
+	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
 		return -1;
 	judge_set_lane(w->judge, &w->zygote.lane);
-	return p->no_sandbox ? 0 : sandbox_confine(SANDBOX_DECIDER, MAX(files, w->fd), 1, e);
+	if (w->shelf.fd >= 0)
+		judge_set_store(w->judge, &w->shelf.store);
+	return p->no_sandbox ? 0 : sandbox_confine(SANDBOX_DECIDER, MAX(files, MAX(w->fd, w->shelf.fd)) + 1, 1, e);
 }
 
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)

@@ -312,15 +312,26 @@ static int make_area(struct zygote *z, struct err *e)
 	return 0;
 }
 
+/* Nothing of the decider's is left: a runner that could write to what the decider writes to could
+ * answer in its place. */
+static void close_others(int a, int b)
+{
+	int low = MIN(a, b), high = MAX(a, b);
+
+	if (low > 3)
+		syscall(SYS_close_range, 3, low - 1, 0);
+	if (high > low + 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+}
+
 /* In the new process. Never returns. */
 static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, int sandbox, pid_t decider)
 {
 	struct ready ready = { .rc = 0 };
 
 	die_with(decider);
-	close(z->fd);
-	close(z->run_fd);
-	close(z->area_fd);
+	close_others(fd, run_fd);
 	use_up_holes();
 	if (sandbox)
 		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);

@@ -9,7 +9,7 @@ cheats=$(dirname "$0")/../cheats
 task=$cheats/tasks/add.py
 
 # without FILE: what does not depend on the clock
-timeless() { sed 's/"ms":[-0-9.e]*/"ms":0/g' "$@"; }
+timeless() { sed 's/ms":[-0-9.e]*/ms":0/g' "$@"; }
 
 rc=0; "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet >"$tmp/o" 2>&1 || rc=$?
 [ $rc = 0 ] && [ "$(wc -l <"$tmp/o")" = 1 ] || fail "a correct candidate: exit $rc, output $(cat "$tmp/o")"
