@@ -276,7 +276,8 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	struct module_obj *mod;
 	host_begin(h, &en);
 	struct unit *u = new_unit(h, m);
-	int rc = u ? host_module(h, STR("__main__"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	/* Judged programs are imported, not run. */
+	int rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;

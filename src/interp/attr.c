@@ -226,8 +226,19 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 	return common_attr(h, v, name, out);
 }
 
+/* What objects of our triton keep for themselves: how an autotuner chooses here is nothing to a program. */
+static int is_inside(const struct host *h, struct val v, const struct str_obj *name)
+{
+	if (name->p[0] != '_' || name->p[1] == '_' || v.kind != V_OBJECT || !h->frame || h->frame->mod->trusted)
+		return 0;
+	const struct module_obj *m = v.u.o->cls->mod;
+	return m && m->trusted && !strncmp(m->name->p, "triton", 6);
+}
+
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
+	if (is_inside(h, v, name))
+		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
 	int found = attr_generic(h, v, name, out);
 	if (found > 0)
 		return 1;

@@ -397,6 +397,9 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 	return mag_to_val(h, m, out);
 }
 
+/* Decimal digits that CPython converts unless it is told otherwise. */
+enum { DIGITS_MOST = 4300 };
+
 void big_format(struct host *h, struct val v, int base, struct buf *out)
 {
 	uint32_t s[2];
@@ -409,6 +412,8 @@ void big_format(struct host *h, struct val v, int base, struct buf *out)
 		buf_addc(&digits, '0');
 	while (w.n)
 		buf_addc(&digits, "0123456789abcdef"[mag_div_small(&w, (uint32_t)base)]);
+	if (base == 10 && digits.n > DIGITS_MOST)
+		host_fatal(h, REASON_value_error, "ValueError: Exceeds the limit (%d digits) for integer string conversion", DIGITS_MOST);
 	if (m.neg)
 		buf_addc(out, '-');
 	for (size_t i = digits.n; i-- > 0;)

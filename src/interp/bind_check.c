@@ -103,13 +103,13 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 	for (size_t i = 0; i < s->n; i++)
 		if ((int)i != s->index)
 			note_value(&c, a[i], takes_scalars(&s->p[i], flags), 0);
-	if (s->index >= 0 && a[0].kind == V_TENSOR && check_index(h, a[0].u.t, a[s->index]))
+	if (s->index >= 0 && !h->o.may_mix && a[0].kind == V_TENSOR && check_index(h, a[0].u.t, a[s->index]))
 		return -1;
 	h->torch.call_device = c.device;
 	h->torch.call_grad = c.grad && h->torch.grad_enabled;
 	if (s->device >= 0 && a[s->device].kind == V_DEVICE)
 		h->torch.call_device = (enum host_device)a[s->device].aux;
-	if (c.mixed && flags & moves && !(flags & BIND_ANY_DEVICE))
+	if (c.mixed && flags & moves && !(flags & BIND_ANY_DEVICE) && !h->o.may_mix)
 		return check_devices(h, &c);
 	for (size_t i = 0; flags & moves && i < s->n; i++)
 		if (a[i].kind == V_TENSOR && burn_expanded(h, &a[i].u.t->t))

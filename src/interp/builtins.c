@@ -30,7 +30,9 @@ static int b_print(struct bind *b)
 	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
 		if (i)
 			buf_addstr(&line, sep.kind == V_STR ? val_text(sep) : STR(" "));
+		h->did.printing++;
 		rc = val_to_str(h, b->a[0].u.seq->v[i], &line);
+		h->did.printing--;
 	}
 	buf_addstr(&line, end.kind == V_STR ? val_text(end) : STR("\n"));
 	if (!rc && h->did.printed.n < PRINT_LIMIT)
@@ -63,9 +65,21 @@ static int b_str(struct bind *b)
 	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
 }
 
+static int b_ascii(struct bind *b)
+{
+	if (b_repr(b))
+		return -1;
+	for (size_t i = 0; i < b->out.u.s->n; i++)
+		if ((unsigned char)b->out.u.s->p[i] > 127)
+			return bind_unsupported(b, "ascii() of text beyond ASCII");
+	return 0;
+}
+
 static int b_bytes(struct bind *b)
 {
-	return val_bytes(b->h, b->a[1].kind == V_STR || b->a[1].kind == V_BYTES ? val_text(b->a[1]) : STR(""), &b->out);
+	if (b->a[1].kind != V_UNSET && b->a[1].kind != V_STR && b->a[1].kind != V_BYTES)
+		return bind_unsupported(b, "bytes() of anything but text");
+	return val_bytes(b->h, b->a[1].kind == V_UNSET ? STR("") : val_text(b->a[1]), &b->out);
 }
 
 static int b_format(struct bind *b)
@@ -85,6 +99,8 @@ static int b_chr(struct bind *b)
 		return -1;
 	if (c < 0 || c > 0x10ffff)
 		return bind_raise(b, EXC_ValueError, "chr() arg not in range(0x110000)");
+	if (c >= 0xd800 && c < 0xe000)
+		return bind_unsupported(b, "halves of surrogate pairs");
 	int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	for (int i = n - 1; i > 0; i--, c >>= 6)
 		t[i] = (char)(0x80 | (c & 0x3f));
@@ -250,8 +266,21 @@ static int b_abs(struct bind *b)
 	return found > 0 ? 0 : found < 0 ? -1 : bind_raise(b, EXC_TypeError, "bad operand type for abs(): '%s'", val_type_name(b->h, v));
 }
 
+/* To a multiple of 10 ** -digits, the even one of two that are as near. Powers of ten up to here are doubles, so the remainder is exact. */
+static int round_to_tens(struct bind *b, double x, int64_t digits)
+{
+	enum { EXACT_POWER = 22 };
+	double p = pow(10, (double)-digits), rest = fmod(x, p), low = x - rest;
+	if (digits < -EXACT_POWER)
+		return bind_unsupported(b, "round() of a float to such tens");
+	int up = fabs(rest) * 2 > p || (fabs(rest) * 2 == p && fmod(low / p, 2) != 0);
+	b->out = val_float(up ? low + copysign(p, x) : low);
+	return 0;
+}
+
 static int b_round(struct bind *b)
 {
+	enum { DBL_MAX_DIGITS = 323 };           /* beyond, no double has any */
 	struct val v = b->a[0];
 	int64_t digits = 0;
 	if (bind_given(b, 1) && bind_int(b, 1, &digits))
@@ -287,16 +316,13 @@ static int b_round(struct bind *b)
 		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
 	}
 	struct buf t = BUF_INIT;
-	if (digits > 300 || !isfinite(v.u.f)) {
+	if (digits < 0 && isfinite(v.u.f))
+		return round_to_tens(b, v.u.f, digits);
+	if (digits > DBL_MAX_DIGITS || !isfinite(v.u.f)) {
 		b->out = v;
-	} else if (digits < -300) {
-		b->out = val_float(0);
-	} else if (digits >= 0) {
+	} else {
 		buf_addf(&t, "%.*f", (int)digits, v.u.f);     /* correctly rounded from the exact value */
 		b->out = val_float(strtod(buf_cstr(&t), NULL));
-	} else {
-		double p = pow(10, (double)-digits);
-		b->out = val_float(nearbyint(v.u.f / p) * p);
 	}
 	buf_release(&t);
 	return 0;
@@ -386,7 +412,7 @@ static int b_set(struct bind *b)
 {
 	if (val_set(b->h, &b->out))
 		return -1;
-	return b->a[1].kind == V_UNSET ? 0 : host_each(b->h, b->a[1], add_to_set, b);
+	return b->a[1].kind == V_UNSET ? 0 : host_each_any(b->h, b->a[1], add_to_set, b);
 }
 
 static int b_frozenset(struct bind *b)
@@ -608,7 +634,7 @@ static int any_all(struct bind *b, int stop_at)
 {
 	struct val it, v;
 	int more;
-	if (host_iter(b->h, b->a[0], &it))
+	if (host_iter_any(b->h, b->a[0], &it))
 		return -1;
 	b->out = val_bool(!stop_at);
 	while ((more = host_next(b->h, it, &v)) > 0) {
@@ -634,7 +660,7 @@ static int best_of(struct bind *b, enum py_op op)
 	const char *name = op == PY_OP_Lt ? "min" : "max";
 	if (items.u.seq->n == 0)
 		return bind_raise(b, EXC_TypeError, "%s expected at least 1 argument, got 0", name);
-	if (host_iter(b->h, items.u.seq->n == 1 ? items.u.seq->v[0] : items, &it))
+	if ((fn.kind == V_NONE ? host_iter_any : host_iter)(b->h, items.u.seq->n == 1 ? items.u.seq->v[0] : items, &it))
 		return -1;
 	while ((more = host_next(b->h, it, &v)) > 0) {
 		key = v;
@@ -664,7 +690,7 @@ static int b_max(struct bind *b) { return best_of(b, PY_OP_Gt); }
 static int b_sorted(struct bind *b)
 {
 	int reverse;
-	if (bind_bool(b, 2, &reverse) || host_to_list(b->h, b->a[0], &b->out))
+	if (bind_bool(b, 2, &reverse) || host_to_sortable(b->h, b->a[0], &b->out))
 		return -1;
 	return list_sort(b->h, b->out, b->a[1], reverse);
 }
@@ -695,18 +721,44 @@ static struct str_obj *name_arg(struct bind *b, size_t i)
 	return NULL;
 }
 
+/* __NAME__, or a name that an nn.Module keeps for itself. */
+static int is_inherited(struct host *h, struct val v, struct str name)
+{
+	struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
+	if (str_starts(name, "__") && str_ends(name, "__"))
+		return 1;
+	return c && h->type.nn_module && class_is_sub(c, h->type.nn_module) && str_starts(name, "_");
+}
+
+static int is_programs_own(struct val v)
+{
+	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod : v.kind == V_FUNC ? v.u.fn->mod :
+		v.kind == V_MODULE ? v.u.mod : NULL;
+	return m && !m->trusted;
+}
+
+/* An attribute may be missing here that is there in the real thing: only of its own objects may a program ask whether they have one.
+ * Of what those inherit, too, we lack some that are not public. 1, 0: it is missing, -1. */
+static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
+{
+	int found = attr_get(b->h, b->a[0], name, out);
+	if (found > 0)
+		return 1;
+	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
+		return -1;
+	host_exc_clear(b->h);
+	if (is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
+		return 0;
+	return host_varies(b->h, "whether what is not the program's own has an attribute");
+}
+
 static int b_hasattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
 	struct val v;
-	int found = name ? attr_get(b->h, b->a[0], name, &v) : -1;
-	if (found < 0) {
-		if (!host_exc_is(b->h, EXC_AttributeError))
-			return -1;
-		host_exc_clear(b->h);
-	}
+	int found = name ? has_attr(b, name, &v) : -1;
 	b->out = val_bool(found > 0);
-	return 0;
+	return found < 0 ? -1 : 0;
 }
 
 static int b_getattr(struct bind *b)
@@ -716,14 +768,10 @@ static int b_getattr(struct bind *b)
 		return -1;
 	if (b->a[2].kind == V_UNSET)
 		return attr_load(b->h, b->a[0], name, &b->out);
-	int found = attr_get(b->h, b->a[0], name, &b->out);
-	if (found > 0)
-		return 0;
-	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
-		return -1;
-	host_exc_clear(b->h);
-	b->out = b->a[2];
-	return 0;
+	int found = has_attr(b, name, &b->out);
+	if (!found)
+		b->out = b->a[2];
+	return found < 0 ? -1 : 0;
 }
 
 static int b_setattr(struct bind *b)
@@ -746,15 +794,51 @@ static int b_callable(struct bind *b)
 	return 0;
 }
 
+/* CPython's hash of a whole number: its remainder by a prime, and never -1. */
+static int64_t hash_whole(int64_t x)
+{
+	const int64_t prime = ((int64_t)1 << 61) - 1;
+	int64_t r = x % prime;
+	return r == -1 ? -2 : r;
+}
+
+/* CPython's hash of whole numbers and tuples of them (its xxHash of the members). 1: it is another in every process (texts), or an
+ * address (objects), or not known here. */
+static int plain_hash(struct val v, int depth, int64_t *out)
+{
+	const uint64_t p1 = 11400714785074694791u, p2 = 14029467366897019727u, p5 = 2870177450012600261u;
+	uint64_t acc = p5;
+	int64_t lane;
+	if (v.kind == V_INT || v.kind == V_BOOL || (v.kind == V_FLOAT && fabs(v.u.f) < 9e18 && v.u.f == floor(v.u.f))) {
+		*out = hash_whole(v.kind == V_FLOAT ? (int64_t)v.u.f : v.u.i);
+		return 0;
+	}
+	if (v.kind != V_TUPLE || !depth)
+		return 1;
+	for (size_t i = 0; i < v.u.seq->n; i++) {
+		if (plain_hash(v.u.seq->v[i], depth - 1, &lane))
+			return 1;
+		acc += (uint64_t)lane * p2;
+		acc = (acc << 31 | acc >> 33) * p1;
+	}
+	acc += v.u.seq->n ^ (p5 ^ 3527539u);
+	*out = acc == UINT64_MAX ? 1546275796 : (int64_t)acc;
+	return 0;
+}
+
 static int b_hash(struct bind *b)
 {
+	enum { DEEPEST = 8 };
+	int64_t plain;
 	uint64_t x;
 	if (val_hash(b->h, b->a[0], &x))
 		return -1;
-	struct val v = b->a[0];
-	int whole = v.kind == V_FLOAT && fabs(v.u.f) < 9e18 && v.u.f == floor(v.u.f);
-	b->out = v.kind == V_INT || v.kind == V_BOOL ? val_int(v.u.i) : whole ? val_int((int64_t)v.u.f) : val_int((int64_t)(x >> 1));
-	return 0;
+	if (!plain_hash(b->a[0], DEEPEST, &plain)) {
+		b->out = val_int(plain);
+		return 0;
+	}
+	b->out = val_int((int64_t)(x >> 1));
+	return host_varies(b->h, "the hash of this");
 }
 
 static int b_id(struct bind *b)
@@ -879,7 +963,7 @@ static int t_mro(struct bind *b)
 const struct bind_row builtin_rows[] = {
 	{ "builtins.print", "*values, sep=' ', end='\n', file=None, flush=False", b_print, 0 },
 	{ "builtins.repr", "obj, /", b_repr, 0 },
-	{ "builtins.ascii", "obj, /", b_repr, 0 },
+	{ "builtins.ascii", "obj, /", b_ascii, 0 },
 	{ "builtins.format", "value, format_spec='', /", b_format, 0 },
 	{ "builtins.chr", "i, /", b_chr, 0 },
 	{ "builtins.ord", "c, /", b_ord, 0 },

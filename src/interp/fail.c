@@ -45,6 +45,13 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	return diag_set(&h->fail.diag, r, line, col, "%s", text);
 }
 
+int host_varies(struct host *h, const char *what)
+{
+	if (!h->frame || h->frame->mod->trusted || h->did.printing || h->o.may_vary)
+		return 0;
+	return host_fatal(h, REASON_unsupported, "%s is not the same wherever Python runs", what);
+}
+
 int host_may_change(struct host *h, struct val v)
 {
 	int old;

@@ -19,6 +19,10 @@ int host_out_of_fuel(struct host *h);
 static inline int host_step(struct host *h) { return --h->lim.fuel < 0 ? host_out_of_fuel(h) : 0; }
 int host_burn(struct host *h, int64_t steps);
 
+/* Programs may not ask for what differs from one run of CPython to the next, or with who runs it: the order of a set,
+ * addresses, identities of equal values. 0 where our own library asks, or the answer is only printed; else -1. */
+int host_varies(struct host *h, const char *what);
+
 /* Before program code changes an object: 0, or -1 where it is sealed. */
 int host_may_change(struct host *h, struct val v);
 int host_may_set(struct host *h, struct val v);          /* the same for its attributes */

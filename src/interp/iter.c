@@ -108,7 +108,7 @@ static int iter_object(struct host *h, struct val v, struct val *out)
 	return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "'%s' object is not iterable", val_type_name(h, v));
 }
 
-int host_iter(struct host *h, struct val v, struct val *out)
+int host_iter_any(struct host *h, struct val v, struct val *out)
 {
 	int rc = 0;
 	if (V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native && v.kind != V_OBJECT) {
@@ -136,17 +136,22 @@ int host_iter(struct host *h, struct val v, struct val *out)
 	}
 }
 
+int host_iter(struct host *h, struct val v, struct val *out)
+{
+	if (v.kind == V_SET && v.u.d->live > 1 && host_varies(h, "the order of a set"))
+		return -1;
+	return host_iter_any(h, v, out);
+}
+
 int host_next(struct host *h, struct val it, struct val *out)
 {
 	return host_may_change(h, it) ? -1 : it.u.iter->next(h, it.u.iter, out);
 }
 
-int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx)
+static int each_of(struct host *h, struct val it, int (*fn)(void *ctx, struct val item), void *ctx)
 {
-	struct val it, item;
+	struct val item;
 	int more;
-	if (host_iter(h, v, &it))
-		return -1;
 	size_t mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
 		int rc = host_step(h) ? -1 : fn(ctx, item);
@@ -155,6 +160,18 @@ int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item
 			return rc;
 	}
 	return more;
+}
+
+int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx)
+{
+	struct val it;
+	return host_iter(h, v, &it) ? -1 : each_of(h, it, fn, ctx);
+}
+
+int host_each_any(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx)
+{
+	struct val it;
+	return host_iter_any(h, v, &it) ? -1 : each_of(h, it, fn, ctx);
 }
 
 struct list_sink { struct host *h; struct val list; };
@@ -172,6 +189,17 @@ int list_extend(struct host *h, struct val list, struct val from)
 	if (from.kind == V_LIST && from.u.o == list.u.o && val_list(h, from.u.seq->v, from.u.seq->n, &copy))
 		return -1;
 	return host_each(h, copy, append, &sink);
+}
+
+int host_to_sortable(struct host *h, struct val v, struct val *out)
+{
+	struct list_sink sink = { .h = h };
+	if (v.kind != V_SET)
+		return host_to_list(h, v, out);
+	if (val_list(h, NULL, 0, out))
+		return -1;
+	sink.list = *out;
+	return host_each_any(h, v, append, &sink);
 }
 
 int host_to_list(struct host *h, struct val v, struct val *out)

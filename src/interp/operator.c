@@ -39,6 +39,8 @@ static int seq_repeat(struct host *h, struct val s, struct val n, struct val *ou
 			val_keep(s.u.seq->v[k]);
 			out->u.seq->v[out->u.seq->n++] = s.u.seq->v[k];
 		}
+	if (s.kind == V_TUPLE && s.u.o->cls == h->type.size_class)
+		out->u.o->cls = h->type.size_class;
 	return 0;
 }
 
@@ -67,7 +69,7 @@ static int seq_concat(struct host *h, struct val a, struct val b, struct val *ou
 	for (size_t i = 0; i < y->n; i++)
 		if (list_append(h, *out, y->v[i]))
 			return -1;
-	if (a.kind == V_TUPLE && a.u.o->cls == h->type.size_class && b.u.o->cls == h->type.size_class)
+	if (a.kind == V_TUPLE && (a.u.o->cls == h->type.size_class || b.u.o->cls == h->type.size_class))
 		out->u.o->cls = h->type.size_class;
 	return 0;
 }

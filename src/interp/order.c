@@ -156,6 +156,21 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 	return 0;
 }
 
+/* Whether two equal numbers, texts or tuples are one object is up to CPython's compiler and caches. Small integers are. */
+static int is_vague(struct val a, struct val b)
+{
+	enum { CACHED_LEAST = -5, CACHED_MOST = 256 };
+	if (a.kind != b.kind)
+		return 0;
+	switch (a.kind) {
+	case V_INT: return a.u.i == b.u.i && (a.u.i < CACHED_LEAST || a.u.i > CACHED_MOST);
+	case V_FLOAT: case V_STR: case V_BYTES: return is_same(a, b) || a.kind == V_BYTES;
+	case V_BIG: return 1;
+	case V_TUPLE: return a.u.o != b.u.o && a.u.seq->n == b.u.seq->n;
+	default: return 0;
+	}
+}
+
 static int try_compare(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
 {
 	struct class_obj *where = NULL;
@@ -200,8 +215,9 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 {
 	int rc;
 	switch (op) {
-	case PY_OP_Is: *out = val_bool(is_same(a, b)); return 0;
-	case PY_OP_IsNot: *out = val_bool(!is_same(a, b)); return 0;
+	case PY_OP_Is: case PY_OP_IsNot:
+		*out = val_bool(is_same(a, b) == (op == PY_OP_Is));
+		return is_vague(a, b) ? host_varies(h, "whether equal values are one object") : 0;
 	case PY_OP_In: case PY_OP_NotIn:
 		rc = op_contains(h, b, a);
 		*out = val_bool(rc == (op == PY_OP_In));

@@ -29,6 +29,9 @@ struct host_options {
 	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
 	int config, tune;
 	const char *gpu;            /* of tile/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
+	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
+	 * devices may meet. */
+	int may_vary, may_mix;
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */

@@ -409,6 +409,8 @@ static int s_remove(struct bind *b)
 
 static int s_pop(struct bind *b)
 {
+	if (b->a[0].u.d->live > 1 && host_varies(b->h, "the order of a set"))
+		return -1;
 	size_t at = 0;
 	struct dict_entry *e = dict_next(b->a[0].u.d, &at);
 	if (!e)

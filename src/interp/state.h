@@ -67,6 +67,7 @@ struct host_types {
 /* What the program did: host.h gives it out. */
 struct host_record {
 	struct buf printed;
+	int printing;                  /* inside print: nobody reads the text */
 	struct { struct host_op *v; size_t n, cap; } ops;
 	struct { struct host_launch *v; size_t n, cap; } launches;
 	int64_t reads;                 /* values of tensors that became Python numbers, weighted, where compute is watched */

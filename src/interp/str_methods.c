@@ -21,14 +21,28 @@ static int give(struct bind *b, struct buf *t)
 
 static struct str self(const struct bind *b) { return val_text(b->a[0]); }
 
+/* Letters and spaces beyond ASCII are matters of Unicode's tables. */
+static int only_ascii(struct bind *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] > 127)
+			return bind_unsupported(b, "letters and spaces beyond ASCII");
+	return 0;
+}
+
+/* What Python takes for a space: the separators of ASCII as well. */
+static int is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
+
 /* --- case ------------------------------------------------------------------------------------------- */
 
 static int map_case(struct bind *b, int (*fn)(int))
 {
 	struct buf t = BUF_INIT;
 	struct str s = self(b);
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n; i++)
-		buf_addc(&t, (char)((unsigned char)s.p[i] < 128 ? fn((unsigned char)s.p[i]) : s.p[i]));
+		buf_addc(&t, (char)fn((unsigned char)s.p[i]));
 	return give(b, &t);
 }
 
@@ -41,6 +55,8 @@ static int s_capitalize(struct bind *b)
 {
 	struct buf t = BUF_INIT;
 	struct str s = self(b);
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n; i++)
 		buf_addc(&t, (char)(i ? tolower((unsigned char)s.p[i]) : toupper((unsigned char)s.p[i])));
 	return give(b, &t);
@@ -51,10 +67,12 @@ static int s_title(struct bind *b)
 	struct buf t = BUF_INIT;
 	struct str s = self(b);
 	int in_word = 0;
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
 		buf_addc(&t, (char)(in_word ? tolower(c) : toupper(c)));
-		in_word = isalpha(c) || c > 127;
+		in_word = isalpha(c);
 	}
 	return give(b, &t);
 }
@@ -63,6 +81,8 @@ static int test_all(struct bind *b, int (*fn)(int))
 {
 	struct str s = self(b);
 	int yes = s.n > 0;
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n && yes; i++)
 		yes = fn((unsigned char)s.p[i]) != 0;
 	b->out = val_bool(yes);
@@ -72,12 +92,14 @@ static int test_all(struct bind *b, int (*fn)(int))
 static int s_isdigit(struct bind *b) { return test_all(b, isdigit); }
 static int s_isalpha(struct bind *b) { return test_all(b, isalpha); }
 static int s_isalnum(struct bind *b) { return test_all(b, isalnum); }
-static int s_isspace(struct bind *b) { return test_all(b, isspace); }
+static int s_isspace(struct bind *b) { return test_all(b, is_space); }
 
 static int s_has_case(struct bind *b, int upper)
 {
 	struct str s = self(b);
 	int any = 0, bad = 0;
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n; i++) {
 		any |= upper ? isupper((unsigned char)s.p[i]) : islower((unsigned char)s.p[i]);
 		bad |= upper ? islower((unsigned char)s.p[i]) : isupper((unsigned char)s.p[i]);
@@ -93,8 +115,10 @@ static int s_isidentifier(struct bind *b)
 {
 	struct str s = self(b);
 	int yes = s.n && !isdigit((unsigned char)s.p[0]);
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n && yes; i++)
-		yes = isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || (unsigned char)s.p[i] > 127;
+		yes = isalnum((unsigned char)s.p[i]) || s.p[i] == '_';
 	b->out = val_bool(yes);
 	return 0;
 }
@@ -105,12 +129,14 @@ static int is_stripped(char c, const struct val *chars)
 {
 	if (chars->kind == V_STR)
 		return memchr(chars->u.s->p, c, chars->u.s->n) != NULL;
-	return isspace((unsigned char)c);
+	return is_space((unsigned char)c);
 }
 
 static int strip(struct bind *b, int left, int right)
 {
 	struct str s = self(b);
+	if (only_ascii(b, b->a[1].kind == V_STR ? val_text(b->a[1]) : s))
+		return -1;
 	while (left && s.n && is_stripped(s.p[0], &b->a[1]))
 		s.p++, s.n--;
 	while (right && s.n && is_stripped(s.p[s.n - 1], &b->a[1]))
@@ -280,18 +306,20 @@ static int add_part(struct bind *b, struct str s)
 
 static int split_space(struct bind *b, struct str s, int64_t max)
 {
+	if (only_ascii(b, s))
+		return -1;
 	for (;;) {
-		while (s.n && isspace((unsigned char)s.p[0]))
+		while (s.n && is_space((unsigned char)s.p[0]))
 			s.p++, s.n--;
 		if (!s.n)
 			return 0;
 		if (max-- == 0) {
-			while (s.n && isspace((unsigned char)s.p[s.n - 1]))
+			while (s.n && is_space((unsigned char)s.p[s.n - 1]))
 				s.n--;
 			return add_part(b, s);
 		}
 		size_t n = 0;
-		while (n < s.n && !isspace((unsigned char)s.p[n]))
+		while (n < s.n && !is_space((unsigned char)s.p[n]))
 			n++;
 		if (add_part(b, (struct str){ .p = s.p, .n = n }))
 			return -1;
@@ -327,7 +355,9 @@ static int s_rsplit(struct bind *b)
 	struct val parts;
 	if (bind_int(b, 2, &max))
 		return -1;
-	if (b->a[1].kind == V_NONE || max < 0)
+	if (b->a[1].kind == V_NONE && max >= 0)
+		return bind_unsupported(b, "rsplit() at so many spaces");
+	if (max < 0)
 		return s_split(b);
 	if (bind_string(b, 1, &sep) || val_list(b->h, NULL, 0, &b->out))
 		return -1;
@@ -349,17 +379,21 @@ static int s_rsplit(struct bind *b)
 	return 0;
 }
 
+static int ends_line(char c) { return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e); }
+
 static int s_splitlines(struct bind *b)
 {
 	struct str s = self(b);
-	if (val_list(b->h, NULL, 0, &b->out))
+	if (only_ascii(b, s) || val_list(b->h, NULL, 0, &b->out))
 		return -1;
 	while (s.n) {
-		struct str line = str_cut(&s, '\n');
-		if (line.n && line.p[line.n - 1] == '\r')
-			line.n--;
-		if (add_part(b, line))
+		size_t n = 0;
+		while (n < s.n && !ends_line(s.p[n]))
+			n++;
+		if (host_step(b->h) || add_part(b, (struct str){ .p = s.p, .n = n }))
 			return -1;
+		n += n < s.n ? 1 + (s.p[n] == '\r' && n + 1 < s.n && s.p[n + 1] == '\n') : 0;
+		s.p += n, s.n -= n;
 	}
 	return 0;
 }

@@ -120,6 +120,8 @@ static int dict_repr(struct host *h, struct val v, struct buf *out)
 		buf_addf(out, "%s()", val_type_name(h, v));
 		return 0;
 	}
+	if (set && v.u.d->live > 1 && host_varies(h, "the order of a set"))
+		return -1;
 	if (frozen || (!set && v.u.o->cls != h->type.kind_class[V_DICT]))
 		buf_addf(out, "%s(", val_type_name(h, v));
 	buf_addc(out, '{');
@@ -183,6 +185,9 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 {
 	const struct tensor *t = &v.u.t->t;
 	int64_t n = tensor_numel(t);
+	/* PyTorch chooses digits and widths by all elements, and by settings. */
+	if (host_varies(h, "the text of a tensor"))
+		return -1;
 	if (v.u.t->is_param)
 		buf_adds(out, "Parameter containing:\n");
 	buf_adds(out, "tensor(");
@@ -221,6 +226,8 @@ static int object_repr(struct host *h, struct val v, struct buf *out)
 		return found < 0 ? -1 : 0;
 	if (class_is_sub(val_class(h, v), h->type.exc_class[EXC_BaseException]))
 		return exc_text(h, v, 1, out);
+	if (host_varies(h, "the text of an object that has none"))
+		return -1;
 	struct class_obj *c = val_class(h, v);
 	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
 	return 0;
@@ -260,6 +267,17 @@ static void device_text(struct val v, int repr, struct buf *out)
 	buf_addc(out, ')');
 }
 
+/* ASCII and the letters of Latin, which all can be printed; which others can be is a matter of Unicode's tables. */
+static int is_plain(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c > 0xc5 || (c == 0xc2 && i + 1 < s.n))
+			return 0;
+	}
+	return 1;
+}
+
 static int simple_repr(struct host *h, struct val v, struct buf *out)
 {
 	switch (v.kind) {
@@ -270,16 +288,20 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 	case V_INT: buf_addf(out, "%lld", (long long)v.u.i); return 0;
 	case V_BIG: big_format(h, v, 10, out); return h->fail.fatal ? -1 : 0;
 	case V_FLOAT: float_repr(v.u.f, out); return 0;
-	case V_STR: str_repr(val_text(v), out); return 0;
+	case V_STR:
+		str_repr(val_text(v), out);
+		return is_plain(val_text(v)) ? 0 : host_varies(h, "how text beyond Latin letters is shown");
 	case V_BYTES: bytes_repr(val_text(v), out); return 0;
 	case V_DTYPE: buf_addf(out, "torch.%s", dtype_info((enum dtype)v.u.i)->torch); return 0;
 	case V_DEVICE: device_text(v, 1, out); return 0;
 	case V_TL: buf_addstr(out, val_text(v)); return 0;
 	case V_RANGE: return range_repr(v, out);
-	case V_CLASS: class_repr(v, out); return 0;
-	case V_MODULE: buf_addf(out, "<module '%s'>", v.u.mod->name->p); return 0;
-	case V_FUNC: buf_addf(out, "<function %s>", v.u.fn->qualname->p); return 0;
-	case V_BUILTIN: buf_addf(out, "<built-in function %s>", v.u.b->row->name); return 0;
+	case V_CLASS:
+		class_repr(v, out);
+		return v.u.c->native ? 0 : host_varies(h, "the module of a class");
+	case V_MODULE: buf_addf(out, "<module '%s'>", v.u.mod->name->p); break;
+	case V_FUNC: buf_addf(out, "<function %s>", v.u.fn->qualname->p); break;
+	case V_BUILTIN: buf_addf(out, "<built-in function %s>", v.u.b->row->name); break;
 	case V_SLICE:
 		buf_adds(out, "slice(");
 		if (val_repr(h, v.u.slice->start, out))
@@ -292,8 +314,10 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 			return -1;
 		buf_addc(out, ')');
 		return 0;
-	default: buf_addf(out, "<%s>", val_type_name(h, v)); return 0;
+	default: buf_addf(out, "<%s>", val_type_name(h, v)); break;
 	}
+	/* With an address in it, or a path. */
+	return host_varies(h, "the text of a function or module");
 }
 
 int val_repr(struct host *h, struct val v, struct buf *out)

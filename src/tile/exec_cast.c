@@ -120,6 +120,15 @@ int exec_cast(struct machine *m, const struct tile_insn *in, const struct decode
 	return 0;
 }
 
+/* What a GPU gives for a NaN that arithmetic made. Processors here give another, and keep that of an operand. */
+static void gpu_nans(uint32_t *bits, int64_t n)
+{
+	enum { QUIET = 0x7fc00000, GPU_NAN = 0x7fffffff };
+
+	for (int64_t i = 0; i < n; i++)
+		bits[i] = (bits[i] & GPU_NAN) == QUIET ? GPU_NAN : bits[i];
+}
+
 int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);
@@ -131,6 +140,8 @@ int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct dec
 	} else {
 		mval_copy(d, a);
 	}
+	if (a->dt == DT_F32 && !a->ptr && !d->ptr && d->dt != DT_F32)
+		gpu_nans(d->kind == MVAL_UNIFORM ? (uint32_t *)&d->u : (uint32_t *)d->data, d->kind == MVAL_UNIFORM ? 1 : d->n);
 	d->prov = (int16_t)prov;
 	return 0;
 }

@@ -79,7 +79,7 @@ static const char *const bad_names[] = {
 	"__spec__", "classmethod", NULL
 };
 
-static const char *const good_dunders[] = { "__init__", "__name__", "__class__", NULL };
+static const char *const good_dunders[] = { "__init__", "__class__", NULL };
 
 static int is_dunder(struct str s)
 {
@@ -155,8 +155,16 @@ static int is_builtin(const struct walk *w, const struct py_node *n)
 	return in_list(id, bad_names) && n->u.Name.ctx == PY_LOAD && !bound_name(w->scope, id);
 }
 
+/* Inside a class such a name means another one, which the host knows of attributes only. */
+static int is_private(struct str s)
+{
+	return s.n > 2 && str_starts(s, "__") && !str_ends(s, "__");
+}
+
 static int check_name(struct walk *w, const struct py_node *n)
 {
+	if (n->kind == PY_Name && is_private(n->u.Name.id))
+		return refuse(w, REASON_unsupported, n, "private name '%.*s'", STR_ARG(n->u.Name.id));
 	if (is_setting(w, n))
 		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set", STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_Name && is_builtin(w, n))
@@ -206,12 +214,25 @@ static int is_import_try(const struct py_node *n)
 	return ok;
 }
 
+/* Half of a surrogate pair: a text that UTF-8 does not hold. */
+static int has_surrogate(const struct py_node *n)
+{
+	struct str s = n->u.Constant.value.s;
+
+	for (size_t i = 0; n->u.Constant.value.kind == PY_C_STR && i + 1 < s.n; i++)
+		if ((unsigned char)s.p[i] == 0xed && (unsigned char)s.p[i + 1] >= 0xa0)
+			return 1;
+	return 0;
+}
+
 static int check_syntax(struct walk *w, const struct py_node *n)
 {
 	switch (n->kind) {
 	case PY_TryStar: case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
 	case PY_Global: case PY_Nonlocal: case PY_Match:
 		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate", py_kind_info(n->kind)->name);
+	case PY_Constant:
+		return has_surrogate(n) ? refuse(w, REASON_unsupported, n, "text with half of a surrogate pair") : 0;
 	case PY_With:
 		for (size_t i = 0; i < n->u.With.items.n; i++)
 			if (!guard_is_known(n->u.With.items.v[i]))
@@ -286,11 +307,29 @@ static void check_comprehension(struct walk *w, struct py_node *n, const struct 
 	w->scope = s.up;
 }
 
+static int is_text(const struct py_node *n, const char *text)
+{
+	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_STR && str_is(n->u.Constant.value.s, text);
+}
+
+/* __name__ == "__main__", which is never so where a candidate is imported. Any other use of the name asks who imports it. */
+static int is_main_test(const struct py_node *n)
+{
+	const struct py_node *left = n->u.Compare.left;
+
+	return n->u.Compare.comparators.n == 1 && left->kind == PY_Name && str_is(left->u.Name.id, "__name__") &&
+	       is_text(n->u.Compare.comparators.v[0], "__main__");
+}
+
 static void check_inside(struct walk *w, struct py_node *n)
 {
 	struct py_list one;
 
 	switch (n->kind) {
+	case PY_Compare:
+		if (!is_main_test(n))
+			py_children(n, check_node, w);
+		return;
 	case PY_FunctionDef: case PY_AsyncFunctionDef: check_function(w, n); return;
 	case PY_Lambda:
 		py_children(n->u.Lambda.args, check_node, w);

@@ -3,6 +3,7 @@
 # track: strict
 # expect: tiny raised
 # names: same device
+# rule: devices
 import torch
 import torch.nn as nn
 import triton

@@ -3,6 +3,7 @@
 # track: strict
 # expect: tiny raised
 # names: indices should be
+# rule: devices
 import torch
 import torch.nn as nn
 import triton

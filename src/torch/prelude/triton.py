@@ -1,6 +1,15 @@
 # The host side of triton: jit functions, autotuning, heuristics.
 
 
+class CompiledKernel:
+    # What a launch gives. What the back end made of it (registers, PTX) is not known here.
+    def __getattr__(self, name):
+        raise NotImplementedError(f"CompiledKernel.{name}")
+
+
+_compiled = CompiledKernel()
+
+
 class KernelInterface:
     def __getitem__(self, grid):
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
@@ -19,15 +28,15 @@ class JITFunction(KernelInterface):
         return triton._arg_names(self)
 
     def run(self, *args, grid, warmup=False, **kwargs):
-        if warmup:
-            return None
-        return triton._run(self, args, grid, kwargs)
+        if not warmup:
+            triton._run(self, args, grid, kwargs)
+        return _compiled
 
-    def fits(self, *args, grid, warmup=False, **kwargs):
+    def _fits(self, *args, grid, warmup=False, **kwargs):
         return triton._fits(self, args, grid, kwargs)
 
     def warmup(self, *args, grid, **kwargs):
-        return None
+        return _compiled
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
@@ -95,11 +104,16 @@ class Autotuner(KernelInterface):
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self.__name__ = fn.__name__
-        self.best_config = None
+        self.nargs = None
 
     @property
     def arg_names(self):
         return triton._arg_names(self)
+
+    @property
+    def best_config(self):
+        # Which one wins is not known here, and of those that are the same program one stands for all.
+        raise NotImplementedError("Autotuner.best_config")
 
     def _reset(self, kwargs, reset_only=False):
         for name in self.reset_to_zero:
@@ -115,9 +129,9 @@ class Autotuner(KernelInterface):
     def run(self, *args, **kwargs):
         self.nargs = dict(zip(self.arg_names, args))
         config = self._tune(args, kwargs) if len(self.configs) > 1 else self.configs[0]
-        self.best_config = config
         if config.pre_hook is not None:
             config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+        self.nargs = None
         return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _tune(self, args, kwargs):
@@ -149,7 +163,7 @@ class Autotuner(KernelInterface):
                 raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}. Make sure that you don't re-define auto-tuned symbols.")
             text = str(config.kwargs) if config.pre_hook is None else ""
             triton._trying(f"{self.__name__} with {config}")
-            if self.fn.fits(*args, **{**kwargs, **config.all_kwargs()}) and (not text or text not in texts):
+            if self.fn._fits(*args, **{**kwargs, **config.all_kwargs()}) and (not text or text not in texts):
                 found.append(config)
                 texts.append(text)
             if len(found) >= most:
@@ -184,12 +198,12 @@ class Autotuner(KernelInterface):
                 pruned = [pruned[i] for _, i in sorted(timed)[:top_k]]
         return pruned
 
-    def fits(self, *args, **kwargs):
+    def _fits(self, *args, **kwargs):
         config = self.configs[0]
-        return self.fn.fits(*args, **{**kwargs, **config.all_kwargs()})
+        return self.fn._fits(*args, **{**kwargs, **config.all_kwargs()})
 
     def warmup(self, *args, **kwargs):
-        return None
+        return _compiled
 
 
 def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None, warmup=None,
@@ -218,8 +232,8 @@ class Heuristics(KernelInterface):
     def run(self, *args, **kwargs):
         return self.fn.run(*args, **self._decide(args, kwargs))
 
-    def fits(self, *args, **kwargs):
-        return self.fn.fits(*args, **self._decide(args, kwargs))
+    def _fits(self, *args, **kwargs):
+        return self.fn._fits(*args, **self._decide(args, kwargs))
 
 
 def heuristics(values):
