@@ -93,6 +93,7 @@ $(B)/%.o: %.c $(B)/flags
 # What the assembler takes into an object by .incbin, the compiler does not know of.
 $(B)/src/torch/prelude.o: $(wildcard src/torch/prelude/*)
 $(B)/src/store/store.o: src/store/schema.sql
+$(B)/src/web/data.o: src/web/app.html
 
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags

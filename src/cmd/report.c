@@ -2,33 +2,51 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "run/run.h"
 
 static const struct cmd_usage usage = {
-	.args = "RUN",
-	.about = "Write one HTML page about a run folder: tables, learning curves, the funnel, every candidate with its source and verdict. "
-		 "It opens without a network.",
+	.args = "RUN [OTHER...]",
+	.about = "Write one HTML page about a run folder: curves (beside those of other runs), evaluations, the funnel, a row a task with its "
+		 "candidates. It opens without a network. `tritonrl serve --run RUN` shows the same while the run goes.",
 	.opts = report_opts,
 	.sections = "report",
 };
 
-static int run(const struct report_cmd_args *a, const struct opt_parsed *p, struct err *e)
+static int open_run(struct report_run *r, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	struct store *s = NULL;
 	int rc = -1;
 
-	if (p->n != 1)
-		return err_set(e, ERR_USAGE, "name one run folder");
-	path_join(&path, p->args[0], "run.db");
-	if (!file_exists(buf_cstr(&path)))
-		err_set(e, ERR_NOT_FOUND, "'%s' is not a run folder: it has no run.db", p->args[0]);
-	else if (!(a->out && file_mkdirs_for(a->out, e)) && !store_open(&s, buf_cstr(&path), e))
-		rc = run_report(p->args[0], s, &a->report, a->out, &path, e);
+	r->dir = dir;
+	if (!path_join(&path, dir, "run.db"))
+		err_nomem(e);
+	else if (!file_exists(path.p))
+		err_set(e, ERR_NOT_FOUND, "'%s' is not a run folder: it has no run.db", dir);
+	else
+		rc = store_open(&r->store, path.p, e);
+	buf_release(&path);
+	return rc;
+}
+
+static int run(const struct report_cmd_args *a, const struct opt_parsed *p, struct err *e)
+{
+	struct report_run *runs = mem_array(p->n + 1, sizeof *runs);
+	struct buf path = BUF_INIT;
+	int rc = !runs ? err_nomem(e) : !p->n ? err_set(e, ERR_USAGE, "name a run folder") : 0;
+
+	for (size_t i = 0; i < p->n && !rc; i++)
+		rc = open_run(&runs[i], p->args[i], e);
+	if (!rc && a->out)
+		rc = file_mkdirs_for(a->out, e);
+	if (!rc)
+		rc = run_report(runs, p->n, &a->report, a->out, &path, e);
 	if (!rc)
 		printf("%s\n", buf_cstr(&path));
-	store_close(s);
+	for (size_t i = 0; runs && i < p->n; i++)
+		store_close(runs[i].store);
+	mem_free(runs);
 	buf_release(&path);
 	return rc;
 }

@@ -1,17 +1,23 @@
 /* tritonrl run: the whole pipeline in one resumable command. */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "dev/dev.h"
 #include "run/go.h"
+#include "serve/serve.h"
 
 struct args {
 	const char *out, *device;
 	struct opt_list set, stages;
 	int dry_run;
+	int64_t port;
 	struct keep_args keep;
 };
 
@@ -20,6 +26,7 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
 	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
 	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: " DEV_CHOICES),
+	OPT_INT(struct args, port, "serve", 0, 65535, 0, "show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
 	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
 	OPT_END
@@ -73,6 +80,30 @@ static int all_set(const struct args *a, struct opt_list *to, struct buf *text, 
 	return buf_check(text, e);
 }
 
+/* The page is a process of its own: it reads what the run has written, and cannot hold the run up. It ends with
+ * this one. */
+static int show_page(const char *out, int port, struct err *e)
+{
+	struct serve_options o = { .http = { .host = "127.0.0.1", .port = port }, .runs = { .v = &out, .n = 1 }, .no_judge = 1 };
+	pid_t parent = getpid(), child = fork();
+	struct err why = ERR_INIT;
+
+	if (child < 0)
+		return err_errno(e, "cannot start the page");
+	if (child) {
+		log_info("the run is shown at http://127.0.0.1:%d", port);
+		return 0;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_IGN);         /* Ctrl-C is for the run: the page is there until that has ended */
+	if (getppid() != parent || !serve_open(&o, &why)) {
+		log_warn("there is no page: %s", why.text);
+		_exit(CMD_FAILED);
+	}
+	for (;;)
+		pause();
+}
+
 static int run(const struct args *a, const char *config, struct par *par, int *done, struct err *e)
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
@@ -87,7 +118,8 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
-	rc = buf_check(&out, e) || all_set(a, &set, &text, e) ? -1 : go_run(&g, done, e);
+	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) && show_page(g.source.out, (int)a->port, e)) ? -1 :
+	     go_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);

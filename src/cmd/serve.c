@@ -14,6 +14,7 @@ struct args {
 	int64_t port, waiting, body_mb, connections, idle;
 	struct judge_args judge;
 	const char *model, *adapter, *name, *device, *weights;
+	struct opt_list runs;
 	int64_t threads, slots, length;
 };
 
@@ -26,6 +27,7 @@ static const struct opt opts[] = {
 	OPT_INT(struct args, connections, "connections", 1, 100000, 512, "connections at once"),
 	OPT_INT(struct args, idle, "idle", 1, 86400, 60, "seconds a connection may be silent"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge, where a request does not say otherwise"),
+	OPT_LIST(struct args, runs, "run", "DIR", 0, "show this run folder as a page that follows it; again for others to compare it with"),
 	OPT_STR(struct args, model, "model", "DIR", NULL, "serve this model (Hugging Face layout) as well"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter on it (PEFT layout)"),
 	OPT_STR(struct args, name, "name", "NAME", NULL, "what clients call it (default: the folder's name)"),
@@ -40,7 +42,7 @@ static const struct opt opts[] = {
 static const struct cmd_usage usage = {
 	.args = "",
 	.about = "Serve the judge, and with --model a model, over HTTP. POST /v1/verify takes a candidate or a batch and answers a verdict a line as they are ready; "
-		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and GET /v1/models are as OpenAI's clients expect them; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
+		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and GET /v1/models are as OpenAI's clients expect them; with --run, GET / is a page about a run; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
 		 "is being judged and ends.",
 	.opts = opts,
 };
@@ -65,6 +67,7 @@ static int run(const struct args *a, struct err *e)
 	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port, .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
 					     .seconds = (int)a->idle },
 				   .desk = { .judge = a->judge, .waiting = a->waiting },
+				   .runs = a->runs,
 				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name, .device = a->device, .threads = (int)a->threads,
 					     .slots = (int)a->slots, .length = a->length } };
 	struct buf token = BUF_INIT;

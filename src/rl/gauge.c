@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "data/extract.h"
 
 static const struct {
@@ -91,6 +92,12 @@ int gauge_start_open(struct gauge_start *s, const struct policy *p, const char *
 void gauge_start_close(struct gauge_start *s)
 {
 	mem_free(s->path);
+}
+
+void gauge_start_drop(const struct gauge_start *s)
+{
+	if (s->path)
+		sys.unlink(s->path);
 }
 
 /* All entries of the slab to one block of host memory, or back. */

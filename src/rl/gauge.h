@@ -31,6 +31,7 @@ struct gauge_start {
 /* Keeps the parameters as they are now, unless the file is there: it is of the same run then. */
 int gauge_start_open(struct gauge_start *s, const struct policy *p, const char *dir, int every, struct err *e);
 void gauge_start_close(struct gauge_start *s);
+void gauge_start_drop(const struct gauge_start *s);     /* training is done: the file goes */
 /* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n` samples a task)
  * of log p now - log p at the start: the divergence from the start, as far as these tell. */
 int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n, int longest, double *kl, struct err *e);

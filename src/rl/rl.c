@@ -375,7 +375,7 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 
 	if (!s->store)
 		return 0;
-	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step, e) || metrics_step(&s->m, row, extra, n, e) ||
+	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step, s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
 	    store_commit(s->store, e)) {
 		store_rollback(s->store);
 		return -1;
@@ -545,6 +545,7 @@ static int finish(struct rl *s, struct err *e)
 	if (s->r->too_long)
 		log_warn("rl: %lld samples were longer than %d tokens and had no say", (long long)s->r->too_long, s->o->max_length);
 	s->r->done = 1;
+	gauge_start_drop(&s->start);
 	if (!s->store)
 		return 0;
 	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||

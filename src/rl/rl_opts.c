@@ -41,6 +41,8 @@ const struct opt rl_opt_table[] = {
 	OPT_REAL(struct rl_opts, beta, "beta", -1, 1, -1, "uniform reward: beta correct + (1 - beta) speed; below 0: --reward"),
 	OPT_FLAG(struct rl_opts, rank_speed, "rank-speed", 0, "speed by rank within the task instead of the ratio"),
 	OPT_INT(struct rl_opts, kl_every, "kl-every", 0, 1000000, 10, "steps between measurements of how far the policy is from its start; 0: none"),
+	OPT_ENUM(struct rl_opts, rollout.texts, "keep-texts", ROLLOUT_TEXTS, "first",
+		 "samples whose answer, code and verdict run.db keeps: all, the first of a task, correct ones; numbers are kept of all"),
 	OPT_FLAG(struct rl_opts, curriculum, "curriculum", 1, "begin with level 1, more of level 2 when that goes well"),
 	OPT_REAL(struct rl_opts, start.share, "share-first", 0, 1, 0.1, "curriculum: share of level 2 at first"),
 	OPT_REAL(struct rl_opts, start.last, "share-last", 0, 1, 0.5, "curriculum: largest share of level 2"),

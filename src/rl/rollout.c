@@ -664,7 +664,13 @@ static int put_task(struct store *st, const struct task_row *t, struct err *e)
 	return store_put_task(st, &row, e);
 }
 
-int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage, int64_t step, struct err *e)
+static int has_text(const struct rolled *s, enum rollout_texts t)
+{
+	return t == ROLLOUT_ALL || (t == ROLLOUT_FIRST && s->number == 0) || (t == ROLLOUT_CORRECT && s->verdict.correct);
+}
+
+int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage, int64_t step,
+		  enum rollout_texts texts, struct err *e)
 {
 	struct buf json = BUF_INIT;
 	int rc = 0;
@@ -674,7 +680,7 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 		const struct verdict *v = &s->verdict;
 		double logprob = 0.0;
 		struct store_sample row = { .stage = stage, .step = step, .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
-					    .answer = str_of(s->answer), .code = str_of(s->code), .tokens = rolled_tokens(s),
+					    .answer = STR(""), .code = STR(""), .tokens = rolled_tokens(s),
 					    .finish = infer_finish_name(s->finish), .judged = s->judged, .correct = v->correct,
 					    .reached = judge_stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
 					    .speedup = v->speedup };
@@ -685,7 +691,11 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 			logprob += s->logprobs[k];
 		row.logprob = logprob;
 		buf_clear(&json);
-		verdict_json(v, row.task, &json);
+		if (has_text(s, texts)) {
+			row.answer = str_of(s->answer);
+			row.code = str_of(s->code);
+			verdict_json(v, row.task, &json);
+		}
 		row.verdict = str_trim(buf_str(&json));
 		rc = rc ? rc : store_put_sample(st, &row, e);
 	}

@@ -11,6 +11,9 @@
 #include "store/store.h"
 #include "verify/pool.h"
 
+#define ROLLOUT_TEXTS "all|first|correct|none"
+enum rollout_texts { ROLLOUT_ALL, ROLLOUT_FIRST, ROLLOUT_CORRECT, ROLLOUT_NONE };
+
 struct rollout_opts {
 	int n;                          /* samples a task */
 	int turns;                      /* answers to a task, each after the judge's feedback on the one before, until it is correct */
@@ -19,6 +22,7 @@ struct rollout_opts {
 	struct sample_opts sample;
 	enum prompt_style style;
 	int strict;
+	enum rollout_texts texts;       /* whose texts the store keeps; numbers are kept of all */
 	uint64_t seed;
 };
 extern const struct opt rollout_opt_table[];
@@ -70,7 +74,8 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 /* Tokens that the model drew: in several turns not all that stands behind the prompt. */
 int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
-/* Writes all samples to the store under (stage, step). */
-int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step, struct err *e);
+/* Writes all samples to the store under (stage, step), with the texts of those that `texts` says. */
+int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step,
+		  enum rollout_texts texts, struct err *e);
 
 #endif

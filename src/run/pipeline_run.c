@@ -277,7 +277,7 @@ static int do_report(struct running *r)
 
 	if (!par_first(r->v.par))
 		return 0;
-	rc = run_report(r->p->out, r->v.store, &r->p->report.report, r->p->report.out, &path, r->e);
+	rc = run_report(&(struct report_run){ .dir = r->p->out, .store = r->v.store }, 1, &r->p->report.report, r->p->report.out, &path, r->e);
 
 	if (!rc)
 		printf("report: %s\n", buf_cstr(&path));

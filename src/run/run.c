@@ -80,7 +80,7 @@ void run_close(struct run_env *v)
 /* Options of the machine: another number of threads continues the same run. */
 static int may_differ(struct str line)
 {
-	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "candidates", "device", "quiet", "json" };
+	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes", "device", "quiet", "json" };
 	struct str key = str_trim(str_cut(&line, ':'));
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
@@ -216,6 +216,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->out = v->out;
 	o->seed = v->seed;
 	o->rollout = *a->sample;
+	o->rollout.texts = a->rl->rollout.texts;
 	o->rollout.seed = v->seed;
 	o->max_length = a->sft->max_length;
 	o->save_every = a->sft->save_every;
@@ -260,9 +261,9 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	return rc;
 }
 
-int run_report(const char *run, struct store *s, const struct report_opts *a, const char *file, struct buf *path, struct err *e)
+int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file, struct buf *path, struct err *e)
 {
-	struct report_opts o = { .title = a->title ? a->title : run, .candidates = a->candidates };
+	struct report_opts o = { .title = a->title ? a->title : runs[0].dir, .megabytes = a->megabytes };
 	struct buf page = BUF_INIT;
 	int rc;
 
@@ -270,9 +271,9 @@ int run_report(const char *run, struct store *s, const struct report_opts *a, co
 		buf_clear(path);
 		buf_adds(path, file);
 	} else {
-		path_join(path, run, "report.html");
+		path_join(path, runs[0].dir, "report.html");
 	}
-	rc = report_write(s, &o, &page, e) || buf_check(path, e) || file_replace(path->p, buf_str(&page), e) ? -1 : 0;
+	rc = report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p, buf_str(&page), e) ? -1 : 0;
 	buf_release(&page);
 	return rc;
 }

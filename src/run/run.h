@@ -75,7 +75,7 @@ int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const cha
 
 /* --- report ------------------------------------------------------------------------------------------ */
 
-/* Writes the page about run folder `run` to `file` (NULL: RUN/report.html, whose path goes to `path`). */
-int run_report(const char *run, struct store *s, const struct report_opts *a, const char *file, struct buf *path, struct err *e);
+/* Writes the page about runs to `file` (NULL: report.html of the first); its path goes to `path`. */
+int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file, struct buf *path, struct err *e);
 
 #endif

@@ -178,7 +178,7 @@ static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct s
 {
 	if (store_begin(s, e))
 		return -1;
-	if (store_rewind(s, stage, -1, e) || rollout_store(&ev->rollout, s, &b->tasks, stage, 0, e) || store_put_eval(s, name, json, e) ||
+	if (store_rewind(s, stage, -1, e) || rollout_store(&ev->rollout, s, &b->tasks, stage, 0, ROLLOUT_ALL, e) || store_put_eval(s, name, json, e) ||
 	    store_drop_pending(s, stage, 0, e) || store_commit(s, e)) {
 		store_rollback(s);
 		return -1;

@@ -10,17 +10,52 @@ struct serve {
 	struct httpd *http;
 	struct desk *desk;
 	struct talk *talk;            /* NULL: no model is served */
+	struct live *live;            /* NULL: no run is shown */
+	struct opt_list runs;
 	int64_t start_ns;
 };
 
+/* A route of the judge's. */
+static void judge_by(struct serve *s, struct httpd_call *c, void (*fn)(struct desk *d, struct httpd_call *c))
+{
+	if (s->desk)
+		fn(s->desk, c);
+	else
+		httpd_error(c, 404, "this server shows a run and judges nothing: tritonrl serve does");
+}
+
 static void verify(void *ctx, struct httpd_call *c)
 {
-	desk_verify(((struct serve *)ctx)->desk, c);
+	judge_by(ctx, c, desk_verify);
 }
 
 static void verdict(void *ctx, struct httpd_call *c)
 {
-	desk_verdict(((struct serve *)ctx)->desk, c);
+	judge_by(ctx, c, desk_verdict);
+}
+
+/* A route of the live page. */
+static void live_by(struct serve *s, struct httpd_call *c, void (*fn)(struct live *v, struct httpd_call *c))
+{
+	if (s->live)
+		fn(s->live, c);
+	else
+		httpd_error(c, 404, "no run is shown here: start with --run DIR");
+}
+
+static void page(void *ctx, struct httpd_call *c)
+{
+	live_by(ctx, c, live_page);
+}
+
+static void run_data(void *ctx, struct httpd_call *c)
+{
+	live_by(ctx, c, live_data);
+}
+
+static void run_task(void *ctx, struct httpd_call *c)
+{
+	live_by(ctx, c, live_task);
 }
 
 /* A route of the model's, where there is one. */
@@ -72,7 +107,7 @@ static void put_talk(struct buf *out, struct talk_stats t)
 static void metrics(void *ctx, struct httpd_call *c)
 {
 	struct serve *s = ctx;
-	struct desk_stats d = desk_stats(s->desk);
+	struct desk_stats d = s->desk ? desk_stats(s->desk) : (struct desk_stats){ .waiting = 0 };
 	struct httpd_stats h = httpd_stats(s->http);
 	struct buf out = BUF_INIT;
 
@@ -101,6 +136,9 @@ static const struct httpd_route routes[] = {
 	{ .method = "POST", .path = "/v1/chat/completions", .fn = chat },
 	{ .method = "POST", .path = "/v1/completions", .fn = completion },
 	{ .method = "GET", .path = "/v1/models", .fn = models },
+	{ .method = "GET", .path = "/", .fn = page },
+	{ .method = "GET", .path = "/v1/run", .fn = run_data },
+	{ .method = "GET", .path = "/v1/run/task/", .fn = run_task },
 	{ .method = "GET", .path = "/healthz", .fn = health },
 	{ .method = "GET", .path = "/metrics", .fn = metrics },
 	{ .method = NULL }
@@ -113,6 +151,14 @@ static int is_loopback(const char *host)
 	return !host || !strcmp(host, "localhost") || !strcmp(host, "::1") || !strncmp(host, "127.", 4);
 }
 
+static void close_parts(struct serve *s)
+{
+	live_close(s->live);
+	talk_close(s->talk);
+	if (s->desk)
+		desk_close(s->desk);
+}
+
 struct serve *serve_open(const struct serve_options *o, struct err *e)
 {
 	struct serve *s = mem_zalloc(sizeof *s);
@@ -123,15 +169,16 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 		return NULL;
 	}
 	s->start_ns = clock_ns();
+	s->runs = o->runs;
 	h.routes = routes;
 	h.ctx = s;
 	if (!h.token && !is_loopback(h.host))
 		err_set(e, ERR_USAGE, "whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
 	/* The judge's processes are started before there are threads and weights. */
-	else if ((s->desk = desk_open(&o->desk, e)) && (!o->talk.model || (s->talk = talk_open(&o->talk, e))) && (s->http = httpd_open(&h, e)))
+	else if ((o->no_judge || (s->desk = desk_open(&o->desk, e))) && (!o->talk.model || (s->talk = talk_open(&o->talk, e))) &&
+		 (!o->runs.n || (s->live = live_open(&s->runs, e))) && (s->http = httpd_open(&h, e)))
 		return s;
-	talk_close(s->talk);
-	desk_close(s->desk);
+	close_parts(s);
 	mem_free(s);
 	return NULL;
 }
@@ -147,8 +194,7 @@ void serve_close(struct serve *s, double seconds)
 		return;
 	/* New requests are refused first; the desk then answers everything, so that no connection waits any more. */
 	httpd_drain(s->http);
-	talk_close(s->talk);
-	desk_close(s->desk);
+	close_parts(s);
 	httpd_close(s->http, seconds);
 	mem_free(s);
 }

@@ -14,6 +14,10 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char store_schema[];
 
+#define WHOLE_SAMPLE \
+	"SELECT stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, reason, reward, speedup, verdict " \
+	"FROM sample "
+
 /* STATEMENT(id, SQL) */
 #define STATEMENTS(S) \
 	S(put_meta, "INSERT OR REPLACE INTO meta VALUES (?, ?)") \
@@ -32,8 +36,14 @@ extern const char store_schema[];
 	S(get_cache, "SELECT verdict FROM cache WHERE key = ?") \
 	S(put_cache, "INSERT OR REPLACE INTO cache VALUES (?, ?)") \
 	S(all_steps, "SELECT stage, step, loss, lr, grad_norm, tokens, extra FROM step ORDER BY stage, step") \
-	S(all_samples, "SELECT stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, reason, reward, " \
-		       "speedup, verdict FROM sample WHERE ?1 IS NULL OR stage = ?1 ORDER BY stage, step, task, number") \
+	S(all_samples, WHOLE_SAMPLE "WHERE ?1 IS NULL OR stage = ?1 ORDER BY stage, step, task, number") \
+	S(task_samples, WHOLE_SAMPLE "WHERE task = ?1 ORDER BY stage, step, number") \
+	S(first_samples, WHOLE_SAMPLE "WHERE stage = ?1 AND step % ?2 = 0 AND answer != '' AND id IN (SELECT min(id) FROM sample " \
+			 "WHERE stage = ?1 AND answer != '' GROUP BY step) ORDER BY step") \
+	S(brief_samples, "SELECT stage, step, task, number, '', '', tokens, logprob, finish, correct, reached, reason, reward, speedup, '' " \
+			 "FROM sample") \
+	S(sampled_tasks, "SELECT task, max(stage LIKE 'eval%') AS evaluated FROM sample WHERE answer != '' GROUP BY task " \
+			 "ORDER BY evaluated DESC, task") \
 	S(all_tasks, "SELECT id, level, split, ops, source FROM task ORDER BY id") \
 	S(all_evals, "SELECT name, result FROM eval ORDER BY name")
 
@@ -385,6 +395,7 @@ struct callbacks {
 	int (*sample)(void *ctx, const struct store_sample *t);
 	int (*task)(void *ctx, const struct store_task *t);
 	int (*eval)(void *ctx, const char *name, struct str json);
+	int (*id)(void *ctx, struct str task);
 };
 
 static int row_step(sqlite3_stmt *st, void *fn, void *ctx)
@@ -436,6 +447,46 @@ int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, c
 		return -1;
 	bind_cstr(st, 1, stage);
 	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
+}
+
+int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_task_samples, e);
+
+	if (!st)
+		return -1;
+	bind_str(st, 1, task);
+	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
+}
+
+int store_each_first(struct store *s, const char *stage, int64_t every, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_first_samples, e);
+
+	if (!st)
+		return -1;
+	bind_cstr(st, 1, stage);
+	sqlite3_bind_int64(st, 2, every);
+	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
+}
+
+int store_each_brief(struct store *s, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_brief_samples, e);
+
+	return st ? each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e) : -1;
+}
+
+static int row_id(sqlite3_stmt *st, void *fn, void *ctx)
+{
+	return ((struct callbacks *)fn)->id(ctx, column(st, 0));
+}
+
+int store_each_sampled(struct store *s, int (*fn)(void *ctx, struct str task), void *ctx, struct err *e)
+{
+	sqlite3_stmt *st = statement(s, ST_sampled_tasks, e);
+
+	return st ? each(s, st, row_id, &(struct callbacks){ .id = fn }, ctx, e) : -1;
 }
 
 int store_each_task(struct store *s, int (*fn)(void *ctx, const struct store_task *t), void *ctx, struct err *e)

@@ -79,6 +79,12 @@ int store_cache_put(struct store *s, struct str key, const void *verdict, size_t
 int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_step *t), void *ctx, struct err *e);
 /* stage NULL: all. */
 int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+/* Those of one task; the first with a text of every so many steps; all without their texts, in any order. */
+int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+int store_each_first(struct store *s, const char *stage, int64_t every, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+int store_each_brief(struct store *s, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+/* Tasks with samples whose texts were kept, those of evaluations first. */
+int store_each_sampled(struct store *s, int (*fn)(void *ctx, struct str task), void *ctx, struct err *e);
 int store_each_task(struct store *s, int (*fn)(void *ctx, const struct store_task *t), void *ctx, struct err *e);
 int store_each_eval(struct store *s, int (*fn)(void *ctx, const char *name, struct str json), void *ctx, struct err *e);
 

@@ -1,4 +1,4 @@
-/* The report of a run: one HTML page over its store. */
+/* The report of runs as one HTML file: the page (app.html) with its data in it. */
 #ifndef WEB_REPORT_H
 #define WEB_REPORT_H
 
@@ -7,10 +7,16 @@
 
 struct report_opts {
 	const char *title;
-	size_t candidates;          /* most candidates shown in full; 0: all */
+	int64_t megabytes;          /* of the page, at most; candidates are left out beyond it */
 };
 extern const struct opt report_opt_table[];
 
-int report_write(struct store *s, const struct report_opts *o, struct buf *out, struct err *e);
+/* A run folder and its store. */
+struct report_run { const char *dir; struct store *store; };
+
+/* The first run has tables and candidates; those of others are compared with its curves. */
+int report_write(const struct report_run *runs, size_t n, const struct report_opts *o, struct buf *out, struct err *e);
+/* The page without data, which asks the server it came from for it. */
+int report_live(const char *title, struct buf *out, struct err *e);
 
 #endif

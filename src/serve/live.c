@@ -1,0 +1,216 @@
+/* The live page: see live.h. */
+#include "serve/live.h"
+
+#include <pthread.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "web/data.h"
+#include "web/report.h"
+
+enum { FRESH_MS = 1500, WAITING = 256, TASK_MOST = 4 << 20 };
+
+/* Somebody who waits for an answer. */
+struct asking {
+	struct httpd_call *call;
+	int task;                     /* what follows the path is one; else all data is wanted */
+	struct asking *next;
+};
+
+struct live {
+	const struct opt_list *runs;
+	struct buf page;
+	pthread_t thread;
+	int started;
+	pthread_mutex_t lock;         /* of what follows */
+	pthread_cond_t come;
+	struct asking *first, **last;
+	int waiting, closing;
+	/* Of the thread alone. */
+	struct buf data;
+	int64_t read_ns;              /* when; 0: never */
+};
+
+/* --- the thread that reads ----------------------------------------------------------------------------- */
+
+/* The store of a run, opened for one look. 1: there is one, 0: not yet, -1. */
+static int open_store(const char *dir, struct store **s, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = path_join(&path, dir, "run.db") ? file_exists(path.p) : err_nomem(e);
+
+	*s = NULL;
+	if (rc > 0)
+		rc = store_open(s, path.p, e) ? -1 : 1;
+	buf_release(&path);
+	return rc;
+}
+
+static int read_runs(struct live *v, struct err *e)
+{
+	struct jw w = { .out = &v->data };
+	int rc = 0;
+
+	buf_clear(&v->data);
+	jw_begin(&w, '{');
+	jw_key(&w, "runs"), jw_begin(&w, '[');
+	for (size_t i = 0; i < v->runs->n && rc >= 0; i++) {
+		struct buf run = BUF_INIT;
+		struct store *s;
+
+		rc = open_store(v->runs->v[i], &s, e);
+		if (rc > 0 && !(rc = web_run(s, v->runs->v[i], &run, e)))
+			jw_raw(&w, buf_str(&run));
+		store_close(s);
+		buf_release(&run);
+	}
+	jw_end(&w, ']');
+	jw_end(&w, '}');
+	v->read_ns = clock_ns();
+	return rc < 0 ? -1 : buf_check(&v->data, e);
+}
+
+static void answer_data(struct live *v, struct httpd_call *c)
+{
+	struct err e = ERR_INIT;
+
+	if ((!v->read_ns || clock_ns() - v->read_ns > FRESH_MS * 1000000LL) && read_runs(v, &e))
+		httpd_error(c, 500, "the run cannot be read: %s", e.text);
+	else
+		httpd_reply(c, 200, "application/json", buf_str(&v->data), "Cache-Control: no-store");
+}
+
+/* Of the first run, which the page shows. */
+static void answer_task(struct live *v, struct httpd_call *c)
+{
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT;
+	struct store *s;
+	int rc = open_store(v->runs->v[0], &s, &e);
+
+	if (rc > 0)
+		rc = web_task(s, httpd_rest(c), TASK_MOST, &out, &e);
+	if (rc < 0)
+		httpd_error(c, 500, "the run cannot be read: %s", e.text);
+	else if (!out.n)
+		httpd_error(c, 404, "the run has not begun");
+	else
+		httpd_reply(c, 200, "application/json", buf_str(&out), NULL);
+	store_close(s);
+	buf_release(&out);
+}
+
+static struct asking *take(struct live *v)
+{
+	struct asking *a;
+
+	pthread_mutex_lock(&v->lock);
+	while (!v->first && !v->closing)
+		pthread_cond_wait(&v->come, &v->lock);
+	a = v->first;
+	if (a) {
+		v->first = a->next;
+		v->last = v->first ? v->last : &v->first;
+		v->waiting--;
+	}
+	pthread_mutex_unlock(&v->lock);
+	return a;
+}
+
+static void *read_for_all(void *ctx)
+{
+	struct live *v = ctx;
+	struct asking *a;
+
+	while ((a = take(v))) {
+		if (a->task)
+			answer_task(v, a->call);
+		else
+			answer_data(v, a->call);
+		mem_free(a);
+	}
+	return NULL;
+}
+
+/* --- requests ---------------------------------------------------------------------------------------------- */
+
+static void ask(struct live *v, struct httpd_call *c, int task)
+{
+	struct asking *a = mem_zalloc(sizeof *a);
+	int full = 1;
+
+	if (a) {
+		*a = (struct asking){ .call = c, .task = task };
+		pthread_mutex_lock(&v->lock);
+		full = v->waiting >= WAITING || v->closing;
+		if (!full) {
+			*v->last = a;
+			v->last = &a->next;
+			v->waiting++;
+			pthread_cond_signal(&v->come);
+		}
+		pthread_mutex_unlock(&v->lock);
+	}
+	if (full) {
+		mem_free(a);
+		httpd_error(c, 429, "too many look at once");
+	}
+}
+
+void live_data(struct live *v, struct httpd_call *c)
+{
+	ask(v, c, 0);
+}
+
+void live_task(struct live *v, struct httpd_call *c)
+{
+	ask(v, c, 1);
+}
+
+void live_page(struct live *v, struct httpd_call *c)
+{
+	httpd_reply(c, 200, "text/html; charset=utf-8", buf_str(&v->page), NULL);
+}
+
+/* --- life ---------------------------------------------------------------------------------------------------- */
+
+struct live *live_open(const struct opt_list *runs, struct err *e)
+{
+	struct live *v = mem_zalloc(sizeof *v);
+
+	if (!v) {
+		err_nomem(e);
+		return NULL;
+	}
+	v->runs = runs;
+	v->last = &v->first;
+	pthread_mutex_init(&v->lock, NULL);
+	pthread_cond_init(&v->come, NULL);
+	if (!report_live(runs->v[0], &v->page, e)) {
+		v->started = !pthread_create(&v->thread, NULL, read_for_all, v);
+		if (v->started)
+			return v;
+		err_set(e, ERR_IO, "cannot start a thread");
+	}
+	live_close(v);
+	return NULL;
+}
+
+void live_close(struct live *v)
+{
+	if (!v)
+		return;
+	pthread_mutex_lock(&v->lock);
+	v->closing = 1;
+	pthread_cond_signal(&v->come);
+	pthread_mutex_unlock(&v->lock);
+	if (v->started)
+		pthread_join(v->thread, NULL);
+	buf_release(&v->page);
+	buf_release(&v->data);
+	pthread_mutex_destroy(&v->lock);
+	pthread_cond_destroy(&v->come);
+	mem_free(v);
+}
