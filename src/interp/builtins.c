@@ -752,6 +752,18 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 	return host_varies(b->h, "whether what is not the program's own has an attribute");
 }
 
+/* A name argument of an attribute that programs may reach: what Python keeps under such names leads out of the program. */
+static struct str_obj *plain_name_arg(struct bind *b, size_t i)
+{
+	struct str_obj *name = name_arg(b, i);
+	struct str s = name ? (struct str){ .p = name->p, .n = name->n } : STR("");
+
+	if (!b->h->frame || b->h->frame->mod->trusted || !str_starts(s, "__") || !str_ends(s, "__"))
+		return name;
+	host_fatal(b->h, REASON_forbidden_name, "attribute '%s' is not available by its text", name->p);
+	return NULL;
+}
+
 static int b_hasattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
@@ -763,7 +775,7 @@ static int b_hasattr(struct bind *b)
 
 static int b_getattr(struct bind *b)
 {
-	struct str_obj *name = name_arg(b, 1);
+	struct str_obj *name = plain_name_arg(b, 1);
 	if (!name)
 		return -1;
 	if (b->a[2].kind == V_UNSET)
@@ -776,13 +788,13 @@ static int b_getattr(struct bind *b)
 
 static int b_setattr(struct bind *b)
 {
-	struct str_obj *name = name_arg(b, 1);
+	struct str_obj *name = plain_name_arg(b, 1);
 	return name ? attr_set(b->h, b->a[0], name, b->a[2]) : -1;
 }
 
 static int b_delattr(struct bind *b)
 {
-	struct str_obj *name = name_arg(b, 1);
+	struct str_obj *name = plain_name_arg(b, 1);
 	return name ? attr_del(b->h, b->a[0], name) : -1;
 }
 

@@ -19,6 +19,8 @@ struct visit {
 	const struct py_node *fn;                    /* being walked */
 	const struct py_node *seen[REACH_MOST];
 	size_t n, done;
+	const struct py_node *makers[REACH_MOST];    /* functions that were looked through for classes */
+	size_t n_makers;
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };
@@ -83,6 +85,7 @@ static void reach_fn(struct visit *v, const struct py_node *fn)
 }
 
 static void reach_object(struct visit *v, const struct py_node *cls);
+static void reach_maker(struct visit *v, const struct py_node *fn);
 
 static void look_for_classes(void *ctx, struct py_node *n)
 {
@@ -92,17 +95,30 @@ static void look_for_classes(void *ctx, struct py_node *n)
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
 		reach_object(v, reach_class(v->m, name));
+		reach_maker(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
 	}
 	py_children(n, look_for_classes, v);
 }
 
-/* What a constructor makes may be called later. */
+/* A function that may be called while a model is built: what it makes may be called later. */
+static void reach_maker(struct visit *v, const struct py_node *fn)
+{
+	if (!fn || v->n_makers == REACH_MOST)
+		return;
+	for (size_t i = 0; i < v->n_makers; i++)
+		if (v->makers[i] == fn)
+			return;
+	v->makers[v->n_makers++] = fn;
+	for (size_t i = 0; i < fn->u.FunctionDef.body.n; i++)
+		look_for_classes(v, fn->u.FunctionDef.body.v[i]);
+}
+
+/* A constructor has help from other methods: def _make_layer(self). */
 static void reach_made(struct visit *v, const struct py_node *cls)
 {
-	const struct py_node *init = reach_method(cls, "__init__");
-
-	for (size_t i = 0; init && i < init->u.FunctionDef.body.n; i++)
-		look_for_classes(v, init->u.FunctionDef.body.v[i]);
+	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++)
+		if (cls->u.ClassDef.body.v[i]->kind == PY_FunctionDef)
+			reach_maker(v, cls->u.ClassDef.body.v[i]);
 }
 
 /* Everything that using a class may call: not its constructor, which is not on the path of

@@ -75,7 +75,7 @@ static const char *const good_imports[] = {
 
 static const char *const bad_names[] = {
 	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input", "memoryview",
-	"breakpoint", "exit", "quit", "setattr", "delattr", "getattr", "object", "type", "__builtins__", "__loader__",
+	"breakpoint", "exit", "quit", "delattr", "object", "type", "__builtins__", "__loader__",
 	"__spec__", "classmethod", NULL
 };
 

@@ -1,7 +1,7 @@
 # C4: patches the clock
 # task: scale
 # track: strict
-# expect: ast forbidden_name
+# expect: compile forbidden_name
 import torch
 import torch.nn as nn
 import triton
