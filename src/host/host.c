@@ -194,6 +194,12 @@ struct host_usage host_usage(const struct host *h)
 	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .steps = h->lim.fuel_start - h->lim.fuel };
 }
 
+void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx)
+{
+	h->o.called = fn;
+	h->o.called_ctx = ctx;
+}
+
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx)
 {
 	h->o.compute = fn;

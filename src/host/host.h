@@ -81,6 +81,8 @@ struct host_ops host_ops(const struct host *h);
 void host_ops_clear(struct host *h);
 /* Replaces host_options.compute from here on. */
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
+/* Each operation on tensors from here on is told there; NULL: nowhere. */
+void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx);
 /* What the program comes to from here on is noted there; NULL: nowhere. */
 void host_follow(struct host *h, struct host_path *path);
 /* What exists now outlives the calls to come. While guarded, program code that changes any of

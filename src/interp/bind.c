@@ -188,6 +188,8 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 		return h->fail.fatal ? -1 : 0;
 	int64_t flops = op->flops, bytes = op->bytes;
 	host_count_work(op, a, n, out);
+	if (h->o.called)
+		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000);
 }
 

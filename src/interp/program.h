@@ -9,6 +9,17 @@
 
 struct host_lib;
 
+/* An operation on tensors: its binding, what it does (enum bind_flag), arguments by slot, result. */
+struct host_op_call {
+	const char *name;
+	unsigned kind;
+	const struct val *a;
+	size_t n;
+	struct val out;
+	unsigned tf32;              /* enum num_products: those of fp32 that PyTorch would compute so here */
+};
+typedef void host_op_call_fn(void *ctx, const struct host_op_call *c);
+
 struct host_options {
 	struct host_lib *lib;
 	int64_t fuel;               /* steps of the interpreter; 0: 50 million */
@@ -41,6 +52,9 @@ struct host_options {
 	 * program fails with `d`. NULL: everything is allowed. */
 	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
 	void *compute_ctx;
+	/* Told of each operation on tensors once it is done; NULL: nobody is. */
+	host_op_call_fn *called;
+	void *called_ctx;
 };
 
 /* What a program came to: a set of marks, each a comparison and its outcome, or a kernel and what

@@ -1,5 +1,5 @@
 /* What a torch operation would cost on a device: bytes of the tensors it reads and writes, and
- * the multiply-adds of products. For the roofline model, not for accounting of memory. */
+ * the multiply-adds of products. Not for accounting of memory. */
 #include <stdio.h>
 
 #include "interp/fail.h"

@@ -1,4 +1,4 @@
-/* What operations of torch would cost on a device: records for the roofline model. */
+/* What operations of torch would cost on a device: records. */
 #ifndef INTERP_WORK_H
 #define INTERP_WORK_H
 

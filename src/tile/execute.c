@@ -168,7 +168,8 @@ static struct machine *machine_new(struct grid_run *w)
 
 /* --- programs ----------------------------------------------------------------------- */
 
-static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
+/* The id-th program, its arguments in their registers. */
+static void enter_program(struct machine *m, const struct mval *bound, int64_t id)
 {
 	m->linear = id;
 	m->pid[0] = id % m->grid[0];
@@ -178,10 +179,15 @@ static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
 	for (int i = 0; i < m->code->n_params; i++) {
 		struct mval *v = &m->vals[m->code->params[i].reg];
 		v->kind = MVAL_UNIFORM;
-		v->u = w->bound[i].u;
-		v->prov = w->bound[i].prov;
+		v->u = bound[i].u;
+		v->prov = bound[i].prov;
 		mval_clear_poison(v);
 	}
+}
+
+static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
+{
+	enter_program(m, w->bound, id);
 	m->cost.programs++;
 	if (!m->ready && machine_prologue(m))
 		return -1;
@@ -311,6 +317,38 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 	if (cost)
 		tile_cost_add(cost, &total);
 	return rc;
+}
+
+int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+{
+	static const struct tile_run_options plain = { .mode = TILE_FAST, .trust_hints = 1 };
+	struct grid_run w = { .code = code, .l = l, .o = &plain };
+	*b = (struct bench){ .m = NULL };
+	w.allocs = mem_array((size_t)code->n_params + 1, sizeof *w.allocs);
+	w.bound = mem_array((size_t)code->n_params + 1, sizeof *w.bound);
+	*b = (struct bench){ .allocs = w.allocs, .bound = w.bound };
+	if (!w.allocs || !w.bound)
+		return err_nomem(e);
+	for (int i = 0; i < code->n_params; i++)
+		if (bind_param(&w, i, e))
+			return -1;
+	b->m = machine_new(&w);
+	if (!b->m)
+		return err_nomem(e);
+	b->m->fault = &b->fault;
+	return 0;
+}
+
+void bench_close(struct bench *b)
+{
+	machine_free(b->m);
+	mem_free(b->allocs);
+	mem_free(b->bound);
+}
+
+void bench_enter(struct bench *b, int64_t id)
+{
+	enter_program(b->m, b->bound, id);
 }
 
 int tile_execute(const struct tile_runner *runner, const struct tile_code *code, const struct tile_launch *l,

@@ -27,4 +27,20 @@ struct tile_runner {
 int tile_execute(const struct tile_runner *runner, const struct tile_code *code, const struct tile_launch *l,
 		 const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e);
 
+/* A machine with a launch's arguments, for who walks through programs in another way (probe.c). Its
+ * memory is what the tensors say, which need not be there. */
+struct machine;
+struct allocation;
+struct mval;
+struct bench {
+	struct machine *m;
+	struct allocation *allocs;      /* by parameter */
+	struct mval *bound;
+	struct diag fault;
+};
+int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e);     /* bench_close in any case */
+void bench_close(struct bench *b);
+/* Makes it the id-th program of the grid, before its first instruction. */
+void bench_enter(struct bench *b, int64_t id);
+
 #endif

@@ -4,9 +4,9 @@
 #include <math.h>
 
 const struct tile_gpu tile_gpus[] = {
-#define GPU(n, words, cap, size, shared, mem, l2b, d, s, h, i, sp, t, h16, f8, i8, dd, us, sm, cost) \
+#define GPU(n, words, cap, size, shared, mem, l2b, d, s, t, h16, f8, i8, dd, us, sm, cost) \
 	{ .name = n, .text = words, .capability = cap, .gib = size, .shared_bytes = shared, .registers = 255, \
-	  .memory = mem, .l2 = l2b, .f64 = d, .f32 = s, .f16 = h, .integer = i, .special = sp, .tf32 = t, \
+	  .memory = mem, .l2 = l2b, .f64 = d, .f32 = s, .tf32 = t, \
 	  .dot_f16 = h16, .dot_f8 = f8, .dot_int8 = i8, .dot_f64 = dd, .launch_us = us, .processors = sm, .price = cost },
 #include "tile/gpu.def"
 #undef GPU

@@ -1,4 +1,4 @@
-/* The GPUs there are numbers for: the one table (gpu.def) behind the roofline model, the check of
+/* The GPUs there are numbers for: the one table (gpu.def) behind the estimate of time, the check of
  * resources, the capability that kernels are compiled for, plan, doctor and every --gpu. */
 #ifndef TILE_GPU_H
 #define TILE_GPU_H
@@ -14,7 +14,7 @@ struct tile_gpu {
 	int64_t shared_bytes;                       /* of one block */
 	int registers;                              /* of one thread */
 	double memory, l2;                          /* GB/s */
-	double f64, f32, f16, integer, special;     /* tera-operations a second */
+	double f64, f32;                            /* tera-operations a second */
 	double tf32, dot_f16, dot_f8, dot_int8, dot_f64;
 	double launch_us;
 	int processors;

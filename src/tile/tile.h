@@ -101,7 +101,7 @@ struct tile_run_options {
 	int trust_hints;            /* tl.multiple_of and its like are not checked */
 };
 
-/* Work done, for the roofline model. */
+/* Work done. */
 struct tile_cost {
 	int64_t launches, programs;
 	int64_t bytes_loaded, bytes_stored;        /* lanes that were active */
@@ -116,8 +116,6 @@ struct tile_cost {
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e);
 
-/* Roofline seconds of a cost on a GPU of the table (gpu.h); < 0: unknown. */
-double tile_cost_seconds(const struct tile_cost *c, const char *gpu);
 void tile_cost_add(struct tile_cost *into, const struct tile_cost *more);
 
 /* Tile code as text, and back: for tests and --dump. */

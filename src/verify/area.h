@@ -29,6 +29,7 @@ struct run_order {
 	int fresh;                    /* on a model that was built for it */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
 	int watch, idle, config, tune;    /* as in launch_ctx */
+	int estimate;                 /* the time on a GPU is asked for */
 	enum follow follow;
 	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
 	uint64_t at, room;            /* where the results' bytes may go */
@@ -37,7 +38,7 @@ struct run_order {
 /* What a run of the candidate cost. */
 struct outcome {
 	struct tile_cost cost;
-	double host_seconds;
+	double seconds;               /* on a GPU, estimated where that was asked for; 0: not known */
 	int launches;
 	struct host_work host;        /* of the host's operators */
 };

@@ -14,6 +14,7 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
 struct task_choices {
 	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed */
 	double own_work, degree[TASK_SIZES];
+	double own_seconds;           /* of the reference on a GPU, estimated; 0: not known */
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
 	int n;
@@ -29,6 +30,11 @@ void choices_free(struct task_choices *c)
 	for (int i = 0; c && i < c->n; i++)
 		task_free(c->at[i].t);
 	mem_free(c);
+}
+
+double choices_seconds(const struct task_choices *c)
+{
+	return c ? c->own_seconds : 0.0;
 }
 
 size_t choices_bytes(const struct task_choices *c)
@@ -112,7 +118,7 @@ static int is_own(const struct task *t, const int64_t *size)
 
 static void order(struct funnel *f, enum follow what, const int64_t *size)
 {
-	struct run_order o = { .follow = what, .tune = 1 };
+	struct run_order o = { .follow = what, .tune = 1, .estimate = is_own(f->t, size) };
 
 	memcpy(o.size, size, f->t->n_all * sizeof *size);
 	attempt_order(f, &f->t->trial[0], &o);
@@ -157,6 +163,7 @@ static int learn_degrees(struct funnel *f)
 	if (rc)
 		return rc;
 	c->own_work = (double)MAX(f->report.work, 1);
+	c->own_seconds = f->report.out.seconds;
 	for (size_t i = 0; i < t->n_all; i++) {
 		int64_t small = reduced(t->size[i].own, MAX(t->size[i].own / 4, 1));
 
@@ -410,6 +417,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	if (rc)
 		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 : settle(f, SIZE_SAMPLED, size, out);
 	own = f->report.path;
+	f->own_seconds = f->report.out.seconds;
 	rc = followed(f, 1);
 	if (rc < 0)
 		return -1;

@@ -20,6 +20,8 @@ int choice_find(struct funnel *f, struct choice *out);
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
 struct task_choices *choices_new(void);
 void choices_free(struct task_choices *c);
+/* Of the reference on a GPU at its own sizes, estimated; 0: not known. */
+double choices_seconds(const struct task_choices *c);
 size_t choices_bytes(const struct task_choices *c);
 
 #endif

@@ -2,6 +2,8 @@
 #include "verify/follow.h"
 
 #include "base/hash.h"
+#include "num/num.h"
+#include "verify/estimate.h"
 
 int follow_launch(struct host_path *path, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
@@ -33,12 +35,37 @@ static int64_t work_of(struct host *h)
 	return sum < 1e18 ? (int64_t)sum : INT64_MAX;
 }
 
-static int call(struct world *w, struct launcher *launch, struct run_report *out, struct err *e)
+/* The products that the reference is taken to form in tf32 when it is timed. */
+static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
+{
+	return o->follow == FOLLOW_REFERENCE && judge_options(j)->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0;
+}
+
+/* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
+static int forward(struct world *w, struct launcher *launch, const struct run_order *o, struct val inputs, struct run_report *out, struct err *e)
+{
+	struct estimate estimate;
+	struct val result;
+	int rc;
+
+	estimate_begin(&estimate, launch->gpu, timed_in_tf32(w->judge, o));
+	launch->estimate = o->estimate && launch->gpu ? &estimate : NULL;
+	host_set_called(w->h, launch->estimate ? estimate_call : NULL, &estimate);
+	rc = host_forward(w->h, w->model, inputs, &result, e);
+	host_set_called(w->h, NULL, NULL);
+	out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
+	launch->estimate = NULL;
+	return rc;
+}
+
+static int call(struct world *w, struct launcher *launch, const struct run_order *o, struct run_report *out, struct err *e)
 {
 	const struct trial drawn = { .dt = DT_F32 };
-	struct val inputs, result;
-	int rc = world_renew(w, &drawn, RUN_OWN, e);
+	struct val inputs;
+	int rc;
 
+	launch->tune = o->estimate;
+	rc = world_renew(w, &drawn, RUN_OWN, e);
 	if (!rc)
 		rc = world_draw(w, &drawn, 1, &inputs, e);
 	if (rc)
@@ -46,7 +73,7 @@ static int call(struct world *w, struct launcher *launch, struct run_report *out
 	host_ops_clear(w->h);
 	host_follow(w->h, &out->path);
 	launch->path = &out->path;
-	rc = host_forward(w->h, w->model, inputs, &result, e);
+	rc = forward(w, launch, o, inputs, out, e);
 	launch->path = NULL;
 	host_follow(w->h, NULL);
 	out->work = work_of(w->h);
@@ -72,7 +99,7 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 	p.hollow = 1;
 	rc = world_open(&w, j, &p, 0, launch, e);
 	if (!rc)
-		rc = call(&w, launch, out, e);
+		rc = call(&w, launch, o, out, e);
 	if (rc > 0) {
 		out->refused = launch->refused;
 		out->stage = STAGE_compile;

@@ -240,6 +240,7 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 			 .poison = number % 2 ? 0xff : 0x7b, .zero_off = 1 },
 		.watch = ext_on(f, EXT_sanitize) && (tr->kind == TRIAL_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
+		.estimate = tr->kind == TRIAL_original && f->own_seconds <= 0.0,
 	};
 }
 
@@ -273,7 +274,7 @@ static int judge_full(struct funnel *f, int i)
 		return rc;
 	if (tr->kind == TRIAL_original) {
 		f->v->cost = a.cost.cost;
-		f->v->seconds = tile_cost_seconds(&a.cost.cost, f->o->gpu) + a.cost.host_seconds;
+		f->v->seconds = a.cost.seconds;
 	}
 	rc = check_launched(f, STAGE_full, &a.cost);
 	if (!rc)
@@ -424,11 +425,15 @@ static int stage_full_general(struct funnel *f)
 
 /* --- timing --------------------------------------------------------------------------------------- */
 
+/* At the task's own sizes where it could be followed there, else at those that it was run at. */
 static int stage_timing(struct funnel *f)
 {
 	struct verdict *v = f->v;
+	double own = choices_seconds(f->base->choices);
+	int at_own = own > 0.0 && f->own_seconds > 0.0;
 
-	v->reference_seconds = f->t->seconds;
+	v->reference_seconds = at_own ? own : f->t->seconds;
+	v->seconds = at_own ? f->own_seconds : v->seconds;
 	if (v->seconds <= 0.0 || v->reference_seconds <= 0.0)
 		return 0;
 	v->speedup = v->reference_seconds / v->seconds;
@@ -491,6 +496,7 @@ static void begin_verdict(struct funnel *f)
 				  .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
+	f->own_seconds = 0.0;
 	f->report.chosen[0] = 0;
 }
 

@@ -2,6 +2,7 @@
  * a run ended because a kernel was refused or because it faulted. */
 #include "base/mem.h"
 #include "tile/resource.h"
+#include "verify/estimate.h"
 #include "verify/follow.h"
 #include "verify/trial.h"
 
@@ -201,6 +202,8 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 		c->diag = *d;
 		return rc;
 	}
+	if (c->estimate && estimate_launch(c->estimate, code, l, e))
+		return -1;
 	if (!l->compile_only && c->path)
 		return follow_launch(c->path, code, l, e);
 	if (c->idle || l->compile_only)

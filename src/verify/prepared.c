@@ -9,14 +9,14 @@
 #include "verify/image.h"
 
 /* At the beginning; the rest is what is hashed. */
-struct prepared_head {
+struct head {
 	uint64_t magic, n, hash;
 };
 
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read below, or is nothing once the task is kept. */
-_Static_assert(sizeof (struct task) == 185248, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task) == 185280, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct trial) == 9112, "and of a trial");
 _Static_assert(sizeof (struct result) == 240, "and of a result");
 
@@ -180,7 +180,7 @@ static int get_rest(struct bytes *in, struct task *t)
 
 int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 {
-	struct prepared_head h = { .magic = magic };
+	struct head h = { .magic = magic };
 	struct buf image = BUF_INIT;
 	int rc = image_write(t, &image, e);
 
@@ -219,7 +219,7 @@ struct task *prepared_open(struct judge *j, char *bytes, size_t n, struct str so
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });
 	struct task *t = NULL;
-	struct prepared_head h;
+	struct head h;
 
 	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h && h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
 		t = read_task(j, &in, source, name);

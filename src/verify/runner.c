@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "host/census.h"
 #include "interp/bind.h"
+#include "verify/estimate.h"
 #include "verify/follow.h"
 #include "verify/task.h"
 
@@ -26,6 +27,7 @@ struct runner {
 	int compiled;                 /* a run came to its end: names and calls are right */
 	int failed;                   /* syntax or rules: nothing runs */
 	struct census census;         /* of the model before a call */
+	struct estimate estimate;     /* of a call, where the order asks for one */
 	struct err e;
 };
 
@@ -203,16 +205,19 @@ static int call_forward(struct runner *r, struct val inputs, struct val *result)
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
 	host_reset_random(r->w.h);
+	estimate_begin(&r->estimate, r->launch.gpu, 0);
+	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
 	host_guard(r->w.h, 0);
 	host_set_compute(r->w.h, NULL, NULL);
+	host_set_called(r->w.h, NULL, NULL);
 	return rc;
 }
 
 static void note_outcome(struct runner *r, struct outcome *out)
 {
 	out->cost = r->launch.cost;
-	out->host_seconds = ops_seconds(host_ops(r->w.h), r->o->gpu);
+	out->seconds = r->launch.estimate ? estimate_seconds(&r->estimate) : 0.0;
 	out->launches = (int)host_launches(r->w.h).n;
 	out->host = host_work(host_ops(r->w.h));
 }
@@ -361,6 +366,7 @@ static int run_order(struct runner *r, int i)
 	r->launch.idle = o->idle;
 	r->launch.config = o->config;
 	r->launch.tune = o->tune;
+	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
 	rc = make_ready(r, o, tr);
 	if (rc)

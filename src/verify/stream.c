@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "py/caret.h"
+#include "tile/speed.h"
 #include "verify/cache.h"
 #include "verify/dump.h"
 
@@ -74,7 +75,7 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 	} else if (v->correct) {
 		buf_addf(out, ": correct, reward %.3f", v->reward);
 		if (v->speedup > 0)
-			buf_addf(out, ", speedup %.2f (%s)", v->speedup, v->timed);
+			buf_addf(out, ", estimated speedup %.2f (%s, within a factor of %.1f two times in three)", v->speedup, v->timed, speed_rates.error);
 		buf_addc(out, '\n');
 	} else {
 		if (v->diag.line > 0)

@@ -10,6 +10,7 @@
 #include "num/num.h"
 #include "interp/bind.h"
 #include "verify/choice.h"
+#include "verify/estimate.h"
 #include "verify/prepared.h"
 #include "verify/reach.h"
 
@@ -191,7 +192,6 @@ static void note_ops(struct task *t, struct host *h)
 	for (size_t i = 0; i < ops.n; i++)
 		if (ops.v[i].sum)
 			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;
-	t->seconds = ops_seconds(ops, judge_options(t->judge)->gpu);
 }
 
 static int draws_random(struct host *h)
@@ -228,6 +228,21 @@ static int note_state(struct task *t, const struct task_weights *given, struct e
 	return 0;
 }
 
+/* Runs it, and notes how long that would take on a GPU. */
+static int time_reference(struct task *t, const struct trial *tr, struct results *out, struct err *e)
+{
+	const struct judge_options *o = judge_options(t->judge);
+	struct estimate estimate;
+	int rc;
+
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0);
+	host_set_called(t->own.h, estimate.gpu ? estimate_call : NULL, &estimate);
+	rc = task_run_reference(t, tr, RUN_OWN, out, e);
+	host_set_called(t->own.h, NULL, NULL);
+	t->seconds = estimate.gpu ? estimate_seconds(&estimate) : 0.0;
+	return rc;
+}
+
 /* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
 static int survey(struct task *t, struct err *e)
 {
@@ -236,7 +251,7 @@ static int survey(struct task *t, struct err *e)
 	int rc;
 
 	tr->weights = &t->set[tr->set];
-	rc = task_run_reference(t, tr, RUN_OWN, &out, e);
+	rc = time_reference(t, tr, &out, e);
 	results_release(&out);
 	if (!rc && draws_random(t->own.h) && !t->reference.eval_mode) {
 		t->reference.eval_mode = 1;

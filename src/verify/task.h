@@ -41,7 +41,7 @@ struct task {
 	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
 	int64_t fixed[TASK_SIZES];
 	struct task_choices *choices;       /* the task at other sizes: choice.h */
-	double seconds;                     /* of the reference's operators run eagerly, by the roofline model */
+	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
 	char *kept;                         /* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
 };
 
@@ -74,8 +74,5 @@ int task_check_controls(struct task *t, struct err *e);
 
 /* The sizes that candidates are run at. */
 enum size_kind task_size(const struct task *t);
-
-/* Roofline seconds of a host's operators, each a launch of its own that reads and writes memory. */
-double ops_seconds(struct host_ops ops, const char *gpu);
 
 #endif

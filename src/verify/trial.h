@@ -166,6 +166,7 @@ struct launcher {
 	struct tile_cost cost;
 	struct diag diag;
 	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
+	struct estimate *estimate;     /* launches are added to it; NULL: not */
 };
 
 struct host_lib *judge_lib(struct judge *j);

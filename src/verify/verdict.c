@@ -1,6 +1,8 @@
 /* Verdicts and their JSON: see verdict.h. */
 #include "verify/verdict.h"
 
+#include "tile/speed.h"
+
 static const char *const stage_names[] = {
 #define STAGE(id, text) #id,
 #include "verify/stage.def"
@@ -202,6 +204,18 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_cstr(w, track_name(v->track));
 }
 
+/* A speed-up by the model is an estimate, and says how far off it may be. */
+static void json_timed(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);
+	if (strcmp(v->timed, "model"))
+		return;
+	jw_key(w, "speedup_is"), jw_cstr(w, "estimate");
+	jw_key(w, "speedup_error"), jw_real(w, speed_rates.error);
+	jw_key(w, "seconds"), jw_real(w, v->seconds);
+	jw_key(w, "reference_seconds"), jw_real(w, v->reference_seconds);
+}
+
 void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 {
 	struct jw w = { .out = out };
@@ -216,8 +230,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_task(&w, &v->task);
 	json_elements(&w, v);
 	json_cost(&w, &v->cost);
-	jw_key(&w, "timed");
-	jw_cstr(&w, v->timed[0] ? v->timed : NULL);
+	json_timed(&w, v);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
 	if (v->configs > 1) {

@@ -324,25 +324,13 @@ static void test_fuel(void **state)
 	}
 }
 
-static void test_roofline(void **state)
-{
-	struct tile_cost c = { .launches = 1, .programs = 10000, .bytes_loaded = 4800000000, .bytes_unique = 4800000000 };
-	double t = tile_cost_seconds(&c, "H200");
-	(void)state;
-	assert_true(t > 1e-3 && t < 1.1e-3);            /* 4.8 GB at 4.8 TB/s */
-	assert_true(tile_cost_seconds(&c, "A100") > t);
-	c.dot_f16 = 9894LL * 1000000000000LL / 10;
-	assert_true(fabs(tile_cost_seconds(&c, "H200") - 1) < 0.01);
-	assert_true(tile_cost_seconds(&c, "no such") < 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_accumulate), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_first_fault), cmocka_unit_test(test_grid_order), cmocka_unit_test(test_atomics), cmocka_unit_test(test_cas),
-		cmocka_unit_test(test_fuel), cmocka_unit_test(test_roofline),
+		cmocka_unit_test(test_fuel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

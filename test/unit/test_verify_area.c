@@ -108,7 +108,7 @@ static void hostile_reports(void **state)
 	REFUSED(r->diag.reason = REASONS);
 	REFUSED(memset(r->diag.text, 'x', sizeof r->diag.text));
 	REFUSED(r->out.cost.launches = -1);
-	REFUSED(r->out.host_seconds = NAN);
+	REFUSED(r->out.seconds = NAN);
 	REFUSED((r->state = RUN_FAILED, r->diag.reason = REASON_ok));
 	REFUSED(r->path.n = HOST_PATH + 1);
 	REFUSED(r->path.n = -1);
