@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -295,6 +296,41 @@ int file_remove_tree(const char *path, struct err *e)
 		rc = path_join(&p, path, names.v[i]) ? file_remove_tree(p.p, e) : err_nomem(e);
 	if (!rc && sys.rmdir(path))
 		rc = err_errno(e, "cannot remove folder '%s'", path);
+	buf_release(&p);
+	file_list_close(&names);
+	return rc;
+}
+
+/* "NAME.tmp-PID" of a process that is no more. */
+static int is_leftover(const char *name)
+{
+	const char *tmp = strstr(name, ".tmp-");
+	int64_t pid;
+
+	while (tmp && strstr(tmp + 1, ".tmp-"))
+		tmp = strstr(tmp + 1, ".tmp-");
+	return tmp && tmp != name && !str_to_i64(str_of(tmp + 5), &pid) && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+int file_sweep(const char *dir, struct err *e)
+{
+	struct file_list names;
+	struct buf p = BUF_INIT;
+	struct stat st;
+	int rc = 0;
+
+	if (file_list_open(&names, dir, e))
+		return -1;
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		if (!path_join(&p, dir, names.v[i]))
+			rc = err_nomem(e);
+		else if (sys.lstat(p.p, &st))
+			continue;
+		else if (S_ISDIR(st.st_mode))
+			rc = file_sweep(p.p, e);
+		else if (is_leftover(names.v[i]) && sys.unlink(p.p))
+			rc = err_errno(e, "cannot remove '%s'", p.p);
+	}
 	buf_release(&p);
 	file_list_close(&names);
 	return rc;

@@ -25,6 +25,8 @@ int64_t file_size(const char *path, struct err *e);   /* -1 on error */
 int file_mkdirs(const char *path, struct err *e);     /* like mkdir -p */
 int file_mkdirs_for(const char *path, struct err *e); /* the folder that a file is to lie in */
 int file_remove_tree(const char *path, struct err *e);
+/* Removes what file_out left below a folder in processes of this machine that were killed. */
+int file_sweep(const char *dir, struct err *e);
 int file_sync_dir(const char *path, struct err *e);
 int file_write_all(int fd, const void *p, size_t n, struct err *e);
 int file_read_all(int fd, void *p, size_t n, struct err *e);   /* short: ERR_FORMAT */

@@ -43,7 +43,7 @@ struct dev *run_device(struct par *par, const char *name, int64_t threads, struc
 static int open_folder(struct run_env *v, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = file_mkdirs(v->out, e) || lock_folder(v, e) ? -1 : 0;
+	int rc = file_mkdirs(v->out, e) || lock_folder(v, e) || file_sweep(v->out, e) ? -1 : 0;
 
 	path_join(&path, v->out, "run.db");
 	if (!rc)
