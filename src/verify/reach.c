@@ -239,7 +239,11 @@ static void check_store(struct visit *v, const struct py_node *t)
 		for (size_t i = 0; i < e->n; i++)
 			check_store(v, e->v[i]);
 	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value) && !is_harmless(t)) {
-		found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
+		const struct py_node *base = t->u.Attribute.value;
+
+		/* What a local name stands for, the guard knows when it happens. */
+		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
+			found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;
 

@@ -1,5 +1,5 @@
 # task: add
-# style: the first configuration that runs is taken, in a try
+# style: the first configuration that runs is taken, in a try, and remembered in an object made for the call
 import torch
 import torch.nn as nn
 import triton
@@ -19,9 +19,11 @@ class ModelNew(nn.Module):
     def forward(self, a, b):
         out = torch.empty_like(a)
         n = out.numel()
-        for block in (1024, 512):
+        for config in (triton.Config({"BLOCK": 1024}), triton.Config({"BLOCK": 512})):
             try:
-                add_kernel[(triton.cdiv(n, block),)](a, b, out, n, BLOCK=block)
+                best = config
+                best.block = config.kwargs["BLOCK"]
+                add_kernel[(triton.cdiv(n, best.block),)](a, b, out, n, BLOCK=best.block)
                 break
             except Exception:
                 continue
