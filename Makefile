@@ -180,6 +180,7 @@ run-torture: $(TORTURE)
 	@for t in $(TORTURE); do $$t || exit 1; done
 
 soak: setup
+	@tools/setup soak
 	@$(MAKE) --no-print-directory run-soak
 run-soak: all unit
 	@for s in test/soak/*.sh; do \

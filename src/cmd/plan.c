@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "run/keep.h"
 #include "run/needs.h"
 #include "run/plan_args.h"
 #include "tile/gpu.h"
@@ -144,6 +145,30 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 	return 0;
 }
 
+/* What a run has spent so far, against the budget of section `keep`. */
+static int show_spent(const struct plan_args *a, const char *config, struct buf *out, struct err *e)
+{
+	struct watch_spent s;
+	struct keep_args k;
+	struct opt_parsed p;
+
+	if (read_stage(keep_args_table, "keep", &k, config, &p, e))
+		return -1;
+	opt_release(&p);
+	if (watch_spent_read(a->run, &s, e))
+		return -1;
+	if (a->json) {
+		buf_addf(out, "{\"spent_hours\": %.4f, \"spent_money\": %.4f}\n", s.hours, s.money);
+		return 0;
+	}
+	buf_addf(out, "\nspent in '%s'\n  %.2f hours, %.2f of money\n", a->run, s.hours, s.money);
+	if (k.watch.budget_hours > 0)
+		buf_addf(out, "  %.2f of %.2f hours are left\n", MAX(k.watch.budget_hours - s.hours, 0.0), k.watch.budget_hours);
+	if (k.watch.budget_money > 0)
+		buf_addf(out, "  %.2f of %.2f of money are left\n", MAX(k.watch.budget_money - s.money, 0.0), k.watch.budget_money);
+	return 0;
+}
+
 static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
 {
 	struct plan_stages s = { .parsed = { { .args = NULL } } };
@@ -152,6 +177,8 @@ static int run(const struct plan_args *a, const char *config, int *fits, struct 
 
 	if (!rc)
 		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) : show_one(&j, a, &s, fits, out, e);
+	if (!rc && a->run)
+		rc = show_spent(a, config, out, e);
 	release_stages(&s);
 	return rc;
 }

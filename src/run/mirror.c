@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -274,8 +275,31 @@ static int wait_for_turn(struct mirror *m)
 	return finish;
 }
 
+/* A line of the run's metrics: how far the bucket is behind the folder. */
+static void record(const struct mirror *m, const struct mirror_status *s)
+{
+	struct buf line = BUF_INIT, path = BUF_INIT;
+	struct jw w = { .out = &line };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "stage"), jw_cstr(&w, "sync");
+	jw_key(&w, "states"), jw_int(&w, s->states);
+	jw_key(&w, "failures"), jw_int(&w, s->failures);
+	jw_key(&w, "bytes_sent"), jw_int(&w, s->bytes_sent);
+	jw_key(&w, "behind_seconds"), jw_real(&w, s->age);
+	jw_end(&w, '}');
+	buf_addc(&line, '\n');
+	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p, buf_str(&line), 0, NULL))
+		log_debug("the state of the mirror is not in the metrics");
+	buf_release(&line);
+	buf_release(&path);
+}
+
 static void note(struct mirror *m, int rc, const struct depot_pushed *p, const struct err *e)
 {
+	struct mirror_status s;
+	double behind = mirror_status(m).age;
+
 	pthread_mutex_lock(&m->lock);
 	m->last = *e;
 	m->st.states += !rc;
@@ -284,7 +308,10 @@ static void note(struct mirror *m, int rc, const struct depot_pushed *p, const s
 	m->st.lost |= rc && e->code == ERR_STATE;
 	if (!rc)
 		m->last_ns = clock_ns();
+	s = m->st;
+	s.age = behind;
 	pthread_mutex_unlock(&m->lock);
+	record(m, &s);
 	if (rc)
 		log_warn("the run's state did not get to '%s': %s; training goes on", m->a.bucket, e->text);
 	else

@@ -24,6 +24,7 @@ const struct opt plan_opts[] = {
 	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0, "share of peak that training reaches; 0: 0.4, on a CPU 0.5"),
 	OPT_REAL(struct plan_args, prefill_share, "prefill-share", 0, 1, 0, "share of peak that prompts reach; 0: 0.5"),
 	OPT_REAL(struct plan_args, read_share, "read-share", 0, 1, 0, "share of bandwidth that sampling reaches; 0: 0.5, on a CPU 0.6"),
+	OPT_STR(struct plan_args, run, "run", "DIR", NULL, "a run folder: say what it has spent, and what is left of the budget in section keep"),
 	OPT_FLAG(struct plan_args, json, "json", 0, "print JSON"),
 	OPT_END
 };

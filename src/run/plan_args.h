@@ -9,7 +9,7 @@
 #include "run/stage_args.h"
 
 struct plan_args {
-	const char *model, *gpu;
+	const char *model, *gpu, *run;
 	int64_t count, rows, rl_tasks, eval_tasks, judge_cores;
 	double price, row_tokens, prompt_tokens, answer_tokens, judge_ms, train_share, prefill_share, read_share;
 	int json;

@@ -59,7 +59,8 @@ def ranks_of(p):
 
 
 def digest(run_folder):
-    """Every file and row that must be the same. The cache of verdicts is the first rank's own, times are the clock's."""
+    """Every file and row that must be the same. The cache of verdicts is the first rank's own, times are the clock's, what
+    reached a bucket is the network's."""
     out = []
     for base, _, names in sorted(os.walk(run_folder)):
         for name in sorted(names):
@@ -73,6 +74,8 @@ def digest(run_folder):
             out += [f'{table} {row}' for row in sorted(map(repr, db.execute('SELECT * FROM ' + table)))]
     for line in open(run_folder + '/metrics.jsonl'):
         row = json.loads(line)
+        if row['stage'] == 'sync':
+            continue
         del row['seconds']
         out.append(f'metrics {row}')
     return out

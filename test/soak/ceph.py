@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """ceph.py URL: what a run needs of S3, from a RADOS gateway: buckets made once, states there and back bit for bit, large
-files in parts, unfinished parts gone, writers fenced, old states removed, a wrong key refused."""
+files in parts, a second writer, old states removed, a wrong key refused."""
 import importlib.util, os, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
