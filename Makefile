@@ -7,10 +7,18 @@
 #   make cuda        the GPU's shared object, where CUDA's compiler is; test-cuda and bench-cuda on a GPU
 #   make bench       speed, as ratios against a peer or a limit measured in the same run
 #   make fuzz torture soak      robustness, minutes each (FUZZ_SECONDS=, SOAK_SECONDS=)
+#   make peers       TRL, verl, verifiers, OpenAI's client, KernelBench's script with our judge and server; the page in a browser
+#   make deb wheel   a Debian package; a Python wheel with the program in it
 #   make check       format, layers, sizes, static analysis; make format applies the first
 #   make install PREFIX=/usr/local
 
 BUILD ?= release
+# All cores, unless -j says otherwise; a line a file, unless V=1 (commands) or -s (nothing).
+ifeq ($(findstring j,$(firstword -$(MAKEFLAGS)))$(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
+say = $(if $(V),,@$(if $(quiet),,echo "  $(1) $<";))
 B ?= build/$(BUILD)
 PREFIX ?= /usr/local
 PROGRAM ?= $(if $(filter build/release,$(B)),tritonrl,$(B)/tritonrl)
@@ -35,7 +43,7 @@ VERSION := $(shell cat VERSION)
 WARN := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(OPT_$(BUILD)) \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
-LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now
+LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now,--as-needed
 LDLIBS += $(PKG_LIBS) -ldl -lm
 LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -70,6 +78,7 @@ HELPER := $(call programs,test/tool,tool,)
 GPU_C := $(patsubst %.c,$(B)/%,$(wildcard test/cuda/*.c bench/cuda/*.c))
 GPU_CU := $(patsubst %.cu,$(B)/%,$(wildcard test/cuda/*.cu bench/cuda/*.cu))
 
+.PHONY: peers run-peers deb wheel
 .PHONY: all cuda test-cuda bench-cuda demo test agree bench fuzz torture soak install format check clean setup unit
 .PHONY: run-test run-agree run-bench run-fuzz run-torture run-soak FORCE
 .DELETE_ON_ERROR:
@@ -88,7 +97,7 @@ $(LIB): $(OBJ)
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+	$(call say,CC  )$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
 # What the assembler takes into an object by .incbin, the compiler does not know of.
 $(B)/src/torch/prelude.o: $(wildcard src/torch/prelude/*)
@@ -98,7 +107,7 @@ $(B)/src/web/data.o: src/web/app.html
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC  )$$(CC) $$(CFLAGS) $$(FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call simd_rule,$(l))))
 
@@ -156,6 +165,11 @@ agree: setup
 run-agree: all unit
 	@tools/agree $(B) ./$(PROGRAM)
 
+peers: setup
+	@$(MAKE) --no-print-directory run-peers
+run-peers: all
+	@tools/peers $(B) ./$(PROGRAM)
+
 bench: setup
 	@$(MAKE) --no-print-directory run-bench
 run-bench: all unit
@@ -187,11 +201,22 @@ run-soak: all unit
 		TRITONRL=$$PWD/$(PROGRAM) BUILD_DIR=$$PWD/$(B) SOAK_SECONDS=$(SOAK_SECONDS) bash $$s || exit 1; done
 
 install: all
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/tritonrl
+	install -D -s -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/tritonrl
 	./$(PROGRAM) help --man > $(B)/tritonrl.1
 	install -D -m 644 $(B)/tritonrl.1 $(DESTDIR)$(PREFIX)/share/man/man1/tritonrl.1
 	./$(PROGRAM) help --completion > $(B)/completion
 	install -D -m 644 $(B)/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonrl
+
+# --- packages: a release build without its symbols ---
+deb: all
+	@tools/deb ./$(PROGRAM) $(B) $(VERSION)
+
+# The wheel's program finds the libraries beside it, and theirs: an old-style path is inherited.
+$(B)/wheel/tritonrl: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
+$(B)/wheel/tritonrl: $(B)/src/cmd/main.o $(LIB)
+	$(LINK)
+wheel: $(B)/wheel/tritonrl
+	@tools/wheel $< $(B) $(VERSION)
 
 C_FILES = $(shell find src test bench -name '*.[ch]' -o -name '*.inc' 2>/dev/null)
 format:

@@ -12,6 +12,7 @@ Ready-made rewards: tritonrl.rewards (TRL, verl), tritonrl.environment (verifier
 KernelBench samples).
 """
 from ._version import VERSION as __version__
+from . import rewards
 from .client import Judge, JudgeError, feedback, reward, verify, verify_async, verify_batch, verify_batch_async
 
-__all__ = ["Judge", "JudgeError", "feedback", "reward", "verify", "verify_async", "verify_batch", "verify_batch_async", "__version__"]
+__all__ = ["Judge", "JudgeError", "feedback", "reward", "rewards", "verify", "verify_async", "verify_batch", "verify_batch_async", "__version__"]

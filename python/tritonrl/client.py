@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -23,6 +24,12 @@ def find_program():
         if path and os.access(path, os.X_OK) and not os.path.isdir(path):
             return os.path.realpath(path)
     raise JudgeError("the program tritonrl was not found: set TRITONRL to its path, put it on PATH, or give Judge(url=...)")
+
+
+def main():
+    """The program in the place of this process: what a wheel puts on PATH."""
+    program = find_program()
+    os.execv(program, [program, *sys.argv[1:]])
 
 
 def option_words(options):

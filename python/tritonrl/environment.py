@@ -23,7 +23,7 @@ def load_environment(tasks="tasks.jsonl", turns=1, limit=None, system=SYSTEM, **
 
     rows = read_tasks(tasks, limit)
     data = Dataset.from_list([{"prompt": [{"role": "system", "content": system}, {"role": "user", "content": r["task"]}], "answer": r["task"],
-                               "info": {"id": str(r.get("id", i))}, "task": "tritonrl"} for i, r in enumerate(rows)])
+                               "info": {"id": str(r.get("id", i))}} for i, r in enumerate(rows)])
 
     async def verdict_of(completion, answer):
         texts = [m["content"] for m in completion if m["role"] == "assistant"]

@@ -75,8 +75,8 @@ static int read_prompt(struct speech *s, const struct json *j, const struct tok 
 
 	if (!p)
 		return err_set(e, ERR_USAGE, "'%s' is missing", s->chat ? "messages" : "prompt");
-	if (s->chat && json_kind(p) != JSON_ARRAY)
-		return err_set(e, ERR_USAGE, "'messages' is no list");
+	if (s->chat && (json_kind(p) != JSON_ARRAY || !json_count(p)))
+		return err_set(e, ERR_USAGE, "'messages' is no list of messages");
 	if (s->chat && !tok_has_template(t))
 		return err_set(e, ERR_USAGE, "this model has no chat template: use /v1/completions");
 	if (s->chat)
