@@ -281,8 +281,8 @@ int census_compare(const struct census *c, struct host *h, const struct census_m
 	return rc;
 }
 
-void host_reset_random(struct host *h)
+void host_reset_random(struct host *h, uint64_t seed)
 {
-	torch_seed(h, 0);
+	torch_seed(h, seed);
 	h->torch.random = h->torch.numpy_random = (struct host_random){ .ready = 0 };
 }

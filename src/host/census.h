@@ -26,8 +26,8 @@ int census_take(struct census *c, struct host *h, struct err *e);
 /* 0: nothing changed. 1: *d says what. -1. Of tensors that may be written, contents and grad mode do not count. */
 int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d, struct err *e);
 
-/* Generators as they were when the host was sealed: what a program draws tells it nothing about
- * earlier calls. */
-void host_reset_random(struct host *h);
+/* Generators as new, of a seed that is another for each input set: what a program draws tells it nothing about
+ * earlier calls, and is no constant. */
+void host_reset_random(struct host *h, uint64_t seed);
 
 #endif

@@ -44,6 +44,7 @@ static int form_number(struct former *f, struct val v)
 
 static int form_tensor(struct former *f, struct tensor_obj *t)
 {
+	buf_adds(f->form, t->is_param ? "Parameter, a " : "");
 	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" : "Tensor without a device");
 	return f->fn(f->ctx, buf_str(&f->path), t);
 }

@@ -223,14 +223,19 @@ void host_guard(struct host *h, int on)
 	h->heap.guarded = on && h->heap.sealed;
 }
 
+/* Configurations beyond which those of several autotuners are not mixed. */
+enum { TUNED_TWICE = 64 };
+
 struct host_tuned host_tuned(const struct host *h)
 {
-	return (struct host_tuned){ .most = h->did.tuned_most, .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
+	/* Several that choose are run in step, and once more not in step. */
+	int rounds = h->did.tuned_several && h->did.tuned_most <= TUNED_TWICE ? 2 : 1;
+	return (struct host_tuned){ .most = rounds * h->did.tuned_most, .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
 }
 
 void host_tuned_clear(struct host *h)
 {
-	h->did.tuned_most = 0;
+	h->did.tuned_most = h->did.tuned_place = h->did.tuned_several = 0;
 	buf_clear(&h->did.tuned);
 	buf_clear(&h->did.trying);
 }

@@ -98,10 +98,10 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 	for (size_t i = 0; i < n; i++)
 		op->bytes += bytes_of(a[i]);
 	op->bytes += bytes_of(out);
-	if (out.kind == V_TENSOR) {
-		int64_t k = sum_length(op->name, a, n), elements = tensor_numel(&out.u.t->t);
+	if (out.kind == V_TENSOR || out.kind == V_TUPLE || out.kind == V_LIST) {
+		int64_t k = out.kind == V_TENSOR ? sum_length(op->name, a, n) : 0;
 
-		op->flops += k ? 2 * k * elements : most_elements(a, n, out);
+		op->flops += k ? 2 * k * tensor_numel(&out.u.t->t) : most_elements(a, n, out);
 		op->sum = MAX(op->sum, k);
 	}
 }

@@ -148,6 +148,8 @@ struct lang_val bi_num_threads(struct front *f, const struct builtin *b, const s
 {
 	(void)a;
 	int warps = f->launch->num_warps > 0 ? f->launch->num_warps : 4;
+	/* Configurations of an autotuner that differ in warps alone count as one program: none may ask. */
+	front_unsupported(f, "%s() asks how it was launched", b->name);
 	return lang_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
 }
 

@@ -322,10 +322,18 @@ static int l_multi_margin(struct bind *b)
 	if (bind_given(b, 4))
 		return bind_unsupported(b, "multi_margin_loss with weight");
 	N = x->ndim == 2 ? x->shape[0] : 1;
+	if (x->ndim < 1 || x->ndim > 2 || tensor_numel(t) != N)
+		return bind_raise(b, EXC_RuntimeError, "Expected a vector or matrix and a target for each of its rows");
 	C = x->shape[x->ndim - 1];
 	if (num_as(&c, &d, x, DT_F64, bind_e(b)))
 		return bind_fail(b);
-	rc = num_as(&c, &k, t, DT_I64, bind_e(b)) || num_new(&c, &y, DT_F64, x->ndim == 2, &N, bind_e(b));
+	rc = num_as(&c, &k, t, DT_I64, bind_e(b));
+	if (rc || num_new(&c, &y, DT_F64, x->ndim == 2, &N, bind_e(b))) {
+		tensor_release(&d);
+		if (!rc)
+			tensor_release(&k);
+		return bind_fail(b);
+	}
 	for (int64_t i = 0; i < N && !rc; i++) {
 		const double *row = (double *)tensor_data(&d) + i * C;
 		int64_t at = ((int64_t *)tensor_data(&k))[i];
@@ -342,9 +350,11 @@ static int l_multi_margin(struct bind *b)
 	}
 	tensor_release(&d);
 	tensor_release(&k);
-	if (rc || num_settle(&c, &y, x->dt, bind_e(b)))
+	if (rc) {
+		tensor_release(&y);
 		return bind_fail(b);
-	return reduced(b, &y, how);
+	}
+	return num_settle(&c, &y, x->dt, bind_e(b)) ? bind_fail(b) : reduced(b, &y, how);
 }
 
 #define F "torch.nn.functional."

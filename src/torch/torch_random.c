@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "interp/fail.h"
 #include "torch/torch.h"
 
 /* What a draw into `t` of the oracle must look like: the program's dtype. */
@@ -52,6 +53,8 @@ static int g_manual_seed(struct bind *b)
 /* A fresh seed would differ from run to run; here it is always the same. */
 static int g_seed(struct bind *b)
 {
+	if (host_varies(b->h, "a seed that nobody set"))
+		return -1;
 	torch_seed(b->h, 67280421310721);
 	b->out = val_int(67280421310721);
 	return 0;
@@ -61,7 +64,7 @@ static int g_initial_seed(struct bind *b)
 {
 	struct num_rng *r = rng(b);
 
-	if (!r)
+	if (!r || host_varies(b->h, "a seed that somebody else set"))
 		return -1;
 	b->out = val_int((int64_t)r->seed);
 	return 0;

@@ -282,6 +282,6 @@ static int t_setitem(struct bind *b)
 
 const struct bind_row torch_subscript_rows[] = {
 	{ "torch.Tensor.__getitem__", "self, picks", t_getitem, BIND_VIEW },
-	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem, BIND_COPY | BIND_INPLACE | BIND_ANY_DEVICE },
+	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem, BIND_COPY | BIND_MOVE | BIND_INPLACE | BIND_ANY_DEVICE },
 	{ NULL, NULL, NULL, 0 }
 };

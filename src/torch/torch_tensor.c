@@ -73,11 +73,20 @@ INT_OF(t_numel, val_int(tensor_numel(&self(b)->t)))
 INT_OF(t_element_size, val_int(dtype_size(host_nominal(b->h, self(b)->t.dt))))
 INT_OF(t_nbytes, val_int(tensor_numel(&self(b)->t) * dtype_size(host_nominal(b->h, self(b)->t.dt))))
 INT_OF(t_storage_offset, val_int(self(b)->t.offset))
-INT_OF(t_data_ptr, val_int((int64_t)(0x7f0000000000 + (self(b)->t.st->id << 20)) + self(b)->t.offset * dtype_size(self(b)->t.dt)))
 INT_OF(t_dtype, val_dtype(host_nominal(b->h, self(b)->t.dt)))
 INT_OF(t_is_floating_point, val_bool(dtype_is_float(self(b)->t.dt)))
 INT_OF(t_is_complex, val_bool(0))
 INT_OF(t_is_signed, val_bool(dtype_info(self(b)->t.dt)->class != DTC_UINT && self(b)->t.dt != DT_BOOL))
+
+static int t_data_ptr(struct bind *b)
+{
+	const uint64_t base = 0x7f0000000000;      /* about where GPUs have their memory */
+
+	if (is_tensor(b) || host_varies(b->h, "the address of a tensor"))
+		return -1;
+	b->out = val_int((int64_t)(base + (self(b)->t.st->id << 20)) + self(b)->t.offset * dtype_size(self(b)->t.dt));
+	return 0;
+}
 
 static int t_is_contiguous(struct bind *b)
 {

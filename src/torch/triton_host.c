@@ -33,19 +33,30 @@ static int has_text(const struct buf *b, struct str text)
 	return b->n && text.n && memmem(b->p, b->n, text.p, text.n) != NULL;
 }
 
-/* _tuned(programs, text): so many there are, and this is the one. One that was chosen
+/* _place(): how many autotuners were asked before this one. */
+static int t_place(struct bind *b)
+{
+	if (!is_ours(b))
+		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_place'");
+	b->out = val_int(b->h->did.tuners++);
+	return 0;
+}
+
+/* _tuned(programs, text, place): so many there are, and this is the one. One that was chosen
  * because there are too few for a choice of its own is not named: it ran before. */
 static int t_tuned(struct bind *b)
 {
 	struct host *h = b->h;
 	struct str text;
-	int64_t n;
+	int64_t n, place;
 	if (!is_ours(b))
 		return bind_raise(b, EXC_AttributeError, "module 'triton' has no attribute '_tuned'");
-	if (bind_int(b, 0, &n) || bind_string(b, 1, &text))
+	if (bind_int(b, 0, &n) || bind_string(b, 1, &text) || bind_int(b, 2, &place))
 		return -1;
 	h->did.tuned_most = (int)MAX(h->did.tuned_most, n);
-	if (n > 1 && h->o.config < n && h->did.tuned.n < 1000 && !has_text(&h->did.tuned, text))
+	h->did.tuned_several |= n > 1 && h->did.tuned_place && h->did.tuned_place != place + 1;
+	h->did.tuned_place = n > 1 ? (int)place + 1 : h->did.tuned_place;
+	if (n > 1 && h->o.config < 2 * n && h->did.tuned.n < 1000 && !has_text(&h->did.tuned, text))
 		buf_addf(&h->did.tuned, "%s%.*s", h->did.tuned.n ? "; " : "", STR_ARG(text));
 	return 0;
 }
@@ -85,7 +96,8 @@ static int t_next_power_of_2(struct bind *b)
 
 const struct bind_row triton_host_rows[] = {
 	{ "triton._tuning", "", t_tuning, BIND_INTERNAL },
-	{ "triton._tuned", "programs, text", t_tuned, BIND_INTERNAL },
+	{ "triton._place", "", t_place, BIND_INTERNAL },
+	{ "triton._tuned", "programs, text, place", t_tuned, BIND_INTERNAL },
 	{ "triton._trying", "text", t_trying, BIND_INTERNAL },
 	{ "triton.cdiv", "x, y", t_cdiv, 0 },
 	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },

@@ -130,7 +130,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 
 static int take_result(const struct area *a, const struct run_form *f, struct result *out, struct err *e)
 {
-	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0,
+	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0, .scattered = f->scattered != 0,
 				 .aliases = f->aliases != 0, .undefined = f->undefined != 0 };
 	memcpy(out->name, f->name, sizeof out->name);
 	memcpy(out->shape, f->shape, sizeof out->shape);
@@ -201,6 +201,7 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 	}
 	f = &g->r->form[g->r->n++];
 	*f = (struct run_form){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .overlapping = result_overlaps(&obj->t),
+				.scattered = !tensor_is_contiguous(&obj->t),
 				.aliases = result_aliases(g->h, &obj->t, g->inputs) };
 	snprintf(f->name, sizeof f->name, "%.*s", STR_ARG(name));
 	memcpy(f->shape, obj->t.shape, sizeof f->shape);

@@ -46,7 +46,7 @@ struct outcome {
 struct run_form {
 	char name[48];
 	int dt, ndim;
-	int overlapping, aliases, undefined;
+	int overlapping, aliases, undefined, scattered;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;                    /* elements; their bytes are dense and lie at `at`, if there was room */
 	uint64_t at;

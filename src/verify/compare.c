@@ -101,6 +101,7 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 		return -1;
 	r = &k->out->r[k->out->n];
 	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = result_overlaps(&obj->t),
+			       .scattered = !tensor_is_contiguous(&obj->t),
 			       .aliases = result_aliases(k->h, &obj->t, k->inputs), .undefined = tensor_any_undef(&obj->t) };
 	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
 	memcpy(r->shape, obj->t.shape, sizeof r->shape);

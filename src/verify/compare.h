@@ -33,6 +33,7 @@ struct result {
 	int64_t *whole;           /* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
 	int inexact;              /* integers that depend on rounding: the reference's own runs differ in them */
 	int overlapping;          /* expanded view */
+	int scattered;            /* its elements lie in another order than they are counted in */
 	int aliases;              /* shares memory with an input */
 	int undefined;            /* holds bytes that nobody wrote, where that is known */
 	int state;                /* no result of the call, but what it left in buffers (weights_kept) */

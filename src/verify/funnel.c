@@ -278,7 +278,7 @@ static int judge_full(struct funnel *f, int i)
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
 	if (!rc && tr->kind == TRIAL_original)
-		rc = share_judge(f, &a.cost);
+		rc = share_judge(f, &a.cost, &tr->expected, &a.got);
 	results_release(&a.got);
 	return rc;
 }

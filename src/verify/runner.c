@@ -193,7 +193,7 @@ static int is_stateless(const struct runner *r)
 /* --- calling ------------------------------------------------------------------------------------ */
 
 /* Only forward is watched: the task's own get_inputs may compute what it likes. */
-static int call_forward(struct runner *r, struct val inputs, struct val *result)
+static int call_forward(struct runner *r, const struct trial *tr, struct val inputs, struct val *result)
 {
 	int rc;
 
@@ -204,7 +204,7 @@ static int call_forward(struct runner *r, struct val inputs, struct val *result)
 	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
-	host_reset_random(r->w.h);
+	host_reset_random(r->w.h, tr->seed);
 	estimate_begin(&r->estimate, r->launch.gpu, 0);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
@@ -266,7 +266,7 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
 
 	if (!rc) {
-		rc = call_forward(r, inputs, &result);
+		rc = call_forward(r, tr, inputs, &result);
 		if (rc > 0)
 			run_failed(r, tr->stage, out);
 	}

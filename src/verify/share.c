@@ -36,7 +36,16 @@ static int only_copies(const struct tile_cost *c)
 	return !(c->ops_f64 | c->ops_f32 | c->ops_f16 | c->ops_special | c->dot_tf32 | c->dot_f16 | c->dot_f8 | c->dot_f64 | c->dot_f32 | c->dot_int8);
 }
 
-int share_judge(struct funnel *f, const struct outcome *o)
+/* A view in another order, where the reference's result is in order: nobody moved the elements. */
+static int left_in_place(const struct results *expected, const struct results *got)
+{
+	for (int i = 0; i < MIN(expected->n, got->n); i++)
+		if (got->r[i].scattered && !expected->r[i].scattered)
+			return 1;
+	return 0;
+}
+
+int share_judge(struct funnel *f, const struct outcome *o, const struct results *expected, const struct results *got)
 {
 	const struct host_work *ref = &f->t->work;
 
@@ -45,6 +54,8 @@ int share_judge(struct funnel *f, const struct outcome *o)
 		return 0;
 	if (is_movement(ref) && f->o->track == TRACK_STRICT && left_over(o->host.moved, ref->moved) < 1.0 - share_least)
 		return funnel_failf(f, STAGE_full, REASON_torch_compute, "torch moves the elements, and moving them is the task");
+	if (is_movement(ref) && left_in_place(expected, got))
+		return funnel_failf(f, STAGE_full, REASON_wrong_layout, "the result is a view in another order, and moving the elements is the task");
 	if (f->v->kernel_share < share_least)
 		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the host's operators do the reference's work");
 	if (ref->flops && o->host.flops && only_copies(&o->cost))

@@ -1,7 +1,8 @@
 # P5: right only where nothing is allocated
 # task: scale
 # track: strict
-# expect: tiny uninitialised
+# expect: compile unsupported
+# rule: stable
 import torch
 import torch.nn as nn
 import triton

@@ -47,8 +47,7 @@ def get_device_capability(device=None):
 
 
 def mem_get_info(device=None):
-    total = get_device_properties(device).total_memory
-    return total - torch.cuda.memory_reserved(), total
+    raise NotImplementedError("torch.cuda.mem_get_info")
 
 
 def set_device(device):

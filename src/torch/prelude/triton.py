@@ -105,6 +105,7 @@ class Autotuner(KernelInterface):
         self.early_config_prune = prune.get("early_config_prune")
         self.__name__ = fn.__name__
         self.nargs = None
+        self._place = None
 
     @property
     def arg_names(self):
@@ -139,18 +140,21 @@ class Autotuner(KernelInterface):
         given = {k: v for k, v in given.items() if k in self.arg_names}
         key = [given[k] for k in self.keys if k in given and not hasattr(given[k], "dtype")]
         key += [str(v.dtype) for v in given.values() if hasattr(v, "dtype")]
+        if self._place is None:
+            self._place = triton._place()
         config, programs, text = self._recall(tuple(key), lambda: self._choose(args, kwargs))
-        triton._tuned(programs, text)
+        triton._tuned(programs, text, self._place)
         return config
 
     def _choose(self, args, kwargs):
         which, first = triton._tuning()
         pruned = self.prune_configs(kwargs)
-        programs = self._programs(pruned, args, kwargs, 1000 if first else which + 1)
-        config = programs[which % len(programs)] if programs else pruned[0]
+        programs = self._programs(pruned, args, kwargs, 1000 if first or self._place else which + 1)
+        # In the second round tuners do not choose in step: each is as many further as others came before it.
+        config = programs[(which + self._place * (which // len(programs))) % len(programs)] if programs else pruned[0]
         text = f"{self.__name__} with {config}"
         if first:
-            triton._tuned(len(programs), text)
+            triton._tuned(len(programs), text, self._place)
             self._bench(config, args, kwargs)
         return config, len(programs), text
 
@@ -161,7 +165,8 @@ class Autotuner(KernelInterface):
             conflicts = [name for name in kwargs if name in config.kwargs]
             if conflicts:
                 raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}. Make sure that you don't re-define auto-tuned symbols.")
-            text = str(config.kwargs) if config.pre_hook is None else ""
+            # Heuristics see the number of warps, hooks see everything.
+            text = str(config.kwargs) if config.pre_hook is None and isinstance(self.fn, JITFunction) else ""
             triton._trying(f"{self.__name__} with {config}")
             if self.fn._fits(*args, **{**kwargs, **config.all_kwargs()}) and (not text or text not in texts):
                 found.append(config)
