@@ -3,7 +3,8 @@
  * The library is column-major: a row-major matrix is its own transpose there, so y = x W^T is asked
  * for as y^T = W x^T and so on; `layout_of` has the three cases. The first product of a shape times
  * what the library proposes and keeps the fastest; the choice is a function of the shape from then on,
- * and can be saved, so that later runs have the same bits. */
+ * and can be saved, so that later runs have the same bits. Numbers of rows that are near each other share
+ * a choice: a pack has another number of rows in every step, and measuring takes longer than the step. */
 #include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,12 +201,23 @@ static int alignment(const void *p, size_t ld, int dt)
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-static struct key key_of(const struct cuda_gemm *g)
+/* Up to the next of 1, 2, ... 8, 10, 12, 14, 16, 20, 24, ...: four steps to the double. */
+static int rounded(int M)
+{
+	int step = 1;
+
+	while (step * 8 < M)
+		step *= 2;
+	return (M + step - 1) / step * step;
+}
+
+/* With `own` the number of rows counts as it is, which no rounded one is equal to. */
+static struct key key_of(const struct cuda_gemm *g, int own)
 {
 	struct key k;
 
 	memset(&k, 0, sizeof k);
-	k.kind = g->kind, k.M = g->M, k.n = g->n, k.k = g->k;
+	k.kind = g->kind, k.M = own ? -g->M : rounded(g->M), k.n = g->n, k.k = g->k;
 	k.x_dt = g->x_dt, k.w_dt = g->w_dt, k.y_dt = g->y_dt;
 	k.bias = g->bias != NULL, k.beta = g->beta != 0, k.add = g->add != NULL, k.exact = g->exact;
 	k.align = least(least(alignment(g->x, g->ldx, g->x_dt), alignment(g->w, g->ldw, g->w_dt)), alignment(g->y, g->ldy, g->y_dt));
@@ -296,9 +308,9 @@ static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, cons
 	cudaFree(y);
 }
 
-static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, const struct choice **out)
+static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, int own, const struct choice **out)
 {
-	struct key k = key_of(g);
+	struct key k = key_of(g, own);
 	auto known = b->chosen.find(k);
 	cublasLtMatmulHeuristicResult_t found[PROPOSALS];
 	struct choice best;
@@ -313,9 +325,23 @@ static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, con
 	return 0;
 }
 
-int cuda_gemm(struct cuda *c, const struct cuda_gemm *g)
+/* With the choice of rows near these, or of exactly these where the library refuses that. */
+static int run_chosen(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g)
 {
 	const struct choice *chosen;
+	int rc = 0;
+
+	for (int own = 0; own < 2; own++) {
+		CUDA_TRY(choose(c, b, p, g, own, &chosen));
+		rc = run(c, b, p, g, g->y, &chosen->algo);
+		if (rc != CUDA_FROM_BLAS + CUBLAS_STATUS_NOT_SUPPORTED && rc != CUDA_FROM_BLAS + CUBLAS_STATUS_INVALID_VALUE)
+			break;
+	}
+	return rc;
+}
+
+int cuda_gemm(struct cuda *c, const struct cuda_gemm *g)
+{
 	struct cuda_blas *b;
 	struct plan p;
 	int rc;
@@ -325,9 +351,7 @@ int cuda_gemm(struct cuda *c, const struct cuda_gemm *g)
 	CUDA_TRY(get_blas(c, &b));
 	rc = plan_make(c, &p, g);
 	if (!rc)
-		rc = choose(c, b, &p, g, &chosen);
-	if (!rc)
-		rc = run(c, b, &p, g, g->y, &chosen->algo);
+		rc = run_chosen(c, b, &p, g);
 	plan_free(&p);
 	return rc;
 }
