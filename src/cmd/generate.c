@@ -14,7 +14,7 @@
 struct args {
 	const char *model, *adapter, *device, *weights;
 	const char *prompt, *prompt_file, *task, *system, *style;
-	int raw, json, special, exact;
+	int raw, json, special, exact, kv8;
 	int64_t n, max_new, top_k, seed, threads, slots;
 	double temperature, top_p, min_p, repetition;
 	struct opt_list stop;
@@ -43,6 +43,7 @@ static const struct opt table[] = {
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_FLAG(struct args, exact, "exact", 0, "on a GPU too, a sample has the same bits alone and in any batch; slower"),
+	OPT_FLAG(struct args, kv8, "kv8", 0, "on a GPU, keep keys and values in 8 bits: half the memory"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
 	OPT_END
@@ -279,7 +280,7 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;
 	x = infer_new(m, ad, o->tok, &(struct infer_opts) {
-		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new }, e);
+		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new, .kv8 = a->kv8 }, e);
 	if (x)
 		rc = sample_all(a, x, o, &prompt, model_config(m), e);
 out:

@@ -106,7 +106,7 @@ struct infer *infer_new(const struct model *m, const struct adapter *a, const st
 	length = MIN(length, model_config(m)->max_position);
 	x->blocks = blocks_for(length) * (x->slots + 1);
 	x->s = model_session_new(m, a, &(struct model_session_opts) {
-		.slots = x->slots + INFER_PROMPTS, .kv_tokens = x->blocks * MODEL_KV_BLOCK }, e);
+		.slots = x->slots + INFER_PROMPTS, .kv_tokens = x->blocks * MODEL_KV_BLOCK, .kv8 = o && o->kv8 }, e);
 	if (!x->s || make_buffers(x, e)) {
 		infer_free(x);
 		return NULL;

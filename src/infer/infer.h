@@ -25,6 +25,7 @@ struct infer_opts {
 	int slots;                     /* samples at a time; 0: 32 */
 	int64_t length;                /* prompt and answer together, for memory: 0: 2048; each
 					* sample may be longer as long as all fit */
+	int kv8;                       /* see struct model_session_opts */
 };
 
 struct infer_request {

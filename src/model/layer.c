@@ -204,11 +204,12 @@ static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 
 		a.qkv = b->qkv;
 		a.out = b->att;
-		a.kv += (size_t)l * kv_bytes(m->dev, c->HKV, c->D, m->fast);
+		a.kv += (size_t)l * a.layer;
 		m->ops->attention_cached(m->dev, &a);
 	} else
 		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
-				.sequences = p->sequences, .longest = p->longest, .start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse });
+				.sequences = p->sequences, .longest = p->longest, .start = p->start, .prefix = p->prefix, .qkv = b->qkv,
+				.out = b->att, .lse = b->lse });
 }
 
 /* --- feed-forward ----------------------------------------------------------------------- */
@@ -289,8 +290,8 @@ void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int 
 	mlp_backward(p, l, b);
 	proj_backward(p, l, SITE_O, b->att, p->dxa, p->datt, b);
 	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
-			.sequences = p->sequences, .longest = p->longest, .start = p->start, .qkv = b->qkv, .out = b->att, .lse = b->lse,
-			.dout = p->datt, .dqkv = p->dwide });
+			.sequences = p->sequences, .longest = p->longest, .start = p->start, .prefix = p->prefix, .qkv = b->qkv,
+			.out = b->att, .lse = b->lse, .dout = p->datt, .dqkv = p->dwide });
 	m->ops->qk_rope_grad(m->dev, &qk, p->dwide);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->x, y->norm1, p->T, c->C, c->eps);
 	proj_backward(p, l, SITE_ATTN, p->xn, p->dwide, want_dx ? p->dxn : NULL, b);

@@ -306,9 +306,7 @@ static int check_opts(const struct dev *d, const struct model_opts *o, struct er
 	if (o->trainable && dtype_size(dt) == 1)
 		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in %s", stores[o->store].name);
 	if (dt == DT_F8E4M3 && (d->kind != DEV_CUDA || d->info.major < 9))
-		return err_set(e, ERR_UNSUPPORTED, "fp8 needs a GPU of compute capability 9.0 or later");
-	if (dt == DT_I8 && d->kind == DEV_CUDA)
-		return err_set(e, ERR_UNSUPPORTED, "int8 is the CPU's way of storing weights; on a GPU say bf16 or fp8");
+		return err_set(e, ERR_UNSUPPORTED, "fp8 needs a GPU of compute capability 9.0 or later; int8 works everywhere");
 	return 0;
 }
 
@@ -398,8 +396,8 @@ void model_free(struct model *m)
 	mem_free(m);
 }
 
-const struct model_config *model_config(const struct model *m) { return &m->c; }
 struct dev *model_dev(const struct model *m) { return m->dev; }
+const struct model_config *model_config(const struct model *m) { return &m->c; }
 
 void model_table(const struct model *m, struct buf *out)
 {

@@ -107,7 +107,7 @@ struct model_pass {
 	/* which attention */
 	const struct attention_cached *cached;      /* NULL: over the pack */
 	int sequences, longest;
-	const int32_t *start;
+	const int32_t *start, *prefix;
 	/* working rows */
 	act *xn, *h, *drop;        /* [T, C], [T, F], [T, widest] */
 	/* dropout of adapters; p 0: none */

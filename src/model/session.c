@@ -60,7 +60,7 @@ struct model_session {
 	int positions;             /* most tokens of a slot */
 	int block_ld;              /* blocks of that many */
 	struct slot *slot;
-	size_t stride;             /* bytes of a block */
+	size_t layer, stride;      /* bytes of a block: of one layer, of all */
 	int32_t blocks, nfree;
 	int32_t *free, *held;      /* stack of free blocks; holders of each */
 	struct slab slab;
@@ -195,6 +195,10 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 		err_set(e, ERR_RANGE, "a session of %d slots and %lld positions", o->slots, (long long)o->kv_tokens);
 		return NULL;
 	}
+	if (o->kv8 && (m->dev->kind == DEV_CPU || m->c.D < 64)) {
+		err_set(e, ERR_UNSUPPORTED, "keys and values of 8 bits need a GPU and heads of 64 or 128");
+		return NULL;
+	}
 	if (!(s = mem_zalloc(sizeof *s))) {
 		err_nomem(e);
 		return NULL;
@@ -205,7 +209,8 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	s->rows = MAX(o->chunk ? o->chunk : m->dev->kind == DEV_CPU ? 256 : 4096, s->runs);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
 	s->block_ld = blocks_for(s->positions + MODEL_BURST);
-	s->stride = (size_t)m->c.L * kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast);
+	s->layer = kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast, o->kv8);
+	s->stride = (size_t)m->c.L * s->layer;
 	slab_init(&s->slab, m->dev, "session");
 	s->slot = mem_array((size_t)o->slots, sizeof *s->slot);
 	s->free = mem_array((size_t)blocks, sizeof *s->free);
@@ -399,9 +404,9 @@ static struct attention_cached put_rows(struct model_session *s, const struct se
 {
 	const struct model *m = s->m;
 	struct session_rows *h = &s->host, *d = &s->dev;
-	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .runs = b->runs, .rows = b->rows,
+	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .e4m3 = s->o.kv8, .runs = b->runs, .rows = b->rows,
 				      .row = d->row, .length = d->length, .block = d->block, .block_ld = s->block_ld, .group = d->group,
-				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride };
+				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride, .layer = s->layer };
 	size_t words = (size_t)(h->block - s->host_memory) + (size_t)b->runs * (size_t)s->block_ld;
 
 	h->row[b->runs] = b->rows;

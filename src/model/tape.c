@@ -21,7 +21,7 @@ struct tape {
 	float *again;                  /* [T, C] recompute: an output nobody reads */
 	float *cos, *sin;
 	struct tape_rows {
-		int32_t *pos, *tokens, *start;
+		int32_t *pos, *tokens, *start, *prefix;
 	} dev, host;                   /* the pack, on the device and on the host */
 	char *host_memory;             /* of all that the host has */
 	size_t host_bytes;
@@ -29,6 +29,7 @@ struct tape {
 	struct model_pass pass;
 	enum dtype act;                /* of activations */
 	int T, sequences, longest;
+	int shares;                    /* some sequence has a prefix */
 	int ran, head_done;            /* forward ran; and with coefficients */
 	int next;                      /* carving: entry of `slab` */
 };
@@ -91,6 +92,7 @@ static int take_work(struct tape *t, struct err *e)
 	       take(t, &t->dev.pos, DT_I32, t->o.max_tokens, 1, -1, "pos", e) ||
 	       take(t, &t->dev.tokens, DT_I32, t->o.max_tokens, 1, -1, "tokens", e) ||
 	       take(t, &t->dev.start, DT_I32, t->o.max_tokens + 1, 1, -1, "start", e) ||
+	       take(t, &t->dev.prefix, DT_I32, t->o.max_tokens, 1, -1, "prefix", e) ||
 	       rows_act(t, &p->xn, c->C, -1, "normed", e) || rows_act(t, &p->h, c->F, -1, "h", e) ||
 	       rows_act(t, &p->drop, drop, -1, "dropped", e) || rows_f32(t, &p->dx, c->C, -1, "dx", e) ||
 	       rows_act(t, &p->dxa, t->act == DT_F32 ? 0 : c->C, -1, "dx as activations", e) ||
@@ -128,7 +130,7 @@ static int take_all(struct tape *t, struct err *e)
 static int take_host(struct tape *t, struct err *e)
 {
 	struct head_rows *h = &t->head.host;
-	void *to[] = { &t->host.pos, &t->host.tokens, &t->host.start, &h->row, &h->target, &h->coef, &h->logp, &h->entropy };
+	void *to[] = { &t->host.pos, &t->host.tokens, &t->host.start, &t->host.prefix, &h->row, &h->target, &h->coef, &h->logp, &h->entropy };
 	size_t each = ((size_t)t->o.max_tokens + 1) * 4;
 
 	t->host_bytes = COUNT_OF(to) * each;
@@ -245,6 +247,24 @@ void tape_free(struct tape *t)
 
 /* --- the walk ------------------------------------------------------------------------------ */
 
+/* Rows in front of sequence s that are another's. */
+static int rows_before(const struct model_batch *b, int s)
+{
+	int p = b->prefix ? b->prefix[s] : -1;
+
+	return p < 0 ? 0 : b->start[p + 1] - b->start[p];
+}
+
+/* Sequences that go on from one follow it, and it has none in front itself. */
+static int check_prefix(const struct model_batch *b, int s, struct err *e)
+{
+	int p = b->prefix ? b->prefix[s] : -1;
+
+	if (p >= s || p < -1 || (p >= 0 && (b->prefix[p] >= 0 || (s - 1 != p && b->prefix[s - 1] != p))))
+		return err_set(e, ERR_RANGE, "sequence %d of a pack cannot go on from %d", s, p);
+	return 0;
+}
+
 static int check_batch(const struct tape *t, const struct model_batch *b, struct err *e)
 {
 	if (b->T < 1 || b->T > t->o.max_tokens)
@@ -254,9 +274,11 @@ static int check_batch(const struct tape *t, const struct model_batch *b, struct
 	for (int s = 0; s < b->sequences; s++) {
 		if (b->start[s + 1] <= b->start[s] || b->start[s + 1] > b->T)
 			return err_set(e, ERR_RANGE, "sequence %d of a pack is empty", s);
-		if (b->start[s + 1] - b->start[s] > t->m->c.max_position)
+		if (check_prefix(b, s, e))
+			return -1;
+		if (rows_before(b, s) + b->start[s + 1] - b->start[s] > t->m->c.max_position)
 			return err_set(e, ERR_RANGE, "a sequence of %d tokens, the model has %d positions",
-				       b->start[s + 1] - b->start[s], t->m->c.max_position);
+				       rows_before(b, s) + b->start[s + 1] - b->start[s], t->m->c.max_position);
 	}
 	for (int i = 0; i < b->T; i++)
 		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
@@ -269,17 +291,23 @@ static void copy_batch(struct tape *t, const struct model_batch *b)
 	struct dev *d = t->m->dev;
 	size_t rows = (size_t)b->T * sizeof(int32_t), starts = ((size_t)b->sequences + 1) * sizeof(int32_t);
 
-	t->longest = 0;
+	t->longest = t->shares = 0;
 	for (int s = 0; s < b->sequences; s++) {
-		t->longest = MAX(t->longest, b->start[s + 1] - b->start[s]);
+		int before = rows_before(b, s);
+
+		t->longest = MAX(t->longest, before + b->start[s + 1] - b->start[s]);
 		for (int i = b->start[s]; i < b->start[s + 1]; i++)
-			t->host.pos[i] = i - b->start[s];
+			t->host.pos[i] = before + i - b->start[s];
+		t->host.prefix[s] = b->prefix ? b->prefix[s] : -1;
+		t->shares |= before > 0;
 	}
 	memcpy(t->host.tokens, b->tokens, rows);
 	memcpy(t->host.start, b->start, starts);
 	dev_put(d, t->dev.pos, t->host.pos, rows);
 	dev_put(d, t->dev.tokens, t->host.tokens, rows);
 	dev_put(d, t->dev.start, t->host.start, starts);
+	if (t->shares)
+		dev_put(d, t->dev.prefix, t->host.prefix, starts - sizeof(int32_t));
 	t->T = b->T;
 	t->sequences = b->sequences;
 }
@@ -291,6 +319,7 @@ static void set_pass(struct tape *t)
 	p->m = t->m, p->a = t->a;
 	p->T = t->T, p->pos = t->dev.pos, p->cos = t->cos, p->sin = t->sin;
 	p->sequences = t->sequences, p->longest = t->longest, p->start = t->dev.start;
+	p->prefix = t->shares ? t->dev.prefix : NULL;
 	p->dropout = t->training && t->a ? t->a->o.dropout : 0;
 	p->seed = t->o.seed * 0x9E3779B97F4A7C15u + t->step;
 	p->grads = &t->grads;

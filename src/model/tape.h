@@ -32,6 +32,7 @@ struct model_batch {
 	const int32_t *target;     /* [T]; usually the next token */
 	int sequences;
 	const int32_t *start;      /* [sequences + 1], start[0] = 0, start[sequences] = T */
+	const int32_t *prefix;     /* [sequences] or NULL: the sequence that this one goes on from, -1: none; see struct attention */
 };
 
 /* Trains `a`, or the model itself where `a` is NULL. */

@@ -37,9 +37,11 @@ int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 	return dev_reserve(d, each, MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
 }
 
-size_t kv_bytes(const struct dev *d, int HKV, int D, int fast)
+size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3)
 {
-	return d->kind == DEV_CUDA ? cuda_ops_kv_bytes(HKV, D) : cpu_kv_bytes(HKV, D, fast);
+	if (e4m3 && d->kind != DEV_CUDA)
+		BUG("keys and values of 8 bits on the CPU");
+	return d->kind == DEV_CUDA ? cuda_ops_kv_bytes(HKV, D, e4m3) : cpu_kv_bytes(HKV, D, fast);
 }
 
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k)

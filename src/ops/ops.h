@@ -37,7 +37,7 @@ static inline size_t act_in_logits(const struct dev *d, size_t V) { return V * s
 /* W [n, k] of y = x W^T, packed for the device. */
 struct weight {
 	int n, k;
-	enum dtype dt;             /* CPU: DT_F32, DT_BF16 or DT_I8; GPU: DT_BF16 or DT_F8E4M3 */
+	enum dtype dt;             /* CPU: DT_F32, DT_BF16 or DT_I8; GPU: DT_BF16, DT_F8E4M3 or DT_I8 */
 	void *packed;
 	size_t bytes;              /* of packed, with all that is behind it */
 	float *scale;              /* 8 bits: [n], W = scale * q */
@@ -113,12 +113,16 @@ struct swiglu {
 /* --- attention ------------------------------------------------------------------------ */
 
 /* Block-causal attention over a pack: rows of qkv are [H + 2 HKV][D], keys rotated already.
- * Row t of sequence s sees rows start[s]..t. */
+ * Row t of sequence s sees rows start[s]..t. With `prefix`, sequences may go on from another one: those with
+ * prefix[s] = p see all rows of p first, as if these stood in front of them. p has no prefix itself, and the
+ * sequences that go on from it follow it in the pack. */
 struct attention {
 	int H, HKV, D;
 	int fast;                  /* products of bf16 operands, as a fast weight's */
-	int T, sequences, longest; /* rows of all and of the longest sequence */
+	int T, sequences;
+	int longest;               /* rows of the longest sequence, with those of its prefix */
 	const int32_t *start;      /* [sequences + 1] */
+	const int32_t *prefix;     /* [sequences], -1: none; NULL: no sequence has one */
 	const act *qkv;            /* [T, (H + 2 HKV) D] */
 	act *out;                  /* [T, H D] */
 	float *lse;                /* [T, H]: log of the softmax's denominator; NULL: not kept */
@@ -133,6 +137,7 @@ struct attention {
 struct attention_cached {
 	int H, HKV, D;
 	int fast;                  /* blocks hold bf16 */
+	int e4m3;                  /* a GPU's blocks hold 8 bits instead of bf16 */
 	int runs, rows;
 	int longest_rows;          /* of a run */
 	int longest;               /* a bound of any run's positions after these rows */
@@ -146,11 +151,12 @@ struct attention_cached {
 	act *out;
 	char *kv;                  /* this layer's part of block 0 */
 	size_t stride;             /* bytes from a block to the next */
+	size_t layer;              /* bytes of one layer in a block */
 };
 
 enum { KV_BLOCK = 64 };
 /* Bytes that one layer of one block takes. */
-size_t kv_bytes(const struct dev *d, int HKV, int D, int fast);
+size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3);
 
 /* --- loss ----------------------------------------------------------------------------- */
 

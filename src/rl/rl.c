@@ -307,7 +307,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 		u.adv[alive] = &adv[i];
 		row->tokens += x->n;
 		u.distinct += rolled_tokens(x);
-		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n };
+		seq[alive++] = (struct train_seq){ .tokens = x->tokens, .n = x->n, .prompt = x->prompt_n };
 	}
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
 		u.first_pass = pass == 0;
@@ -505,7 +505,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	const struct rl_opts *o = s->o;
 	struct policy_opts po = o->policy;
 	struct buf path = BUF_INIT, latest = BUF_INIT;
-	struct infer_opts io = { .slots = o->rollout.slots, .length = o->max_length };
+	struct infer_opts io = { .slots = o->rollout.slots, .length = o->max_length, .kv8 = o->rollout.kv8 };
 	int found, rc;
 
 	path_join(&path, o->out, "checkpoints");

@@ -12,6 +12,7 @@ const struct opt rollout_opt_table[] = {
 	OPT_REAL(struct rollout_opts, sample.top_p, "top-p", 0, 1, 1, "sample from the smallest set of tokens with this probability"),
 	OPT_INT(struct rollout_opts, max_new_tokens, "max-new-tokens", 1, 1 << 20, 2048, "longest answer"),
 	OPT_INT(struct rollout_opts, slots, "slots", 0, 65536, 0, "samples at a time; 0: chosen"),
+	OPT_FLAG(struct rollout_opts, kv8, "kv8", 0, "on a GPU, keep keys and values of sampling in 8 bits: half the memory"),
 	OPT_ENUM(struct rollout_opts, style, "prompt-style", PROMPT_STYLES_OR_AUTO, "auto", PROMPT_STYLE_HELP),
 	OPT_END
 };

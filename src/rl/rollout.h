@@ -19,6 +19,7 @@ struct rollout_opts {
 	int turns;                      /* answers to a task, each after the judge's feedback on the one before, until it is correct */
 	int max_new_tokens;
 	int slots;                      /* samples at a time; 0: chosen */
+	int kv8;                        /* a GPU's keys and values in 8 bits */
 	struct sample_opts sample;
 	enum prompt_style style;
 	int strict;

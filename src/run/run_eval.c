@@ -130,7 +130,7 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e)
 {
-	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024 };
+	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024, .kv8 = b->o.rollout.kv8 };
 	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store, .par = b->par, .tick = tick, .tick_ctx = b };
 	struct model *m = NULL;
 	struct adapter *ad = NULL;

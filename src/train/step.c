@@ -15,13 +15,19 @@ struct trainer {
 	struct gradsum sum;
 	int64_t before;            /* micro-batches when the step began */
 	int max;                   /* tokens of a micro-batch */
-	int apart;
+	int apart, share;
 	/* the pack being built: [max] each */
-	int32_t *tokens, *target, *start;
+	int32_t *tokens, *target, *start, *prefix;
 	float *coef, *logp, *entropy, *shift;
-	size_t *which;             /* sequence of each part */
+	struct step_part {
+		size_t seq;            /* its sequence; NO_SEQ: a prompt that the next parts share */
+		int from;              /* the token of its first row */
+	} *part;
 	int T, parts;
+	int prompt;                /* the part that is the prompt shared last; -1: none */
 };
+
+static const size_t NO_SEQ = (size_t)-1;
 
 struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e)
 {
@@ -35,15 +41,17 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	t->m = m;
 	t->max = o->tape.max_tokens;
 	t->apart = o->apart;
+	t->share = !o->apart && (o->share == TRAINER_SHARE_ALWAYS || (o->share == TRAINER_SHARE_GPU && model_dev(m)->kind != DEV_CPU));
 	t->tokens = mem_array(n, sizeof *t->tokens);
 	t->target = mem_array(n, sizeof *t->target);
 	t->start = mem_array(n + 1, sizeof *t->start);
-	t->which = mem_array(n, sizeof *t->which);
+	t->prefix = mem_array(n, sizeof *t->prefix);
+	t->part = mem_array(n, sizeof *t->part);
 	t->coef = mem_array(n, sizeof *t->coef);
 	t->logp = mem_array(n, sizeof *t->logp);
 	t->entropy = mem_array(n, sizeof *t->entropy);
-	t->shift = mem_array(3 * n, sizeof *t->shift);
-	if (!t->tokens || !t->target || !t->start || !t->which || !t->coef || !t->logp || !t->entropy || !t->shift)
+	t->shift = mem_array(3 * (n + 1), sizeof *t->shift);
+	if (!t->tokens || !t->target || !t->start || !t->prefix || !t->part || !t->coef || !t->logp || !t->entropy || !t->shift)
 		err_nomem(e);
 	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)) &&
 		 !gradsum_init(&t->sum, t->tape, o->par, e))
@@ -59,7 +67,7 @@ void trainer_free(struct trainer *t)
 	gradsum_release(&t->sum);
 	optim_free(t->optim);
 	tape_free(t->tape);
-	mem_free(t->tokens), mem_free(t->target), mem_free(t->start), mem_free(t->which);
+	mem_free(t->tokens), mem_free(t->target), mem_free(t->start), mem_free(t->prefix), mem_free(t->part);
 	mem_free(t->coef), mem_free(t->logp), mem_free(t->entropy), mem_free(t->shift);
 	mem_free(t);
 }
@@ -81,28 +89,55 @@ static int useful(const struct train_seq *s)
 	return n;
 }
 
-/* The next sequences from *at on that fit; 0 when there are none left. Row i of a sequence
- * predicts token i + 1, so its last token is not fed. */
+/* What token i counts for: a shared prompt is not predicted. */
+static float counted(const struct trainer *t, const struct train_seq *s, int i)
+{
+	return t->share && i < s->prompt ? 0 : weight_of(s, i);
+}
+
+/* Rows [from, to) of s become a part of the pack. Row i predicts token i + 1, if that counts. */
+static void add_part(struct trainer *t, const struct train_seq *s, struct step_part p, int to, int prefix)
+{
+	t->part[t->parts] = p;
+	t->prefix[t->parts] = prefix;
+	t->start[t->parts++] = t->T;
+	for (int i = p.from; i < to; i++, t->T++) {
+		t->tokens[t->T] = s->tokens[i];
+		t->target[t->T] = counted(t, s, i + 1) != 0 ? s->tokens[i + 1] : -1;
+	}
+}
+
+/* Whether two sequences begin with the same prompt, with a row to share: the last token's row is each one's own,
+ * because it predicts the first token behind the prompt. */
+static int same_prompt(const struct train_seq *a, const struct train_seq *b)
+{
+	return a->prompt > 1 && a->prompt == b->prompt && a->n > a->prompt && b->n > b->prompt &&
+	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
+}
+
+/* The next sequences from *at on that fit; 0 when there are none left. A sequence's last token is not fed. */
 static int pack(struct trainer *t, const struct train_seq *seq, size_t n, size_t *at, struct err *e)
 {
+	const struct train_seq *shared = NULL;     /* whose prompt is in the pack */
+
 	t->T = t->parts = 0;
 	for (; *at < n; ++*at) {
 		const struct train_seq *s = &seq[*at];
-		int len = useful(s) - 1;
+		int len = useful(s) - 1, from = 0;
 
 		if (len < 1)
 			continue;
 		if (len > t->max)
 			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", *at, len + 1, t->max);
-		if (t->T + len > t->max || (t->apart && t->parts))
+		if (shared && same_prompt(shared, s) && len >= s->prompt)
+			from = s->prompt - 1;
+		if (t->T + len - from > t->max || (t->apart && t->parts))
 			break;
-		t->which[t->parts] = *at;
-		t->start[t->parts++] = t->T;
-		for (int i = 0; i < len; i++) {
-			t->tokens[t->T + i] = s->tokens[i];
-			t->target[t->T + i] = weight_of(s, i + 1) != 0 ? s->tokens[i + 1] : -1;
+		if (t->share && !from && len >= s->prompt && *at + 1 < n && same_prompt(s, s + 1)) {
+			shared = s, from = s->prompt - 1, t->prompt = t->parts;
+			add_part(t, s, (struct step_part){ .seq = NO_SEQ }, from, -1);
 		}
-		t->T += len;
+		add_part(t, s, (struct step_part){ .seq = *at, .from = from }, len, from ? t->prompt : -1);
 	}
 	t->start[t->parts] = t->T;
 	return t->parts > 0;
@@ -110,7 +145,8 @@ static int pack(struct trainer *t, const struct train_seq *seq, size_t n, size_t
 
 static struct model_batch batch(const struct trainer *t)
 {
-	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target, .sequences = t->parts, .start = t->start };
+	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target, .sequences = t->parts, .start = t->start,
+				     .prefix = t->share ? t->prefix : NULL };
 }
 
 /* The dropout of a micro-batch depends on its number, whoever computes it. */
@@ -140,13 +176,13 @@ static int settle(struct trainer *t, int rc, double *loss, struct err *e)
 
 /* --- supervised ------------------------------------------------------------------------------- */
 
-static double total_weight(const struct train_seq *seq, size_t n)
+static double total_weight(const struct trainer *t, const struct train_seq *seq, size_t n)
 {
 	double w = 0;
 
 	for (size_t s = 0; s < n; s++)
 		for (int i = 1; i < seq[s].n; i++)
-			w += (double)weight_of(&seq[s], i);
+			w += (double)counted(t, &seq[s], i);
 	return w;
 }
 
@@ -156,7 +192,7 @@ static int compute_micro(struct trainer *t, const struct train_seq *seq, double 
 
 	for (int p = 0; p < t->parts; p++)
 		for (int i = t->start[p]; i < t->start[p + 1]; i++)
-			t->coef[i] = -(float)((double)weight_of(&seq[t->which[p]], i - t->start[p] + 1) / total);
+			t->coef[i] = t->target[i] < 0 ? 0 : -(float)((double)weight_of(&seq[t->part[p].seq], t->part[p].from + i - t->start[p] + 1) / total);
 	if (tape_forward(t->tape, &b, t->coef, t->logp, NULL, e) || tape_backward(t->tape, NULL, e))
 		return -1;
 	for (int i = 0; i < t->T; i++)
@@ -174,7 +210,7 @@ static int step_micro(struct trainer *t, const struct train_seq *seq, double tot
 
 int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e)
 {
-	double total = total_weight(seq, n);
+	double total = total_weight(t, seq, n);
 	size_t at = 0;
 	int rc;
 
@@ -194,30 +230,40 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 
 /* --- other objectives ----------------------------------------------------------------------------- */
 
-/* Row values of one part, moved to the tokens they belong to: out[k] is of tokens[k]. */
-static void to_tokens(float *out, const float *rows, int len)
+/* Row values of part p, moved to the tokens they belong to: out[k] is of tokens[k]. Returns the tokens. */
+static int to_tokens(const struct trainer *t, int p, const float *rows, float *out)
 {
-	out[0] = 0;
-	memcpy(out + 1, rows, (size_t)len * sizeof *out);
+	int from = t->part[p].from, len = t->start[p + 1] - t->start[p];
+
+	memset(out, 0, ((size_t)from + 1) * sizeof *out);
+	memcpy(out + from + 1, rows + t->start[p], (size_t)len * sizeof *out);
+	return from + 1 + len;
+}
+
+static double ask_part(struct trainer *t, const struct train_seq *seq, int p, trainer_coef_fn *fn, void *ctx)
+{
+	float *logp = t->shift, *entropy = logp + t->max + 1, *coef = entropy + t->max + 1;
+	struct train_seq s = seq[t->part[p].seq];
+	double loss;
+
+	s.n = to_tokens(t, p, t->logp, logp);
+	to_tokens(t, p, t->entropy, entropy);
+	memset(coef, 0, (size_t)s.n * sizeof *coef);
+	loss = fn(ctx, t->part[p].seq, &s, logp, entropy, coef);
+	for (int i = t->start[p], k = t->part[p].from + 1; i < t->start[p + 1]; i++, k++)
+		t->coef[i] = t->target[i] >= 0 ? coef[k] : 0;
+	return loss;
 }
 
 static double ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx)
 {
-	float *logp = t->shift, *entropy = logp + t->max, *coef = entropy + t->max;
 	double loss = 0.0;
 
-	for (int p = 0; p < t->parts; p++) {
-		int first = t->start[p], len = t->start[p + 1] - first;
-		struct train_seq s = seq[t->which[p]];
-
-		s.n = len + 1;
-		to_tokens(logp, t->logp + first, len);
-		to_tokens(entropy, t->entropy + first, len);
-		memset(coef, 0, ((size_t)len + 1) * sizeof *coef);
-		loss += fn(ctx, t->which[p], &s, logp, entropy, coef);
-		for (int i = 0; i < len; i++)
-			t->coef[first + i] = t->target[first + i] >= 0 ? coef[i + 1] : 0;
-	}
+	for (int p = 0; p < t->parts; p++)
+		if (t->part[p].seq != NO_SEQ)
+			loss += ask_part(t, seq, p, fn, ctx);
+		else
+			memset(t->coef + t->start[p], 0, (size_t)(t->start[p + 1] - t->start[p]) * sizeof *t->coef);
 	return loss;
 }
 
@@ -270,11 +316,13 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 		if (tape_forward(t->tape, &b, NULL, t->logp, entropy ? t->entropy : NULL, e))
 			return -1;
 		for (int p = 0; p < t->parts; p++) {
-			int first = t->start[p], len = t->start[p + 1] - first;
+			size_t s = t->part[p].seq;
 
-			to_tokens(logp[t->which[p]], t->logp + first, len);
+			if (s == NO_SEQ)
+				continue;
+			to_tokens(t, p, t->logp, logp[s]);
 			if (entropy)
-				to_tokens(entropy[t->which[p]], t->entropy + first, len);
+				to_tokens(t, p, t->entropy, entropy[s]);
 		}
 	}
 	return rc;

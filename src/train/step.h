@@ -2,9 +2,12 @@
  *
  * A trainer owns a tape and an optimizer. Sequences are packed in order into micro-batches of
  * at most max_tokens; the result does not depend on where the cuts fall beyond floating-point
- * order, and the cuts depend only on the lengths. Several processes share the micro-batches of a
- * step (gradsum.h): all are given all sequences, and all end with the same parameters. A step that
- * fails leaves the trainer as it was before it. */
+ * order, and the cuts depend only on the lengths and on which prompts are shared. Several processes share
+ * the micro-batches of a step (gradsum.h): all are given all sequences, and all end with the same parameters.
+ * A step that fails leaves the trainer as it was before it.
+ *
+ * Neighbouring sequences that begin with the same prompt can share it: all but its last token are
+ * then computed once, forward and backward, and each sequence goes on from there. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
 
@@ -12,11 +15,18 @@
 #include "train/optim.h"
 
 /* weight[i] is the loss weight of predicting tokens[i] from those before it; 0: masked, and
- * weight[0] is never used. NULL: 1 everywhere. */
+ * weight[0] is never used. NULL: 1 everywhere. `prompt` tokens in front of others have coefficient 0
+ * whatever their weight says: where prompts are shared they are not predicted at all. */
 struct train_seq {
 	const int32_t *tokens;
 	const float *weight;
-	int n;
+	int n, prompt;
+};
+
+enum trainer_share {
+	TRAINER_SHARE_GPU,         /* on a GPU; the CPU computes each sequence whole, so that its sums keep their order */
+	TRAINER_SHARE_ALWAYS,
+	TRAINER_SHARE_NEVER
 };
 
 struct train_report {
@@ -34,6 +44,7 @@ struct trainer_opts {
 	struct optim_opts optim;
 	int apart;                 /* each sequence is a micro-batch of its own */
 	struct par *par;           /* borrowed; NULL: one process */
+	enum trainer_share share;  /* prompts of neighbouring sequences */
 };
 
 struct trainer *trainer_new(struct model *m, struct adapter *a, const struct trainer_opts *o, struct err *e);

@@ -638,43 +638,58 @@ static void test_xent(void **state)
 
 /* --- attention ------------------------------------------------------------------------------------------ */
 
-struct att_ctx { int H, HKV, D, sequences; const int32_t *start; };
+struct att_ctx { int H, HKV, D, sequences; const int32_t *start, *prefix; };
+
+/* The rows that row t of sequence s sees, in order. */
+static int rows_seen(const struct att_ctx *a, int s, int t, int *row)
+{
+	int n = 0, p = a->prefix ? a->prefix[s] : -1;
+
+	for (int u = p < 0 ? 0 : a->start[p]; p >= 0 && u < a->start[p + 1]; u++)
+		row[n++] = u;
+	for (int u = a->start[s]; u <= t; u++)
+		row[n++] = u;
+	return n;
+}
 
 static void f_attention(const double *x, double *y, const void *ctx)
 {
 	const struct att_ctx *a = ctx;
 	int row = (a->H + 2 * a->HKV) * a->D, G = a->H / a->HKV;
 	double p[512];
+	int seen[512];
 
 	for (int s = 0; s < a->sequences; s++)
 		for (int t = a->start[s]; t < a->start[s + 1]; t++)
 			for (int h = 0; h < a->H; h++) {
 				double sum = 0, *o = y + (t * a->H + h) * a->D;
+				int n = rows_seen(a, s, t, seen);
 
 				memset(o, 0, (size_t)a->D * sizeof *o);
-				for (int u = a->start[s]; u <= t; u++) {
-					const double *q = x + t * row + h * a->D, *k = x + u * row + (a->H + h / G) * a->D;
+				for (int u = 0; u < n; u++) {
+					const double *q = x + t * row + h * a->D, *k = x + seen[u] * row + (a->H + h / G) * a->D;
 					double dot = 0;
 
 					for (int i = 0; i < a->D; i++)
 						dot += q[i] * k[i];
-					sum += p[u - a->start[s]] = exp(dot / sqrt(a->D));
+					sum += p[u] = exp(dot / sqrt(a->D));
 				}
-				for (int u = a->start[s]; u <= t; u++)
+				for (int u = 0; u < n; u++)
 					for (int i = 0; i < a->D; i++)
-						o[i] += p[u - a->start[s]] / sum * x[u * row + (a->H + a->HKV + h / G) * a->D + i];
+						o[i] += p[u] / sum * x[seen[u] * row + (a->H + a->HKV + h / G) * a->D + i];
 			}
 }
 
-static void test_attention_grad(void **state)
+/* With `prefix` the second and third sequence go on from the first. */
+static void attention_grad(const int32_t *prefix)
 {
 	static const int32_t start[] = { 0, 9, 10, 26 };
-	struct att_ctx c = { 4, 2, 6, 3, start };
+	struct att_ctx c = { 4, 2, 6, 3, start, prefix };
 	struct formula q = { .f = f_attention, .ctx = &c, .n = 26 * 8 * 6, .m = 26 * 4 * 6 };
 	float *x = draw(q.n), *y = draw(q.m), *g = draw(q.m), *d = draw(q.n), lse[26 * 4];
-	struct attention a = { .H = 4, .HKV = 2, .D = 6, .sequences = 3, .start = start, .qkv = x, .out = y, .lse = lse, .dout = g, .dqkv = d };
+	struct attention a = { .H = 4, .HKV = 2, .D = 6, .sequences = 3, .start = start, .prefix = prefix, .qkv = x, .out = y, .lse = lse,
+			       .dout = g, .dqkv = d };
 
-	(void)state;
 	for (size_t i = 0; i < q.n; i++)
 		x[i] *= 2;
 	for (a.fast = 0; a.fast < 2; a.fast++) {
@@ -686,6 +701,34 @@ static void test_attention_grad(void **state)
 	mem_free(x), mem_free(y), mem_free(g), mem_free(d);
 }
 
+static void test_attention_grad(void **state)
+{
+	static const int32_t prefix[] = { -1, 0, 0 };
+
+	(void)state;
+	attention_grad(NULL);
+	attention_grad(prefix);
+}
+
+/* A sequence that goes on from another has the bits that it has with those rows in front of it. */
+static void test_attention_prefix(void **state)
+{
+	enum { N = 205, CUT = 70, H2 = 6, K2 = 2, W = 40, R = (H2 + 2 * K2) * W, O = H2 * W };
+	static const int32_t whole[] = { 0, N }, cut[] = { 0, CUT, N }, prefix[] = { -1, 0 };
+	float *x = draw(N * R), *y = draw(N * O), *z = draw(N * O);
+
+	(void)state;
+	for (int fast = 0; fast < 2; fast++) {
+		struct attention a = { .H = H2, .HKV = K2, .D = W, .fast = fast, .sequences = 1, .start = whole, .qkv = x, .out = y };
+
+		ops->attention(dev, &a);
+		a.sequences = 2, a.start = cut, a.prefix = prefix, a.out = z;
+		ops->attention(dev, &a);
+		assert_memory_equal(y, z, N * O * sizeof *y);
+	}
+	mem_free(x), mem_free(y), mem_free(z);
+}
+
 /* Several key blocks and query tiles; the cached form, in pieces, has the same bits; and the
  * fast form's gradient is near the exact one's. */
 static void attention_long(int fast)
@@ -693,11 +736,11 @@ static void attention_long(int fast)
 	enum { N = 205, H2 = 6, K2 = 2, W = 40, R = (H2 + 2 * K2) * W };
 	static const int32_t start[] = { 0, N };
 	static const int32_t blocks[] = { 3, 0, 2, 1 };
-	struct att_ctx c = { H2, K2, W, 1, start };
+	struct att_ctx c = { H2, K2, W, 1, start, NULL };
 	struct formula q = { .f = f_attention, .ctx = &c, .n = N * R, .m = N * H2 * W };
 	float *x = draw(q.n), *y = draw(q.m), *z = draw(q.m), *lse = draw(N * H2), *d = draw(2 * q.n);
 	double *want = mem_array(q.n, 8);
-	char *kv = mem_array(4, kv_bytes(dev, K2, W, fast));
+	char *kv = mem_array(4, kv_bytes(dev, K2, W, fast, 0));
 	struct attention a = { .H = H2, .HKV = K2, .D = W, .fast = fast, .sequences = 1, .start = start, .qkv = x, .out = y, .lse = lse, .dout = z, .dqkv = d };
 	static const int pieces[] = { 1, 1, 70, 60, 1, 72 };
 	int at = 0;
@@ -714,7 +757,7 @@ static void attention_long(int fast)
 		int32_t row[2] = { at, at + pieces[i] };
 
 		ops->attention_cached(dev, &(struct attention_cached){ .H = H2, .HKV = K2, .D = W, .fast = fast, .runs = 1, .row = row, .length = &at,
-				.block = blocks, .qkv = x, .out = z, .kv = kv, .stride = kv_bytes(dev, K2, W, fast) });
+				.block = blocks, .qkv = x, .out = z, .kv = kv, .stride = kv_bytes(dev, K2, W, fast, 0) });
 	}
 	assert_int_equal(at, N);
 	assert_memory_equal(y, z, q.m * 4);
@@ -790,7 +833,7 @@ int main(void)
 		cmocka_unit_test(test_levels), cmocka_unit_test(test_rmsnorm), cmocka_unit_test(test_qk_rope),
 		cmocka_unit_test(test_embed), cmocka_unit_test(test_swiglu), cmocka_unit_test(test_dropout),
 		cmocka_unit_test(test_sample), cmocka_unit_test(test_sums), cmocka_unit_test(test_adamw), cmocka_unit_test(test_xent),
-		cmocka_unit_test(test_attention_grad), cmocka_unit_test(test_attention_long),
+		cmocka_unit_test(test_attention_grad), cmocka_unit_test(test_attention_prefix), cmocka_unit_test(test_attention_long),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -35,9 +35,9 @@ struct rig {
 	struct trainer *t;
 };
 
-static struct rig rig_of(int lora, int threads, int max_tokens, int apart)
+static struct rig rig_with(int lora, int threads, int max_tokens, int apart, enum trainer_share share)
 {
-	struct trainer_opts o = { .apart = apart, .tape = { .max_tokens = max_tokens, .seed = 7 }, .optim = OPTIM_DEFAULTS };
+	struct trainer_opts o = { .apart = apart, .share = share, .tape = { .max_tokens = max_tokens, .seed = 7 }, .optim = OPTIM_DEFAULTS };
 	struct rig r = { .d = NULL };
 
 	o.optim.lr = 1e-2, o.optim.warmup = 2, o.optim.total = 20, o.optim.decay = 0.1f;
@@ -47,6 +47,11 @@ static struct rig rig_of(int lora, int threads, int max_tokens, int apart)
 		OK(!(r.a = adapter_new(r.m, &(struct adapter_opts){ .r = 4, .alpha = 8, .dropout = 0.1f, .targets = LORA_ALL, .seed = 2 }, e)));
 	OK(!(r.t = trainer_new(r.m, r.a, &o, e)));
 	return r;
+}
+
+static struct rig rig_of(int lora, int threads, int max_tokens, int apart)
+{
+	return rig_with(lora, threads, max_tokens, apart, TRAINER_SHARE_GPU);
 }
 
 static struct rig rig(int lora, int threads, int max_tokens)
@@ -211,6 +216,63 @@ static void test_callback(void **state)
 	rig_free(&b);
 }
 
+/* Coefficients of their own for the tokens behind the prompt; the log-probabilities are kept. */
+struct noted { float logp[6][64]; };
+
+static double answer_coef(void *ctx, size_t i, const struct train_seq *s, const float *logp, const float *entropy, float *coef)
+{
+	struct noted *n = ctx;
+
+	(void)entropy;
+	for (int k = s->prompt; k < s->n; k++) {
+		n->logp[i][k] = logp[k];
+		coef[k] = 0.01f * (float)((int)i - 2) * (float)(1 + k % 3);
+	}
+	return 0;
+}
+
+/* Samples of two prompts, one that is alone and one without any prompt. */
+static size_t samples(struct train_seq *s, int32_t tokens[6][64])
+{
+	static const int prompt[6] = { 20, 20, 20, 33, 9, 9 }, n[6] = { 30, 25, 21, 50, 40, 10 };
+
+	for (int i = 0; i < 6; i++) {
+		for (int k = 0; k < n[i]; k++)
+			tokens[i][k] = k < prompt[i] ? (prompt[i] + k * 5) % 61 : (i * 11 + k * 7) % 61;
+		s[i] = (struct train_seq){ .tokens = tokens[i], .n = n[i], .prompt = prompt[i] };
+	}
+	s[4].prompt = s[5].prompt = 9;
+	return 6;
+}
+
+/* Prompts that are shared change the log-probabilities in no bit and the gradients by rounding alone,
+ * wherever the packs are cut. */
+static void test_share(void **state)
+{
+	static const int max[] = { 400, 100, 64 };
+	static struct noted all[2];
+	double loss;
+	int32_t tokens[6][64];
+	struct train_seq s[6];
+
+	(void)state;
+	for (size_t c = 0; c < COUNT_OF(max); c++) {
+		struct rig r[2] = { rig_with(0, 2, max[c], 0, TRAINER_SHARE_NEVER), rig_with(0, 2, max[c], 0, TRAINER_SHARE_ALWAYS) };
+		const struct slab *a = tape_grads(trainer_tape(r[0].t)), *b = tape_grads(trainer_tape(r[1].t));
+
+		for (int i = 0; i < 2; i++)
+			OK(trainer_accumulate(r[i].t, s, samples(s, tokens), answer_coef, &all[i], &loss, e));
+		assert_memory_equal(&all[0], &all[1], sizeof all[0]);
+		assert_true(tape_grad_norm(trainer_tape(r[0].t)) > 0.1);
+		for (size_t i = 0; i < a->n; i++) {
+			for (size_t k = 0; k < a->v[i].numel; k++)
+				assert_true(fabsf(slab_f32(a, (int)i)[k] - slab_f32(b, (int)i)[k]) < 2e-6f);
+		}
+		rig_free(&r[0]);
+		rig_free(&r[1]);
+	}
+}
+
 static void test_schedules(void **state)
 {
 	struct optim_opts o = { .lr = 2, .schedule = SCHEDULE_COSINE, .warmup = 4, .total = 14, .floor = 0.1 };
@@ -265,7 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repeats), cmocka_unit_test(test_resume), cmocka_unit_test(test_accumulation), cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_callback), cmocka_unit_test(test_schedules), cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_callback), cmocka_unit_test(test_share), cmocka_unit_test(test_schedules), cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

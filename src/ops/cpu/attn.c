@@ -112,31 +112,51 @@ size_t attention_scratch(const struct ops_sizes *s)
 	return MAX(forward, attention_grad_scratch(s->longest, s->D));
 }
 
-/* Keys and values of one key head of a sequence of n rows into blocks. */
-static void load_blocks(const struct attention *a, const struct attn_format *f, int first, int n, int hk, float *blocks)
+/* Rows that do not all lie behind one another, one at a time: the same blocks. */
+static void load_rows(const struct attention *a, const struct attn_format *f, const struct attn_seq *s, const float *heads, float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const float *qkv = a->qkv, *k = qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
+	int n = s->before + s->n;
 
-	for (int i = 0; i < n; i += KV_BLOCK, k += KV_BLOCK * ld, blocks += attn_block(f)) {
-		attn_load_across(f, blocks, k, ld, MIN(KV_BLOCK, n - i));
-		attn_load_along(f, blocks + attn_across(f), k + (size_t)a->HKV * D, ld, MIN(KV_BLOCK, n - i));
+	memset(blocks, 0, pack_floats(f, n) * sizeof *blocks);
+	for (int i = 0; i < n; i++) {
+		float *b = blocks + (size_t)(i / KV_BLOCK) * attn_block(f);
+		const float *k = heads + attn_row(s, i) * ld;
+
+		attn_put_across(f, b, i % KV_BLOCK, k);
+		attn_put_along(f, b + attn_across(f), i % KV_BLOCK, k + (size_t)a->HKV * D);
 	}
 }
 
-static void pack_tile(const struct attention *a, struct tile *t, int first, int q0, int h, const float *blocks)
+/* Keys and values of one key head of a sequence into blocks. */
+static void load_blocks(const struct attention *a, const struct attn_format *f, const struct attn_seq *s, int hk, float *blocks)
+{
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *qkv = a->qkv, *heads = qkv + (size_t)(a->H + hk) * D, *k = heads + (size_t)s->first * ld;
+
+	if (s->before) {
+		load_rows(a, f, s, heads, blocks);
+		return;
+	}
+	for (int i = 0; i < s->n; i += KV_BLOCK, k += KV_BLOCK * ld, blocks += attn_block(f)) {
+		attn_load_across(f, blocks, k, ld, MIN(KV_BLOCK, s->n - i));
+		attn_load_along(f, blocks + attn_across(f), k + (size_t)a->HKV * D, ld, MIN(KV_BLOCK, s->n - i));
+	}
+}
+
+static void pack_tile(const struct attention *a, struct tile *t, const struct attn_seq *s, int q0, int h, const float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	const float *qkv = a->qkv;
 	float *out = a->out;
 
 	for (int i = 0; i < t->R; i++)
-		tile_row(t, i, qkv + (size_t)(first + q0 + i) * ld + (size_t)h * D, q0 + i + 1);
+		tile_row(t, i, qkv + (size_t)(s->first + q0 + i) * ld + (size_t)h * D, s->before + q0 + i + 1);
 	tile_left(t, 0, t->R);
-	for (int b = 0; b * KV_BLOCK < q0 + t->R; b++)
+	for (int b = 0; b * KV_BLOCK < s->before + q0 + t->R; b++)
 		attend(t, blocks + (size_t)b * attn_block(&t->f), b, 0, t->R);
 	for (int i = 0; i < t->R; i++) {
-		size_t row = (size_t)(first + q0 + i);
+		size_t row = (size_t)(s->first + q0 + i);
 
 		tile_out(t, i, out + (row * (size_t)a->H + (size_t)h) * D);
 		if (a->lse)
@@ -155,15 +175,16 @@ static void pack_worker(void *ctx, int me, int count)
 
 	(void)count;
 	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->H) {
-		int seq = task / a->H, h = task % a->H, first = a->start[seq], n = a->start[seq + 1] - first;
-		size_t blocks = pack_floats(&f, n);
+		struct attn_seq s = attn_seq(a, task / a->H);
+		int h = task % a->H;
+		size_t blocks = pack_floats(&f, s.before + s.n);
 		float *scratch = dev_scratch(j->d, me, (blocks + tile_floats(f.dp)) * sizeof(float));
 
-		load_blocks(a, &f, first, n, h / (a->H / a->HKV), scratch);
+		load_blocks(a, &f, &s, h / (a->H / a->HKV), scratch);
 		tile_carve(&t, &f, scratch + blocks);
-		for (int q0 = 0; q0 < n; q0 += ATTN_ROWS) {
-			t.R = MIN(ATTN_ROWS, n - q0);
-			pack_tile(a, &t, first, q0, h, scratch);
+		for (int q0 = 0; q0 < s.n; q0 += ATTN_ROWS) {
+			t.R = MIN(ATTN_ROWS, s.n - q0);
+			pack_tile(a, &t, &s, q0, h, scratch);
 		}
 	}
 }

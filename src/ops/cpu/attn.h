@@ -23,6 +23,24 @@ SIMD_DECLARE(const struct attn_kernels *, attn_kernels, (void))
 
 static inline const struct attn_kernels *attn_cpu(void) { return SIMD_PICK(attn_kernels)(); }
 
+/* --- sequences of a pack ------------------------------------------------------------------ */
+
+/* Rows [first, first + n) of a pack, with rows [from, from + before) in front of them. */
+struct attn_seq { int first, n, from, before; };
+
+static inline struct attn_seq attn_seq(const struct attention *a, int s)
+{
+	int p = a->prefix ? a->prefix[s] : -1;
+	struct attn_seq q = { .first = a->start[s], .n = a->start[s + 1] - a->start[s] };
+
+	if (p >= 0)
+		q.from = a->start[p], q.before = a->start[p + 1] - q.from;
+	return q;
+}
+
+/* The row of position i of the sequence. */
+static inline size_t attn_row(const struct attn_seq *s, int i) { return (size_t)(i < s->before ? s->from + i : s->first + i - s->before); }
+
 /* --- formats -------------------------------------------------------------------------- */
 
 /* Operands of the tile products are 32-bit words: floats, or (fast) pairs of bf16 along the

@@ -3,8 +3,8 @@
  *   p = exp(s - lse),  dv += p^T do,  dp = do v^T,  ds = p (dp - delta),  delta = do . out
  *   dq = ds k / sqrt(D),  dk += ds^T q / sqrt(D)
  *
- * A task is one key head of one sequence: it walks its query heads and tiles in order and
- * adds dk and dv up alone, so there is one order of summation. */
+ * A task is one key head of one sequence and of those that go on from it: it walks them, their
+ * query heads and tiles in order and adds dk and dv up alone, so there is one order of summation. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 
 struct work {
 	struct attn_format f;
-	int n;                 /* rows of the sequence */
+	struct attn_seq seq;
+	int n;                 /* keys: rows of the sequence and of its prefix */
 	/* of the sequence, a block after the other */
 	float *kt, *vt;        /* keys and values across: for q k^T and do v^T */
 	float *ka;             /* keys along: for ds k */
@@ -49,11 +50,12 @@ static float *take(float **at, size_t n)
 	return p;
 }
 
-static void carve(struct work *w, const struct attn_format *f, int n, float *at)
+static void carve(struct work *w, const struct attn_format *f, const struct attn_seq *s, float *at)
 {
+	int n = s->before + s->n;
 	size_t blocks = ((size_t)n + KV_BLOCK - 1) / KV_BLOCK, tile = ATTN_ROWS * f->dp;
 
-	*w = (struct work){ .f = *f, .n = n };
+	*w = (struct work){ .f = *f, .seq = *s, .n = n };
 	w->kt = take(&at, blocks * attn_across(f));
 	w->vt = take(&at, blocks * attn_across(f));
 	w->ka = take(&at, blocks * attn_along(f));
@@ -73,12 +75,33 @@ static void carve(struct work *w, const struct attn_format *f, int n, float *at)
 	w->left = take(&at, ATTN_ROWS * KV_BLOCK);
 }
 
-static void load_keys(struct work *w, const struct attention *a, int first, int hk)
+/* Rows that do not all lie behind one another, one at a time: the same blocks. */
+static void load_rows(struct work *w, const struct attention *a, const float *heads)
 {
 	const struct attn_format *f = &w->f;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
-	const float *qkv = a->qkv, *k = qkv + (size_t)first * ld + (size_t)(a->H + hk) * D;
 
+	memset(w->kt, 0, (size_t)(w->dk - w->kt) * sizeof *w->kt);
+	for (int i = 0; i < w->n; i++) {
+		const float *k = heads + attn_row(&w->seq, i) * ld;
+		size_t b = (size_t)(i / KV_BLOCK);
+
+		attn_put_across(f, w->kt + b * attn_across(f), i % KV_BLOCK, k);
+		attn_put_across(f, w->vt + b * attn_across(f), i % KV_BLOCK, k + (size_t)a->HKV * D);
+		attn_put_along(f, w->ka + b * attn_along(f), i % KV_BLOCK, k);
+	}
+}
+
+static void load_keys(struct work *w, const struct attention *a, int hk)
+{
+	const struct attn_format *f = &w->f;
+	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
+	const float *qkv = a->qkv, *heads = qkv + (size_t)(a->H + hk) * D, *k = heads + (size_t)w->seq.first * ld;
+
+	if (w->seq.before) {
+		load_rows(w, a, heads);
+		return;
+	}
 	for (int i = 0, b = 0; i < w->n; i += KV_BLOCK, b++, k += KV_BLOCK * ld) {
 		int n = MIN(KV_BLOCK, w->n - i);
 
@@ -167,17 +190,43 @@ static void store_dq(const struct work *w, const struct attention *a, size_t row
 			dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->f.dp + d] * scale;
 }
 
-static void store_dkv(const struct work *w, const struct attention *a, int first, int hk)
+/* Rows of a prefix have gradients already, which these are added to. */
+static void store_dkv(const struct work *w, const struct attention *a, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	float *dqkv = a->dqkv;
 
 	for (int i = 0; i < w->n; i++) {
-		float *o = dqkv + (size_t)(first + i) * ld + (size_t)(a->H + hk) * D;
+		float *o = dqkv + attn_row(&w->seq, i) * ld + (size_t)(a->H + hk) * D, *v = o + (size_t)a->HKV * D;
+		const float *dk = w->dk + (size_t)i * w->f.dp, *dv = w->dv + (size_t)i * w->f.dp;
 
-		memcpy(o, w->dk + (size_t)i * w->f.dp, D * sizeof *o);
-		memcpy(o + (size_t)a->HKV * D, w->dv + (size_t)i * w->f.dp, D * sizeof *o);
+		for (size_t d = 0; d < D && i < w->seq.before; d++)
+			o[d] += dk[d], v[d] += dv[d];
+		if (i < w->seq.before)
+			continue;
+		memcpy(o, dk, D * sizeof *o);
+		memcpy(v, dv, D * sizeof *v);
 	}
+}
+
+/* One key head of one sequence. */
+static void grad_seq(struct work *w, const struct attention *a, int hk)
+{
+	const struct attn_seq *s = &w->seq;
+	int G = a->H / a->HKV;
+
+	load_keys(w, a, hk);
+	for (int h = hk * G; h < (hk + 1) * G; h++)
+		for (int q0 = 0; q0 < s->n; q0 += ATTN_ROWS) {
+			int at = s->before + q0;
+
+			w->R = MIN(ATTN_ROWS, s->n - q0);
+			load_queries(w, a, (size_t)(s->first + q0), h);
+			for (size_t b = 0; (int)b * KV_BLOCK < at + w->R; b++)
+				step(w, at, b);
+			store_dq(w, a, (size_t)(s->first + q0), h);
+		}
+	store_dkv(w, a, hk);
 }
 
 struct grad_job {
@@ -192,23 +241,19 @@ static void grad_worker(void *ctx, int me, int count)
 	const struct attention *a = j->a;
 	struct attn_format f = attn_format(a->D, a->fast);
 	struct work w;
-	int task, G = a->H / a->HKV;
+	int task;
 
 	(void)count;
 	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->HKV) {
-		int seq = task / a->HKV, hk = task % a->HKV, first = a->start[seq], n = a->start[seq + 1] - first;
+		int own = task / a->HKV, s = own;
 
-		carve(&w, &f, n, dev_scratch(j->d, me, attention_grad_scratch(n, a->D)));
-		load_keys(&w, a, first, hk);
-		for (int h = hk * G; h < (hk + 1) * G; h++)
-			for (int q0 = 0; q0 < n; q0 += ATTN_ROWS) {
-				w.R = MIN(ATTN_ROWS, n - q0);
-				load_queries(&w, a, (size_t)(first + q0), h);
-				for (size_t b = 0; (int)b * KV_BLOCK < q0 + w.R; b++)
-					step(&w, q0, b);
-				store_dq(&w, a, (size_t)(first + q0), h);
-			}
-		store_dkv(&w, a, first, hk);
+		/* a sequence that goes on from another is done after that one */
+		for (; s < a->sequences && (a->prefix ? a->prefix[s] : -1) == (s == own ? -1 : own); s++) {
+			struct attn_seq q = attn_seq(a, s);
+
+			carve(&w, &f, &q, dev_scratch(j->d, me, attention_grad_scratch(q.before + q.n, a->D)));
+			grad_seq(&w, a, task % a->HKV);
+		}
 	}
 }
 

@@ -20,32 +20,48 @@ struct forward {
 /* Bytes of one tile, keys or values. */
 template <int D> static __host__ __device__ constexpr int tile_bytes() { return TILE_KEYS * D * 2; }
 
-/* First row of keys of tile `t` and the distance of rows; values follow `*values` elements later. */
-template <int D> static __device__ __forceinline__ const __nv_bfloat16 *tile_source(const struct attn_forward *f, int s, int first, int kvh,
-										    int t, size_t *ld, size_t *values)
+/* Where the keys of a tile are: row i of it at `from` + i * `ld`, or in the pack; values are `values` elements later. */
+struct tile_source {
+	const __nv_bfloat16 *from;     /* NULL: e4m3 at `codes` */
+	const unsigned char *codes;
+	size_t ld, values;
+};
+
+template <int D> static __device__ __forceinline__ struct tile_source tile_source(const struct attn_forward *f, int s, int kvh, int t)
 {
-	if (f->pages) {
-		*ld = D;
-		*values = (size_t)f->HKV * TILE_KEYS * D;
-		return f->pages + (size_t)f->table[s * f->table_ld + t] * f->stride + (size_t)kvh * TILE_KEYS * D;
-	}
-	*ld = (size_t)(f->H + 2 * f->HKV) * D;
-	*values = (size_t)f->HKV * D;
-	return f->qkv + (size_t)(first + t * TILE_KEYS) * *ld + (size_t)(f->H + kvh) * D;
+	size_t at = f->pages ? (size_t)f->table[s * f->table_ld + t] * f->stride + (size_t)kvh * TILE_KEYS * D : 0;
+
+	if (f->pages)
+		return { f->e4m3 ? NULL : (const __nv_bfloat16 *)f->pages + at, (const unsigned char *)f->pages + at, D, (size_t)f->HKV * TILE_KEYS * D };
+	return { f->qkv + (size_t)(f->H + kvh) * D, NULL, (size_t)(f->H + 2 * f->HKV) * D, (size_t)f->HKV * D };
+}
+
+/* Eight codes as bf16, which holds them exactly. */
+static __device__ __forceinline__ void put_codes(uint32_t to, const unsigned char *from, bool there)
+{
+	uint2 c = there ? __ldg((const uint2 *)from) : make_uint2(0, 0);
+
+	store16(to, bf16_of_fp8(c.x & 0xffff), bf16_of_fp8(c.x >> 16), bf16_of_fp8(c.y & 0xffff), bf16_of_fp8(c.y >> 16));
 }
 
 /* Starts the copies of tile `t`: keys, then values, to `to`. Keys from `keys` on become zeros. */
-template <int D> static __device__ __forceinline__ void fetch_tile(const struct attn_forward *f, int s, int first, int kvh, int t, int keys,
-								   uint32_t to)
+template <int D> static __device__ __forceinline__ void fetch_tile(const struct attn_forward *f, int s, const struct attn_seq *q, int kvh, int t,
+								   int keys, uint32_t to)
 {
-	size_t ld, values;
-	const __nv_bfloat16 *from = tile_source<D>(f, s, first, kvh, t, &ld, &values);
+	struct tile_source src = tile_source<D>(f, s, kvh, t);
+	size_t values = src.values;
 
 #pragma unroll
 	for (int i = 0; i < TILE_KEYS * D / 8 / THREADS; i++) {
-		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8);
-		bool there = t * TILE_KEYS + row < keys;
-		const __nv_bfloat16 *p = there ? from + row * ld + piece * 8 : f->qkv;
+		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8), key = t * TILE_KEYS + row;
+		bool there = key < keys;
+
+		if (!src.from) {
+			put_codes(to + tile_at<D>(row, piece), src.codes + row * D + piece * 8, there);
+			put_codes(to + tile_bytes<D>() + tile_at<D>(row, piece), src.codes + values + row * D + piece * 8, there);
+			continue;
+		}
+		const __nv_bfloat16 *p = there ? src.from + (f->pages ? row : attn_row(q, key)) * src.ld + piece * 8 : f->qkv;
 
 		copy16(to + tile_at<D>(row, piece), p, there);
 		copy16(to + tile_bytes<D>() + tile_at<D>(row, piece), there ? p + values : p, there);
@@ -101,8 +117,9 @@ template <int D> static __device__ __forceinline__ void put_row(const struct for
 template <int D> static __global__ void __launch_bounds__(THREADS, 1) forward_kernel(const __grid_constant__ struct forward a)
 {
 	extern __shared__ __align__(128) char smem[];
-	int s = blockIdx.z, h = blockIdx.y, first = a.f.start[s], n = a.f.start[s + 1] - first;
-	int before = a.f.length ? a.f.length[s] : 0, tile = (int)(gridDim.x - 1 - blockIdx.x) * ROWS;
+	int s = blockIdx.z, h = blockIdx.y, kvh = h / (a.f.H / a.f.HKV), tile = (int)(gridDim.x - 1 - blockIdx.x) * ROWS;
+	struct attn_seq seq = attn_seq(a.f.start, a.f.prefix, s);
+	int first = seq.first, n = seq.n, before = a.f.length ? a.f.length[s] : seq.before;
 	int mine = tile + (int)(threadIdx.x / 32) * 16, row = mine + (int)(threadIdx.x & 31) / 4;
 	int keys = before + min(tile + ROWS, n), tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
 	int last = mine < n ? before + min(mine + 15, n - 1) : -1;      /* position of the warp's last row */
@@ -122,7 +139,7 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) forward_ke
 	rows_clear(&o);
 	pair_clear(&p);
 	pair_clear(&all);
-	fetch_tile<D>(&a.f, s, first, h / (a.f.H / a.f.HKV), 0, keys, stage);
+	fetch_tile<D>(&a.f, s, &seq, kvh, 0, keys, stage);
 	copies_commit();
 	for (int t = 0; t < tiles; t++) {
 		uint32_t at = stage + (t & 1) * 2 * tile_bytes<D>();
@@ -130,7 +147,7 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) forward_ke
 		copies_wait<0>();
 		__syncthreads();
 		if (t + 1 < tiles)
-			fetch_tile<D>(&a.f, s, first, h / (a.f.H / a.f.HKV), t + 1, keys, stage + ((t + 1) & 1) * 2 * tile_bytes<D>());
+			fetch_tile<D>(&a.f, s, &seq, kvh, t + 1, keys, stage + ((t + 1) & 1) * 2 * tile_bytes<D>());
 		copies_commit();
 		if (t * TILE_KEYS <= last) {
 			int from = before + 1 - t * TILE_KEYS, seen[2] = { from + row, from + row + 8 };
@@ -208,7 +225,7 @@ static int by_cudnn(struct cuda *c, const struct cuda_attention *a, int exact)
 {
 	int version;
 
-	if (a->variant == CUDA_ATTN_OWN || exact)
+	if (a->variant == CUDA_ATTN_OWN || a->prefix || exact)
 		return 0;
 	return !attn_cudnn_there(c, &version) && version > 0;
 }
@@ -233,7 +250,7 @@ int cuda_attention_work(struct cuda *c, const struct cuda_attention *a, size_t *
 int cuda_attention(struct cuda *c, const struct cuda_attention *a)
 {
 	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences, .longest = a->longest, .keys = a->longest,
-				  .start = a->start, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
+				  .start = a->start, .prefix = a->prefix, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
 
 	int rc = by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : CUDA_OWN_SHAPE;
 

@@ -5,7 +5,8 @@
  *
  * Two kernels, each with the rows whose gradient it makes in its registers and the other side in
  * tiles of 64 rows through shared memory: one for dq, one for dk and dv, which adds up the query
- * heads of its key head in order. p is computed in both. Nothing is added up between blocks, so the
+ * heads of its key head in order, of a prefix also the rows of all sequences that go on from it, which
+ * follow it. p is computed in both. Nothing is added up between blocks, so the
  * result has one order. A block has 128 rows, a warp 16 of them. */
 #include <math.h>
 
@@ -15,8 +16,8 @@
 enum { ROWS = 128, THREADS = 256 };
 
 struct grad {
-	int H, HKV;
-	const int32_t *start;
+	int H, HKV, sequences;
+	const int32_t *start, *prefix;
 	const __nv_bfloat16 *qkv, *out, *dout;
 	const float *lse;
 	float *delta;                  /* [T][H] */
@@ -28,17 +29,19 @@ template <int D> static __host__ __device__ constexpr int tile_bytes() { return 
 
 /* A block's sequence and its 128 rows of it. */
 struct place {
-	int first, n;                  /* the sequence's */
+	struct attn_seq seq;
+	int first, n;                  /* the sequence's own rows */
 	int tile;                      /* the block's first row */
 	int mine, row;                 /* the warp's first row, this thread's row g */
 };
 
-static __device__ __forceinline__ struct place place_of(const int32_t *start, int tile)
+static __device__ __forceinline__ struct place place_of(const struct grad *a, int tile)
 {
 	struct place p;
 
-	p.first = start[blockIdx.z];
-	p.n = start[blockIdx.z + 1] - p.first;
+	p.seq = attn_seq(a->start, a->prefix, (int)blockIdx.z);
+	p.first = p.seq.first;
+	p.n = p.seq.n;
 	p.tile = tile * ROWS;
 	p.mine = p.tile + (int)(threadIdx.x / 32) * 16;
 	p.row = p.mine + (int)(threadIdx.x & 31) / 4;
@@ -53,6 +56,23 @@ template <int D, int N> static __device__ __forceinline__ void fetch_rows(const 
 		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8);
 
 		copy16(to + tile_at<D>(row, piece), row < there ? from + row * ld + piece * 8 : from, row < there);
+	}
+}
+
+/* Starts copies of the keys of tile `t` of a sequence and its prefix, and of their values behind them; `k` is its
+ * key head of row 0. Keys from `keys` on become zeros. */
+template <int D> static __device__ __forceinline__ void fetch_keys(const struct grad *a, const struct attn_seq *q, const __nv_bfloat16 *k, int t,
+								   int keys, uint32_t to)
+{
+	size_t ld = (size_t)(a->H + 2 * a->HKV) * D;
+
+#pragma unroll
+	for (int i = 0; i < TILE_KEYS * D / 8 / THREADS; i++) {
+		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8), key = t * TILE_KEYS + row;
+		const __nv_bfloat16 *from = key < keys ? k + (size_t)attn_row(q, key) * ld + piece * 8 : k;
+
+		copy16(to + tile_at<D>(row, piece), from, key < keys);
+		copy16(to + tile_bytes<D>() + tile_at<D>(row, piece), from + (size_t)a->HKV * D, key < keys);
 	}
 }
 
@@ -141,10 +161,10 @@ static __device__ __forceinline__ void to_ds(float s[8][4], const float dp[8][4]
 template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(const __grid_constant__ struct grad a)
 {
 	extern __shared__ __align__(128) char smem[];
-	struct place w = place_of(a.start, (int)(gridDim.x - 1 - blockIdx.x));
-	int h = blockIdx.y, keys = min(w.tile + ROWS, w.n), tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
+	struct place w = place_of(&a, (int)(gridDim.x - 1 - blockIdx.x));
+	int before = w.seq.before, h = blockIdx.y, keys = before + min(w.tile + ROWS, w.n), tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
 	size_t ld = (size_t)(a.H + 2 * a.HKV) * D, ldo = (size_t)a.H * D;
-	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = rows + (size_t)(a.H + h / (a.H / a.HKV)) * D, *v = k + (size_t)a.HKV * D;
+	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = a.qkv + (size_t)(a.H + h / (a.H / a.HKV)) * D;
 	const __nv_bfloat16 *g = a.dout + (size_t)w.first * ldo + (size_t)h * D;
 	uint32_t stage = smem_address(smem), q[D / 16][4], go[D / 16][4];
 	float lse[2], delta[2];
@@ -166,15 +186,11 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(
 
 		copies_wait<0>();
 		__syncthreads();
-		if (t + 1 < tiles) {
-			size_t from = (size_t)(t + 1) * TILE_KEYS * ld;
-
-			fetch_rows<D, TILE_KEYS>(k + from, ld, keys - (t + 1) * TILE_KEYS, next);
-			fetch_rows<D, TILE_KEYS>(v + from, ld, keys - (t + 1) * TILE_KEYS, next + tile_bytes<D>());
-		}
+		if (t + 1 < tiles)
+			fetch_keys<D>(&a, &w.seq, k, t + 1, keys, next);
 		copies_commit();
-		if (t >= 0 && w.mine < w.n && t * TILE_KEYS <= w.mine + 15) {
-			int seen[2] = { w.row + 1 - t * TILE_KEYS, w.row + 9 - t * TILE_KEYS };
+		if (t >= 0 && w.mine < w.n && t * TILE_KEYS <= before + w.mine + 15) {
+			int from = before + w.row - t * TILE_KEYS, seen[2] = { from + 1, from + 9 };
 			float s[8][4] = {}, dp[8][4] = {};
 
 #pragma unroll
@@ -193,15 +209,25 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(
 
 /* --- dk and dv ---- */
 
-/* Statistics of 64 query rows; rows that are not there get a probability of 0. */
-static __device__ __forceinline__ void fetch_stats(const struct grad *a, const struct place *w, int h, int row, float2 *to)
+/* Rows from the sequence's first on that see its keys: its own, and those of the sequences that go on from it. */
+static __device__ __forceinline__ int seen_by(const struct grad *a)
+{
+	int s = (int)blockIdx.z, end = s + 1;
+
+	while (a->prefix && end < a->sequences && a->prefix[end] == s)
+		end++;
+	return a->start[end] - a->start[s];
+}
+
+/* Statistics of 64 query rows; rows from `n` on get a probability of 0. */
+static __device__ __forceinline__ void fetch_stats(const struct grad *a, const struct place *w, int h, int row, int n, float2 *to)
 {
 	int i = threadIdx.x;
 
 	if (i < TILE_KEYS) {
 		size_t at = (size_t)(w->first + row + i) * a->H + h;
 
-		to[i] = row + i < w->n ? make_float2(a->lse[at] * (float)M_LOG2E, a->delta[at]) : make_float2(INFINITY, 0);
+		to[i] = row + i < n ? make_float2(a->lse[at] * (float)M_LOG2E, a->delta[at]) : make_float2(INFINITY, 0);
 	}
 }
 
@@ -226,8 +252,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dkv_kernel
 {
 	extern __shared__ __align__(128) char smem[];
 	enum { KEYS = ROWS * D * 2, TILE = TILE_KEYS * D * 2 };
-	struct place w = place_of(a.start, (int)blockIdx.x);
-	int heads = a.H / a.HKV, first = w.tile / TILE_KEYS, tiles = (w.n + TILE_KEYS - 1) / TILE_KEYS - first;   /* query tiles a head */
+	struct place w = place_of(&a, (int)blockIdx.x);
+	int n = seen_by(&a), heads = a.H / a.HKV, first = w.tile / TILE_KEYS, tiles = (n + TILE_KEYS - 1) / TILE_KEYS - first;   /* query tiles a head */
 	size_t ld = (size_t)(a.H + 2 * a.HKV) * D, ldo = (size_t)a.H * D;
 	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = rows + (size_t)w.tile * ld + (size_t)(a.H + blockIdx.y) * D;
 	uint32_t keys = smem_address(smem), values = keys + KEYS, stage = values + KEYS;
@@ -249,9 +275,9 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dkv_kernel
 		if (t + 1 < tiles * heads) {
 			int h = (int)blockIdx.y * heads + (t + 1) / tiles, from = (first + (t + 1) % tiles) * TILE_KEYS;
 
-			fetch_rows<D, TILE_KEYS>(rows + from * ld + (size_t)h * D, ld, w.n - from, next);
-			fetch_rows<D, TILE_KEYS>(a.dout + (size_t)(w.first + from) * ldo + (size_t)h * D, ldo, w.n - from, next + TILE);
-			fetch_stats(&a, &w, h, from, stats + ((t + 1) & 1) * TILE_KEYS);
+			fetch_rows<D, TILE_KEYS>(rows + from * ld + (size_t)h * D, ld, n - from, next);
+			fetch_rows<D, TILE_KEYS>(a.dout + (size_t)(w.first + from) * ldo + (size_t)h * D, ldo, n - from, next + TILE);
+			fetch_stats(&a, &w, h, from, n, stats + ((t + 1) & 1) * TILE_KEYS);
 		}
 		copies_commit();
 		if (t >= 0 && row + TILE_KEYS > w.mine) {
@@ -290,7 +316,7 @@ size_t attn_grad_work(const struct cuda_attention *a)
 
 template <int D> static int launch(cudaStream_t stream, const struct cuda_attention *a)
 {
-	struct grad g = { a->H, a->HKV, a->start, (const __nv_bfloat16 *)a->qkv, (const __nv_bfloat16 *)a->out, (const __nv_bfloat16 *)a->dout,
+	struct grad g = { a->H, a->HKV, a->sequences, a->start, a->prefix, (const __nv_bfloat16 *)a->qkv, (const __nv_bfloat16 *)a->out, (const __nv_bfloat16 *)a->dout,
 			  a->lse, (float *)a->work, (__nv_bfloat16 *)a->dqkv, (float)(M_LOG2E / sqrt((double)D)), (float)(1 / sqrt((double)D)) };
 	size_t heads = (size_t)a->T * a->H;
 	int dq = 4 * tile_bytes<D>(), dkv = 2 * ROWS * D * 2 + 4 * tile_bytes<D>() + 2 * TILE_KEYS * (int)sizeof(float2);

@@ -1,4 +1,4 @@
-/* Formats: casts between 16 and 32 bits, e4m3 with a scale for each row. */
+/* Formats: casts between 16 and 32 bits, e4m3 and int8 with a scale for each row. */
 #include <cuda_fp8.h>
 
 #include "ops/cuda/cuda.h"
@@ -133,5 +133,60 @@ int cuda_quantise_across(struct cuda *c, void *to, float *scale, const void *x, 
 		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale, (const float *)x, rows, cols);
 	else
 		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale, (const bf16 *)x, rows, cols);
+	return cuda_launched();
+}
+
+/* --- int8 ---- */
+
+static const float INT8_MAX_CODE = 127.0f;
+
+/* Codes are whole numbers of scale = max / 127, the nearest, halves to even: as the CPU's. */
+static __global__ void quantise_int8(signed char *to, float *scale, const bf16 *x, int cols)
+{
+	__shared__ float shared[THREADS / 32];
+	size_t row = blockIdx.x;
+	float top = 0;
+
+	x += row * cols;
+	to += row * cols;
+	for (int i = threadIdx.x; i < cols; i += THREADS)
+		top = fmaxf(top, fabsf(float(x[i])));
+	top = row_max<THREADS>(top, shared) / INT8_MAX_CODE;
+	if (!threadIdx.x)
+		scale[row] = top;
+	for (int i = threadIdx.x; i < cols; i += THREADS)
+		to[i] = (signed char)(top > 0 ? rintf(float(x[i]) / top) : 0);
+}
+
+int cuda_quantise_int8(struct cuda *c, void *to, float *scale, const void *x, int rows, int cols)
+{
+	quantise_int8<<<rows, THREADS, 0, c->stream>>>((signed char *)to, scale, (const bf16 *)x, cols);
+	return cuda_launched();
+}
+
+/* One block a row, eight codes a thread. */
+static __global__ void widen_int8(bf16 *to, const signed char *codes, const float *scale, int cols)
+{
+	size_t row = blockIdx.x;
+	float s = scale[row];
+
+	codes += row * cols;
+	to += row * cols;
+	for (int i = threadIdx.x * 8; i < cols; i += THREADS * 8) {
+		uint2 v = *(const uint2 *)(codes + i);
+		struct f8 a;
+
+#pragma unroll
+		for (int j = 0; j < 8; j++)
+			a.v[j] = s * (float)(signed char)((j < 4 ? v.x : v.y) >> (j & 3) * 8);
+		f8_store(to + i, a);
+	}
+}
+
+int cuda_widen_int8(struct cuda *c, void *to, const void *codes, const float *scale, int rows, int cols)
+{
+	if (cols % 8)
+		return CUDA_OWN_SHAPE;
+	widen_int8<<<rows, THREADS, 0, c->stream>>>((bf16 *)to, (const signed char *)codes, scale, cols);
 	return cuda_launched();
 }

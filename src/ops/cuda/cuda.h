@@ -43,12 +43,14 @@ enum { CUDA_GEMM_TUNED, CUDA_GEMM_FIRST };
 
 /* --- attention over a pack ------------------------------------------------------------------ */
 
-/* Row t of sequence s sees rows start[s]..t. Softmax of q k^T / sqrt(D). */
+/* Row t of sequence s sees rows start[s]..t, and before them those of its prefix, as struct attention says.
+ * Softmax of q k^T / sqrt(D). */
 struct cuda_attention {
 	int H, HKV, D;
 	int T, sequences;
-	int longest;               /* rows of the longest sequence */
+	int longest;               /* rows of the longest sequence, with those of its prefix */
 	const int32_t *start;      /* [sequences + 1] on the device, start[0] = 0 */
+	const int32_t *prefix;     /* [sequences] on the device; NULL: none has one */
 	const void *qkv;           /* act [T][H + 2 HKV][D]: q heads, k heads, v heads; rotated */
 	void *out;                 /* act [T][H][D] */
 	float *lse;                /* [T][H], natural log of the softmax's denominator; forward: NULL: not kept */
@@ -59,7 +61,7 @@ struct cuda_attention {
 	int variant;               /* CUDA_ATTN_*: which kernel */
 	int exact;                 /* the reduction order of cuda_attention_paged's exact mode */
 };
-/* BEST is cuDNN where it is there and faster, else the own kernel. */
+/* BEST is cuDNN where it is there and faster, else the own kernel, which alone knows prefixes. */
 enum { CUDA_ATTN_BEST, CUDA_ATTN_OWN, CUDA_ATTN_CUDNN };
 
 /* --- attention over pages -------------------------------------------------------------------- */

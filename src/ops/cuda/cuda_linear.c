@@ -2,7 +2,8 @@
  *
  * A bf16 weight is stored as it is in a checkpoint: rows of W, dense. An e4m3 weight is codes and a
  * scale for each row, of W and, for gradients, of W^T, because the matrix units take 8-bit operands
- * only along k. Rows of activations are quantised just before such a product. */
+ * only along k. Rows of activations are quantised just before such a product. An int8 weight, for GPUs
+ * without such units, is widened to bf16 in the working memory before each product. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +13,7 @@ enum { PACK = 16 << 20 };   /* working memory that packing wants at least */
 
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
-/* Where the four pieces of an e4m3 weight begin. */
+/* Where the pieces of an 8-bit weight begin; an int8 one ends behind its scales. */
 struct places { size_t scale, across, across_scale, end; };
 
 static struct places places_of(const struct weight *w)
@@ -29,8 +30,8 @@ static struct places places_of(const struct weight *w)
 /* Every 16 or 32-bit format asked for is bf16 here. */
 void cuda_ops_weight_plan(struct weight *w)
 {
-	if (w->dt == DT_F8E4M3) {
-		w->bytes = places_of(w).end;
+	if (dtype_size(w->dt) == 1) {
+		w->bytes = w->dt == DT_I8 ? places_of(w).across : places_of(w).end;
 		return;
 	}
 	w->dt = DT_BF16;
@@ -42,9 +43,11 @@ void cuda_ops_weight_place(struct weight *w)
 	struct places p = places_of(w);
 	char *at = w->packed;
 
-	if (w->dt != DT_F8E4M3)
+	if (w->dt == DT_BF16)
 		return;
 	w->scale = (float *)(void *)(at + p.scale);
+	if (w->dt == DT_I8)
+		return;
 	w->across = at + p.across;
 	w->across_scale = (float *)(void *)(at + p.across_scale);
 }
@@ -76,11 +79,16 @@ static void put_part(struct dev *d, void *to, const struct weight_part *p, size_
 	}
 }
 
-/* Both copies from the bf16 rows. */
-static void pack_e4m3(struct dev *d, struct weight *w, void *rows)
+/* The 8-bit form from the bf16 rows. What an int8 weight is widened into is reserved with it. */
+static void pack_rows(struct dev *d, struct weight *w, void *rows)
 {
 	const struct cuda_launch *l = cuda_of(d);
 
+	if (w->dt == DT_I8) {
+		CUDA_GO(d, l->cuda_quantise_int8(d->gpu, w->packed, w->scale, rows, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
+		dev_reserve(d, 0, (size_t)w->n * (size_t)w->k * 2, &d->fault);
+		return;
+	}
 	CUDA_GO(d, l->cuda_quantise(d->gpu, w->packed, w->scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
 	CUDA_GO(d, l->cuda_quantise_across(d->gpu, w->across, w->across_scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
 }
@@ -91,14 +99,14 @@ void cuda_op_weight_pack(struct dev *d, struct weight *w, const struct weight_pa
 	char *to = w->packed;
 	struct err e = ERR_INIT;
 
-	if (w->dt == DT_F8E4M3 && !(to = dev_alloc(d, bytes, &e))) {
+	if (w->dt != DT_BF16 && !(to = dev_alloc(d, bytes, &e))) {
 		err_set(&d->fault, e.code, "%s", e.text);
 		return;
 	}
 	for (int i = 0; i < n; at += (size_t)parts[i++].n)
 		put_part(d, to + at * (size_t)w->k * 2, &parts[i], (size_t)w->k);
-	if (w->dt == DT_F8E4M3) {
-		pack_e4m3(d, w, to);
+	if (w->dt != DT_BF16) {
+		pack_rows(d, w, to);
 		dev_free(d, to, bytes);
 	}
 }
@@ -149,6 +157,18 @@ static void quantised(struct dev *d, struct cuda_gemm *g, const act *x, size_t l
 	CUDA_GO(d, cuda_of(d)->cuda_quantise(d->gpu, to, (float *)(void *)(to + codes), x, DT_BF16, g->M, cols), "quantise", "quantise [%d, %d]", g->M, cols);
 }
 
+/* W as bf16 rows: itself, or what is widened into the working memory. */
+static const void *bf16_rows(struct dev *d, const struct weight *w)
+{
+	void *to;
+
+	if (w->dt != DT_I8)
+		return w->packed;
+	to = dev_shared(d, (size_t)w->n * (size_t)w->k * 2);
+	CUDA_GO(d, cuda_of(d)->cuda_widen_int8(d->gpu, to, w->packed, w->scale, w->n, w->k), "widen", "widen [%d, %d]", w->n, w->k);
+	return to;
+}
+
 static struct cuda_gemm gemm_of(const struct linear *l)
 {
 	return (struct cuda_gemm){ .M = l->M, .x = l->x, .ldx = l->ldx, .y = l->y, .ldy = l->ldy, .x_dt = DT_BF16, .w_dt = DT_BF16,
@@ -161,7 +181,7 @@ void cuda_op_linear(struct dev *d, const struct weight *w, const struct linear *
 	struct cuda_gemm g = gemm_of(l);
 
 	g.kind = CUDA_GEMM_Y, g.n = w->n, g.k = w->k;
-	g.w = w->packed, g.ldw = (size_t)w->k;
+	g.w = bf16_rows(d, w), g.ldw = (size_t)w->k;
 	if (w->dt == DT_F8E4M3) {
 		quantised(d, &g, l->x, l->ldx, w->k);
 		g.w_dt = DT_F8E4M3, g.w_scale = w->scale;
@@ -175,7 +195,7 @@ void cuda_op_linear_dx(struct dev *d, const struct weight *w, const struct linea
 	struct cuda_gemm g = gemm_of(l);
 
 	g.kind = CUDA_GEMM_DX, g.n = w->n, g.k = w->k;
-	g.w = w->packed, g.ldw = (size_t)w->k;
+	g.w = bf16_rows(d, w), g.ldw = (size_t)w->k;
 	if (w->dt == DT_F8E4M3) {
 		quantised(d, &g, l->x, l->ldx, w->n);
 		g.kind = CUDA_GEMM_Y, g.n = w->k, g.k = w->n;

@@ -51,9 +51,9 @@ size_t cuda_ops_scratch(struct dev *d, const struct ops_sizes *s)
 	return MAX(most, (3 * rows + 1) * sizeof(int32_t));                   /* positions by token */
 }
 
-size_t cuda_ops_kv_bytes(int HKV, int D)
+size_t cuda_ops_kv_bytes(int HKV, int D, int e4m3)
 {
-	return (size_t)2 * (size_t)HKV * KV_BLOCK * (size_t)D * 2;
+	return (size_t)2 * (size_t)HKV * KV_BLOCK * (size_t)D * (e4m3 ? 1 : 2);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------- */
@@ -202,7 +202,8 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences, .longest = a->longest,
-				    .start = a->start, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout, .dqkv = a->dqkv, .exact = d->exact };
+				    .start = a->start, .prefix = a->prefix, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout,
+				    .dqkv = a->dqkv, .exact = d->exact };
 
 	dev_note(d, cuda_of(d)->cuda_attention_work(d->gpu, &p, &p.work_bytes), "sizes of attention");
 	dev_reserve(d, 0, p.work_bytes, &d->fault);
@@ -231,7 +232,7 @@ void cuda_op_attention_cached(struct dev *d, const struct attention_cached *a)
 	struct cuda_paged p = { .H = a->H, .HKV = a->HKV, .D = a->D, .rows = a->rows, .runs = a->runs, .longest_rows = a->longest_rows,
 				.longest = a->longest, .row = a->row, .length = a->length, .table = a->block, .table_ld = a->block_ld,
 				.groups = a->groups, .group = a->group, .group_pages = a->group_blocks, .qkv = a->qkv, .out = a->out,
-				.kv = a->kv, .stride = a->stride, .kv_dt = DT_BF16 };
+				.kv = a->kv, .stride = a->stride, .kv_dt = a->e4m3 ? DT_F8E4M3 : DT_BF16 };
 
 	dev_note(d, cuda_of(d)->cuda_paged_work(d->gpu, &p, &p.work_bytes), "sizes of cached attention");
 	p.work = dev_shared(d, p.work_bytes);

@@ -15,7 +15,7 @@ static inline const struct cuda_launch *cuda_of(const struct dev *d) { return d-
 
 /* Bytes of dev_shared that the ops need. */
 size_t cuda_ops_scratch(struct dev *d, const struct ops_sizes *s);
-size_t cuda_ops_kv_bytes(int HKV, int D);
+size_t cuda_ops_kv_bytes(int HKV, int D, int e4m3);
 void cuda_ops_weight_plan(struct weight *w);
 void cuda_ops_weight_place(struct weight *w);
 

@@ -433,10 +433,9 @@ static int prefill(struct cuda *c, const struct cuda_paged *p)
 
 	CUDA_TRY(write_rows(c->stream, p));
 	if (p->longest > p->longest_rows) {
-		if (p->kv_dt != DT_BF16)
-			return CUDA_OWN_SHAPE;
-		f.pages = (const __nv_bfloat16 *)p->kv;
-		f.stride = p->stride / sizeof *f.pages;
+		f.pages = p->kv;
+		f.e4m3 = p->kv_dt == DT_F8E4M3;
+		f.stride = p->stride / (f.e4m3 ? 1 : 2);
 		f.table = p->table;
 		f.table_ld = p->table_ld;
 	}

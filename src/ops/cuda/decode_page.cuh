@@ -86,32 +86,11 @@ template <int D> struct page_bf16 {
 	}
 };
 
-/* Two codes of e4m3 as halves. Where there is no instruction: a half with the same bits is 2^8 too small. */
-static __device__ __forceinline__ __half2 half_of_fp8(uint32_t two)
-{
-#if __CUDA_ARCH__ >= 890
-	__half2_raw h = __nv_cvt_fp8x2_to_halfraw2((__nv_fp8x2_storage_t)two, __NV_E4M3);
-
-	return __half2(h);
-#else
-	uint32_t apart = (two & 0xff) | (two & 0xff00) << 8, bits = (apart & 0x00800080) << 8 | (apart & 0x007f007f) << 7;
-
-	return __hmul2(*(__half2 *)&bits, __float2half2_rn(256));
-#endif
-}
-
 static __device__ __forceinline__ uint32_t half_bits(uint32_t two)
 {
 	__half2 h = half_of_fp8(two);
 
 	return *(uint32_t *)&h;
-}
-
-static __device__ __forceinline__ uint32_t bf16_of_fp8(uint32_t two)
-{
-	float2 f = __half22float2(half_of_fp8(two));
-
-	return pack_bf16(f.x, f.y);
 }
 
 template <int D> struct page_fp8 {

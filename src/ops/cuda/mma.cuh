@@ -8,6 +8,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <stdint.h>
 
 static __device__ __forceinline__ uint32_t smem_address(const void *p)
@@ -94,6 +95,27 @@ static __device__ __forceinline__ uint32_t pack_f16(float low, float high)
 static __device__ __forceinline__ float2 unpack_bf16(uint32_t v)
 {
 	return make_float2(__uint_as_float(v << 16), __uint_as_float(v & 0xffff0000u));
+}
+
+/* Two codes of e4m3 as halves. Where there is no instruction: a half with the same bits is 2^8 too small. */
+static __device__ __forceinline__ __half2 half_of_fp8(uint32_t two)
+{
+#if __CUDA_ARCH__ >= 890
+	__half2_raw h = __nv_cvt_fp8x2_to_halfraw2((__nv_fp8x2_storage_t)two, __NV_E4M3);
+
+	return __half2(h);
+#else
+	uint32_t apart = (two & 0xff) | (two & 0xff00) << 8, bits = (apart & 0x00800080) << 8 | (apart & 0x007f007f) << 7;
+
+	return __hmul2(*(__half2 *)&bits, __float2half2_rn(256));
+#endif
+}
+
+static __device__ __forceinline__ uint32_t bf16_of_fp8(uint32_t two)
+{
+	float2 f = __half22float2(half_of_fp8(two));
+
+	return pack_bf16(f.x, f.y);
 }
 
 /* 2^x */
