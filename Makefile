@@ -176,8 +176,8 @@ run-bench: all unit
 	@tools/bench $(B) ./$(PROGRAM)
 
 # --- on a machine with a GPU: every op against the CPU's, single kernels, and speed ---
-test-cuda: cuda $(GPU_C) $(GPU_CU)
-	@bad=0; for t in $(filter $(B)/test/%,$(GPU_C) $(GPU_CU)); do \
+test-cuda: all cuda $(GPU_C) $(GPU_CU) $(B)/tool/model_tool
+	@bad=0; for t in $(filter $(B)/test/%,$(GPU_C) $(GPU_CU)) "test/cuda/agree_transformers.py $(B) ./$(PROGRAM)"; do \
 		$$t; rc=$$?; [ $$rc = 0 ] || [ $$rc = 77 ] || { echo "$$t failed ($$rc)"; bad=1; }; done; exit $$bad
 bench-cuda: cuda $(GPU_C)
 	@bench/cuda/run.sh $(B)

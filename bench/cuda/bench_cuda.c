@@ -4,7 +4,11 @@
  *   bench_cuda train MODEL|CONFIG [key=value]   tokens a second; MODEL is a folder, CONFIG a .json: a new model
  *   bench_cuda decode MODEL [key=value]         tokens a second of decoding
  *
- * Keys: exact=0|1 store=bf16|fp8 full=0|1 r=16 batch=4 length=2048 steps=5 warm=2 times=0|1 context=512 shared=N recompute=0|1 */
+ * Keys: exact=0|1 store=bf16|fp8|int8 full=0|1 r=16 batch=4 length=2048 steps=5 warm=2 times=0|1 context=512 recompute=0|1
+ *   shared=N   decode: samples of one prompt, half of the context. train: the same, each sequence half prompt; share=0|1 computes
+ *              the prompt once
+ *   sample=1   decode: tokens are drawn on the GPU and come back every few steps, as the sampler does
+ *   kv8=1      decode: keys and values in 8 bits */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +24,7 @@
 
 struct args {
 	const char *model, *store, *device;
-	int full, r, batch, length, steps, warm, times, context, shared, recompute, exact;
+	int full, r, batch, length, steps, warm, times, context, shared, recompute, exact, share, sample, kv8;
 };
 
 static _Noreturn void die(const struct err *e)
@@ -34,9 +38,11 @@ static void read_args(struct args *a, int argc, char **argv)
 	const struct { const char *key; int *to; } ints[] = {
 		{ "full", &a->full }, { "r", &a->r }, { "batch", &a->batch }, { "length", &a->length }, { "steps", &a->steps }, { "warm", &a->warm },
 		{ "times", &a->times }, { "context", &a->context }, { "shared", &a->shared }, { "recompute", &a->recompute }, { "exact", &a->exact },
+		{ "share", &a->share }, { "sample", &a->sample }, { "kv8", &a->kv8 },
 	};
 
-	*a = (struct args){ .model = argv[0], .store = "bf16", .device = "cuda", .r = 16, .batch = 4, .length = 2048, .steps = 5, .warm = 2, .context = 512 };
+	*a = (struct args){ .model = argv[0], .store = "bf16", .device = "cuda", .r = 16, .batch = 4, .length = 2048, .steps = 5, .warm = 2, .context = 512,
+			    .share = 1 };
 	for (int i = 1; i < argc; i++) {
 		char *eq = strchr(argv[i], '=');
 		size_t k = 0;
@@ -95,7 +101,9 @@ static struct train_seq *draw(const struct model *m, const struct args *a, struc
 
 		for (int k = 0; k <= a->length; k++)
 			t[k] = (int32_t)rng_below(r, (uint64_t)model_config(m)->V);
-		s[i] = (struct train_seq){ .tokens = t, .n = a->length + 1 };
+		s[i] = (struct train_seq){ .tokens = t, .n = a->length + 1, .prompt = a->shared > 1 ? a->length / 2 : 0 };
+		if (a->shared > 1 && i % a->shared)
+			memcpy(t, s[i - 1].tokens, (size_t)s[i].prompt * sizeof *t);
 	}
 	return s;
 }
@@ -110,7 +118,8 @@ static void run_train(const struct args *a)
 	double opened;
 	struct model *m = d ? open_model(d, a, &e) : NULL;
 	struct adapter *x = m ? new_adapter(m, a, &e) : NULL;
-	struct trainer_opts o = { .tape = { .max_tokens = a->batch * a->length, .recompute = a->recompute, .seed = 3 }, .optim = OPTIM_DEFAULTS };
+	struct trainer_opts o = { .tape = { .max_tokens = a->batch * a->length, .recompute = a->recompute, .seed = 3 }, .optim = OPTIM_DEFAULTS,
+				  .share = a->share ? TRAINER_SHARE_GPU : TRAINER_SHARE_NEVER };
 	struct buf text = BUF_INIT;
 	struct train_report r;
 	struct trainer *t;
@@ -135,14 +144,14 @@ static void run_train(const struct args *a)
 		if (trainer_step(t, s, (size_t)a->batch, &r, &e))
 			die(&e);
 		if (i >= a->warm)
-			tokens += (double)r.tokens;
+			tokens += (double)a->batch * a->length;
 		if (i < 3 || i + 1 == a->warm + a->steps)
 			printf("step %d loss %.4f grad norm %.4f\n", i + 1, r.loss, r.optim.grad_norm);
 	}
 	if (dev_check(d, &e))
 		die(&e);
-	printf("RESULT train %s store=%s %s batch=%d length=%d: %.0f tok/s, %.1f GiB (opened in %.1f s)\n", a->model, a->store, a->full ? "full" : "lora",
-	       a->batch, a->length, tokens / ((double)(clock_ns() - start) / 1e9), (double)d->peak / (1 << 30), opened);
+	printf("RESULT train %s store=%s %s batch=%d length=%d%s: %.0f tok/s, %.1f GiB (opened in %.1f s)\n", a->model, a->store, a->full ? "full" : "lora",
+	       a->batch, a->length, a->shared < 2 ? "" : a->share ? " prompts shared" : " prompts repeated", tokens / ((double)(clock_ns() - start) / 1e9), (double)d->peak / (1 << 30), opened);
 	if (a->times) {
 		dev_times_print(d, &text, &e);
 		fputs(buf_cstr(&text), stdout);
@@ -175,6 +184,21 @@ static void fill_slots(struct model_session *s, const struct model *m, const str
 	mem_free(tokens);
 }
 
+/* Some steps with draws at temperature 1; every row goes on from any token. */
+static void burst(struct model_session *s, const struct args *a, int steps)
+{
+	struct model_draw *d = mem_array((size_t)a->batch, sizeof *d);
+	int32_t *tokens = mem_array((size_t)(a->batch * steps), sizeof *tokens);
+	float *logprobs = mem_array((size_t)(a->batch * steps), sizeof *logprobs);
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < a->batch; i++)
+		d[i] = (struct model_draw){ .slot = i, .token = i + 1, .most = steps, .sample = { .o.temperature = 1, .key = (uint64_t)i } };
+	if (model_burst(s, d, a->batch, steps, tokens, logprobs, &e))
+		die(&e);
+	mem_free(d), mem_free(tokens), mem_free(logprobs);
+}
+
 static void run_decode(const struct args *a)
 {
 	struct err e = ERR_INIT;
@@ -192,7 +216,7 @@ static void run_decode(const struct args *a)
 	if (!m)
 		die(&e);
 	s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = a->batch, .kv_tokens = (int64_t)a->batch * (a->context + 128),
-								     .chunk = 2048 }, &e);
+								     .chunk = 2048, .kv8 = a->kv8 }, &e);
 	logits = s ? dev_alloc(d, rows * (size_t)model_config(m)->V * sizeof *logits, &e) : NULL;
 	if (!logits)
 		die(&e);
@@ -200,19 +224,21 @@ static void run_decode(const struct args *a)
 	fill_slots(s, m, a, logits, &rng);
 	for (int i = 0; i < a->batch; i++)
 		slots[i] = i, tokens[i] = i + 1;
-	for (int i = 0; i < a->warm + a->steps; i++) {
+	for (int i = 0; i < a->warm + a->steps; i += a->sample ? model_burst_steps(m) : 1) {
 		if (i == a->warm)
 			dev_check(d, NULL), start = clock_ns();
 		if (a->times && i + 1 == a->warm + a->steps && dev_times_start(d, 20000, &e))
 			die(&e);
-		/* as sampling does: a token of the step comes back to the host before the next */
-		if (model_decode(s, tokens, slots, a->batch, logits, &e) || dev_get(d, tokens + rows - 1, logits, sizeof *tokens, &e))
+		/* as one who samples on the host: a token of the step comes back before the next */
+		if (a->sample)
+			burst(s, a, model_burst_steps(m));
+		else if (model_decode(s, tokens, slots, a->batch, logits, &e) || dev_get(d, tokens + rows - 1, logits, sizeof *tokens, &e))
 			die(&e);
 		tokens[rows - 1] = 7;
 	}
 	spent = clock_ns() - start;
-	printf("RESULT decode %s store=%s batch=%d context=%d shared=%d: %.0f tok/s, %.2f ms a step, %.1f GiB\n", a->model, a->store, a->batch, a->context,
-	       a->shared, (double)a->batch * a->steps / ((double)spent / 1e9), (double)spent / 1e6 / a->steps, (double)d->peak / (1 << 30));
+	printf("RESULT decode %s store=%s%s%s batch=%d context=%d shared=%d: %.0f tok/s, %.2f ms a step, %.1f GiB\n", a->model, a->store,
+	       a->kv8 ? " kv8" : "", a->sample ? " sampled" : "", a->batch, a->context, a->shared, (double)a->batch * a->steps / ((double)spent / 1e9), (double)spent / 1e6 / a->steps, (double)d->peak / (1 << 30));
 	if (a->times) {
 		dev_times_print(d, &text, &e);
 		fputs(buf_cstr(&text), stdout);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # make bench-cuda: training and decoding on this machine's GPU, where the time goes, and PEFT beside it.
-# usage: run.sh BUILD_DIR [PARTS...]   parts: 28m 109m 05b 7b 7b8 dec peft; all unless given.
+# usage: run.sh BUILD_DIR [PARTS...]   parts: 28m 109m 05b 7b 7b8 group dec dry peft; all unless given.
 # Every part has its own limit and a failure stops no other; the results go to bench/results/cuda-GPU.txt.
 B=$1
 shift
@@ -22,16 +22,27 @@ model() {
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.limit --format=csv,noheader | say
 git -C "$here" log -1 --format=%h 2>/dev/null | say
-for p in ${*:-28m 109m 05b 7b 7b8 dec peft}; do
+for p in ${*:-28m 109m 05b 7b 7b8 group dec dry peft}; do
 	case $p in
 	28m) part 120 "$bench" train "$here/configs/full_28m.json" full=1 batch=64 length=1024 steps=10 warm=3 times=1 ;;
 	109m) part 120 "$bench" train "$here/configs/full_109m.json" full=1 batch=32 length=1024 steps=10 warm=3 times=1 ;;
 	05b) part 120 "$bench" train "$(model qwen2.5_0.5b)" batch=16 length=2048 times=1 ;;
 	7b) part 120 "$bench" train "$(model qwen2.5_7b)" times=1 ;;
-	7b8) part 120 "$bench" train "$(model qwen2.5_7b)" store=fp8 times=1 ;;
+	7b8)
+		part 120 "$bench" train "$(model qwen2.5_7b)" store=fp8 times=1
+		part 120 "$bench" train "$(model qwen2.5_7b)" store=int8
+		;;
+	group) for s in 0 1; do part 120 "$bench" train "$(model qwen2.5_7b)" batch=8 shared=8 share=$s; done ;;
 	dec)
-		for n in 1 32 128 256; do part 60 "$bench" decode "$(model qwen2.5_7b)" batch=$n context=512 steps=40 warm=8; done
-		part 120 "$bench" decode "$(model qwen2.5_7b)" batch=256 context=2048 shared=16 steps=40 warm=8
+		for n in 1 32 128 256; do
+			part 60 "$bench" decode "$(model qwen2.5_7b)" batch=$n context=512 steps=40 warm=8
+			part 60 "$bench" decode "$(model qwen2.5_7b)" batch=$n context=512 steps=40 warm=24 sample=1
+		done
+		for k in 0 1; do part 120 "$bench" decode "$(model qwen2.5_7b)" batch=256 context=2048 shared=16 steps=40 warm=24 sample=1 kv8=$k; done
+		;;
+	dry)
+		cp models/base/tokenizer*.json "$(model qwen2.5_7b)/"
+		part 200 ./tritonrl run "$here/dry_run.yaml" --dry-run --set "model=$(model qwen2.5_7b)" --out "$models/dry" --device cuda
 		;;
 	peft)
 		part 200 python3 "$here/peer_peft.py" "$here/configs/qwen2.5_7b.json"

@@ -9,26 +9,40 @@
 struct reference {
 	int H, HKV, D;
 	std::vector<int32_t> start;
+	std::vector<int32_t> prefix;            /* of each sequence, or none at all */
 	std::vector<double> qkv, dout;          /* [T][H + 2 HKV][D], [T][H][D] */
 	std::vector<double> out, lse, dqkv;     /* [T][H][D], [T][H], as qkv */
 
 	int T(void) const { return start.back(); }
 	double *row(std::vector<double> &v, int t, int head) { return &v[((size_t)t * (H + 2 * HKV) + head) * D]; }
 
-	/* Probabilities of row t of head h over rows from..t. */
-	std::vector<double> weights(int t, int h, int from, double *log_sum)
+	/* The rows that row t of sequence s sees. */
+	std::vector<int> seen(int s, int t) const
 	{
-		std::vector<double> p(t - from + 1);
+		std::vector<int> r;
+		int p = prefix.empty() ? -1 : prefix[s];
+
+		for (int j = p < 0 ? 0 : start[p]; p >= 0 && j < start[p + 1]; j++)
+			r.push_back(j);
+		for (int j = start[s]; j <= t; j++)
+			r.push_back(j);
+		return r;
+	}
+
+	/* Probabilities of row t of head h over `rows`. */
+	std::vector<double> weights(int t, int h, const std::vector<int> &rows, double *log_sum)
+	{
+		std::vector<double> p(rows.size());
 		double most = -INFINITY, sum = 0;
 
-		for (int j = from; j <= t; j++) {
+		for (size_t j = 0; j < rows.size(); j++) {
 			double s = 0;
-			const double *q = row(qkv, t, h), *k = row(qkv, j, H + h / (H / HKV));
+			const double *q = row(qkv, t, h), *k = row(qkv, rows[j], H + h / (H / HKV));
 
 			for (int d = 0; d < D; d++)
 				s += q[d] * k[d];
-			p[j - from] = s / sqrt(D);
-			most = fmax(most, p[j - from]);
+			p[j] = s / sqrt(D);
+			most = fmax(most, p[j]);
 		}
 		for (double &x : p)
 			sum += x = exp(x - most);
@@ -38,39 +52,39 @@ struct reference {
 		return p;
 	}
 
-	void forward_row(int t, int h, int from)
+	void forward_row(int t, int h, const std::vector<int> &rows)
 	{
-		const std::vector<double> p = weights(t, h, from, &lse[(size_t)t * H + h]);
+		const std::vector<double> p = weights(t, h, rows, &lse[(size_t)t * H + h]);
 		double *o = &out[((size_t)t * H + h) * D];
 
-		for (int j = from; j <= t; j++) {
-			const double *v = row(qkv, j, H + HKV + h / (H / HKV));
+		for (size_t j = 0; j < rows.size(); j++) {
+			const double *v = row(qkv, rows[j], H + HKV + h / (H / HKV));
 
 			for (int d = 0; d < D; d++)
-				o[d] += p[j - from] * v[d];
+				o[d] += p[j] * v[d];
 		}
 	}
 
-	void backward_row(int t, int h, int from)
+	void backward_row(int t, int h, const std::vector<int> &rows)
 	{
 		double log_sum, delta = 0, *dq = row(dqkv, t, h);
-		const std::vector<double> p = weights(t, h, from, &log_sum);
+		const std::vector<double> p = weights(t, h, rows, &log_sum);
 		const double *g = &dout[((size_t)t * H + h) * D], *o = &out[((size_t)t * H + h) * D], *q = row(qkv, t, h);
 		int kv = h / (H / HKV);
 
 		for (int d = 0; d < D; d++)
 			delta += g[d] * o[d];
-		for (int j = from; j <= t; j++) {
-			double dp = 0, ds, *dk = row(dqkv, j, H + kv), *dv = row(dqkv, j, H + HKV + kv);
-			const double *k = row(qkv, j, H + kv), *v = row(qkv, j, H + HKV + kv);
+		for (size_t j = 0; j < rows.size(); j++) {
+			double dp = 0, ds, *dk = row(dqkv, rows[j], H + kv), *dv = row(dqkv, rows[j], H + HKV + kv);
+			const double *k = row(qkv, rows[j], H + kv), *v = row(qkv, rows[j], H + HKV + kv);
 
 			for (int d = 0; d < D; d++)
 				dp += g[d] * v[d];
-			ds = p[j - from] * (dp - delta) / sqrt(D);
+			ds = p[j] * (dp - delta) / sqrt(D);
 			for (int d = 0; d < D; d++) {
 				dq[d] += ds * k[d];
 				dk[d] += ds * q[d];
-				dv[d] += p[j - from] * g[d];
+				dv[d] += p[j] * g[d];
 			}
 		}
 	}
@@ -83,9 +97,9 @@ struct reference {
 		for (size_t s = 0; s + 1 < start.size(); s++)
 			for (int t = start[s]; t < start[s + 1]; t++)
 				for (int h = 0; h < H; h++) {
-					forward_row(t, h, start[s]);
+					forward_row(t, h, seen((int)s, t));
 					if (backward)
-						backward_row(t, h, start[s]);
+						backward_row(t, h, seen((int)s, t));
 				}
 	}
 };

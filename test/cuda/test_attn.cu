@@ -26,13 +26,16 @@ template <class T> static std::vector<T> part(const std::vector<T> &v, const sha
 	return r;
 }
 
-static void check_pack(const shape &s, const std::vector<int> &lengths, int variant, int exact, const char *name)
+static void check_pack(const shape &s, const std::vector<int> &lengths, int variant, int exact, const char *name,
+		       const std::vector<int32_t> &prefix = {})
 {
-	reference r = { s.H, s.HKV, s.D, { 0 } };
+	reference r = { s.H, s.HKV, s.D, { 0 }, prefix };
 	int longest = 1;
 
-	for (int n : lengths) {
-		r.start.push_back(r.start.back() + n);
+	for (size_t i = 0; i < lengths.size(); i++) {
+		int n = lengths[i] + (prefix.empty() || prefix[i] < 0 ? 0 : lengths[prefix[i]]);
+
+		r.start.push_back(r.start.back() + lengths[i]);
 		longest = n > longest ? n : longest;
 	}
 	size_t T = (size_t)r.T();
@@ -43,10 +46,10 @@ static void check_pack(const shape &s, const std::vector<int> &lengths, int vari
 	r.compute(true);
 
 	device<__nv_bfloat16> dqkv_in(qkv), ddout(dout), out(T * s.H * s.D), dqkv(qkv.size());
-	device<int32_t> start(r.start);
+	device<int32_t> start(r.start), before(prefix);
 	device<float> lse(T * s.H);
 	struct cuda_attention a = { .H = s.H, .HKV = s.HKV, .D = s.D, .T = (int)T, .sequences = (int)lengths.size(), .longest = longest,
-				    .start = start.p, .qkv = dqkv_in.p, .out = out.p, .lse = lse.p, .dout = ddout.p, .dqkv = dqkv.p,
+				    .start = start.p, .prefix = prefix.empty() ? NULL : before.p, .qkv = dqkv_in.p, .out = out.p, .lse = lse.p, .dout = ddout.p, .dqkv = dqkv.p,
 				    .variant = variant, .exact = exact };
 	char what[120];
 
@@ -80,6 +83,26 @@ static void check_pack(const shape &s, const std::vector<int> &lengths, int vari
 	same_bits(what, out.get(), o);
 }
 
+/* Sequences that go on from another have the bits they have with those rows in front of them. */
+static void check_prefix_bits(const shape &s)
+{
+	size_t heads = s.H + 2 * s.HKV;
+	std::vector<__nv_bfloat16> qkv = random_bf16(700 * heads * s.D, 1), whole;
+
+	for (int cut : { 0, 100 }) {
+		std::vector<int32_t> starts = cut ? std::vector<int32_t>{ 0, 100, 700 } : std::vector<int32_t>{ 0, 700 }, prefixes = { -1, 0 };
+		device<__nv_bfloat16> in(qkv), out((size_t)700 * s.H * s.D);
+		device<int32_t> start(starts), prefix(prefixes);
+		struct cuda_attention a = { .H = s.H, .HKV = s.HKV, .D = s.D, .T = 700, .sequences = cut ? 2 : 1, .longest = 700, .start = start.p,
+					    .prefix = cut ? prefix.p : NULL, .qkv = in.p, .out = out.p, .exact = 1 };
+
+		MUST(cuda_attention(gpu, &a));
+		if (cut)
+			same_bits("a prefix as rows in front", out.get(), whole);
+		whole = out.get();
+	}
+}
+
 int main(void)
 {
 	static const shape shapes[] = { { 28, 4, 128 }, { 8, 4, 64 }, { 4, 4, 128 }, { 14, 2, 64 } };
@@ -98,6 +121,11 @@ int main(void)
 	check_pack({ 4, 2, 64 }, { 512, 576, 1 }, CUDA_ATTN_OWN, 1, "own long");
 	if (version)
 		check_pack({ 4, 2, 128 }, { 513, 200, 1100 }, CUDA_ATTN_CUDNN, 0, "cudnn long");
+	for (const shape &s : { shape{ 28, 4, 128 }, shape{ 8, 4, 64 }, shape{ 6, 2, 32 } }) {
+		check_pack(s, { 9, 65, 7, 130, 64, 1, 20, 33 }, CUDA_ATTN_BEST, 0, "shared", { -1, -1, 1, 1, 1, -1, 5, 5 });
+		check_pack(s, { 200, 64, 129, 65 }, CUDA_ATTN_BEST, 1, "shared", { -1, 0, 0, -1 });
+		check_prefix_bits(s);
+	}
 	cuda_close(gpu);
 	return summary();
 }

@@ -159,7 +159,7 @@ static std::vector<__nv_bfloat16> by_pages(const cache &c, const std::vector<int
 /* The last row of each sequence. */
 static std::vector<double> last_reference(const cache &c)
 {
-	reference r = { c.s.H, c.s.HKV, c.s.D, c.start };
+	reference r = { c.s.H, c.s.HKV, c.s.D, c.start, {} };
 	std::vector<int> ones(c.length.size(), 1);
 
 	for (__nv_bfloat16 x : c.rows)
@@ -168,7 +168,7 @@ static std::vector<double> last_reference(const cache &c)
 	r.lse.assign((size_t)r.T() * r.H, 0);
 	for (size_t s = 0; s < ones.size(); s++)
 		for (int h = 0; h < r.H; h++)
-			r.forward_row(c.start[s + 1] - 1, h, c.start[s]);
+			r.forward_row(c.start[s + 1] - 1, h, r.seen((int)s, c.start[s + 1] - 1));
 	return last_rows(c, r.out, (size_t)r.H * r.D, ones);
 }
 
@@ -191,9 +191,9 @@ static void check_decode(const shape &s, const std::vector<int> &length, const s
 	same_bits("  in groups", grouped, plain);
 }
 
-static void check_prefill(const shape &s, const std::vector<int> &length, const std::vector<int> &rows)
+static void check_prefill(const shape &s, const std::vector<int> &length, const std::vector<int> &rows, int fp8 = 0)
 {
-	cache c = make_cache(s, length, std::vector<int>(length.size(), 1), 0, 0);
+	cache c = make_cache(s, length, std::vector<int>(length.size(), 1), 0, fp8);
 	std::vector<__nv_bfloat16> got = by_pages(c, rows, false, "prefill");
 
 	same_bits("  as in a pack", got, last_rows(c, as_pack(c), (size_t)s.H * s.D, rows));
@@ -241,6 +241,8 @@ int main(void)
 	check_prefill({ 28, 4, 128 }, { 700, 65, 64, 1 }, { 700, 65, 64, 1 });
 	check_prefill({ 28, 4, 128 }, { 700, 650, 64, 130 }, { 200, 2, 63, 129 });
 	check_prefill({ 8, 4, 64 }, { 700, 650, 64, 130 }, { 200, 2, 63, 129 });
+	check_prefill({ 8, 4, 64 }, { 700, 650, 64, 130 }, { 200, 2, 63, 129 }, 1);
+	check_prefill({ 28, 4, 128 }, { 700, 650, 64, 130 }, { 200, 2, 63, 129 }, 1);
 	check_skipped();
 	cuda_close(gpu);
 	return summary();

@@ -9,8 +9,8 @@
  *   model_tool train DIR BATCHES COUNT STEPS OUT LR   AdamW on BATCHES0.., two a step
  *
  * TOKENS: int32 file. BATCH: int32 file: T, sequences, start[sequences + 1], tokens[T],
- * target[T], then float coef[T]. MODEL_THREADS: how many threads; RECOMPUTE: activations
- * are computed again. */
+ * target[T], then float coef[T]. MODEL_DEVICE: cpu unless given; MODEL_THREADS: how many threads;
+ * RECOMPUTE: activations are computed again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +46,27 @@ static struct model_opts store_of(const char *s)
 	return o;
 }
 
+/* A row of logits in the device's memory and in the host's. */
+struct row {
+	float *dev, *host;
+	size_t bytes;
+};
+
+static struct row row_of(const struct model *m, struct dev *d)
+{
+	struct row r = { .bytes = (size_t)model_config(m)->V * sizeof *r.host };
+
+	if (!(r.dev = dev_alloc(d, r.bytes, &e)) || !(r.host = mem_alloc(r.bytes)))
+		die();
+	return r;
+}
+
+static void row_release(struct row *r, struct dev *d)
+{
+	dev_free(d, r->dev, r->bytes);
+	mem_free(r->host);
+}
+
 static int cmd_logits(struct dev *d, int argc, char **argv)
 {
 	struct model_opts o = store_of(argc > 3 ? argv[3] : NULL);
@@ -54,21 +75,21 @@ static int cmd_logits(struct dev *d, int argc, char **argv)
 	const int32_t *t = (const int32_t *)(const void *)tokens.p;
 	int n = (int)(tokens.n / 4), slot = 0;
 	struct model_session *s;
-	float *logits;
+	struct row r;
 
 	if (!m || !(s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = 1, .kv_tokens = n }, &e)))
 		die();
-	logits = mem_array((size_t)model_config(m)->V, sizeof *logits);
+	r = row_of(m, d);
 	for (int i = 0; i < n; i++) {
-		if (model_decode(s, t + i, &slot, 1, logits, &e))
+		if (model_decode(s, t + i, &slot, 1, r.dev, &e) || dev_get(d, r.host, r.dev, r.bytes, &e))
 			die();
-		buf_add(&out, logits, (size_t)model_config(m)->V * sizeof *logits);
+		buf_add(&out, r.host, r.bytes);
 	}
 	if (file_replace(argv[2], buf_str(&out), &e))
 		die();
 	model_session_free(s);
 	model_free(m);
-	mem_free(logits);
+	row_release(&r, d);
 	buf_release(&tokens);
 	buf_release(&out);
 	return 0;
@@ -177,26 +198,29 @@ static int cmd_greedy(struct dev *d, int argc, char **argv)
 	struct buf tokens = slurp(argv[1]);
 	int n = (int)(tokens.n / 4), steps = atoi(argv[2]), slot = 0, V;
 	struct model_session *s;
-	float *logits;
+	struct row r;
 
 	(void)argc;
 	if (!m || !(s = model_session_new(m, NULL, &(struct model_session_opts){ .slots = 1, .kv_tokens = n + steps }, &e)))
 		die();
 	V = model_config(m)->V;
-	logits = mem_array((size_t)V, sizeof *logits);
-	if (model_prefill(s, 0, (const int32_t *)(const void *)tokens.p, n, logits, NULL, &e))
+	r = row_of(m, d);
+	if (model_prefill(s, 0, (const int32_t *)(const void *)tokens.p, n, r.dev, NULL, &e))
 		die();
 	for (int i = 0; i < steps; i++) {
-		int32_t t = argmax(logits, V);
+		int32_t t;
 
+		if (dev_get(d, r.host, r.dev, r.bytes, &e))
+			die();
+		t = argmax(r.host, V);
 		printf("%d ", t);
-		if (i + 1 < steps && model_decode(s, &t, &slot, 1, logits, &e))
+		if (i + 1 < steps && model_decode(s, &t, &slot, 1, r.dev, &e))
 			die();
 	}
 	printf("\n");
 	model_session_free(s);
 	model_free(m);
-	mem_free(logits);
+	row_release(&r, d);
 	buf_release(&tokens);
 	return 0;
 }
@@ -270,8 +294,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	const char *threads = getenv("MODEL_THREADS");
-	struct dev *d = dev_open("cpu", threads ? atoi(threads) : 0, &e);
+	const char *threads = getenv("MODEL_THREADS"), *device = getenv("MODEL_DEVICE");
+	struct dev *d = dev_open(device ? device : "cpu", threads ? atoi(threads) : 0, &e);
 
 	if (!d)
 		die();
