@@ -3,13 +3,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "py/caret.h"
-#include "verify/check_file.h"
 #include "verify/check_import.h"
+#include "verify/check_json.h"
 
 struct args {
 	int json, caret;
@@ -50,40 +49,17 @@ struct check_files {
 	struct err *e;
 };
 
-static void show_json(struct check_files *c, const char *how, const struct diag *d)
-{
-	jw_begin(&c->w, '{');
-	jw_key(&c->w, "file");
-	jw_cstr(&c->w, c->path);
-	jw_key(&c->w, "line");
-	jw_int(&c->w, d->line);
-	jw_key(&c->w, "column");
-	jw_int(&c->w, d->col);
-	jw_key(&c->w, "severity");
-	jw_cstr(&c->w, how);
-	jw_key(&c->w, "reason");
-	jw_cstr(&c->w, reason_code(d->reason));
-	jw_key(&c->w, "message");
-	jw_cstr(&c->w, d->text);
-	jw_key(&c->w, "hint");
-	jw_cstr(&c->w, d->hint[0] ? d->hint : NULL);
-	jw_key(&c->w, "kernel");
-	jw_cstr(&c->w, d->kernel[0] ? d->kernel : NULL);
-	jw_end(&c->w, '}');
-}
-
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
 	struct check_files *c = ctx;
-	const char *word = how == SEVERITY_ERROR ? "error" : how == SEVERITY_UNSURE ? "unsure" : "warning";
 	struct buf lines = BUF_INIT;
 
 	c->errors += how == SEVERITY_ERROR;
 	if (c->a->json) {
-		show_json(c, word, d);
+		check_json_diag(&c->w, c->path, how, d);
 		return;
 	}
-	printf("%s:%d:%d: %s[%s]: %s\n", c->path, d->line, d->col, word, reason_code(d->reason), d->text);
+	printf("%s:%d:%d: %s[%s]: %s\n", c->path, d->line, d->col, check_severity_name(how), reason_code(d->reason), d->text);
 	if (c->caret)
 		py_caret(c->source, d->line, d->col, &lines);
 	fputs(buf_cstr(&lines), stdout);
@@ -157,25 +133,6 @@ static int check_all(struct check_files *c, const struct opt_parsed *p)
 	return 0;
 }
 
-static void finish_json(struct check_files *c, struct buf *out)
-{
-	jw_end(&c->w, ']');
-	jw_key(&c->w, "files");
-	jw_int(&c->w, c->files);
-	jw_key(&c->w, "kernels");
-	jw_int(&c->w, c->count.kernels);
-	jw_key(&c->w, "helpers");
-	jw_int(&c->w, c->count.helpers);
-	jw_key(&c->w, "compiled");
-	jw_int(&c->w, c->count.compiled);
-	jw_key(&c->w, "unsure");
-	jw_int(&c->w, c->count.unsure);
-	jw_key(&c->w, "errors");
-	jw_int(&c->w, c->errors);
-	jw_end(&c->w, '}');
-	puts(buf_cstr(out));
-}
-
 /* What was checked, so that silence on standard output means something. */
 static void finish_text(const struct check_files *c)
 {
@@ -230,16 +187,15 @@ int cmd_check(int argc, char **argv)
 	struct buf out = BUF_INIT;
 	struct check_files c = { .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
 
-	if (a.json) {
-		jw_begin(&c.w, '{');
-		jw_key(&c.w, "diagnostics");
-		jw_begin(&c.w, '[');
-	}
+	if (a.json)
+		check_json_begin(&c.w);
 	rc = check_with(&c, &p);
-	if (!rc && a.json)
-		finish_json(&c, &out);
-	else if (!rc)
+	if (!rc && a.json) {
+		check_json_end(&c.w, c.files, c.errors, &c.count);
+		puts(buf_cstr(&out));
+	} else if (!rc) {
 		finish_text(&c);
+	}
 	buf_release(&out);
 	opt_release(&p);
 	return rc ? cmd_fail("check", &e) : c.errors ? CMD_NO : CMD_OK;

@@ -1,0 +1,333 @@
+/* Checks over HTTP: see checker.h. */
+#include "serve/checker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "num/num.h"
+#include "tile/gpu.h"
+#include "verify/check_json.h"
+#include "verify/sandbox.h"
+
+enum { WAITING = 256, SECONDS = 10, ANSWER_MOST = 8 << 20, TEXT_MOST = 16 << 20 };
+
+/* What goes to the process that checks, before the two texts; and what comes back before the answer. */
+struct request { uint32_t source, task, triton_version; char gpu[16]; };
+struct reply { uint32_t bytes; };      /* 0: there is no answer */
+
+struct asking {
+	struct httpd_call *call;
+	struct request r;
+	struct buf texts;
+	struct asking *next;
+};
+
+struct checker {
+	int fd;                       /* to the process that forks */
+	pid_t pid;
+	pthread_t thread;
+	int started;
+	pthread_mutex_t lock;         /* of what follows */
+	pthread_cond_t come;
+	struct asking *first, **last;
+	int waiting, closing;
+};
+
+/* --- the process that checks one text -------------------------------------------------------------------- */
+
+struct checking { struct jw w; int64_t errors; };
+
+static void report(void *ctx, enum severity how, const struct diag *d)
+{
+	struct checking *c = ctx;
+
+	c->errors += how == SEVERITY_ERROR;
+	check_json_diag(&c->w, "source", how, d);
+}
+
+static int check(const struct request *r, struct str source, struct str task, struct buf *out, struct err *e)
+{
+	const struct tile_gpu *gpu = tile_gpu_find(str_of(r->gpu));
+	struct tile_options to = { .triton_version = (int)r->triton_version, .capability = gpu->capability };
+	struct checking c = { .w = { .out = out } };
+	struct check_options o = { .engine = tile_engine_new(&to, e), .gpu = gpu, .report = report, .ctx = &c };
+	struct check_count count = { .kernels = 0 };
+	struct py_module m, t;
+	struct err bad = ERR_INIT;
+	int rc = !o.engine || (task.n && py_parse(&t, task, "task", 0, e)) ? -1 : 0;
+
+	o.task = !rc && task.n ? &t : NULL;
+	check_json_begin(&c.w);
+	if (!rc && py_parse(&m, source, "source", 0, &bad)) {
+		struct diag d = { .reason = REASON_syntax_error, .line = bad.line, .col = bad.column };
+
+		snprintf(d.text, sizeof d.text, "%s", bad.text);
+		report(&c, SEVERITY_ERROR, &d);
+	} else if (!rc) {
+		rc = check_file(&m, &o, &count, e);
+	}
+	check_json_end(&c.w, 1, c.errors, &count);
+	return rc ? rc : buf_check(out, e);
+}
+
+/* Nothing is released: the process ends. */
+static _Noreturn void check_main(int fd, const struct request *r, struct str texts)
+{
+	struct sandbox_options so = { .keep_fd = fd, .address_space = (size_t)2 << 30 };
+	struct str source = { .p = texts.p, .n = r->source }, task = { .p = texts.p + r->source, .n = r->task };
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct jw w = { .out = &out };
+
+	num_init();                      /* after a fork the library begins anew: that must not be left to the sandbox */
+	if (sandbox_enter(&so, &e) || sandbox_confine(SANDBOX_RUNNER, fd + 1, 1, &e) || sandbox_limit_runner(SECONDS) ||
+	    check(r, source, task, &out, &e)) {
+		buf_clear(&out);
+		jw_begin(&w, '{');
+		jw_key(&w, "failed"), jw_cstr(&w, e.text);
+		jw_end(&w, '}');
+	}
+	file_write_all(fd, out.p, out.n, NULL);
+	_exit(0);
+}
+
+/* --- the process that forks: it parses nothing ------------------------------------------------------------- */
+
+/* What the child writes until it ends, or until it has had its time. */
+static void collect(int fd, struct buf *out)
+{
+	int64_t until = clock_ns() + (SECONDS + 2) * 1000000000LL;
+	ssize_t n = 1;
+
+	while (n > 0 && out->n < ANSWER_MOST) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = (until - clock_ns()) / 1000000;
+
+		if (left <= 0 || poll(&p, 1, (int)left) <= 0 || buf_reserve(out, 65536))
+			break;
+		n = read(fd, out->p + out->n, 65536);
+		out->n += n > 0 ? (size_t)n : 0;
+	}
+	if (n)
+		buf_clear(out);                /* too much, too late or broken off */
+}
+
+static int check_one(const struct request *r, struct str texts, struct buf *out)
+{
+	int pipe_fd[2], status = 0;
+	pid_t child;
+
+	if (pipe(pipe_fd))
+		return -1;
+	child = fork();
+	if (child == 0) {
+		close(pipe_fd[0]);
+		check_main(pipe_fd[1], r, texts);
+	}
+	close(pipe_fd[1]);
+	if (child > 0)
+		collect(pipe_fd[0], out);
+	close(pipe_fd[0]);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	}
+	return child > 0 ? 0 : -1;
+}
+
+static _Noreturn void fork_main(int fd)
+{
+	struct request r;
+	struct buf texts = BUF_INIT, out = BUF_INIT;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	while (!file_read_all(fd, &r, sizeof r, NULL)) {
+		struct reply reply;
+
+		buf_clear(&texts);
+		buf_clear(&out);
+		if (r.source > TEXT_MOST || r.task > TEXT_MOST || buf_reserve(&texts, (size_t)r.source + r.task + 1))
+			break;
+		texts.n = (size_t)r.source + r.task;
+		if (file_read_all(fd, texts.p, texts.n, NULL) || check_one(&r, buf_str(&texts), &out))
+			break;
+		reply.bytes = (uint32_t)out.n;
+		if (file_write_all(fd, &reply, sizeof reply, NULL) || file_write_all(fd, out.p, out.n, NULL))
+			break;
+	}
+	_exit(0);
+}
+
+/* --- the server's side ----------------------------------------------------------------------------------------- */
+
+static void answer(struct checker *c, struct asking *a)
+{
+	struct reply reply = { .bytes = 0 };
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	int rc = file_write_all(c->fd, &a->r, sizeof a->r, &e) || file_write_all(c->fd, a->texts.p, a->texts.n, &e) ||
+		 file_read_all(c->fd, &reply, sizeof reply, &e) ? -1 : 0;
+
+	if (!rc && reply.bytes && !buf_reserve(&out, reply.bytes)) {
+		rc = file_read_all(c->fd, out.p, reply.bytes, &e);
+		out.n = reply.bytes;
+	}
+	if (rc)
+		httpd_error(a->call, 500, "the process that checks has ended: %s", e.text);
+	else if (!out.n)
+		httpd_error(a->call, 422, "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
+	else if (str_starts(buf_str(&out), "{\"failed\""))
+		httpd_reply(a->call, 422, "application/json", buf_str(&out), NULL);
+	else
+		httpd_reply(a->call, 200, "application/json", buf_str(&out), NULL);
+	buf_release(&out);
+}
+
+static void *ask_for_all(void *ctx)
+{
+	struct checker *c = ctx;
+
+	for (;;) {
+		struct asking *a;
+
+		pthread_mutex_lock(&c->lock);
+		while (!c->first && !c->closing)
+			pthread_cond_wait(&c->come, &c->lock);
+		a = c->first;
+		if (a) {
+			c->first = a->next;
+			c->last = c->first ? c->last : &c->first;
+			c->waiting--;
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (!a)
+			return NULL;
+		answer(c, a);
+		buf_release(&a->texts);
+		mem_free(a);
+	}
+}
+
+/* 1: it waits now. */
+static int enter(struct checker *c, struct asking *a)
+{
+	int full;
+
+	pthread_mutex_lock(&c->lock);
+	full = c->waiting >= WAITING || c->closing;
+	if (!full) {
+		*c->last = a;
+		c->last = &a->next;
+		c->waiting++;
+		pthread_cond_signal(&c->come);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return !full;
+}
+
+static int read_request(struct asking *a, struct str body, struct err *e)
+{
+	struct json *j = json_parse(body, e);
+	struct str source = STR(""), task, gpu, version;
+	int rc = !j || json_need_str(j, "source", &source, e) ? -1 : 0;
+
+	task = json_str(json_get(j, "task"), "");
+	gpu = json_str(json_get(j, "gpu"), TILE_GPU_DEFAULT);
+	version = json_str(json_get(j, "triton_version"), "3.6");
+	if (!rc && !tile_gpu_find(gpu))
+		rc = err_set(e, ERR_USAGE, "gpu: there are no numbers for '%.*s'", STR_ARG(gpu));
+	if (!rc && !(version.n == 3 && str_starts(version, "3.") && version.p[2] >= '2' && version.p[2] <= '8'))
+		rc = err_set(e, ERR_USAGE, "triton_version: '%.*s' is not one of 3.2 to 3.8", STR_ARG(version));
+	if (!rc && (source.n > TEXT_MOST || task.n > TEXT_MOST))
+		rc = err_set(e, ERR_RANGE, "a text of more than %d bytes", TEXT_MOST);
+	if (!rc) {
+		a->r = (struct request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n, .triton_version = 300 + (uint32_t)(version.p[2] - '0') };
+		snprintf(a->r.gpu, sizeof a->r.gpu, "%.*s", STR_ARG(gpu));
+		buf_addstr(&a->texts, source);
+		buf_addstr(&a->texts, task);
+		rc = buf_check(&a->texts, e);
+	}
+	json_free(j);
+	return rc;
+}
+
+void checker_check(struct checker *c, struct httpd_call *call)
+{
+	struct asking *a = mem_zalloc(sizeof *a);
+	struct err e = ERR_INIT;
+
+	if (a)
+		a->call = call;
+	if (!a)
+		httpd_error(call, 500, "out of memory");
+	else if (read_request(a, httpd_body(call), &e))
+		httpd_error(call, 400, "%s", e.text);
+	else if (!enter(c, a))
+		httpd_error(call, 429, "too many checks are waiting");
+	else
+		return;
+	if (a)
+		buf_release(&a->texts);
+	mem_free(a);
+}
+
+/* --- life ---------------------------------------------------------------------------------------------------------- */
+
+struct checker *checker_open(struct err *e)
+{
+	struct checker *c = mem_zalloc(sizeof *c);
+	int pair[2];
+
+	if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+		err_errno(e, "cannot start the process that checks");
+		mem_free(c);
+		return NULL;
+	}
+	c->fd = pair[0];
+	c->last = &c->first;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->come, NULL);
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(pair[0]);
+		fork_main(pair[1]);
+	}
+	close(pair[1]);
+	c->started = c->pid > 0 && !pthread_create(&c->thread, NULL, ask_for_all, c);
+	if (c->started)
+		return c;
+	err_errno(e, "cannot start the process that checks");
+	checker_close(c);
+	return NULL;
+}
+
+void checker_close(struct checker *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->closing = 1;
+	pthread_cond_signal(&c->come);
+	pthread_mutex_unlock(&c->lock);
+	if (c->started)
+		pthread_join(c->thread, NULL);
+	close(c->fd);
+	if (c->pid > 0)
+		waitpid(c->pid, NULL, 0);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->come);
+	mem_free(c);
+}

@@ -1,0 +1,21 @@
+/* POST /v1/check: the front end's diagnostics over HTTP.
+ *
+ * No text is parsed in the server. A process that was started before the server had threads or weights forks
+ * another for every text; that one enters the judge's sandbox, checks, writes its answer and ends. A text that
+ * crashes it, or takes too long, is answered so, and costs nobody else anything.
+ *
+ * The body: {"source": TEXT}, and where wanted "task": TEXT (gives get_inputs), "gpu", "triton_version". The answer is
+ * what `tritonrl check --json` prints. */
+#ifndef SERVE_CHECKER_H
+#define SERVE_CHECKER_H
+
+#include "net/httpd.h"
+
+struct checker;
+
+/* Before there are threads. A sandbox that cannot be set up is found at the first request, and answered. */
+struct checker *checker_open(struct err *e);
+void checker_close(struct checker *c);
+void checker_check(struct checker *c, struct httpd_call *call);
+
+#endif
