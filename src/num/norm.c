@@ -200,14 +200,15 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
 	Cg = C / groups;
-	s = mem_array((size_t)(N * groups * 2 + N * C * 2 + 1), sizeof *s);
+	s = mem_array(c->hollow ? 1 : (size_t)(N * groups * 2 + N * C * 2 + 1), sizeof *s);
 	if (!s)
 		return err_nomem(e);
-	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || num_new(c, &y, d.dt, d.ndim, d.shape, e) ||
-	    tensor_view(&v, &d, 2, (int64_t[]){ N * groups, Cg * inner }, e) ||
-	    num_moments(c, &v, &(struct num_dims){ .v = { 1 }, .n = 1 }, s, s + N * groups, e))
+	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || num_new(c, &y, d.dt, d.ndim, d.shape, e))
 		goto out;
-	for (int64_t i = 0; i < N * C; i++) {
+	if (!c->hollow && (tensor_view(&v, &d, 2, (int64_t[]){ N * groups, Cg * inner }, e) ||
+	    num_moments(c, &v, &(struct num_dims){ .v = { 1 }, .n = 1 }, s, s + N * groups, e)))
+		goto out;
+	for (int64_t i = 0; i < N * C && !c->hollow; i++) {
 		int64_t g = i / Cg, ch = i % C;
 		double scale = 1 / sqrt(s[N * groups + g] + eps) * (w ? element(w, ch) : 1), *t = s + 2 * N * groups;
 

@@ -32,7 +32,7 @@ const struct opt judge_args_table[] = {
 	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
 	OPT_REAL(struct judge_args, pool.seconds, "timeout", 0.1, 3600, 20, "seconds of processor time a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048, "memory a run of a candidate may take, in MiB"),
-	OPT_INT(struct judge_args, task_cache_mb, "task-cache-mb", 0, 1 << 24, 2048, "disk that tasks made ready may take under $XDG_CACHE_HOME/tritonrl, "
+	OPT_INT(struct judge_args, task_cache_mb, "task-cache-mb", 0, 1 << 24, 8192, "disk that tasks made ready may take under $XDG_CACHE_HOME/tritonrl, "
 		"where other workers and later runs find them, in MiB; 0: none are kept"),
 	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17, "input elements of a trial; larger tasks are shrunk"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810, "secret part of all draws of inputs and weights"),

@@ -9,7 +9,7 @@
 #include "verify/image.h"
 
 /* At the beginning; the rest is what is hashed. */
-struct head {
+struct prepared_head {
 	uint64_t magic, n, hash;
 };
 
@@ -180,7 +180,7 @@ static int get_rest(struct bytes *in, struct task *t)
 
 int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 {
-	struct head h = { .magic = magic };
+	struct prepared_head h = { .magic = magic };
 	struct buf image = BUF_INIT;
 	int rc = image_write(t, &image, e);
 
@@ -219,7 +219,7 @@ struct task *prepared_open(struct judge *j, char *bytes, size_t n, struct str so
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });
 	struct task *t = NULL;
-	struct head h;
+	struct prepared_head h;
 
 	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h && h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
 		t = read_task(j, &in, source, name);

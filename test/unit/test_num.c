@@ -280,9 +280,26 @@ static void test_threads(void **state)
 	pool_free(two.pool);
 }
 
+/* Of a tensor without contents nothing is computed, however large it is. */
+static void test_norm_without_contents(void **state)
+{
+	struct num_ctx c = { .pool = pool_idle(), .hollow = 1, .default_float = DT_F32 };
+	int64_t shape[] = { 1 << 20, 1 << 20 }, stride[] = { 1 << 20, 1 };
+	struct tensor x, y;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_new_hollow(&x, DT_F32, 2, shape, stride, &e), 0);
+	assert_int_equal(num_group_norm(&c, &y, &x, 16, NULL, NULL, 1e-5, &e), 0);
+	assert_int_equal(tensor_numel(&y), (int64_t)1 << 40);
+	tensor_release(&x);
+	tensor_release(&y);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_norm_without_contents),
 		cmocka_unit_test(test_promotion),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_conv_against_loops),
