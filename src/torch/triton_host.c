@@ -82,6 +82,12 @@ static int t_cdiv(struct bind *b)
 	return op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out);
 }
 
+/* tl.cdiv is a kernel's helper, triton.cdiv the host's. */
+static int t_kernel_only(struct bind *b)
+{
+	return bind_raise(b, EXC_RuntimeError, "Cannot call @triton.jit'd outside of the scope of a kernel");
+}
+
 static int t_next_power_of_2(struct bind *b)
 {
 	int64_t n;
@@ -100,8 +106,7 @@ const struct bind_row triton_host_rows[] = {
 	{ "triton._tuned", "programs, text, place", t_tuned, BIND_INTERNAL },
 	{ "triton._trying", "text", t_trying, BIND_INTERNAL },
 	{ "triton.cdiv", "x, y", t_cdiv, 0 },
-	{ "triton.language.cdiv", "x, div", t_cdiv, 0 },
+	{ "triton.language.cdiv", "x, div", t_kernel_only, 0 },
 	{ "triton.next_power_of_2", "n", t_next_power_of_2, 0 },
-	{ "triton.language.next_power_of_2", "n", t_next_power_of_2, 0 },
 	{ NULL, NULL, NULL, 0 }
 };

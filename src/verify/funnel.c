@@ -9,7 +9,7 @@
 #include "verify/share.h"
 
 /* Tile operations that the kernels of one run may take. */
-enum { TINY_FUEL = 8000000, FULL_FUEL = 400000000 };
+enum { TINY_FUEL = 32000000, FULL_FUEL = 400000000 };
 /* Programs of an autotuned kernel: triton.Autotuner takes no more (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
 
