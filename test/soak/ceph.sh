@@ -1,6 +1,6 @@
 #!/bin/bash
 # The S3 client against a server that others wrote: Ceph's RADOS gateway, one of each daemon, in memory, for this test alone.
-# Skipped where Ceph is not installed (tools/setup soak).
+# Skipped where Ceph is not installed (tools/setup soak). `ceph.sh COMMAND...` gives the command the server's address instead.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 for program in radosgw ceph-mon ceph-mgr ceph-osd ceph; do
@@ -63,4 +63,5 @@ for i in $(seq 300); do
 	kill -0 ${pids[3]} 2> /dev/null && [ $i != 300 ] || { echo "ceph: the gateway does not start"; tail -n 5 "$work"/client.admin*.log; exit 1; }
 	sleep 0.3
 done
-python3 "$here/ceph.py" "http://127.0.0.1:$web"
+[ $# -gt 0 ] || set -- python3 "$here/ceph.py"
+"$@" "http://127.0.0.1:$web"
