@@ -140,8 +140,10 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 	return ((int64_t *)tensor_data(t))[off];
 }
 
-static int fill_offsets(struct index_plan *p, const struct tensor *t, struct err *e)
+static int fill_offsets(const struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
 {
+	if (c->hollow)
+		return 0;
 	if (!(p->offset = mem_array((size_t)p->count, sizeof *p->offset)))
 		return err_nomem(e);
 	for (int i = 0; i < p->n; i++) {
@@ -171,7 +173,7 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 	int neighbours = 1;
 
 	memset(p, 0, sizeof *p);
-	if (add_indices(c, p, t, ix, e) || broadcast_indices(p, e) || fill_offsets(p, t, e)) {
+	if (add_indices(c, p, t, ix, e) || broadcast_indices(p, e) || fill_offsets(c, p, t, e)) {
 		plan_release(p);
 		return -1;
 	}
@@ -262,13 +264,13 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 		l->outer *= l->shape[i];
 }
 
-static void move_all(const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how)
+static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how)
 {
 	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
 	int64_t rows = tensor_numel(&p->before);
 
 	loop_in_order(&b.loop, &p->after);
-	if (b.run == 0)
+	if (b.run == 0 || c->hollow)
 		return;
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t base = 0, rest = r;
@@ -298,7 +300,7 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 	rc = num_new(c, out, t->dt, n, shape, e);
 	if (!rc) {
 		c->work += (uint64_t)tensor_numel(out);
-		move_all(&p, t, out, READ);
+		move_all(c, &p, t, out, READ);
 	}
 	plan_release(&p);
 	return rc;
@@ -325,7 +327,7 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 		tensor_release(&full);
 	}
 	if (!rc) {
-		move_all(&p, t, &dense, accumulate ? ADD : WRITE);
+		move_all(c, &p, t, &dense, accumulate ? ADD : WRITE);
 		tensor_mark_defined(t);
 		tensor_release(&dense);
 	}

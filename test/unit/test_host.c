@@ -204,10 +204,24 @@ static void test_launch(void **state)
 	done(&p);
 }
 
+/* Without contents nothing is read, however it is picked. */
+static void test_hollow(void **state)
+{
+	struct host_options o = { .memory = (size_t)1 << 42, .hollow = 1 };
+	struct program p;
+
+	(void)state;
+	load_with(&p, "import torch\nx = torch.rand(1 << 20, 64)\ni = torch.zeros(1 << 18, dtype=torch.long)\ny = x[i]\nx[i] = y\n"
+		  "n = y.shape[0] + y.shape[1]\n", &o);
+	assert_int_equal(p.rc, 0);
+	assert_int_equal(int_of(&p, "n"), (1 << 18) + 64);
+	done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
