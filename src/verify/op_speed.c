@@ -110,14 +110,20 @@ static double how_product(const struct op_look *k)
 			  stream_seconds(k, k->read + k->written));
 }
 
+/* The fused kernels take heads of 256 at the most; for wider ones the scores go through memory: written, scaled,
+ * through softmax and read. */
 static double how_attention(const struct op_look *k)
 {
+	enum { FUSED_WIDTH = 256, SCORE_PASSES = 6 };
 	const struct tensor *q = k->arg[0], *key = k->n > 1 ? k->arg[1] : NULL;
+	double terms, width, scores;
 
 	if (k->n < 3 || q->ndim < 2 || key->ndim < 2)
 		return how_stream(k);
-	return overlapped(4 * elements(q) * (double)key->shape[key->ndim - 2] / product_rate(k, q->dt, NUM_TF32_MATMUL),
-			  stream_seconds(k, k->read + k->written));
+	terms = (double)key->shape[key->ndim - 2];
+	width = fmax((double)q->shape[q->ndim - 1], 1);
+	scores = width > FUSED_WIDTH ? SCORE_PASSES * elements(q) / width * terms * dtype_size(q->dt) : 0;
+	return overlapped(4 * elements(q) * terms / product_rate(k, q->dt, NUM_TF32_MATMUL), stream_seconds(k, k->read + k->written + scores));
 }
 
 /* The form of a convolution, per group. */

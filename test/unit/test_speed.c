@@ -300,6 +300,9 @@ static void test_operators(void **state)
 	/* A convolution of one channel each does not come to the tensor cores. */
 	assert_true(op_ms("F.conv2d(i, d, groups=64)", 0) * 2 > op_ms("F.conv2d(i, w)", 0));
 	assert_true(op_ms("F.max_pool2d(i, 4, 1)", 0) > 3 * op_ms("F.max_pool2d(i, 2, 1)", 0));
+	/* Attention with heads too wide for the fused kernels writes its scores down. */
+	assert_true(op_ms("F.scaled_dot_product_attention(*[cuda(32, 512, 512)] * 3)", 0) - op_ms("F.scaled_dot_product_attention(*[cuda(64, 512, 256)] * 3)", 0) >
+		    0.0);
 	/* Few long rows leave most of the GPU idle. */
 	assert_true(op_ms("F.layer_norm(i, (64, 128, 128))", 0) > 10 * op_ms("F.layer_norm(i, (128, 128))", 0));
 }
