@@ -5,7 +5,7 @@ set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-head -n 2 tasks/plain/test_level1.jsonl > "$dir/tasks.jsonl"
+sed -n "7p;20p" tasks/plain/test_level2.jsonl > "$dir/tasks.jsonl"      # of which the model gets some right and some wrong
 steps=1
 rl() { # name, options...
 	local name=$1
