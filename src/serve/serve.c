@@ -11,7 +11,7 @@ struct serve {
 	struct desk *desk;
 	struct talk *talk;            /* NULL: no model is served */
 	struct live *live;            /* NULL: no run is shown */
-	struct checker *checker;      /* with the desk */
+	struct examiner *examiner;      /* with the desk */
 	struct opt_list runs;
 	int64_t start_ns;
 };
@@ -39,8 +39,8 @@ static void check(void *ctx, struct httpd_call *c)
 {
 	struct serve *s = ctx;
 
-	if (s->checker)
-		checker_check(s->checker, c);
+	if (s->examiner)
+		examiner_check(s->examiner, c);
 	else
 		httpd_error(c, 404, "this server shows a run and checks nothing: tritonrl serve does");
 }
@@ -165,7 +165,7 @@ static int is_loopback(const char *host)
 
 static void close_parts(struct serve *s)
 {
-	checker_close(s->checker);
+	examiner_close(s->examiner);
 	live_close(s->live);
 	talk_close(s->talk);
 	if (s->desk)
@@ -188,7 +188,8 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 	if (!h.token && !is_loopback(h.host))
 		err_set(e, ERR_USAGE, "whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
 	/* The judge's processes are started before there are threads and weights. */
-	else if ((o->no_judge || ((s->checker = checker_open(e)) && (s->desk = desk_open(&o->desk, e)))) && (!o->talk.model || (s->talk = talk_open(&o->talk, e))) &&
+	else if ((o->no_judge || ((s->examiner = examiner_open(e)) && (s->desk = desk_open(&o->desk, e)))) &&
+		 (!o->talk.model || (s->talk = talk_open(&o->talk, e))) &&
 		 (!o->runs.n || (s->live = live_open(&s->runs, e))) && (s->http = httpd_open(&h, e)))
 		return s;
 	close_parts(s);

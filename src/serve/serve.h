@@ -2,7 +2,7 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
-#include "serve/checker.h"
+#include "serve/examiner.h"
 #include "serve/desk.h"
 #include "serve/talk.h"
 #include "serve/live.h"

@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS sample (
 	verdict TEXT                       -- as verify --json prints it
 );
 CREATE INDEX IF NOT EXISTS sample_at ON sample (stage, step, task, number);
+CREATE INDEX IF NOT EXISTS sample_of ON sample (task);
 
 -- Samples of a step that is not finished yet: what was drawn, so that a run that was stopped
 -- does not draw it again. Dropped when a checkpoint holds the step.

@@ -23,6 +23,7 @@ extern const char store_schema[];
 	S(put_meta, "INSERT OR REPLACE INTO meta VALUES (?, ?)") \
 	S(get_meta, "SELECT value FROM meta WHERE key = ?") \
 	S(put_task, "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?)") \
+	S(get_source, "SELECT source FROM task WHERE id = ?") \
 	S(put_step, "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?, ?)") \
 	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, " \
 		      "reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
@@ -349,21 +350,14 @@ int store_copy(const char *path, const char *to, struct err *e)
 	return rc == SQLITE_OK ? 0 : -1;
 }
 
+int store_get_source(struct store *s, struct str task, struct buf *out, struct err *e)
+{
+	return get_text(s, ST_get_source, task, out, e);
+}
+
 int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e)
 {
-	sqlite3_stmt *st = statement(s, ST_get_cache, e);
-	int rc, found = 0;
-
-	if (!st)
-		return -1;
-	bind_str(st, 1, key);
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW) {
-		buf_add(out, sqlite3_column_blob(st, 0), (size_t)sqlite3_column_bytes(st, 0));
-		found = buf_check(out, e) ? -1 : 1;
-	}
-	sqlite3_reset(st);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? found : db_error(s, e);
+	return get_text(s, ST_get_cache, key, out, e);
 }
 
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e)

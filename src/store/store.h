@@ -24,6 +24,7 @@ int store_get_meta(struct store *s, const char *key, struct buf *out, struct err
 
 struct store_task { struct str id; int level; struct str split, ops, source; };
 int store_put_task(struct store *s, const struct store_task *t, struct err *e);
+int store_get_source(struct store *s, struct str task, struct buf *out, struct err *e);    /* 1, 0 */
 
 struct store_step {
 	const char *stage;

@@ -334,16 +334,7 @@ int web_run(struct store *s, const char *dir, struct buf *out, struct err *e)
 	return rc ? rc : buf_check(out, e);
 }
 
-struct one_task { struct jw *w; struct str id; size_t from, most; };
-
-static int put_source(void *ctx, const struct store_task *t)
-{
-	struct one_task *x = ctx;
-
-	if (str_eq(t->id, x->id))
-		jw_key(x->w, "source"), jw_str(x->w, t->source);
-	return 0;
-}
+struct one_task { struct jw *w; size_t from, most; };
 
 static int put_bounded(void *ctx, const struct store_sample *t)
 {
@@ -355,15 +346,17 @@ static int put_bounded(void *ctx, const struct store_sample *t)
 int web_task(struct store *s, struct str id, size_t most, struct buf *out, struct err *e)
 {
 	struct jw w = { .out = out };
-	struct one_task x = { .w = &w, .id = id, .from = out->n, .most = most };
-	int rc;
+	struct one_task x = { .w = &w, .from = out->n, .most = most };
+	struct buf source = BUF_INIT;
+	int rc = store_get_source(s, id, &source, e) < 0 ? -1 : 0;
 
 	jw_begin(&w, '{');
 	jw_key(&w, "id"), jw_str(&w, id);
-	rc = store_each_task(s, put_source, &x, e);
+	jw_key(&w, "source"), jw_str(&w, buf_str(&source));
 	jw_key(&w, "samples"), jw_begin(&w, '[');
 	rc = rc ? rc : store_each_sample_of(s, id, put_bounded, &x, e);
 	jw_end(&w, ']');
 	jw_end(&w, '}');
+	buf_release(&source);
 	return rc ? rc : buf_check(out, e);
 }

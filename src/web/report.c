@@ -15,6 +15,7 @@ struct writing {
 	struct store *s;
 	struct jw *w;
 	size_t most;                 /* bytes of all data */
+	int full;
 	int64_t left_out;
 	struct err *e;
 };
@@ -24,12 +25,12 @@ static int put_task(void *ctx, struct str id)
 	enum { TASK_MOST = 256 << 10 };
 	struct writing *x = ctx;
 	struct buf task = BUF_INIT;
-	int rc = web_task(x->s, id, TASK_MOST, &task, x->e);
+	int rc = x->full ? 0 : web_task(x->s, id, TASK_MOST, &task, x->e);
 
-	if (!rc && x->w->out->n + task.n > x->most)
-		x->left_out++;
-	else if (!rc)
+	x->full |= x->w->out->n + task.n > x->most;
+	if (!rc && !x->full)
 		jw_raw(x->w, buf_str(&task));
+	x->left_out += x->full;
 	buf_release(&task);
 	return rc;
 }

@@ -6,16 +6,16 @@
  *
  * The body: {"source": TEXT}, and where wanted "task": TEXT (gives get_inputs), "gpu", "triton_version". The answer is
  * what `tritonrl check --json` prints. */
-#ifndef SERVE_CHECKER_H
-#define SERVE_CHECKER_H
+#ifndef SERVE_EXAMINER_H
+#define SERVE_EXAMINER_H
 
 #include "net/httpd.h"
 
-struct checker;
+struct examiner;
 
 /* Before there are threads. A sandbox that cannot be set up is found at the first request, and answered. */
-struct checker *checker_open(struct err *e);
-void checker_close(struct checker *c);
-void checker_check(struct checker *c, struct httpd_call *call);
+struct examiner *examiner_open(struct err *e);
+void examiner_close(struct examiner *c);
+void examiner_check(struct examiner *c, struct httpd_call *call);
 
 #endif

@@ -1,5 +1,5 @@
-/* Checks over HTTP: see checker.h. */
-#include "serve/checker.h"
+/* Checks over HTTP: see examiner.h. */
+#include "serve/examiner.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ struct asking {
 	struct asking *next;
 };
 
-struct checker {
+struct examiner {
 	int fd;                       /* to the process that forks */
 	pid_t pid;
 	pthread_t thread;
@@ -173,7 +173,7 @@ static _Noreturn void fork_main(int fd)
 
 /* --- the server's side ----------------------------------------------------------------------------------------- */
 
-static void answer(struct checker *c, struct asking *a)
+static void answer(struct examiner *c, struct asking *a)
 {
 	struct reply reply = { .bytes = 0 };
 	struct buf out = BUF_INIT;
@@ -198,7 +198,7 @@ static void answer(struct checker *c, struct asking *a)
 
 static void *ask_for_all(void *ctx)
 {
-	struct checker *c = ctx;
+	struct examiner *c = ctx;
 
 	for (;;) {
 		struct asking *a;
@@ -222,7 +222,7 @@ static void *ask_for_all(void *ctx)
 }
 
 /* 1: it waits now. */
-static int enter(struct checker *c, struct asking *a)
+static int enter(struct examiner *c, struct asking *a)
 {
 	int full;
 
@@ -264,7 +264,7 @@ static int read_request(struct asking *a, struct str body, struct err *e)
 	return rc;
 }
 
-void checker_check(struct checker *c, struct httpd_call *call)
+void examiner_check(struct examiner *c, struct httpd_call *call)
 {
 	struct asking *a = mem_zalloc(sizeof *a);
 	struct err e = ERR_INIT;
@@ -286,9 +286,9 @@ void checker_check(struct checker *c, struct httpd_call *call)
 
 /* --- life ---------------------------------------------------------------------------------------------------------- */
 
-struct checker *checker_open(struct err *e)
+struct examiner *examiner_open(struct err *e)
 {
-	struct checker *c = mem_zalloc(sizeof *c);
+	struct examiner *c = mem_zalloc(sizeof *c);
 	int pair[2];
 
 	if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
@@ -310,11 +310,11 @@ struct checker *checker_open(struct err *e)
 	if (c->started)
 		return c;
 	err_errno(e, "cannot start the process that checks");
-	checker_close(c);
+	examiner_close(c);
 	return NULL;
 }
 
-void checker_close(struct checker *c)
+void examiner_close(struct examiner *c)
 {
 	if (!c)
 		return;
