@@ -69,5 +69,5 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 
 double estimate_seconds(const struct estimate *s)
 {
-	return s->busy > 0 ? MAX(s->busy, s->host) + speed_rates.start_us * 1e-6 : 0;
+	return s->busy > 0 ? MAX(s->busy + speed_rates.start_us * 1e-6, s->host) : 0;
 }
