@@ -70,15 +70,15 @@ static double work_at(const struct task *t, const int64_t *size)
 	return work;
 }
 
-/* The size to make smaller next: the batch, then the largest; n_all: none is left. */
-static size_t next_size(const struct task *t, const int64_t *size)
+/* The size to make smaller next: the batch where that may come first, then the largest; n_all: none is left. */
+static size_t next_size(const struct task *t, const int64_t *size, int batch_first)
 {
 	size_t best = t->n_all;
 
 	for (size_t i = 0; i < t->n_all; i++) {
 		if (reduced(t->size[i].own, floor_of(t, i)) >= size[i])
 			continue;
-		if (!i && !t->size[i].of_model)
+		if (batch_first && !i && !t->size[i].of_model)
 			return 0;
 		if (best == t->n_all || size[i] > size[best])
 			best = i;
@@ -86,7 +86,8 @@ static size_t next_size(const struct task *t, const int64_t *size)
 	return best;
 }
 
-/* The largest sizes from a modulus on down at which the work is within the limit, or the least. */
+/* The largest sizes from a modulus on down at which the work is within the limit, or the least. The first ones that are tried
+ * have a small batch; the larger ones are about equal, for a kernel without masks wants each of them to hold a block. */
 static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
 {
 	int64_t m[TASK_SIZES];
@@ -96,7 +97,7 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 		m[i] = modulus;
 		size[i] = reduced(t->size[i].own, modulus);
 	}
-	while (work_at(t, size) > limit && (i = next_size(t, size)) < t->n_all) {
+	while (work_at(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->n_all) {
 		int64_t was = size[i];
 
 		while (size[i] >= was && m[i] > floor_of(t, i)) {
