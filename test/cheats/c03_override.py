@@ -1,8 +1,8 @@
 # C3: a method of the returned tensor replaced by one that computes
 # task: scale
 # track: strict
-# expect: ast state_kept
-# rule: state
+# expect: tiny kernel_not_launched
+# rule: kernel
 import torch
 import torch.nn as nn
 import triton
