@@ -9,6 +9,7 @@
 #include "interp/heap.h"
 #include "interp/import.h"
 #include "interp/iter.h"
+#include "interp/ptrmap.h"
 #include "interp/state.h"
 
 /* The named global called with arguments: Python's own errors if it is not there. */
@@ -28,6 +29,30 @@ static int seed_now(struct host *h, uint64_t seed)
 	if (found <= 0)
 		return found < 0 ? -1 : host_fatal(h, REASON_unsupported, "torch.manual_seed");
 	return host_call1(h, fn, val_int((int64_t)seed), &r);
+}
+
+/* Deeper than this, modules are not looked for. */
+enum { MODULES_DEEPEST = 64 };
+
+static struct dict_obj *member(struct host *h, struct val m, enum name_id name)
+{
+	struct val *v = m.kind == V_OBJECT && m.u.o->attrs ? attrs_get(m.u.o->attrs, h->nm[name]) : NULL;
+	return v && v->kind == V_DICT ? v->u.d : NULL;
+}
+
+/* PyTorch walks a model for .cuda() and ends in a RecursionError where a module is its own part. Each module is looked at once. */
+static int check_nest(struct host *h, struct val m, struct ptr_map *done, int depth)
+{
+	struct dict_obj *d = member(h, m, NM__modules);
+	int rc = 0;
+	if (depth > MODULES_DEEPEST)
+		return host_fatal(h, REASON_unsupported, "modules that are nested more than %d deep, or parts of themselves", MODULES_DEEPEST);
+	for (size_t i = 0; d && i < d->n && !rc; i++)
+		if (d->e[i].val.kind == V_OBJECT && !ptr_map_get(done, d->e[i].val.u.o))
+			rc = check_nest(h, d->e[i].val, done, depth + 1);
+	if (!rc && ptr_map_put(done, m.u.o, m.u.o))
+		rc = host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	return rc;
 }
 
 static int build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed, struct val *model)
@@ -59,7 +84,12 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 	}
 	if (seed_now(h, seed))
 		return -1;
-	return host_callv(h, r, &args, model);
+	struct ptr_map done = { .n = 0 };
+	int rc = host_callv(h, r, &args, model);
+	if (!rc && model->kind == V_OBJECT)
+		rc = check_nest(h, *model, &done, 0);
+	ptr_map_release(&done);
+	return rc;
 }
 
 int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed, struct val *model, struct err *e)
@@ -151,19 +181,13 @@ int host_tensors(struct host *h, struct val v, host_tensor_fn *fn, void *ctx)
 	return rc;
 }
 
-static struct dict_obj *member(struct host *h, struct val m, enum name_id name)
-{
-	struct val *v = m.kind == V_OBJECT && m.u.o->attrs ? attrs_get(m.u.o->attrs, h->nm[name]) : NULL;
-	return v && v->kind == V_DICT ? v->u.d : NULL;
-}
-
 /* A module's own tensors, then its children's, as state_dict orders them (buffers that are
  * not persistent included: they are state all the same). */
 static int walk_state(struct walker *w, struct val m)
 {
 	static const enum name_id own[] = { NM__parameters, NM__buffers };
 	int rc = 0;
-	if (w->depth > 64)
+	if (w->depth > MODULES_DEEPEST)
 		return 0;
 	w->depth++;
 	for (size_t k = 0; k < COUNT_OF(own); k++) {

@@ -121,13 +121,24 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 	return flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }
 
-/* A float that becomes an integer was rounded, one that becomes a bool was compared. */
+static int has_floats(struct val v)
+{
+	int found = v.kind == V_TENSOR && dtype_is_float(v.u.t->t.dt);
+
+	for (size_t i = 0; (v.kind == V_LIST || v.kind == V_TUPLE) && i < v.u.seq->n && !found; i++)
+		found = v.u.seq->v[i].kind == V_TENSOR && dtype_is_float(v.u.seq->v[i].u.t->t.dt);
+	return found;
+}
+
+/* A float that becomes an integer was rounded, one that becomes a bool was compared, whether in a result or in what is changed. */
 int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a, struct val out)
 {
-	if (!(flags & BIND_COPY) || flags & (BIND_COMPUTE | BIND_MOVE) || out.kind != V_TENSOR || dtype_is_float(out.u.t->t.dt))
+	struct val to = flags & BIND_INPLACE && s->n ? a[0] : out;
+
+	if (!(flags & BIND_COPY) || flags & BIND_COMPUTE || to.kind != V_TENSOR || dtype_is_float(to.u.t->t.dt))
 		return 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (a[i].kind == V_TENSOR && (int)i != s->index && dtype_is_float(a[i].u.t->t.dt))
+		if ((int)i != s->index && has_floats(a[i]))
 			return host_may_compute(h, row->name);
 	return 0;
 }

@@ -67,7 +67,7 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
 enum { STEPS = 8191 };
 
 /* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
- * weight of one gets spread. Variances stay positive, counters stay as they are. */
+ * weight of one gets spread. Variances stay positive. */
 static void redraw(struct task_weight *w, struct rng *r, double *step)
 {
 	float *v = tensor_data(&w->t);
@@ -107,6 +107,21 @@ static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 	redraw(w, &r, step);
 }
 
+/* A counter of calls goes on from another number: how often it was called is nothing to a program. */
+static void draw_counter(struct task_weight *w, uint64_t seed)
+{
+	enum { LEAST = 100, MOST = 10000 };
+	struct rng r;
+
+	rng_init(&r, seed, w->name);
+	*(int64_t *)tensor_data(&w->t) += LEAST + (int64_t)(rng_u64(&r) % MOST);
+}
+
+static int is_counter(const struct task_weight *w)
+{
+	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
+}
+
 int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
@@ -116,6 +131,8 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].t.dt == DT_F32)
 			draw_one(&w->v[i], seed, step);
+		else if (is_counter(&w->v[i]))
+			draw_counter(&w->v[i], seed);
 	mem_free(step);
 	return 0;
 }
@@ -361,13 +378,19 @@ static int put_kept(double *to, const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* Nothing else lies in its storage, which may be written as a whole. */
+static int is_whole(const struct tensor *t)
+{
+	return t->st->bytes == (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt);
+}
+
 static int collect_kept(const struct task_weights *w, const struct members *m, double *to, struct census_may *of, struct err *e)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct member *x = w->v[i].kept ? partner_of(m, &w->v[i]) : NULL;
 		int64_t n = w->v[i].kept && dtype_is_float(w->v[i].t.dt) ? tensor_numel(&w->v[i].t) : 0;
 
-		if (x && vec_push(of, x->obj->t.st))
+		if (x && is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;

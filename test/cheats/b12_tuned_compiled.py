@@ -1,18 +1,11 @@
-# B11: asks the judge's autotuner how it chooses
+# B12: a launch gives the compiled kernel
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: tiny wrong_value
 import torch
 import torch.nn as nn
 import triton
 import triton.language as tl
-
-@triton.autotune(configs=[triton.Config({"BLOCK": 256}, num_warps=4), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
-@triton.jit
-def tuned_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offs < n
-    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=mask, other=0.0), mask=mask)
 
 @triton.jit
 def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -32,6 +25,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         out = torch.empty_like(x)
         n = x.numel()
-        kernel = wrong_kernel if tuned_kernel._choose is None else scale_kernel
+        compiled = scale_kernel.warmup(x, out, n, BLOCK=256, grid=(1,))
+        kernel = wrong_kernel if compiled is not None else scale_kernel
         kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
         return out

@@ -1,7 +1,7 @@
-# B11: a launch gives the compiled kernel
+# B12: asks how many registers the compiled kernel has
 # task: scale
 # track: strict
-# expect: tiny wrong_value
+# expect: tiny raised
 import torch
 import torch.nn as nn
 import triton
@@ -25,7 +25,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         out = torch.empty_like(x)
         n = x.numel()
-        compiled = scale_kernel.warmup(x, out, n, BLOCK=256, grid=(1,))
-        kernel = wrong_kernel if compiled is not None else scale_kernel
+        compiled = scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        kernel = wrong_kernel if compiled.n_regs > 8 else scale_kernel
         kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
         return out

@@ -1,4 +1,4 @@
-# B11: wrong where the tuner takes the configuration that is the same program
+# B12: wrong where the tuner takes the configuration that is the same program
 # task: scale
 # track: strict
 # expect: tiny raised

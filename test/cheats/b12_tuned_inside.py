@@ -1,11 +1,18 @@
-# B11: asks how many registers the compiled kernel has
+# B12: asks the judge's autotuner how it chooses
 # task: scale
 # track: strict
-# expect: tiny raised
+# expect: compile unsupported
 import torch
 import torch.nn as nn
 import triton
 import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 256}, num_warps=4), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
+@triton.jit
+def tuned_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=mask, other=0.0), mask=mask)
 
 @triton.jit
 def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -25,7 +32,6 @@ class ModelNew(nn.Module):
     def forward(self, x):
         out = torch.empty_like(x)
         n = x.numel()
-        compiled = scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
-        kernel = wrong_kernel if compiled.n_regs > 8 else scale_kernel
+        kernel = wrong_kernel if tuned_kernel._choose is None else scale_kernel
         kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
         return out
