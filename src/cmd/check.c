@@ -49,6 +49,15 @@ struct check_files {
 	struct err *e;
 };
 
+/* What is about the file as a whole has no line. */
+static void print_place(const struct check_files *c, const struct diag *d)
+{
+	if (d->line > 0)
+		printf("%s:%d:%d: ", c->path, d->line, d->col);
+	else
+		printf("%s: ", c->path);
+}
+
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
 	struct check_files *c = ctx;
@@ -59,13 +68,16 @@ static void show(void *ctx, enum severity how, const struct diag *d)
 		check_json_diag(&c->w, c->path, how, d);
 		return;
 	}
-	printf("%s:%d:%d: %s[%s]: %s\n", c->path, d->line, d->col, check_severity_name(how), reason_code(d->reason), d->text);
+	print_place(c, d);
+	printf("%s[%s]: %s\n", check_severity_name(how), reason_code(d->reason), d->text);
 	if (c->caret)
 		py_caret(c->source, d->line, d->col, &lines);
 	fputs(buf_cstr(&lines), stdout);
 	buf_release(&lines);
-	if (d->hint[0])
-		printf("%s:%d:%d: note: %s\n", c->path, d->line, d->col, d->hint);
+	if (d->hint[0]) {
+		print_place(c, d);
+		printf("note: %s\n", d->hint);
+	}
 }
 
 static int check_one(struct check_files *c, const char *path)

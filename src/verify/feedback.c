@@ -1,5 +1,6 @@
 /* Feedback for repair: see verdict.h. The advice for a reason stands in advice.def, beside nothing else, so
  * that a reason without any is seen. */
+#include <math.h>
 #include <stdio.h>
 
 #include "verify/verdict.h"
@@ -30,10 +31,17 @@ static void say_input(const struct verdict *v, struct buf *out)
 		buf_addf(out, " Where the result is wrong: %s.", v->pattern);
 }
 
+/* The sign of a NaN says nothing, and "-nan" looks as if it did. */
+static double plain(double x)
+{
+	return isnan(x) ? (double)NAN : x;
+}
+
 static void say_elements(const struct verdict *v, struct buf *out)
 {
 	for (int i = 0; i < v->n_elements && i < 5; i++)
-		buf_addf(out, "%s%s should be %.6g and is %.6g", i ? "; " : " ", v->elements[i].at, v->elements[i].expected, v->elements[i].got);
+		buf_addf(out, "%s%s should be %.6g and is %.6g", i ? "; " : " ", v->elements[i].at, plain(v->elements[i].expected),
+			 plain(v->elements[i].got));
 	if (v->n_elements)
 		buf_addc(out, '.');
 }

@@ -42,10 +42,14 @@ static int close_others(const struct sandbox_options *o, struct err *e)
 	return 0;
 }
 
+/* A limit that was there before (ulimit) and is lower stays. */
 static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 {
-	struct rlimit l = { .rlim_cur = most, .rlim_max = most };
+	struct rlimit l;
 
+	if (getrlimit(what, &l))
+		return err_errno(e, "cannot read the limit of %s", name);
+	l.rlim_cur = l.rlim_max = l.rlim_max < most ? l.rlim_max : most;
 	return setrlimit(what, &l) ? err_errno(e, "cannot limit %s", name) : 0;
 }
 

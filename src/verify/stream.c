@@ -1,6 +1,7 @@
 /* A stream of candidates: see stream.h. */
 #include "verify/stream.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 
@@ -42,7 +43,7 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind, v->inputs[i].shape, v->inputs[i].skipped);
 		else
 			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
-				 v->inputs[i].passed ? "passed" : "failed", v->inputs[i].max_error, v->inputs[i].tolerance);
+				 v->inputs[i].passed ? "passed" : "failed", isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error, v->inputs[i].tolerance);
 	if (v->task.unfit[0])
 		buf_addf(out, "  task: not fit to judge others: %s\n", v->task.unfit);
 	if (v->task.model_shrunk)
