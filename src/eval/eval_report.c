@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "eval/eval.h"
+#include "tile/speed.h"
 
 static void json_rate(struct jw *w, const char *key, struct rate r)
 {
@@ -98,6 +99,8 @@ void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out
 	jw_key(&w, "turns"), jw_int(&w, o->rollout.turns);
 	jw_key(&w, "track"), jw_cstr(&w, o->rollout.strict ? "strict" : "hybrid");
 	jw_key(&w, "timed"), jw_cstr(&w, "model");
+	jw_key(&w, "speedup_is"), jw_cstr(&w, "estimate");
+	jw_key(&w, "speedup_error"), jw_real(&w, speed_rates.error);
 	jw_key(&w, "metrics");
 	json_group(&w, &ev->groups.v[0], o);
 	jw_key(&w, "groups");
@@ -135,6 +138,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 			buf_addf(out, "  %7.1f%%", g->after[k].value);
 		buf_addc(out, '\n');
 	}
+	if (o->n_fast)
+		buf_addf(out, "fast_p is by estimated speed-ups, which are within a factor of %.1f of measured ones two times in three\n", speed_rates.error);
 }
 
 void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out)
