@@ -75,6 +75,12 @@ void dev_close(struct dev *d)
 	mem_free(d);
 }
 
+void dev_keep_choices(const struct dev *d)
+{
+	if (d->kind == DEV_CUDA)
+		dev_cuda_keep_choices(d);
+}
+
 void dev_describe(const struct dev *d, struct buf *out)
 {
 	if (d->kind == DEV_CPU)

@@ -68,6 +68,8 @@ void dev_copy(struct dev *d, void *to, const void *from, size_t n);
 void dev_zero(struct dev *d, void *p, size_t n);
 /* Waits for everything started; -1 when something went wrong. */
 int dev_check(struct dev *d, struct err *e);
+/* Keeps the choices that a GPU has measured so far, so that a run that goes on from here makes the same ones. */
+void dev_keep_choices(const struct dev *d);
 /* Notes that a call of a GPU returned `code` (0: nothing happens), with what was being done. */
 void dev_note(struct dev *d, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Whether the device can record ops and run them again as one: what is called between begin and end is

@@ -146,22 +146,25 @@ int dev_cuda_open(struct dev *d, int index, struct err *e)
 	return 0;
 }
 
-/* What was measured, for the next run. */
-static void save_choices(const struct dev *d)
+/* The file is replaced whole: another run may read it at any moment. */
+void dev_cuda_keep_choices(const struct dev *d)
 {
 	int (*save)(struct cuda *, const char *);
 	void *p = dev_symbol(d, "cuda_gemm_save");
+	struct buf fresh = BUF_INIT;
 
 	if (!d->choices || !d->launch || !p || d->fault.code)
 		return;
 	memcpy(&save, &p, sizeof p);
-	if (save(d->gpu, d->choices))
+	buf_addf(&fresh, "%s.%d", d->choices, (int)getpid());
+	if (save(d->gpu, buf_cstr(&fresh)) || rename(buf_cstr(&fresh), d->choices))
 		log_warn("'%s' cannot be written: algorithms are measured again in the next run", d->choices);
+	buf_release(&fresh);
 }
 
 void dev_cuda_close(struct dev *d)
 {
-	save_choices(d);
+	dev_cuda_keep_choices(d);
 	dev_host_free(d, d->stage, (size_t)PINNED_PIECES * PINNED_BYTES);
 	d->call.cuda_close(d->gpu);
 	mem_free(d->launch);

@@ -155,6 +155,7 @@ int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e)
 {
 	if (!c->host && !(c->host = dev_open("cpu", 1, e)))
 		return -1;
+	dev_keep_choices(p->dev);
 	return slab_copy(&c->params, tape_params(trainer_tape(p->trainer)), c->host, e) ||
 	       optim_copy(trainer_optim(p->trainer), &c->state, c->host, e) ? -1 : 0;
 }
