@@ -189,6 +189,8 @@ struct host_launches host_launches(const struct host *h) { return (struct host_l
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
 
+int host_guessed(const struct host *h) { return h->did.guessed; }
+
 struct host_usage host_usage(const struct host *h)
 {
 	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .steps = h->lim.fuel_start - h->lim.fuel };

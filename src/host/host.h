@@ -107,6 +107,8 @@ void host_tuned_clear(struct host *h);
 
 /* Bytes of tensors now and at the most, steps taken. */
 struct host_usage { size_t bytes, peak; int64_t steps; };
+/* A float of a hollow tensor was asked for: zero was given. */
+int host_guessed(const struct host *h);
 struct host_usage host_usage(const struct host *h);
 
 #endif

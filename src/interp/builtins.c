@@ -666,7 +666,7 @@ static int best_of(struct bind *b, enum py_op op)
 		key = v;
 		if (host_step(b->h) || (fn.kind != V_NONE && host_call1(b->h, fn, v, &key)))
 			return -1;
-		int better = 1;
+		int better = 1, equal = have && key.kind == V_INT && best_key.kind == V_INT && key.u.i == best_key.u.i;
 		if (have && (op_compare(b->h, op, key, best_key, &r) || (better = val_truth(b->h, r)) < 0))
 			return -1;
 		if (better) {
@@ -674,7 +674,7 @@ static int best_of(struct bind *b, enum py_op op)
 			best_key = key;
 			have = 1;
 		}
-		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have);
+		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
 	}
 	if (more < 0 || have)
 		return more;

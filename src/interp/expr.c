@@ -135,6 +135,8 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 			return -1;
 		if (out->kind == V_BOOL)
 			host_note_choice(h, c->comparators.v[i], out->u.i != 0);
+		if (out->kind == V_BOOL)
+			host_note_test(h, c->comparators.v[i], a, b, out->u.i != 0);
 		if (i + 1 == c->ops.n)
 			return 0;
 		int t = val_truth(h, *out);

@@ -57,13 +57,19 @@ struct host_options {
 	void *called_ctx;
 };
 
-/* What a program came to: a set of marks, each a comparison and its outcome, or a kernel and what
- * it was compiled for. */
-enum { HOST_PATH = 400 };
+/* What a program came to: a set of marks, each a test and its outcome, or a kernel and what it was compiled
+ * for. The kind of a mark is its last byte; of tests of two integers, in host code or in a kernel, the byte
+ * before is the outcome, and the rest is where it stands. */
+enum { HOST_PATH = 400, PATH_CHOICE = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
 struct host_path {
 	uint64_t mark[HOST_PATH];
 	int n, full;
 };
+
+static inline uint64_t host_path_test(int kind, int line, int col, int outcome)
+{
+	return (uint64_t)line << 40 | (uint64_t)(col & 0xfffff) << 20 | (uint64_t)(outcome & 0xff) << 8 | (uint64_t)kind;
+}
 
 void host_path_mark(struct host_path *p, uint64_t mark);
 

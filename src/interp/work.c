@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "interp/fail.h"
+#include "interp/frame.h"
 #include "interp/state.h"
 #include "interp/work.h"
 
@@ -151,7 +152,13 @@ void host_path_mark(struct host_path *p, uint64_t mark)
 void host_note_choice(struct host *h, const struct py_node *at, int outcome)
 {
 	if (h->o.path && at)
-		host_path_mark(h->o.path, (uint64_t)at->line << 40 | (uint64_t)at->col << 20 | (uint64_t)(outcome & 0xff) << 8 | 1);
+		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, at->col, outcome));
+}
+
+void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome)
+{
+	if (h->o.path && at && h->frame && a.kind == V_INT && b.kind == V_INT && !h->frame->mod->trusted)
+		host_path_mark(h->o.path, host_path_test(PATH_HOST_TEST, at->line, at->col, outcome));
 }
 
 /* A few values steer a program (integers: lengths and offsets); with many of them Python does
@@ -160,8 +167,10 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	enum { FLOATS_MOST = 8, INTS_MOST = 128 };
 
-	if (h->o.hollow && dtype_is_float(dt))
+	if (h->o.hollow && dtype_is_float(dt)) {
+		h->did.guessed = 1;
 		return 0;
+	}
 	if (h->o.hollow)
 		return host_fatal(h, REASON_contents_needed, "the program asks for the value of a tensor");
 	if (!h->o.compute || h->fail.fatal)

@@ -10,5 +10,7 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 
 /* Notes which way a test in the program went, where that is asked for. */
 void host_note_choice(struct host *h, const struct py_node *at, int outcome);
+/* Of two integers, in code that is not ours. */
+void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome);
 
 #endif

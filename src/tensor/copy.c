@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/mem.h"
+#include "tensor/sparse.h"
 #include "tensor/tensor.h"
 
 SIMD_DECLARE(void, vec_move, (int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n))
@@ -201,6 +202,22 @@ static int check_copy(const struct tensor *dst, const struct tensor *src, struct
 
 static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e);
 
+/* Of a number into all of a hollow storage it is remembered; of anything else that there is something
+ * to be known no more. */
+static int copy_hollow(const struct tensor *dst, const struct tensor *src, struct err *e)
+{
+	int64_t n = tensor_numel(dst);
+	unsigned char value[8];
+	int whole = !dst->offset && (size_t)n * (size_t)dtype_size(dst->dt) == dst->st->bytes && tensor_is_dense(dst);
+
+	if (!dst->st->hollow)
+		return 0;
+	if (!whole || src->st->hollow || tensor_numel(src) != 1)
+		return dst->st->sparse && sparse_unknown(dst->st) ? err_nomem(e) : 0;
+	dtype_convert(dst->dt, value, src->dt, tensor_data(src), 1);
+	return sparse_value(dst->st, value, dtype_size(dst->dt)) ? err_nomem(e) : 0;
+}
+
 int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	struct tensor whole;
@@ -208,8 +225,10 @@ int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *
 
 	if (check_copy(dst, src, e))
 		return -1;
-	if (tensor_numel(dst) == 0 || same_view(dst, src) || dst->st->hollow || src->st->hollow)
+	if (tensor_numel(dst) == 0 || same_view(dst, src))
 		return 0;
+	if (dst->st->hollow || src->st->hollow)
+		return copy_hollow(dst, src, e);
 	if (overlap(dst, src)) {
 		if (tensor_new_in(src->st->budget, &whole, src->dt, src->ndim, src->shape, e))
 			return -1;

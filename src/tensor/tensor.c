@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "tensor/sparse.h"
 
 enum { ALIGN = 64 };
 
@@ -53,6 +54,7 @@ static void storage_free(struct storage *s)
 {
 	if (s->budget)
 		s->budget->live -= s->bytes;
+	sparse_free(s);
 	if (s->release)
 		s->release(s);
 	mem_free(s->undef);
@@ -151,7 +153,7 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 }
 
 /* Addresses of hollow storages, none of them mapped; each is followed by a gap. */
-enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 12 };
+enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 16 };
 static const uint64_t hollow_base = (uint64_t)1 << 45;
 static _Atomic uint64_t hollow_used;
 

@@ -59,6 +59,8 @@ struct tensor_budget {
 	size_t live, peak;
 };
 
+struct sparse;
+
 struct storage {
 	void *data;
 	size_t bytes;
@@ -66,6 +68,7 @@ struct storage {
 	struct tensor_budget *budget;   /* or NULL */
 	uint64_t id;              /* unique in the process; names the allocation in reports */
 	int hollow;               /* has no contents: nobody reads or writes them, small ones are zero */
+	struct sparse *sparse;    /* of a hollow one: what it holds where it is touched (sparse.h), or NULL */
 	unsigned char *undef;     /* one byte per byte, nonzero: never written; NULL: all defined */
 	void (*release)(struct storage *s);   /* how `data` goes back; NULL: not ours */
 };

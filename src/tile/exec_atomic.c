@@ -2,6 +2,7 @@
  * time in program order, so that sums come out the same every time. */
 #include "tile/check.h"
 #include "tile/exec_access.h"
+#include "tile/known.h"
 
 static double rmw_float(enum tile_rmw k, double old, double x)
 {
@@ -120,7 +121,7 @@ static int run_swap(struct swap *s)
 		mval_dense(s->value);
 	if (s->compare && s->compare->kind != MVAL_UNIFORM)
 		mval_dense(s->compare);
-	if (access_open(&s->a))
+	if (access_open(&s->a) || (m->sampled && known_swap(&s->a, (enum dtype)s->d->dt)))
 		return -1;
 	m->cost.atomics += s->a.active;
 	m->cost.bytes_loaded += s->a.active * s->a.esize;

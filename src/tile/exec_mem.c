@@ -2,6 +2,7 @@
  * `other`, the padding, or is poison. */
 #include "tile/check.h"
 #include "tile/exec_access.h"
+#include "tile/known.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -172,7 +173,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 	struct access_row r;
 	int off_undefined = 0;
 	access_init(&a, m, in, 1, d->esize, "load");
-	if (access_open(&a))
+	if (access_open(&a) || (m->sampled && known_load(&a, (enum dtype)d->dt)))
 		return -1;
 	if (m->check)
 		again = a;
@@ -253,7 +254,7 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct decod
 	struct access_row r;
 	(void)p;
 	access_init(&a, m, in, 2, v->esize, "store");
-	if (access_open(&a))
+	if (access_open(&a) || (m->sampled && known_store(&a)))
 		return -1;
 	m->cost.bytes_stored += a.active * a.esize;
 	if (v->data != v->home) {               /* on loan: the store may go half over it */
@@ -304,6 +305,8 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	v->data = v->home;
 	if (m->check)
 		return check_exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
+	if (m->sampled)
+		return maker->exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
 	if (access_open(&a))
 		return -1;
 	char *to = (char *)(uintptr_t)a.ptr->u.i;

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "tile/check.h"
+#include "tile/known.h"
 
 enum { SLAB_ALIGN = 64 };
 
@@ -154,6 +155,8 @@ static struct machine *machine_new(struct grid_run *w)
 	m->poison_byte = w->o->poison;
 	m->zero_off = w->o->zero_off;
 	m->trust_hints = w->o->trust_hints;
+	m->sampled = w->o->only != NULL;
+	m->o = w->o;
 	m->check = w->check;
 	m->prints = w->prints;
 	m->fuel_pool = w->o->fuel ? &w->fuel : NULL;
@@ -176,6 +179,7 @@ static void enter_program(struct machine *m, const struct mval *bound, int64_t i
 	m->pid[1] = id / m->grid[0] % m->grid[1];
 	m->pid[2] = id / m->grid[0] / m->grid[1];
 	m->combine_used = 0;
+	m->unsure = 0;
 	for (int i = 0; i < m->code->n_params; i++) {
 		struct mval *v = &m->vals[m->code->params[i].reg];
 		v->kind = MVAL_UNIFORM;
@@ -218,7 +222,7 @@ static void worker(void *ctx, int me, int count)
 		for (int64_t k = begin; k < end; k++) {
 			if (k > __atomic_load_n(&w->faulted, __ATOMIC_RELAXED))
 				return;
-			if (run_program(m, w, w->order ? w->order[k] : k)) {
+			if (run_program(m, w, w->order ? w->order[k] : k) && (!m->sampled || known_fault(m))) {
 				note_fault(w, me, k);
 				return;
 			}
@@ -226,6 +230,14 @@ static void worker(void *ctx, int me, int count)
 		if (begin >= w->programs)
 			return;
 	}
+}
+
+static int64_t *chosen(const struct tile_run_options *o)
+{
+	int64_t *v = mem_array((size_t)o->n_only, sizeof *v);
+	if (v)
+		memcpy(v, o->only, (size_t)o->n_only * sizeof *v);
+	return v;
 }
 
 static int64_t *permuted(int64_t n, uint64_t seed)
@@ -268,7 +280,7 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 
 static int threads_of(const struct grid_run *w, struct pool *pool)
 {
-	return w->check || w->prints || w->code->decoded->has_atomics || w->programs == 1 || !pool ? 1 : pool_size(pool);
+	return w->check || w->prints || w->o->only || w->code->decoded->has_atomics || w->programs == 1 || !pool ? 1 : pool_size(pool);
 }
 
 static int run_all(struct grid_run *w, struct pool *pool, struct err *e)
@@ -361,9 +373,10 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->decoded->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
 	int rc, checked = o->mode == TILE_CHECKED;
-	rc = count_programs(l, o->fuel, &w.programs, d, e);
+	rc = count_programs(l, o->only ? 0 : o->fuel, &w.programs, d, e);
 	if (rc || !w.programs)
 		return rc;
+	w.programs = o->only ? o->n_only : w.programs;
 	rc = -1;
 	w.allocs = mem_array((size_t)code->n_params + 1, sizeof *w.allocs);
 	w.bound = mem_array((size_t)code->n_params + 1, sizeof *w.bound);
@@ -377,7 +390,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
-	if (o->order_seed && !(w.order = permuted(w.programs, o->order_seed))) {
+	if ((o->only || o->order_seed) && !(w.order = o->only ? chosen(o) : permuted(w.programs, o->order_seed))) {
 		err_nomem(e);
 		goto out;
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tile/check.h"
+#include "tile/known.h"
 
 /* --- values ------------------------------------------------------------------------- */
 
@@ -214,6 +215,8 @@ int machine_exec(struct machine *m, int func)
 			m->vals[tile_dst(in, k)].written = 0;
 		if (m->check ? check_exec(m, in, p) : p->exec(m, in, p))
 			return -1;
+		if (m->sampled)
+			known_test(m, in);
 		pc++;
 	}
 	return 0;
@@ -225,6 +228,8 @@ int machine_prologue(struct machine *m)
 		const struct decoded_insn *p = &m->decoded->prologue.v[i];
 		if (m->check ? check_exec(m, p->in, p) : p->exec(m, p->in, p))
 			return -1;
+		if (m->sampled)
+			known_test(m, p->in);
 	}
 	return 0;
 }

@@ -78,6 +78,9 @@ struct machine {
 	struct tile_cost cost;
 	struct diag *fault;
 	int trust_hints;                    /* as tile_run_options has it */
+	int sampled;                        /* only some programs are run: known.h */
+	const struct tile_run_options *o;
+	unsigned char unsure, guess;        /* what this program has read that nobody knows */
 	int64_t fuel;                       /* left to this thread */
 	int64_t *fuel_pool;                 /* where more comes from; NULL: no limit */
 	unsigned char *scratch[4];          /* decoded->scratch_bytes each */

@@ -280,6 +280,28 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 	return 1;
 }
 
+static int ends_loop(const struct tile_func *f, tile_reg r)
+{
+	for (int i = 0; i < f->n_insns; i++)
+		if (f->insns[i].op == TOP_BR_IF && tile_src(&f->insns[i], 0) == r)
+			return 1;
+	return 0;
+}
+
+int resource_tests(const struct tile_code *code)
+{
+	const struct tile_func *f = &code->funcs[0];
+
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		struct tile_type t = in->op >= TOP_EQ && in->op <= TOP_GE ? code->regs[tile_src(in, 0)] : (struct tile_type){ .ndim = 1 };
+
+		if (!t.ndim && !t.ptr && !dtype_is_float((enum dtype)t.dt) && !ends_loop(f, tile_dst(in, 0)))
+			return 1;
+	}
+	return 0;
+}
+
 int resource_left_out(const struct diag *d)
 {
 	return d->reason == REASON_out_of_resources || d->reason == REASON_static_assert;

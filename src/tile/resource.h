@@ -25,6 +25,8 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 
 /* Refused for what makes Triton's autotuner leave a configuration out instead of failing: it does
  * not fit the GPU, or a tl.static_assert says no. */
+/* Does it compare integers, but for those that end its loops? */
+int resource_tests(const struct tile_code *code);
 int resource_left_out(const struct diag *d);
 
 /* Which launch arguments a run may write and read through: bit i of words[i / 64] (two words,

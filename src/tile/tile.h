@@ -99,6 +99,13 @@ struct tile_run_options {
 	int zero_off;               /* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
 	int trust_hints;            /* tl.multiple_of and its like are not checked */
+	/* Only these programs of the grid, by their number; hollow tensors have contents where they touch
+	 * them, and a fault of one that has read what is not known is none. NULL: all. */
+	const int64_t *only;
+	int n_only;
+	/* Of those: each comparison of two integers, neither of them of memory that nobody knows. */
+	void (*test)(void *ctx, int line, int col, int outcome);
+	void *test_ctx;
 };
 
 /* Work done. */

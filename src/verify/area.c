@@ -10,6 +10,8 @@
 
 /* Results begin on their own cache line. */
 enum { ALIGN = 64 };
+/* For what some programs wrote. */
+enum { SAMPLE_ROOM = 4 << 20 };
 
 struct area *area_new(struct err *e)
 {
@@ -52,7 +54,7 @@ int area_set_orders(struct area *a, struct orders *o, const struct task *t, stru
 
 	for (int i = 0; i < o->n; i++) {
 		o->v[i].at = at;
-		o->v[i].room = room_of(&t->trial[o->v[i].trial].expected);
+		o->v[i].room = o->v[i].sample ? SAMPLE_ROOM : o->v[i].follow ? 0 : room_of(&t->trial[o->v[i].trial].expected);
 		at += o->v[i].room;
 		if (at > AREA_BYTES)
 			return err_set(e, ERR_RANGE, "the results of %d runs are too large to be compared at once", o->n);
@@ -116,6 +118,8 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0 || r->path.n < 0 ||
 	    r->path.n > HOST_PATH)
 		return 0;
+	if (r->programs < 0 || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
+		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;
 	if (r->state != RUN_GAVE)
@@ -152,6 +156,23 @@ int area_report(const struct area *a, const struct orders *o, int i, struct run_
 			results_release(got);
 			return -1;
 		}
+	return 0;
+}
+
+int area_part(const struct area *a, const struct run_order *o, const struct run_report *r, int k, const int64_t **place, const void **value)
+{
+	const struct run_part *p = &r->part[k];
+	uint64_t size;
+
+	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0)
+		return 1;
+	if (p->at < o->at || p->at > o->at + o->room || p->at % ALIGN)
+		return 1;
+	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);
+	if ((uint64_t)p->n > (o->at + o->room - p->at) / size)
+		return 1;
+	*place = (const int64_t *)((const char *)a + p->at);
+	*value = *place + p->n;
 	return 0;
 }
 

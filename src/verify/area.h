@@ -30,8 +30,11 @@ struct run_order {
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
 	int watch, idle, config, tune;    /* as in launch_ctx */
 	int estimate;                 /* the time on a GPU is asked for */
+	int note_tests;               /* the path of a run on a trial is wanted, too */
 	enum follow follow;
 	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
+	uint64_t sample;              /* where it is followed: some programs are run, chosen by this; 0: none */
+	int64_t few;                  /* and so many stand for all of what the task only counts */
 	uint64_t at, room;            /* where the results' bytes may go */
 };
 
@@ -53,6 +56,14 @@ struct run_form {
 	int has_values;
 };
 
+/* Elements of a result that some programs wrote: n places and then n values lie at `at`. */
+struct run_part {
+	int dt, ndim;
+	int64_t shape[TENSOR_DIMS];
+	int64_t n;
+	uint64_t at;
+};
+
 enum run_state { RUN_SKIPPED, RUN_GAVE, RUN_FAILED, RUN_BROKE, RUN_STATES };
 
 struct run_report {
@@ -70,6 +81,9 @@ struct run_report {
 	char weights[16];             /* how they were matched */
 	struct host_path path;        /* of what was followed */
 	int64_t work;                 /* that its operators did */
+	int64_t programs;             /* that were run of it */
+	int n_parts;
+	struct run_part part[RESULTS_MOST];
 };
 
 /* Of the stage before any run. */
@@ -107,6 +121,9 @@ int area_set_orders(struct area *a, struct orders *o, const struct task *t, stru
 int area_start(const struct area *a, struct start_report *out);
 /* Copies the i-th report and, where the run gave results, these. 0, 1: it is nonsense, -1. */
 int area_report(const struct area *a, const struct orders *o, int i, struct run_report *out, struct results *got, struct err *e);
+
+/* The k-th part of a report: 0 and borrowed places and values, 1: it is nonsense. */
+int area_part(const struct area *a, const struct run_order *o, const struct run_report *r, int k, const int64_t **place, const void **value);
 
 /* --- the runner's side ----------------------------------------------------------------------- */
 

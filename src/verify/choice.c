@@ -10,6 +10,9 @@
  * for any, and what moduli leave of a size at the most and the least. */
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
        MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, CHOICES_MOST = 12 };
+/* What stands for all of what only counts: fewer where a run costs more, nothing where it costs too
+ * much. At which sizes it is found out what counts. */
+enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17 };
 
 struct task_choices {
 	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed */
@@ -18,6 +21,8 @@ struct task_choices {
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
 	int n;
+	int few_known;
+	struct task *few;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
 };
 
 struct task_choices *choices_new(void)
@@ -29,6 +34,8 @@ void choices_free(struct task_choices *c)
 {
 	for (int i = 0; c && i < c->n; i++)
 		task_free(c->at[i].t);
+	if (c)
+		task_free(c->few);
 	mem_free(c);
 }
 
@@ -43,7 +50,7 @@ size_t choices_bytes(const struct task_choices *c)
 
 	for (int i = 0; c && i < c->n; i++)
 		n += task_bytes(c->at[i].t);
-	return c ? n : 0;
+	return !c ? 0 : n + (c->few ? task_bytes(c->few) : 0);
 }
 
 /* --- sizes ---------------------------------------------------------------------------------------- */
@@ -223,7 +230,7 @@ static int check_source(struct funnel *f)
 }
 
 /* 0: the sizes of the task are known, or that they cannot be; 1: the candidate fails before that. */
-static int learn(struct funnel *f)
+int choice_learn(struct funnel *f)
 {
 	struct task_choices *c = f->t->choices;
 	int rc;
@@ -363,6 +370,92 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
 }
 
+/* How many stand for all along these axes; 0: it would be too much. */
+static int64_t few_of(const struct task *t, unsigned axes)
+{
+	for (int64_t few = FEW_MOST; few >= FEW_LEAST; few /= 2) {
+		int64_t size[TASK_SIZES];
+
+		own_sizes(t, size);
+		for (size_t i = 0; i < t->n_all; i++)
+			size[i] = axes >> i & 1 ? few : size[i];
+		if (work_at(t, size) <= (few == FEW_LEAST ? FEW_WORK : WORK_FIRST))
+			return few;
+	}
+	return 0;
+}
+
+/* The task at its own sizes, but for what only counts, if there is such. 0, -1. */
+static int find_few(struct funnel *f)
+{
+	const struct task *t = f->base;
+	struct task_choices *c = t->choices;
+	int64_t small[TASK_SIZES], few;
+	unsigned axes = 0;
+	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
+
+	choice_forget(f);
+	if (rc <= 0)
+		return rc;
+	if (task_find_axes(t, small, &axes, f->e))
+		return -1;
+	for (size_t i = 0; i < t->n_all; i++)
+		axes &= t->size[i].own <= FEW_MOST ? ~(1u << i) : ~0u;
+	few = axes ? few_of(t, axes) : 0;
+	if (!few)
+		return 0;
+	c->few = task_open_few(t, axes, few, f->e);
+	if (!c->few)
+		return -1;
+	if (task_problem(c->few)->reason != REASON_ok) {
+		task_free(c->few);
+		c->few = NULL;
+	}
+	return 0;
+}
+
+int choice_few(struct funnel *f, const struct task **out)
+{
+	struct task_choices *c = f->base->choices;
+	int64_t start = clock_ns();
+
+	*out = NULL;
+	if (c->known <= 0)
+		return 0;
+	if (!c->few_known && (funnel_turn(f, f->base) || find_few(f)))
+		return -1;
+	if (!c->few_known)
+		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
+	c->few_known = 1;
+	*out = c->few;
+	return 0;
+}
+
+int choice_at(struct funnel *f, const int64_t *size, const struct task **out)
+{
+	int failed;
+
+	f->t = f->base;
+	*out = task_at(f, size, &failed);
+	f->t = NULL;
+	return failed ? -1 : 0;
+}
+
+int choice_is_near(struct funnel *f, const int64_t *size)
+{
+	const struct task_choices *c = f->base->choices;
+
+	return c->known > 0 && work_at(f->base, size) <= WORK_MOST / 8;
+}
+
+int choice_is_legal(struct funnel *f, const int64_t *size)
+{
+	int rc = runs_at(f, size);
+
+	choice_forget(f);
+	return rc;
+}
+
 static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct choice *out)
 {
 	const struct task *base = f->t;
@@ -395,7 +488,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	*out = (struct choice){ .t = f->t, .kind = task_size(f->t) };
 	if (f->t->at_own)
 		return 0;
-	rc = learn(f);
+	rc = choice_learn(f);
 	if (rc || c->known <= 0)
 		return rc;
 	memcpy(size, c->first, sizeof size);

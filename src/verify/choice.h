@@ -18,6 +18,17 @@ struct choice {
 int choice_find(struct funnel *f, struct choice *out);
 /* A larger one, for a candidate that fails at *c: 0, 1: there is none, -1. */
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
+/* The task at its own sizes, but for those that only count (task_open_few); NULL: there are none, or it is
+ * too large even so. 0, -1. */
+int choice_few(struct funnel *f, const struct task **out);
+/* Finds out how the task's work grows with its sizes, the first time. 0, -1. */
+int choice_learn(struct funnel *f);
+/* The task at other sizes that the reference runs at, if a run there is not too much. 0 and *out, or NULL; -1. */
+int choice_at(struct funnel *f, const int64_t *size, const struct task **out);
+/* Would a run of the reference at these sizes be small enough? */
+int choice_is_near(struct funnel *f, const int64_t *size);
+/* Does the reference run at them? 1: yes, -1. */
+int choice_is_legal(struct funnel *f, const int64_t *size);
 struct task_choices *choices_new(void);
 void choices_free(struct task_choices *c);
 /* Of the reference on a GPU at its own sizes, estimated; 0: not known. */

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "num/num.h"
 #include "verify/estimate.h"
+#include "verify/sample.h"
 
 int follow_launch(struct host_path *path, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
@@ -41,55 +42,93 @@ static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
 	return o->follow == FOLLOW_REFERENCE && judge_options(j)->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0;
 }
 
+/* What one call is followed with. */
+struct following {
+	struct world *w;
+	struct launcher *launch;
+	const struct task *t;
+	const struct run_order *o;
+	struct area *a;
+	int i;                        /* of the order and its report */
+	struct run_report *out;
+};
+
 /* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
-static int forward(struct world *w, struct launcher *launch, const struct run_order *o, struct val inputs, struct run_report *out, struct err *e)
+static int forward(struct following *f, struct val inputs, struct val *result, struct err *e)
 {
+	struct host *h = f->w->h;
+	struct launcher *launch = f->launch;
 	struct estimate estimate;
-	struct val result;
 	int rc;
 
-	estimate_begin(&estimate, launch->gpu, timed_in_tf32(w->judge, o));
-	launch->estimate = o->estimate && launch->gpu ? &estimate : NULL;
-	host_set_called(w->h, launch->estimate ? estimate_call : NULL, &estimate);
-	rc = host_forward(w->h, w->model, inputs, &result, e);
-	host_set_called(w->h, NULL, NULL);
-	out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
+	host_ops_clear(h);
+	host_follow(h, &f->out->path);
+	launch->path = &f->out->path;
+	estimate_begin(&estimate, launch->gpu, timed_in_tf32(f->w->judge, f->o));
+	launch->estimate = f->o->estimate && launch->gpu ? &estimate : NULL;
+	host_set_called(h, launch->estimate ? estimate_call : NULL, &estimate);
+	rc = host_forward(h, f->w->model, inputs, result, e);
+	host_set_called(h, NULL, NULL);
+	f->out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
 	launch->estimate = NULL;
+	launch->path = NULL;
+	host_follow(h, NULL);
+	f->out->work = work_of(h);
 	return rc;
 }
 
-static int call(struct world *w, struct launcher *launch, const struct run_order *o, struct run_report *out, struct err *e)
+/* The same with some programs of its kernels. */
+static int forward_sampled(struct following *f, struct val inputs, struct err *e)
 {
-	const struct trial drawn = { .dt = DT_F32 };
-	struct val inputs;
+	const struct trial *tr = &f->t->trial[f->o->trial];
+	struct sampler s;
+	struct val held, result;
+	char how[16];
 	int rc;
 
-	launch->tune = o->estimate;
-	rc = world_renew(w, &drawn, RUN_OWN, e);
-	if (!rc)
-		rc = world_draw(w, &drawn, 1, &inputs, e);
+	sample_open(&s, f->o->sample, &f->out->path);
+	rc = weights_put(tr->weights, f->w->h, f->w->model, how, e) ? -1 : sample_inputs(&s, f->w, f->o->few, tr, inputs, &held, e);
 	if (rc)
 		return rc;
-	host_ops_clear(w->h);
-	host_follow(w->h, &out->path);
-	launch->path = &out->path;
-	rc = forward(w, launch, o, inputs, out, e);
-	launch->path = NULL;
-	host_follow(w->h, NULL);
-	out->work = work_of(w->h);
+	f->launch->sample = &s;
+	rc = forward(f, inputs, &result, e);
+	f->launch->sample = NULL;
+	f->out->programs = s.programs;
+	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
+	if (!rc && sample_gap(f->w->h, result, &f->launch->diag))
+		return f->launch->faulted = 1;
+	if (!rc && !host_guessed(f->w->h))
+		rc = sample_give(f->a, f->i, f->w->h, result, e);
 	return rc;
 }
 
-int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, const struct run_order *o,
-		   struct run_report *out, struct err *e)
+static int call(struct following *f, struct err *e)
 {
+	const struct trial drawn = { .dt = DT_F32 };
+	struct val inputs, result;
+	int rc;
+
+	f->launch->tune = f->o->estimate;
+	rc = world_renew(f->w, &drawn, RUN_OWN, e);
+	if (!rc)
+		rc = world_draw(f->w, &drawn, 1, &inputs, e);
+	if (rc)
+		return rc;
+	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
+}
+
+int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct area *a, int i, struct err *e)
+{
+	const struct run_order *o = &a->order[i];
+	struct run_report *out = &a->report[i];
 	struct host_override ov[TASK_SIZES];
 	struct program p = *candidate;
 	struct world w;
+	struct following f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
 	int rc;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		ov[i] = (struct host_override){ .name = t->size[i].name, .value = o->size[i] };
+	for (size_t k = 0; k < t->n_all; k++)
+		ov[k] = (struct host_override){ .name = t->size[k].name, .value = o->size[k] };
 	if (o->follow == FOLLOW_REFERENCE) {
 		p.source = p.task;
 		p.class_name = "Model";
@@ -97,12 +136,13 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 	p.ov = ov;
 	p.n_ov = t->n_all;
 	p.hollow = 1;
+	launch->refused = launch->faulted = 0;
 	rc = world_open(&w, j, &p, 0, launch, e);
 	if (!rc)
-		rc = call(&w, launch, o, out, e);
+		rc = call(&f, e);
 	if (rc > 0) {
 		out->refused = launch->refused;
-		out->stage = STAGE_compile;
+		out->stage = launch->faulted ? STAGE_full : STAGE_compile;
 		out->diag = launch->refused || launch->faulted ? launch->diag : *host_diag(w.h);
 	}
 	world_close(&w);

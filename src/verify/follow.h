@@ -7,9 +7,8 @@
 #include "verify/area.h"
 #include "verify/task.h"
 
-/* 0, 1: the program fails there, *out says why; -1. */
-int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, const struct run_order *o,
-		   struct run_report *out, struct err *e);
+/* The i-th order of the area. 0, 1: the program fails there, the report says why; -1. */
+int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct area *a, int i, struct err *e);
 
 /* A launch as a mark of the path: what the kernel was compiled to, and along which axes there is
  * more than one program of it. */

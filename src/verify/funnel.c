@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/choice.h"
+#include "verify/gate.h"
+#include "verify/own.h"
 #include "verify/share.h"
 
 /* Tile operations that the kernels of one run may take. */
@@ -182,7 +184,8 @@ static int ask_tiny(struct funnel *f, size_t first, size_t passes, int *ablation
 {
 	f->orders.n = 0;
 	for (size_t i = first; i < first + passes; i++)
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .after = i > first });
+		attempt_order(f, &f->t->trial[0],
+			      &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .note_tests = i == first, .after = i > first });
 	*ablation = -1;
 	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
 		*ablation = f->orders.n;
@@ -205,6 +208,7 @@ static int stage_tiny(struct funnel *f)
 			continue;
 		f->v->configs = f->report.configs;
 		f->defined = !first && !rc && !f->report.out.cost.undefined;
+		f->tests |= gate_any(&f->report.path);
 	}
 	if (!rc && ablation >= 0)
 		rc = judge_ablation(f, ablation);
@@ -384,8 +388,7 @@ static int run_general(struct funnel *f, int strict, struct verdict *first)
 	return rc < 0 ? -1 : 0;
 }
 
-/* The candidate anew, for the task at other sizes. */
-static int turn_to(struct funnel *f, const struct task *t)
+int funnel_turn(struct funnel *f, const struct task *t)
 {
 	if (f->t == t)
 		return 0;
@@ -404,7 +407,7 @@ static int judge_general(struct funnel *f)
 	v->general = (struct verdict_general){ .ran = 1, .correct = 1 };
 	rc = run_general(f, ext_on(f, EXT_sanitize) && !f->defined, &first);
 	if (!rc && f->t != f->base) {
-		rc = turn_to(f, f->base);
+		rc = funnel_turn(f, f->base);
 		rc = rc ? rc : run_general(f, 0, &first);
 	}
 	if (rc < 0 || v->general.correct || f->o->contract == CONTRACT_TASK)
@@ -437,6 +440,15 @@ static int stage_timing(struct funnel *f)
 	v->speedup = v->reference_seconds / v->seconds;
 	snprintf(v->timed, sizeof v->timed, "model");
 	return 0;
+}
+
+int funnel_right_at(struct funnel *f, const struct task *t)
+{
+	int rc = funnel_turn(f, t);
+
+	if (!rc)
+		rc = stage_tiny(f);
+	return rc ? rc : stage_full(f);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------- */
@@ -495,6 +507,7 @@ static void begin_verdict(struct funnel *f)
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->own_seconds = 0.0;
+	f->tests = 0;
 	f->report.chosen[0] = 0;
 }
 
@@ -513,7 +526,7 @@ static int choose(struct funnel *f, struct choice *c)
 
 static int judge_at(struct funnel *f, const struct choice *c)
 {
-	int rc = turn_to(f, c->t);
+	int rc = funnel_turn(f, c->t);
 
 	f->defined = 0;
 	f->v->size = c->kind;
@@ -561,6 +574,10 @@ static int judge_once(struct funnel *f, struct str source)
 		rc = judge_at(f, &c);
 		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
 			rc = judge_larger(f, &c);
+		if (!rc && f->o->last >= STAGE_full)
+			rc = own_judge(f);
+		if (!rc && f->o->last >= STAGE_full)
+			rc = gate_judge(f);
 	}
 	f->lane->end(f->lane);
 	if (!rc)

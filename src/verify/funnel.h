@@ -13,6 +13,7 @@ struct funnel {
 	struct verdict *v;
 	int has_dot;                        /* the candidate speaks of products */
 	int defined;                        /* the checked run of f->t met no lane that Triton leaves undefined */
+	int tests;                          /* its host code or its kernels compare integers */
 	struct lane *lane;
 	struct orders orders;               /* of the batch that was asked for last */
 	struct run_report report;           /* the one that was taken last */
@@ -28,6 +29,11 @@ static inline int ext_on(const struct funnel *f, enum ext x)
 
 /* The candidate stops here: both return 1. */
 int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);
+/* The candidate anew, for the task at other sizes. 0, -1. */
+int funnel_turn(struct funnel *f, const struct task *t);
+/* Is the candidate right at the sizes of another task, in checked mode and on every input set of the
+ * contract of the task? 0, 1: no, the verdict says why; -1. */
+int funnel_right_at(struct funnel *f, const struct task *t);
 int funnel_take_ast(struct funnel *f);
 int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
 

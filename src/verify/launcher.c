@@ -4,6 +4,7 @@
 #include "tile/resource.h"
 #include "verify/estimate.h"
 #include "verify/follow.h"
+#include "verify/sample.h"
 #include "verify/trial.h"
 
 void launcher_open(struct launcher *c, struct judge *j)
@@ -204,11 +205,13 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	}
 	if (c->estimate && estimate_launch(c->estimate, code, l, e))
 		return -1;
-	if (!l->compile_only && c->path)
-		return follow_launch(c->path, code, l, e);
-	if (c->idle || l->compile_only)
+	if (c->path && !l->compile_only && follow_launch(c->path, code, l, e))
+		return -1;
+	if (c->idle || l->compile_only || (c->path && !c->sample))
 		return 0;
-	rc = run_kernel(c, code, l, d, e);
+	if (c->tests && resource_tests(code))
+		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
+	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
 	if (rc) {
 		c->faulted = rc > 0;
 		c->diag = *d;

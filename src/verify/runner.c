@@ -28,6 +28,7 @@ struct runner {
 	int failed;                   /* syntax or rules: nothing runs */
 	struct census census;         /* of the model before a call */
 	struct estimate estimate;     /* of a call, where the order asks for one */
+	struct host_path *tests;      /* what a call comes to is noted here; NULL: nowhere */
 	struct err e;
 };
 
@@ -207,7 +208,9 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_reset_random(r->w.h, tr->seed);
 	estimate_begin(&r->estimate, r->launch.gpu, 0);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
+	host_follow(r->w.h, r->tests);
 	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
+	host_follow(r->w.h, NULL);
 	host_guard(r->w.h, 0);
 	host_set_compute(r->w.h, NULL, NULL);
 	host_set_called(r->w.h, NULL, NULL);
@@ -360,7 +363,7 @@ static int run_order(struct runner *r, int i)
 	int rc;
 
 	if (o->follow)
-		return follow_program(r->j, r->t, &r->p, &r->launch, o, out, &r->e);
+		return follow_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
 	r->launch.watch = o->watch;
 	r->launch.idle = o->idle;
@@ -368,6 +371,7 @@ static int run_order(struct runner *r, int i)
 	r->launch.tune = o->tune;
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
+	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
 	rc = make_ready(r, o, tr);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;

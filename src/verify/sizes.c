@@ -275,7 +275,8 @@ static void list_fixed(struct sizes *s)
 
 	for (size_t i = 0; i < t->n_all; i++)
 		s->c[i].name = t->size[i].name;
-	add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
+	if (!t->few)
+		add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
 	add(s, TRIAL_original, STAGE_full, t->fixed);
 	if (!t->large) {
 		add(s, TRIAL_scaled, STAGE_full, t->fixed)->change = CHANGE_SCALE;
@@ -285,7 +286,7 @@ static void list_fixed(struct sizes *s)
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&t->set[WEIGHTS_MOVED]))
+	if (any_moved(&t->set[WEIGHTS_MOVED]) && !t->few)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
 	if (!t->large)
 		add_values(s, t->fixed);

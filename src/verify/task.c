@@ -582,14 +582,23 @@ static int prepare(struct task *t, struct err *e)
 		if (t->problem.reason != REASON_ok)
 			return 0;
 	}
-	if (!(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
+	/* A few of what a task counts can tell what the task can. */
+	if (!t->few && !(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
 		return -1;
 	return t->problem.reason == REASON_ok && !t->is_fixed ? task_check_mutants(t, e) : 0;
 }
 
-static struct task *make_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
+/* How a task is opened at sizes that were chosen for it. */
+struct opening {
+	const int64_t *size;
+	int large;
+	int64_t few;
+};
+
+static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
+	const int64_t *size = o->size;
 	int rc;
 
 	if (!t || (!size && !(t->choices = choices_new())) || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
@@ -600,7 +609,8 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	t->judge = j;
 	t->id = judge_next_task(j);
 	t->is_fixed = size != NULL;
-	t->large = large;
+	t->large = o->large;
+	t->few = o->few;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
@@ -629,7 +639,7 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 }
 
 /* Taken from where tasks are kept, or made ready and kept there. */
-static struct task *open_task(struct judge *j, struct str source, const char *name, const int64_t *size, int large, struct err *e)
+static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
 {
 	const struct prepared_store *s = judge_store(j);
 	int64_t start = clock_ns();
@@ -638,13 +648,13 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 	size_t n;
 
 	if (!s)
-		return make_task(j, source, name, size, large, e);
-	prepared_key(judge_options(j), source, size, large, key);
+		return make_task(j, source, name, o, e);
+	prepared_key(judge_options(j), source, o->size, o->large + 2 * (int)o->few, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, source, name);
 	if (t)
 		return t;
-	t = make_task(j, source, name, size, large, e);
+	t = make_task(j, source, name, o, e);
 	if (t && clock_ns() - start > KEPT_FROM_MS * 1000000)
 		keep_task(s, key, t);
 	return t;
@@ -652,12 +662,21 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
 {
-	return open_task(j, source, name, NULL, 0, e);
+	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
 }
 
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
 {
-	return open_task(base->judge, str_of(base->source), base->name, size, large, e);
+	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .size = size, .large = large }, e);
+}
+
+struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e)
+{
+	int64_t size[TASK_SIZES] = { 0 };
+
+	for (size_t i = 0; i < base->n_all; i++)
+		size[i] = axes >> i & 1 ? few : base->size[i].own;
+	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .size = size, .large = 1, .few = few }, e);
 }
 
 void task_free(struct task *t)

@@ -40,6 +40,7 @@ struct task {
 	int large;                          /* a run is, even at the smallest size: fewer trials */
 	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
 	int64_t fixed[TASK_SIZES];
+	int64_t few;                        /* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
 	struct task_choices *choices;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
 	char *kept;                         /* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
@@ -65,6 +66,10 @@ void task_remove_trial(struct task *t, struct trial *tr);
 /* The same task made ready at other sizes (one for each of base->size), for the contract of the task and
  * value sets of the general one; `large`: with few input sets. As task_open. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
+/* The same at its own sizes, but for those of the bits of `axes`, which are `few`. */
+struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e);
+/* Which of its sizes only count, a bit each: found at these small sizes. */
+int task_find_axes(const struct task *t, const int64_t *small, unsigned *axes, struct err *e);
 /* Fills in size and n_all from the module. */
 void task_find_sizes(struct task *t);
 /* Draws the trials: sizes from the task's own constants. */

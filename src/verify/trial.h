@@ -167,6 +167,8 @@ struct launcher {
 	struct diag diag;
 	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
 	struct estimate *estimate;     /* launches are added to it; NULL: not */
+	struct host_path *tests;       /* of launches that are run: whether they test integers is noted here, or NULL */
+	struct sampler *sample;        /* but some programs of them are; NULL: none */
 };
 
 struct host_lib *judge_lib(struct judge *j);

@@ -157,6 +157,8 @@ static void json_terms(struct jw *w, const struct verdict *v)
 	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
 	json_general(w, &v->general);
 	jw_key(w, "size"), jw_cstr(w, size_name(v->size));
+	jw_key(w, "own_programs"), jw_int(w, v->own_programs);
+	jw_key(w, "own_elements"), jw_int(w, v->own_elements);
 	jw_key(w, "precision"), jw_cstr(w, precision_name(v->precision));
 	jw_key(w, "kernelbench");
 	if (v->kernelbench < 0)

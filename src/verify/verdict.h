@@ -107,6 +107,7 @@ struct verdict {
 	enum contract contract;
 	enum precision precision;
 	enum size_kind size;
+	int64_t own_programs, own_elements;   /* run at the task's own sizes where `size` is others, and compared there */
 	int kernelbench;          /* would its own rule pass at the sizes that were run: 1, 0, -1 not known */
 	double kernel_share;      /* of the reference's work that kernels do; < 0: not known */
 	double prepare_ms;        /* what making the task ready took, where this candidate was the first of it */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "tensor/sparse.h"
 #include "verify/trial.h"
 
 struct take_weights {
@@ -351,13 +352,21 @@ static int as_member(struct tensor *out, const struct member *m, struct err *e)
 	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
 }
 
+/* A hollow model borrows them, and needs no more than what its kernels touch. */
+static int put_tensor(const struct tensor *to, const struct tensor *from, struct err *e)
+{
+	if (to->st->hollow)
+		return sparse_few(to, from, 0, 0) ? err_nomem(e) : 0;
+	return tensor_copy(to, from, e);
+}
+
 static int put_member(const struct member *m, struct err *e)
 {
 	struct tensor from;
 	int rc = as_member(&from, m, e);
 
 	if (!rc) {
-		rc = tensor_copy(&m->obj->t, &from, e);
+		rc = put_tensor(&m->obj->t, &from, e);
 		tensor_release(&from);
 	}
 	return rc;

@@ -1,0 +1,42 @@
+/* Contents of hollow storages, made where they are touched.
+ *
+ * A hollow storage is a range of addresses. Here parts of it get memory, a chunk at a time, and what
+ * the storage holds from the beginning: one value throughout, or the elements of a smaller tensor, over
+ * and over. So some programs of a kernel can run over tensors of any size. What was written is remembered
+ * by the byte, with whether the writer knew what it wrote; everything else of a storage whose contents
+ * nobody said is unknown. */
+#ifndef TENSOR_SPARSE_H
+#define TENSOR_SPARSE_H
+
+#include "tensor/tensor.h"
+
+/* Whatever it held, its contents are these from here on. -1: no memory. */
+int sparse_unknown(struct storage *s);
+int sparse_empty(struct storage *s);                                    /* unknown, for nobody has written any yet */
+int sparse_value(struct storage *s, const void *value, int bytes);      /* over and over */
+/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there and
+ * more here, index i holds what index sparse_index(i, few, seed) holds there. Unknown where the shapes do
+ * not go together, or the tensor is not all of its storage, in order. */
+int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed);
+int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
+
+/* Gives memory and contents to bytes [lo, hi). -1: it would be more than one storage may have. */
+int sparse_touch(struct storage *s, size_t lo, size_t hi);
+/* Of bytes that were touched: does anybody know all of them? */
+int sparse_is_known(const struct storage *s, size_t lo, size_t hi);
+/* They were written, by somebody who knew what. */
+int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
+/* Each range that was written and is known, in no order. Nonzero from fn ends it. */
+typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
+int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);
+
+/* Bytes that were marked so far, each as often as it was. */
+size_t sparse_stored(const struct storage *s);
+/* No more than so many more bytes were written altogether. */
+void sparse_cover(struct storage *s, size_t bytes);
+/* Of one that was empty, and written in part at least: how many bytes can have been at the most; else all of them. */
+size_t sparse_covered(const struct storage *s);
+
+void sparse_free(struct storage *s);
+
+#endif

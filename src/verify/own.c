@@ -1,0 +1,165 @@
+/* Some programs at the task's own sizes, judged: see own.h. */
+#include "verify/own.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "tensor/sparse.h"
+#include "verify/choice.h"
+
+static void order(struct funnel *f, int trial)
+{
+	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = (f->o->seed * 1000003u + (uint64_t)trial) | 1 };
+
+	for (size_t i = 0; i < f->t->n_all; i++)
+		o.size[i] = f->t->size[i].own;
+	attempt_order(f, &f->t->trial[trial], &o);
+}
+
+/* Where the expected result, which has but a few along some axes, has the element of the part at a place. */
+static int64_t place_in(const struct task *t, const struct result *want, const struct run_part *p, int64_t place, uint64_t seed)
+{
+	int64_t at = 0, step = 1;
+
+	for (int d = p->ndim - 1; d >= 0; d--) {
+		int64_t index = place % p->shape[d];
+
+		place /= p->shape[d];
+		at += (p->shape[d] == want->shape[d] ? index : sparse_index(index, t->few, seed)) * step;
+		step *= want->shape[d];
+	}
+	return at;
+}
+
+/* What is expected at the places of the part, as a result of one dimension. */
+static int gather(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *place, uint64_t seed,
+		  struct results *expected, struct err *e)
+{
+	struct result *r = &expected->r[0];
+
+	*expected = (struct results){ .n = 1 };
+	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms, .rel = want->rel, .abs = want->abs,
+			      .inexact = want->inexact };
+	r->v = mem_array((size_t)p->n + 1, sizeof *r->v);
+	r->over = want->over ? mem_array((size_t)p->n + 1, 1) : NULL;
+	if (!r->v || (want->over && !r->over)) {
+		results_release(expected);
+		return err_nomem(e);
+	}
+	for (int64_t i = 0; i < p->n; i++) {
+		int64_t from = place_in(t, want, p, place[i], seed);
+
+		r->v[i] = want->v[from];
+		if (r->over)
+			r->over[i] = want->over[from];
+	}
+	return 0;
+}
+
+/* Is it the expected result with more along some axes, and are all places in it? */
+static int has_form(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *place)
+{
+	int64_t n = 1;
+
+	if (p->ndim != want->ndim || (enum dtype)p->dt != want->dt || want->whole || !want->v)
+		return 0;
+	for (int i = 0; i < p->ndim; i++)
+		if (p->shape[i] < 1 || (p->shape[i] != want->shape[i] && want->shape[i] != t->few) || ck_mul64(n, p->shape[i], &n))
+			return 0;
+	for (int64_t i = 0; i < p->n; i++)
+		if (place[i] < 0 || place[i] >= n)
+			return 0;
+	return 1;
+}
+
+static int fail(struct funnel *f, const struct run_part *p, const struct comparison *c, int64_t place)
+{
+	char shape[96] = "";
+	size_t at = 0;
+
+	for (int i = 0; i < p->ndim && at < sizeof shape; i++)
+		at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", i ? "x" : "", (long long)p->shape[i]);
+	snprintf(f->v->explain, sizeof f->v->explain, "some programs at the task's own sizes (%s): %s", shape, c->text);
+	return funnel_failf(f, STAGE_full, c->reason, "at the task's own sizes (%s), element %lld: expected %g, got %g", shape, (long long)place, c->expected,
+			    c->got);
+}
+
+/* The k-th part of the report that was taken last, the i-th of the batch. */
+static int judge_part(struct funnel *f, int i, int k)
+{
+	const struct run_order *o = &f->orders.v[i];
+	const struct run_part *p = &f->report.part[k];
+	const struct trial *tr = &f->t->trial[o->trial];
+	struct results expected, got = { .n = 1 };
+	const int64_t *place;
+	const void *value;
+	struct comparison c;
+	int64_t *copy;
+	int rc;
+
+	if (area_part(f->lane->area, o, &f->report, k, &place, &value))
+		return funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+	copy = mem_array((size_t)p->n + 1, sizeof *copy);
+	if (!copy)
+		return err_nomem(f->e);
+	memcpy(copy, place, (size_t)p->n * sizeof *copy);
+	got.r[0] = (struct result){ .dt = (enum dtype)p->dt, .ndim = 1, .shape = { p->n }, .n = p->n };
+	rc = p->n && k < tr->expected.n && has_form(f->t, &tr->expected.r[k], p, copy) ? 0 : 1;
+	if (!rc)
+		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, &tr->expected.r[k], p, copy, o->sample, &expected, f->e) ? -1 : 0;
+	if (!rc) {
+		results_compare(&expected, &got, &c);
+		f->v->own_elements += p->n;
+		rc = c.reason == REASON_ok ? 0 : fail(f, p, &c, copy[MIN(MAX(c.element, 0), p->n - 1)]) + 1;
+		results_release(&expected);
+	}
+	results_release(&got);
+	mem_free(copy);
+	return rc < 0 ? -1 : rc > 1;
+}
+
+/* The i-th of the batch. That it cannot be followed, or has not enough memory here, says nothing. */
+static int judge_sample(struct funnel *f, int i)
+{
+	struct results none;
+	int rc = area_report(f->lane->area, &f->orders, i, &f->report, &none, f->e);
+
+	if (rc)
+		return rc < 0 ? -1 : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+	f->v->own_programs += f->report.programs;
+	if (f->report.state == RUN_FAILED && (enum judge_stage)f->report.stage == STAGE_full)
+		return funnel_fail(f, STAGE_full, &f->report.diag);
+	for (int k = 0; k < f->report.n_parts && f->report.state == RUN_GAVE && f->t->few && !rc; k++)
+		rc = judge_part(f, i, k);
+	return rc;
+}
+
+int own_judge(struct funnel *f)
+{
+	const struct task *few;
+	int rc;
+
+	if (f->v->size == SIZE_OWN || f->o->identity || !ext_on(f, EXT_own_sizes) || !f->base->choices || choice_few(f, &few))
+		return 0;
+	rc = funnel_turn(f, few ? few : f->base);
+	if (rc)
+		return rc;
+	f->orders.n = 0;
+	for (int i = 0; i < (few ? MIN(few->n_trials, 2) : 1); i++)
+		order(f, i);
+	rc = attempt_ask(f);
+	if (rc > 0) {
+		/* A runner that was lost here was right wherever it was compared. */
+		f->lost = LOST_NOT;
+		f->v->diag = (struct diag){ .reason = REASON_ok };
+		return 0;
+	}
+	for (int i = 0; i < f->orders.n && !rc; i++)
+		rc = judge_sample(f, i);
+	if (rc > 0) {
+		f->v->correct = 0;
+		f->v->speedup = 0.0;
+		f->v->stages[STAGE_timing] = (struct verdict_stage){ .ran = 0 };
+	}
+	return rc;
+}

@@ -1,0 +1,13 @@
+/* A candidate that is right at smaller sizes, looked at where it counts: some programs of each kernel at
+ * the task's own sizes (sample.h), first, last and drawn ones. They must stay within their tensors, whose
+ * sizes are those of the task, and what they write must be right, where a few rows of the task say what
+ * is right for all. So a test on the size, in host code or in a kernel, decides nothing unseen. */
+#ifndef VERIFY_OWN_H
+#define VERIFY_OWN_H
+
+#include "verify/funnel.h"
+
+/* 0, 1: it is wrong there, the verdict says how; -1. */
+int own_judge(struct funnel *f);
+
+#endif

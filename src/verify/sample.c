@@ -1,0 +1,299 @@
+/* Some programs at the task's own sizes: see sample.h. */
+#include "verify/sample.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "tensor/sparse.h"
+
+/* Launches of a call that are looked at, tensors of one, and operations that a program may take. */
+enum { LAUNCHES_MOST = 16, ARGUMENTS_MOST = 64, PROGRAM_FUEL = 60000 };
+
+void sample_open(struct sampler *s, uint64_t seed, struct host_path *path)
+{
+	*s = (struct sampler){ .seed = seed, .path = path, .launches = LAUNCHES_MOST };
+}
+
+/* --- programs ------------------------------------------------------------------------------------- */
+
+/* The first, the last, the last of the first axis, and others that nobody can know before. */
+enum { PROGRAMS_DRAWN = 3, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN };
+
+static int choose_programs(const struct sampler *s, const struct tile_launch *l, int64_t *v)
+{
+	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PROGRAMS_MOST] = { 0, all - 1, l->grid[0] - 1 };
+	struct rng r;
+	int n = 0;
+
+	rng_init(&r, s->seed, "programs at own sizes");
+	for (int i = 0; i < PROGRAMS_DRAWN; i++)
+		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);
+	for (int i = 0; i < PROGRAMS_MOST; i++) {
+		int known = 0;
+
+		for (int k = 0; k < n; k++)
+			known |= v[k] == wanted[i];
+		if (!known)
+			v[n++] = wanted[i];
+	}
+	return n;
+}
+
+/* The hollow storages that a launch may touch, and what its programs write to each. */
+struct writes {
+	struct { struct storage *st; size_t before, most, sum; } v[ARGUMENTS_MOST];
+	int n, too_many;
+};
+
+static int add_storage(struct writes *t, struct storage *s)
+{
+	for (int i = 0; i < t->n; i++)
+		if (t->v[i].st == s)
+			return 0;
+	if (t->n == ARGUMENTS_MOST) {
+		t->too_many = 1;
+		return 0;
+	}
+	t->v[t->n++].st = s;
+	return s->sparse ? 0 : sparse_unknown(s);
+}
+
+static int add_argument(struct writes *t, const struct tile_val *a)
+{
+	int rc = 0;
+
+	if ((a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->hollow)
+		return add_storage(t, a->t.st);
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n && !rc; i++)
+		rc = add_argument(t, &a->items[i]);
+	return rc;
+}
+
+static int find_writes(struct writes *t, const struct tile_launch *l, struct err *e)
+{
+	*t = (struct writes){ .n = 0 };
+	for (size_t i = 0; i < l->n_args; i++)
+		if (add_argument(t, &l->args[i]))
+			return err_nomem(e);
+	return 0;
+}
+
+static void note_program(struct writes *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		size_t now = sparse_stored(t->v[i].st), wrote = now - t->v[i].before;
+
+		t->v[i].before = now;
+		t->v[i].most = MAX(t->v[i].most, wrote);
+		t->v[i].sum += wrote;
+	}
+}
+
+/* What all programs can have written, if no other one writes more than one of those that were run. */
+static void note_launch(const struct writes *t, int64_t programs, int ran)
+{
+	for (int i = 0; i < t->n; i++) {
+		int64_t others;
+
+		if (ck_mul64((int64_t)t->v[i].most, programs - ran, &others))
+			others = INT64_MAX / 2;
+		sparse_cover(t->v[i].st, (size_t)others + t->v[i].sum);
+	}
+}
+
+/* It may have written everything, for all that is known. */
+static void note_nothing(const struct writes *t)
+{
+	for (int i = 0; i < t->n; i++)
+		sparse_cover(t->v[i].st, t->v[i].st->bytes);
+}
+
+static void note_test(void *ctx, int line, int col, int outcome)
+{
+	host_path_mark(ctx, host_path_test(PATH_KERNEL_TEST, line, col, outcome));
+}
+
+/* One program. 0, 1: it faults, -1; 2: it is too long to be run, which is not wrong. */
+static int run_program(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, int64_t program,
+		       struct diag *d, struct err *e)
+{
+	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = &program, .n_only = 1, .fuel = PROGRAM_FUEL };
+	int rc;
+
+	o.test = note_test;
+	o.test_ctx = s->path;
+	rc = tile_run(engine, code, l, &o, NULL, d, e);
+
+	s->programs++;
+	if (rc <= 0 || d->reason != REASON_kernel_timeout)
+		return rc;
+	*d = (struct diag){ .reason = REASON_ok };
+	return 2;
+}
+
+int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	int64_t v[PROGRAMS_MOST], all;
+	struct writes t;
+	int rc = find_writes(&t, l, e), n;
+
+	if (rc || ck_mul64(l->grid[0], l->grid[1], &all) || ck_mul64(all, l->grid[2], &all) || !all)
+		return rc;
+	if (!s->launches) {
+		note_nothing(&t);
+		return 0;
+	}
+	s->launches--;
+	n = choose_programs(s, l, v);
+	for (int i = 0; i < t.n; i++)
+		t.v[i].before = sparse_stored(t.v[i].st);
+	for (int i = 0; i < n && !rc; i++) {
+		rc = run_program(s, engine, code, l, v[i], d, e);
+		note_program(&t);
+	}
+	if (!rc)
+		note_launch(&t, all, n);
+	else if (rc == 2)
+		note_nothing(&t);
+	s->launches = rc == 2 ? 0 : s->launches;
+	return rc == 2 ? 0 : rc;
+}
+
+/* --- inputs --------------------------------------------------------------------------------------- */
+
+struct tensors {
+	struct tensor v[RESULTS_MOST];
+	int n;
+};
+
+static int collect(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct tensors *t = ctx;
+
+	(void)name;
+	if (t->n < RESULTS_MOST)
+		t->v[t->n++] = obj->t;
+	return 0;
+}
+
+int sample_inputs(const struct sampler *s, struct world *w, int64_t count, const struct trial *tr, struct val inputs, struct val *held, struct err *e)
+{
+	struct tensors own = { .n = 0 }, few = { .n = 0 };
+	int rc = world_inputs(w, tr, 0, held, e);
+
+	if (rc)
+		return rc;
+	host_tensors(w->h, inputs, collect, &own);
+	host_tensors(w->h, *held, collect, &few);
+	for (int i = 0; i < MIN(own.n, few.n); i++)
+		if (own.v[i].st->hollow && sparse_few(&own.v[i], &few.v[i], count, s->seed))
+			return err_nomem(e);
+	return 0;
+}
+
+/* --- what came of it ------------------------------------------------------------------------------- */
+
+struct giver {
+	struct area *a;
+	const struct run_order *o;
+	struct run_report *r;
+	const struct tensor *t;       /* the one that is given */
+	int64_t *place;               /* elements so far: where they are, */
+	char *value;                  /* and what */
+	int64_t n, most;
+	uint64_t at;
+};
+
+/* Which element lies there? -1: none of the view. Dimensions that are walked in smaller steps count last. */
+static int64_t element_at(const struct tensor *t, int64_t offset)
+{
+	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, place = 0;
+	unsigned done = 0;
+
+	for (int k = 0; k < t->ndim; k++) {
+		int big = -1;
+
+		for (int d = 0; d < t->ndim; d++)
+			if (!(done >> d & 1) && (big < 0 || t->stride[d] > t->stride[big] || (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
+				big = d;
+		done |= 1u << big;
+		index[big] = t->stride[big] > 0 ? MIN(left / t->stride[big], t->shape[big] - 1) : 0;
+		left -= index[big] * t->stride[big];
+	}
+	for (int d = 0; d < t->ndim; d++)
+		place = place * t->shape[d] + index[d];
+	return left || offset < t->offset ? -1 : place;
+}
+
+static int give_range(void *ctx, size_t lo, size_t hi)
+{
+	struct giver *g = ctx;
+	size_t size = (size_t)dtype_size(g->t->dt);
+
+	for (size_t at = (lo + size - 1) / size; (at + 1) * size <= hi; at++) {
+		int64_t place = element_at(g->t, (int64_t)at);
+
+		if (place < 0)
+			continue;
+		if (g->n == g->most)
+			return 1;
+		g->place[g->n] = place;
+		memcpy(g->value + (size_t)g->n++ * size, (char *)g->t->st->data + at * size, size);
+	}
+	return 0;
+}
+
+static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct giver *g = ctx;
+	struct run_part *p;
+	uint64_t left = g->o->at + g->o->room - g->at, size = 8 + (uint64_t)dtype_size(obj->t.dt);
+
+	(void)name;
+	if (g->r->n_parts == RESULTS_MOST)
+		return 0;
+	p = &g->r->part[g->r->n_parts++];
+	*p = (struct run_part){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .at = g->at };
+	memcpy(p->shape, obj->t.shape, sizeof p->shape);
+	g->t = &obj->t;
+	g->most = (int64_t)(left / size);
+	g->place = (int64_t *)((char *)g->a + g->at);
+	g->value = (char *)(g->place + g->most);
+	g->n = 0;
+	if (obj->t.st->hollow && obj->t.st->sparse && obj->t.ndim > 0)
+		sparse_written(obj->t.st, give_range, g);
+	memmove(g->place + g->n, g->value, (size_t)g->n * (size_t)dtype_size(obj->t.dt));
+	p->n = g->n;
+	g->at += ((uint64_t)g->n * size + 63) / 64 * 64;
+	g->at = MIN(g->at, g->o->at + g->o->room);
+	return 0;
+}
+
+/* A result that was made empty, and that programs wrote to, but cannot have written to everywhere. */
+static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct diag *d = ctx;
+	size_t needed = (size_t)tensor_numel(&obj->t) * (size_t)dtype_size(obj->t.dt);
+
+	(void)name;
+	if (!obj->t.st->hollow || sparse_covered(obj->t.st) >= needed || result_overlaps(&obj->t))
+		return 0;
+	diag_set(d, REASON_uninitialised, 0, 0, "the kernels write at most %lld of the result's %lld elements, which are %s",
+		 (long long)(sparse_covered(obj->t.st) / (size_t)dtype_size(obj->t.dt)), (long long)tensor_numel(&obj->t),
+		 SHAPE_TEXT(obj->t.ndim, obj->t.shape));
+	return 1;
+}
+
+int sample_gap(struct host *h, struct val result, struct diag *d)
+{
+	return host_tensors(h, result, find_gap, d);
+}
+
+int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e)
+{
+	struct giver g = { .a = a, .o = &a->order[i], .r = &a->report[i], .at = a->order[i].at };
+	struct buf form = BUF_INIT;
+	int rc = host_result(h, result, &form, give_part, &g) || buf_check(&form, e) ? -1 : 0;
+
+	buf_release(&form);
+	return rc;
+}

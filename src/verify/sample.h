@@ -1,0 +1,31 @@
+/* Some programs of each kernel at the task's own sizes, on the side that runs candidates.
+ *
+ * The candidate is followed there (follow.h) over hollow tensors. Inputs and weights have contents where
+ * they are touched: those of a trial, over and over, where the task was made ready at a few of what it counts (rows.c);
+ * else none, and nothing but where programs go is looked at. What they wrote, and who wrote it knew
+ * what, is reported with its place in the result. */
+#ifndef VERIFY_SAMPLE_H
+#define VERIFY_SAMPLE_H
+
+#include "verify/area.h"
+#include "verify/task.h"
+
+struct sampler {
+	uint64_t seed;                /* of the choice of programs, and of rows */
+	int launches;                 /* whose programs may still be run */
+	int64_t programs;             /* that were run */
+	struct host_path *path;       /* tests that they made are noted here */
+};
+
+void sample_open(struct sampler *s, uint64_t seed, struct host_path *path);
+/* Runs some programs of a launch. 0, 1: one faults and *d says how, -1. */
+int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e);
+/* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
+ * outlive the call of forward. 0, 1, -1. */
+int sample_inputs(const struct sampler *s, struct world *w, int64_t few, const struct trial *tr, struct val inputs, struct val *held, struct err *e);
+/* 1 and *d: the kernels cannot have written all of the result. */
+int sample_gap(struct host *h, struct val result, struct diag *d);
+/* Writes the parts of the result that are known to the i-th report. */
+int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e);
+
+#endif

@@ -1,0 +1,184 @@
+/* Hollow storages that have contents where they are touched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tensor/sparse.h"
+
+/* A hollow matrix, of more bytes than this machine has. */
+static struct tensor hollow(int64_t rows, int64_t cols)
+{
+	struct tensor t;
+	int64_t shape[] = { rows, cols }, stride[] = { cols, 1 };
+
+	assert_int_equal(tensor_new_hollow(&t, DT_F32, 2, shape, stride, NULL), 0);
+	return t;
+}
+
+static float *at(const struct tensor *t, int64_t row, int64_t col)
+{
+	size_t off = (size_t)(row * t->shape[1] + col) * 4;
+
+	assert_int_equal(sparse_touch(t->st, off, off + 4), 0);
+	return (float *)((char *)t->st->data + off);
+}
+
+static void rows_repeat_a_few(void **state)
+{
+	enum { COLS = 1 << 20, FEW = 3 };
+	struct tensor t = hollow(1 << 20, COLS);
+	struct tensor from;
+	float *few;
+
+	(void)state;
+	assert_int_equal(tensor_new(&from, DT_F32, 2, (int64_t[]){ FEW, COLS }, NULL), 0);
+	few = tensor_data(&from);
+	for (int64_t i = 0; i < (int64_t)FEW * COLS; i++)
+		few[i] = (float)(i % 65521);
+	assert_int_equal(sparse_few(&t, &from, FEW, 77), 0);
+	for (int64_t row = 0; row < 1 << 20; row += 104729)
+		for (int64_t col = 0; col < COLS; col += 523487)
+			assert_true(*at(&t, row, col) == few[sparse_index(row, FEW, 77) * COLS + col]);
+	assert_true(sparse_is_known(t.st, 0, 4));
+	tensor_release(&t);
+	tensor_release(&from);
+}
+
+/* Along both dimensions there are fewer, and the smaller one lies the other way round. */
+static void any_axis_repeats(void **state)
+{
+	enum { FEW = 4 };
+	struct tensor t = hollow(1 << 17, 1 << 16), from, turned;
+
+	(void)state;
+	assert_int_equal(tensor_new(&from, DT_F32, 2, (int64_t[]){ FEW, FEW }, NULL), 0);
+	for (int i = 0; i < FEW * FEW; i++)
+		((float *)tensor_data(&from))[i] = (float)i;
+	assert_int_equal(tensor_transpose(&turned, &from, 0, 1, NULL), 0);
+	assert_int_equal(sparse_few(&t, &turned, FEW, 5), 0);
+	for (int64_t row = 1; row < 1 << 17; row += 52361)
+		for (int64_t col = 1; col < 1 << 16; col += 26177)
+			assert_true(*at(&t, row, col) == (float)(sparse_index(col, FEW, 5) * FEW + sparse_index(row, FEW, 5)));
+	tensor_release(&turned);
+	tensor_release(&from);
+	tensor_release(&t);
+}
+
+/* Shapes that do not go together leave the contents unknown. */
+static void other_shapes_say_nothing(void **state)
+{
+	struct tensor t = hollow(1 << 10, 1 << 10), from;
+
+	(void)state;
+	assert_int_equal(tensor_new_zero(&from, DT_F32, 2, (int64_t[]){ 4, 1 << 9 }, NULL), 0);
+	assert_int_equal(sparse_few(&t, &from, 4, 5), 0);
+	at(&t, 0, 0);
+	assert_false(sparse_is_known(t.st, 0, 4));
+	tensor_release(&from);
+	tensor_release(&t);
+}
+
+static void a_number_fills(void **state)
+{
+	struct tensor t = hollow(1 << 16, 1 << 16);
+	float one = 1.5f;
+
+	(void)state;
+	assert_int_equal(sparse_value(t.st, &one, 4), 0);
+	assert_true(*at(&t, 40000, 3) == 1.5f);
+	assert_true(*at(&t, 65535, 65535) == 1.5f);
+	tensor_release(&t);
+}
+
+/* A number copied into a hollow tensor is its contents; anything else copied there is not known. */
+static void copies_are_remembered(void **state)
+{
+	struct tensor t = hollow(1 << 16, 1 << 16), one, view;
+
+	(void)state;
+	assert_int_equal(tensor_new_zero(&one, DT_F64, 0, NULL, NULL), 0);
+	*(double *)tensor_data(&one) = 0.25;
+	assert_int_equal(tensor_copy(&t, &one, NULL), 0);
+	assert_true(*at(&t, 7, 7) == 0.25f);
+	assert_int_equal(tensor_slice(&view, &t, 0, 3, 4, 1, NULL), 0);
+	assert_int_equal(tensor_copy(&view, &one, NULL), 0);
+	at(&t, 7, 7);
+	assert_false(sparse_is_known(t.st, 0x1c001c, 0x1c0020));
+	tensor_release(&view);
+	tensor_release(&one);
+	tensor_release(&t);
+}
+
+struct found {
+	size_t lo[8], hi[8];
+	int n;
+};
+
+static int note(void *ctx, size_t lo, size_t hi)
+{
+	struct found *f = ctx;
+
+	assert_true(f->n < 8);
+	f->lo[f->n] = lo;
+	f->hi[f->n++] = hi;
+	return 0;
+}
+
+static void what_was_written_is_found(void **state)
+{
+	struct tensor t = hollow(1 << 16, 1 << 16);
+	struct found f = { .n = 0 };
+	size_t far = (size_t)1 << 33;
+
+	(void)state;
+	assert_int_equal(sparse_unknown(t.st), 0);
+	assert_int_equal(sparse_touch(t.st, 100, 200), 0);
+	assert_int_equal(sparse_touch(t.st, far, far + 64), 0);
+	assert_false(sparse_is_known(t.st, 100, 104));
+	assert_int_equal(sparse_mark(t.st, 100, 200, 1), 0);
+	assert_int_equal(sparse_mark(t.st, 120, 124, 0), 0);
+	assert_int_equal(sparse_mark(t.st, far, far + 64, 1), 0);
+	assert_true(sparse_is_known(t.st, 100, 120));
+	assert_false(sparse_is_known(t.st, 116, 124));
+	assert_int_equal(sparse_written(t.st, note, &f), 0);
+	assert_int_equal(f.n, 3);
+	assert_int_equal(f.lo[0], 100);
+	assert_int_equal(f.hi[0], 120);
+	assert_int_equal(f.lo[1], 124);
+	assert_int_equal(f.hi[2], far + 64);
+	tensor_release(&t);
+}
+
+/* Memory ends: a program that walks over everything gets no more than so many chunks. */
+static void touching_has_a_limit(void **state)
+{
+	struct tensor t = hollow(1 << 20, 1 << 16);
+	size_t off = 0;
+
+	(void)state;
+	assert_int_equal(sparse_unknown(t.st), 0);
+	while (off < t.st->bytes && !sparse_touch(t.st, off, off + 4))
+		off += (size_t)1 << 20;
+	assert_true(off < t.st->bytes);
+	tensor_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_repeat_a_few),
+		cmocka_unit_test(any_axis_repeats),
+		cmocka_unit_test(other_shapes_say_nothing),
+		cmocka_unit_test(a_number_fills),
+		cmocka_unit_test(copies_are_remembered),
+		cmocka_unit_test(what_was_written_is_found),
+		cmocka_unit_test(touching_has_a_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
