@@ -285,6 +285,8 @@ static int open_judges(struct maker *m)
 	if (judge_args_options(&m->a->judge, &o, &po, m->e))
 		return -1;
 	o.last = STAGE_full;
+	o.skip_general = 1;
+	po.kept = 0;                    /* no task comes a second time */
 	m->judges = judge_pool_open(&o, &po, m->e);
 	return m->judges ? 0 : -1;
 }

@@ -52,6 +52,7 @@ static int open_judge(const struct prepare_args *a, struct judge_pool **pool, st
 		return 0;
 	if (judge_args_options(&a->judge, &o, &po, e))
 		return -1;
+	o.skip_general = 1;
 	*pool = judge_pool_open(&o, &po, e);
 	return *pool ? 0 : -1;
 }

@@ -6,31 +6,9 @@
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
+#include "interp/jitter.h"
 #include "interp/object.h"
 #include "interp/state.h"
-
-/* One step in the last place up or down, by chance; zero, infinities and NaN stay, and no step
- * makes one. `inf` is the exponent's bits, the float's sign is above them. */
-#define JITTER(name, type, inf) \
-static void name(struct rng *r, void *data, size_t n) \
-{ \
-	type *p = data; \
-	uint64_t word = 0; \
-	for (size_t i = 0; i < n; i++) { \
-		if (i % 32 == 0) \
-			word = rng_u64(r); \
-		int draw = (int)(word >> (i % 32 * 2) & 3); \
-		type mag = p[i] & (type)((inf) | (((inf) & -(inf)) - 1)); \
-		type step = draw == 0 ? (type)-1 : draw == 1; \
-		int stays = mag == 0 || mag >= (inf) || (type)(mag + step) == (inf); \
-		p[i] = (type)(p[i] + (stays ? 0 : step)); \
-	} \
-}
-
-JITTER(jitter_f64, uint64_t, UINT64_C(0x7ff) << 52)
-JITTER(jitter_f32, uint32_t, UINT32_C(0xff) << 23)
-JITTER(jitter_f16, uint16_t, UINT16_C(0x1f) << 10)
-JITTER(jitter_bf16, uint16_t, UINT16_C(0xff) << 7)
 
 /* One operation in torch, several in a kernel, and between them a value near one: tanh is
  * 2 sigmoid(2x) - 1, elu exp(x) - 1, softplus log(1 + exp(x)). However small the result, its error
@@ -63,15 +41,13 @@ static void jitter_one(struct rng *r, float *p, size_t n)
 
 static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 {
-	static void (*const by_type[DTYPES])(struct rng *r, void *data, size_t n) = {
-		[DT_F64] = jitter_f64, [DT_F32] = jitter_f32, [DT_F16] = jitter_f16, [DT_BF16] = jitter_bf16 };
 	struct rng r;
 	struct tensor dense;
 	struct err e = ERR_INIT;
 	rng_init(&r, h->torch.noise++, "noise");
-	if (!by_type[t->dt] || tensor_contiguous(&dense, t, &e))
+	if (!dtype_is_float(t->dt) || tensor_contiguous(&dense, t, &e))
 		return;
-	by_type[t->dt](&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
+	SIMD_PICK(jitter_floats)(t->dt, &r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (t->dt == DT_F32 && is_through_one(row))
 		jitter_one(&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (dense.st != t->st)

@@ -225,6 +225,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 		return err_set(e, ERR_USAGE, "say which tasks to learn from: --tasks FILE_OR_FOLDER");
 	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_args_options(a->policy, v->seed, &o->policy, e))
 		return -1;
+	o->judge.skip_general = 1;              /* what it is paid for is enough to know */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;

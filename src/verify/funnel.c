@@ -421,7 +421,7 @@ static int stage_full_general(struct funnel *f)
 {
 	int rc = stage_full(f);
 
-	return rc ? rc : judge_general(f);
+	return rc || (f->o->skip_general && f->o->contract == CONTRACT_TASK) ? rc : judge_general(f);
 }
 
 /* --- timing --------------------------------------------------------------------------------------- */

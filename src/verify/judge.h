@@ -23,6 +23,7 @@ struct judge_options {
 	uint64_t seed;                /* secret part of every draw of inputs and weights */
 	enum reward_form reward;
 	enum contract contract;       /* which input sets decide */
+	int skip_general;             /* those that do not decide are not run */
 	enum precision precision;     /* which products of fp32 may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
 	const char *gpu;              /* of tile/gpu.h: compiled for, checked against, modelled */

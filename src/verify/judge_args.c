@@ -24,6 +24,8 @@ const struct opt judge_args_table[] = {
 	OPT_ENUM(struct judge_args, judge.contract, "contract", "task|general", "task",
 		 "task: right at the task's own sizes, for any seed, other signs, twice the scale and any weights; general: at other shapes, "
 		 "with outliers and in other dtypes as well. Both are reported"),
+	OPT_FLAG(struct judge_args, general, "general", 1, "run the input sets of the general contract where the task's decides, and report them; training and the "
+		 "generator do not, unless they ask for --contract general"),
 	OPT_ENUM(struct judge_args, judge.precision, "precision", "torch|tf32|ieee", "torch",
 		 "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
 	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing", "go no further than this stage"),
@@ -52,6 +54,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	o->memory = (size_t)a->memory_mb << 20;
 	p->memory = o->memory + ((size_t)4 << 30);
 	p->kept = (size_t)a->task_cache_mb << 20;
+	o->skip_general = !a->general;
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
 		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by what tf32 rounds away");

@@ -11,6 +11,7 @@ struct judge_args {
 	const char *without_rule;
 	int64_t memory_mb;
 	int64_t task_cache_mb;
+	int general;
 	int ext[EXTS];
 	int allow_tf32;
 };

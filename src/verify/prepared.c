@@ -31,6 +31,7 @@ void prepared_key(const struct judge_options *o, struct str source, const int64_
 	of.rules_off = 0;
 	of.reward = REWARD_funnel;
 	of.contract = CONTRACT_TASK;
+	of.skip_general = 0;
 	if (size)
 		memcpy(how + 2, size, TASK_SIZES * sizeof *size);
 	verdict_key(&of, source, (struct str){ .p = (const char *)how, .n = sizeof how }, key);

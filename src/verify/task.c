@@ -318,6 +318,8 @@ static int check_own(struct task *t, const struct trial *tr, const struct result
 	for (size_t i = 0; i < COUNT_OF(run); i++) {
 		struct comparison c;
 
+		if (results_match(&tr->expected, run[i].r))
+			continue;
 		results_compare(&tr->expected, run[i].r, &c);
 		if (c.reason != REASON_ok)
 			return note_problem(t, "%s fails on input set '%s': %s", run[i].what, trial_name(tr->kind), c.text);

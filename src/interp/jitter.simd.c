@@ -1,0 +1,43 @@
+/* Noise in the last place: see jitter.h. */
+#include "interp/jitter.h"
+
+/* One draw of the generator is two bits each for so many floats. */
+enum { PER_DRAW = 32 };
+
+/* `inf` is the exponent's bits, the float's sign is above them. */
+#define JITTER(name, type, inf) \
+static void name##_some(uint64_t word, type *p, size_t n) \
+{ \
+	const uint32_t half[2] = { (uint32_t)word, (uint32_t)(word >> 32) }; \
+	for (size_t i = 0; i < n; i++) { \
+		uint32_t draw = half[i / 16] >> (i % 16 * 2) & 3; \
+		type mag = p[i] & (type)((inf) | (((inf) & -(inf)) - 1)); \
+		type step = draw == 0 ? (type)-1 : draw == 1 ? 1 : 0; \
+		int stays = (mag == 0) | (mag >= (inf)) | ((type)(mag + step) == (inf)); \
+		p[i] = (type)(p[i] + (stays ? 0 : step)); \
+	} \
+} \
+static void name(struct rng *r, void *data, size_t n) \
+{ \
+	type *p = data; \
+	for (; n >= PER_DRAW; n -= PER_DRAW, p += PER_DRAW) \
+		name##_some(rng_u64(r), p, PER_DRAW); \
+	if (n) \
+		name##_some(rng_u64(r), p, n); \
+}
+
+JITTER(jitter_f64, uint64_t, UINT64_C(0x7ff) << 52)
+JITTER(jitter_f32, uint32_t, UINT32_C(0xff) << 23)
+JITTER(jitter_f16, uint16_t, UINT16_C(0x1f) << 10)
+JITTER(jitter_bf16, uint16_t, UINT16_C(0xff) << 7)
+
+void SIMD_FN(jitter_floats)(enum dtype dt, struct rng *r, void *data, size_t n)
+{
+	switch (dt) {
+	case DT_F64: jitter_f64(r, data, n); break;
+	case DT_F32: jitter_f32(r, data, n); break;
+	case DT_F16: jitter_f16(r, data, n); break;
+	case DT_BF16: jitter_bf16(r, data, n); break;
+	default: break;
+	}
+}
