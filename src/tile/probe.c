@@ -305,13 +305,16 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 		return -1;
 	b->counter = mval_src(w->m, test, 0);
 	b->start = mval_int(b->counter);
-	end = mval_int(mval_src(w->m, test, 1)) + (test->op == TOP_LE);
+	end = mval_int(mval_src(w->m, test, 1));
+	end += test->op == TOP_LE && end < INT64_MAX;
 	b->body = leave + 1;
 	b->back = end_of(w->plan, pc) - 1;
 	b->after = w->plan->v[leave].jump;
 	if (b->back < b->body || step_of(w, b, tile_src(test, 0), &b->step) || b->step <= 0)
 		return -1;
-	b->turns = end > b->start ? (end - b->start + b->step - 1) / b->step : 0;
+	/* The numbers are a candidate's: their difference may be more than an int64_t holds. */
+	uint64_t apart = end > b->start ? (uint64_t)end - (uint64_t)b->start : 0;
+	b->turns = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
 	return 0;
 }
 
@@ -363,7 +366,7 @@ static int walk_loop(struct walk *w, int pc)
 	/* Triton makes loads ahead in a `for` with a dot, or where it is told to; never in a `while`. */
 	w->piped = (w->plan->v[pc].in->attr[0] && has_op(w->plan, b.body, b.back, TOP_DOT) && w->p->stages > 1) || w->plan->v[pc].in->attr[0] > 2;
 	for (int i = 0; i < n; i++) {
-		mval_set_int(b.counter, b.start + at[i] * b.step);
+		mval_set_int(b.counter, (int64_t)((uint64_t)b.start + (uint64_t)at[i] * (uint64_t)b.step));
 		w->weight = around * weight[i];
 		if (has_op(w->plan, b.body, b.back, TOP_LOAD))
 			*(w->piped ? &w->p->piped_rounds : &w->p->rounds) += w->weight;

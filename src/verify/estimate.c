@@ -5,6 +5,9 @@
 #include "tile/speed.h"
 #include "verify/op_speed.h"
 
+/* Seconds that no kernel takes. */
+static const double longest = 1e6;
+
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32)
 {
 	*s = (struct estimate){ .gpu = g, .tf32 = tf32 };
@@ -53,6 +56,8 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 	if (probe_launch(code, l, s->gpu->capability, &p, e))
 		return -1;
 	seconds = speed_kernel(&p, s->gpu, NULL);
+	/* Loops in loops may have more turns than a number holds. */
+	seconds = seconds < longest ? seconds : longest;
 	if (l->compile_only) {
 		note_try(s, l->fn, seconds);
 		return 0;

@@ -125,7 +125,7 @@ static int follow(struct job *j, const struct py_module *task, const struct py_m
 	struct host_options o = { .lib = j->lib, .memory = (size_t)1 << 42, .fuel = (int64_t)1 << 40, .hollow = 1, .gpu = j->gpu->name, .tune = 1,
 				  .launch = launched, .launch_ctx = j };
 	struct host *h = host_new(&o, e);
-	struct val ns, classes, model, inputs, out;
+	struct val ns = { .kind = V_UNSET }, classes, model, inputs, out;
 	int rc = h ? host_load(h, task, NULL, 0, &ns, e) : -1;
 
 	estimate_begin(&j->plain, j->gpu, 0);
