@@ -34,10 +34,20 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 	return rc;
 }
 
+/* The first process keeps the run; one a machine listens for notices. */
+static int open_keep(const struct go *g, struct keep *k, struct err *e)
+{
+	if (g->dry)
+		return 0;
+	if (par_first(g->par))
+		return keep_open(k, g->keep, g->source.out, e);
+	return par_local_rank(g->par) ? 0 : keep_open_other(k, g->keep, e);
+}
+
 int go_run(const struct go *g, int *done, struct err *e)
 {
 	struct keep k = KEEP_INIT;
-	int rc = !g->dry && par_first(g->par) && keep_open(&k, g->keep, g->source.out, e) ? -1 : 0;
+	int rc = open_keep(g, &k, e);
 
 	*done = 0;
 	/* A budget that was spent before this began stops it here. The others wait until the folder is filled. */

@@ -62,6 +62,15 @@ int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct
 	return -1;
 }
 
+int keep_open_other(struct keep *k, const struct keep_args *a, struct err *e)
+{
+	struct watch_args w = { .spot = a->watch.spot, .poll = a->watch.poll, .metadata = a->mirror.metadata };
+
+	*k = (struct keep)KEEP_INIT;
+	k->watch = watch_start(&w, NULL, e);
+	return k->watch ? 0 : -1;
+}
+
 void keep_close(struct keep *k)
 {
 	struct err e = ERR_INIT;

@@ -18,6 +18,8 @@ struct keep { struct mirror *mirror; struct watch *watch; };
 /* A run folder without a store is first filled from the bucket, if that has the run. Where a bucket is
  * named and cannot be reached for want of credentials, one sentence says so and the run stays local. */
 int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct err *e);
+/* For a process that works on a run which another one keeps: heeds the notice of its own machine. */
+int keep_open_other(struct keep *k, const struct keep_args *a, struct err *e);
 /* Brings the bucket up to date; what goes wrong there is said and does not fail the run. */
 void keep_close(struct keep *k);
 

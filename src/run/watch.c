@@ -26,7 +26,7 @@ static const double record_seconds = 10.0;
 
 struct watch {
 	struct watch_args a;
-	char *path;                   /* of spent.json */
+	char *path;                   /* of spent.json; NULL: others count */
 	struct watch_spent before;    /* by those who worked on the run earlier */
 	int64_t start_ns;
 	pthread_t thread;
@@ -73,6 +73,8 @@ static void record(struct watch *w)
 	struct jw j = { .out = &text };
 	struct err e = ERR_INIT;
 
+	if (!w->path)
+		return;
 	jw_begin(&j, '{');
 	jw_key(&j, "hours"), jw_real(&j, s.hours);
 	jw_key(&j, "money"), jw_real(&j, s.money);
@@ -162,10 +164,21 @@ static void release(struct watch *w)
 	mem_free(w);
 }
 
+/* Where spent.json is, and what it says. */
+static int open_spent(struct watch *w, const char *run, struct err *e)
+{
+	struct buf path = BUF_INIT;
+
+	if (!run)
+		return 0;
+	path_join(&path, run, "spent.json");
+	w->path = buf_take(&path);
+	return w->path ? watch_spent_read(run, &w->before, e) : err_nomem(e);
+}
+
 struct watch *watch_start(const struct watch_args *a, const char *run, struct err *e)
 {
 	struct watch *w = mem_zalloc(sizeof *w);
-	struct buf path = BUF_INIT;
 
 	if (!w) {
 		err_nomem(e);
@@ -174,12 +187,10 @@ struct watch *watch_start(const struct watch_args *a, const char *run, struct er
 	w->a = *a;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
-	path_join(&path, run, "spent.json");
-	w->path = buf_take(&path);
 	w->start_ns = clock_ns();
 	if (a->budget_money > 0 && a->price <= 0)
 		err_set(e, ERR_USAGE, "--budget-money needs --price-per-hour");
-	else if (w->path && !watch_spent_read(run, &w->before, e) && (!strcmp(a->spot, "off") || (w->imds = imds_open(a->metadata, e)))) {
+	else if (!open_spent(w, run, e) && (!strcmp(a->spot, "off") || (w->imds = imds_open(a->metadata, e)))) {
 		check_budget(w);
 		if (!pthread_create(&w->thread, NULL, keep_watching, w))
 			return w;

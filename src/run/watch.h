@@ -17,6 +17,7 @@ struct watch_args {
 extern const struct opt watch_args_table[];
 
 struct watch;
+/* `run` NULL: notices alone, nothing is counted. */
 struct watch *watch_start(const struct watch_args *a, const char *run, struct err *e);
 void watch_finish(struct watch *w);           /* NULL is fine */
 

@@ -1,5 +1,9 @@
 """What tests of several ranks share: starting them, a small run, and what must be the same of two runs."""
-import hashlib, json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time, traceback
+import hashlib, importlib.util, json, os, shutil, sqlite3, subprocess, sys, tempfile, traceback
+
+spec = importlib.util.spec_from_file_location('net_common', os.path.join(os.path.dirname(os.path.abspath(__file__)), '../net/_common.py'))
+net = importlib.util.module_from_spec(spec)     # the servers of the network tests
+spec.loader.exec_module(net)
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
 PROGRAM = os.environ.get('TRITONRL', os.path.join(ROOT, 'tritonrl'))

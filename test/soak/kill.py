@@ -5,21 +5,13 @@ were made. Rounds take turns: alone; with a bucket; the same on two ranks, where
 In rounds with a bucket the folder is lost now and then, too. Held each time: a restart works; no
 checkpoint that was there before a kill is missing after it; the end has the bits of a run that was left
 alone; no process is left behind."""
-import json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+import importlib.util, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '../net'), os.path.join(HERE, '../par')]
-import importlib.util
-
-
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, path))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-net, par = load('net_common', '../net/_common.py'), load('par_common', '../par/_common.py')
+spec = importlib.util.spec_from_file_location('par_common', os.path.join(HERE, '../par/_common.py'))
+par = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(par)
+net = par.net
 RNG = random.Random(int(os.environ.get('SOAK_SEED', '1')))
 
 
@@ -71,8 +63,7 @@ class Round:
         """All of them are gone soon. Ranks whose launcher died end by themselves."""
         limit = time.time() + 60
         while any(alive(pid) for pid in pids):
-            if p.poll() is None:
-                pass
+            p.poll()
             assert time.time() < limit, 'processes are left behind'
             time.sleep(0.01)
 
