@@ -282,6 +282,7 @@ static void record(const struct mirror *m, const struct mirror_status *s)
 	struct jw w = { .out = &line };
 
 	jw_begin(&w, '{');
+	jw_key(&w, "step"), jw_int(&w, s->tries);
 	jw_key(&w, "stage"), jw_cstr(&w, "sync");
 	jw_key(&w, "states"), jw_int(&w, s->states);
 	jw_key(&w, "failures"), jw_int(&w, s->failures);
@@ -302,6 +303,7 @@ static void note(struct mirror *m, int rc, const struct depot_pushed *p, const s
 
 	pthread_mutex_lock(&m->lock);
 	m->last = *e;
+	m->st.tries++;
 	m->st.states += !rc;
 	m->st.failures = rc ? m->st.failures + 1 : 0;
 	m->st.bytes_sent += p->bytes_sent;

@@ -37,6 +37,7 @@ struct mirror *mirror_start(const struct mirror_args *a, const char *run, struct
 int mirror_finish(struct mirror *m, struct err *e);
 
 struct mirror_status {
+	int64_t tries;                /* to bring a state there */
 	int64_t states;               /* that got there */
 	int64_t failures;             /* since the last one that did */
 	double age;                   /* seconds since then; -1: none yet */

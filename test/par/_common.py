@@ -1,5 +1,5 @@
 """What tests of several ranks share: starting them, a small run, and what must be the same of two runs."""
-import hashlib, importlib.util, json, os, shutil, sqlite3, subprocess, sys, tempfile, traceback
+import hashlib, importlib.util, json, os, re, shutil, sqlite3, subprocess, sys, tempfile, traceback
 
 spec = importlib.util.spec_from_file_location('net_common', os.path.join(os.path.dirname(os.path.abspath(__file__)), '../net/_common.py'))
 net = importlib.util.module_from_spec(spec)     # the servers of the network tests
@@ -10,6 +10,11 @@ PROGRAM = os.environ.get('TRITONRL', os.path.join(ROOT, 'tritonrl'))
 # As root and with more ranks than cores; copying between processes may be forbidden in a container.
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_rmaps_base_oversubscribe='1',
            OMPI_MCA_btl_vader_single_copy_mechanism='none', OMPI_MCA_hwloc_base_binding_policy='none')
+
+# Values of a step that depend on the machine's speed.
+CLOCK = {'seconds', *re.findall(r'GAUGE\((\w+), 1\)', open(ROOT + '/src/rl/gauge.def').read())}
+# The same in the report's page, and what the mirror said of itself.
+TIMES = re.compile((r',?"(%s)":[-+.e\d]+|,?\{"step":\d+,"stage":"sync"[^}]*\}' % '|'.join(sorted(CLOCK))).encode())
 
 CONFIG = """model: {root}/models/base
 prompt_style: compact
@@ -71,7 +76,8 @@ def digest(run_folder):
             path = os.path.join(base, name)
             if name not in ('run.db', 'run.db-wal', 'run.db-shm', 'metrics.jsonl', 'lock', 'spent.json') and '/logs' not in path:
                 with open(path, 'rb') as f:
-                    out.append(os.path.relpath(path, run_folder) + ' ' + hashlib.sha256(f.read()).hexdigest())
+                    data = TIMES.sub(b'', f.read()) if name == 'report.html' else f.read()
+                out.append(os.path.relpath(path, run_folder) + ' ' + hashlib.sha256(data).hexdigest())
     db = sqlite3.connect(run_folder + '/run.db')
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
         if table != 'cache':
@@ -80,8 +86,7 @@ def digest(run_folder):
         row = json.loads(line)
         if row['stage'] == 'sync':
             continue
-        del row['seconds']
-        out.append(f'metrics {row}')
+        out.append(f'metrics { {k: v for k, v in row.items() if k not in CLOCK} }')
     return out
 
 

@@ -88,9 +88,10 @@ class Round:
 
 
 def alive(pid):
+    """A process whose first thread is done may have others that are not."""
     try:
         with open(f'/proc/{pid}/stat') as f:
-            return f.read().rsplit(')', 1)[1].split()[0] != 'Z'
+            return f.read().rsplit(')', 1)[1].split()[0] != 'Z' or len(os.listdir(f'/proc/{pid}/task')) > 1
     except OSError:
         return False
 
