@@ -345,9 +345,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sectors), cmocka_unit_test(test_order), cmocka_unit_test(test_loops), cmocka_unit_test(test_triangle),
-		cmocka_unit_test(test_endless), cmocka_unit_test(test_reuse), cmocka_unit_test(test_dots), cmocka_unit_test(test_converts), cmocka_unit_test(test_waves),
-		cmocka_unit_test(test_memory), cmocka_unit_test(test_tuning), cmocka_unit_test(test_operators), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_endless), cmocka_unit_test(test_reuse), cmocka_unit_test(test_dots), cmocka_unit_test(test_converts),
+		cmocka_unit_test(test_waves), cmocka_unit_test(test_memory), cmocka_unit_test(test_tuning), cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
