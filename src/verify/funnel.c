@@ -601,7 +601,7 @@ static void note_line(struct verdict *v, struct str source)
 int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
 {
 	struct funnel *f;
-	int tries[LOST_KILLED + 1] = { 0 }, rc;
+	int tries[LOST_KILLED + 1] = { 0 }, ours = 0, rc;
 
 	if (t->problem.reason != REASON_ok)
 		return err_set(e, ERR_STATE, "the task cannot be judged: %s", t->problem.text);
@@ -610,9 +610,13 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 		return err_nomem(e);
 	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
 	rc = f->lane ? 0 : -1;
-	do
-		rc = rc ? rc : judge_once(f, source);
-	while (!rc && try_again(f->lost, tries));
+	for (int again = !rc; again;) {
+		rc = judge_once(f, source);
+		/* What we failed at may have been the machine's fault: once more. */
+		again = rc ? !ours++ : try_again(f->lost, tries);
+		if (rc && again)
+			err_clear(e);
+	}
 	note_line(v, source);
 	mem_free(f);
 	return rc;

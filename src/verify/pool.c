@@ -523,7 +523,7 @@ int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct e
 			return 0;
 		if (pump(p, 50, e))
 			return -1;
-		if (p->woken) {
+		if (p->woken || (p->p.stopped && p->p.stopped())) {
 			p->woken = 0;
 			return 0;
 		}

@@ -23,6 +23,8 @@ struct judge_pool_options {
 	 * The bytes are a worker's word, not checked. NULL: nothing is dumped. */
 	int (*dump)(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e);
 	void *dump_ctx;
+	/* A wait in judge_pool_next ends with 0 once this says so. NULL: never. */
+	int (*stopped)(void);
 	/* An eventfd that ends a wait in judge_pool_next, which then returns 0; it is emptied. 0: none. */
 	int wake_fd;
 };
@@ -45,7 +47,7 @@ int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct
 /* Jobs submitted and not yet returned. */
 size_t judge_pool_pending(const struct judge_pool *p);
 /* The next finished job, in order of completion: 1 and *out; 0 if none is finished and !wait,
- * none is pending, or the wait was ended by wake_fd; -1 on an error of the pool itself. */
+ * none is pending, or the wait was ended by wake_fd or `stopped`; -1 on an error of the pool itself. */
 int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e);
 
 /* How many workers died or were stopped, for reports. */

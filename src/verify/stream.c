@@ -202,12 +202,17 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 
 /* --- in ------------------------------------------------------------------------------------------------ */
 
+static int interrupted(const struct stream *s, struct err *e)
+{
+	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates", (unsigned long long)(s->skipped + (int64_t)s->printed));
+}
+
 static struct stream_item *new_item(struct stream *s, struct str id, const char *path, struct err *e)
 {
 	struct stream_item *it;
 
 	while (s->added - s->printed >= STREAM_WINDOW)
-		if (collect(s, 1, e) < 0)
+		if (collect(s, 1, e) < 0 || (stop_requested() && interrupted(s, e)))
 			return NULL;
 	it = item_at(s, s->added);
 	it->id = mem_strndup(id.p, id.n);
@@ -296,7 +301,7 @@ int stream_finish(struct stream *s, struct err *e)
 		if (collect(s, 1, e) < 0)
 			return -1;
 	if (stop_requested())
-		return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates", (unsigned long long)(s->skipped + (int64_t)s->printed));
+		return interrupted(s, e);
 	return crew_dismiss(&s->crew, e);
 }
 
@@ -318,6 +323,7 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 		s->o.pool.dump = write_dump;
 		s->o.pool.dump_ctx = s;
 	}
+	s->o.pool.stopped = stop_requested;
 	s->ring = mem_array(STREAM_WINDOW, sizeof *s->ring);
 	s->pool = s->ring ? judge_pool_open(&s->o.judge, &s->o.pool, e) : (err_nomem(e), NULL);
 	if (!s->pool || crew_init(&s->crew, s->pool, o->par, e))
