@@ -18,7 +18,6 @@
 	F(Isend, (const void *p, int n, void *type, int to, int tag, void *comm, void **request)) \
 	F(Irecv, (void *p, int n, void *type, int from, int tag, void *comm, void **request)) \
 	F(Test, (void **request, int *done, void *status)) \
-	F(Cancel, (void **request)) \
 	F(Iprobe, (int from, int tag, void *comm, int *found, void *status)) \
 	F(Finalize, (void))
 

@@ -134,30 +134,14 @@ static int test_all(struct par *p, void **request, size_t n)
 	return all;
 }
 
-/* The memory of an exchange that is given up goes back to its owner: the library must not write to it
- * any more. */
-static void give_up(struct par *p, void **request, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		int done = 0;
-
-		if (!p->mpi.Test(&request[i], &done, p->mpi.no_status) && !done)
-			p->mpi.Cancel(&request[i]);
-	}
-	for (int looks = 0; looks < SPINS && !test_all(p, request, n);)
-		nap(&looks);
-}
-
 /* Requests that are done are null, and null requests are done: asking again costs nothing. */
 static int wait_all(struct par *p, void **request, size_t n, struct err *e)
 {
 	int looks = 0, rc;
 
 	while ((rc = test_all(p, request, n)) == 0) {
-		if (par_stopping(p)) {
-			give_up(p, request, n);
+		if (par_stopping(p))
 			return leave(p, e);
-		}
 		nap(&looks);
 	}
 	return rc < 0 ? leave(p, e) : 0;
@@ -168,39 +152,64 @@ static size_t pieces_of(size_t n)
 	return (n + piece_most - 1) / piece_most;
 }
 
-static int start(struct par *p, const struct par_move *m, void **request)
+/* `room` is where the library reads and writes for this move. */
+static int start(struct par *p, const struct par_move *m, char *room, void **request)
 {
 	int rc = 0;
 
+	if (m->send)
+		memcpy(room, m->p, m->n);
 	for (size_t at = 0; at < m->n && !rc; at += piece_most, request++) {
-		char *data = (char *)m->p + at;
 		int n = (int)MIN(m->n - at, piece_most);
 
-		rc = m->send ? p->mpi.Isend(data, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request)
-			     : p->mpi.Irecv(data, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request);
+		rc = m->send ? p->mpi.Isend(room + at, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request)
+			     : p->mpi.Irecv(room + at, n, p->mpi.byte, m->rank, TAG_DATA, p->mpi.world, request);
 	}
 	return rc;
 }
 
+static int move_all(struct par *p, const struct par_move *v, size_t n, char *room, void **request, struct err *e)
+{
+	size_t pieces = 0, at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (start(p, &v[i], room + at, request + pieces))
+			return leave(p, e);
+		pieces += pieces_of(v[i].n);
+		at += v[i].n;
+	}
+	if (wait_all(p, request, pieces, e))
+		return -1;
+	for (size_t i = 0, from = 0; i < n; from += v[i++].n)
+		if (!v[i].send)
+			memcpy(v[i].p, room + from, v[i].n);
+	return 0;
+}
+
+/* The library sees copies only: an exchange that is given up leaves them to it for good, and the caller's
+ * memory is its own again. */
 int par_exchange(struct par *p, const struct par_move *v, size_t n, struct err *e)
 {
-	size_t total = 0, at = 0;
+	size_t pieces = 0, bytes = 0;
 	void **request;
-	int rc = 0;
+	char *room;
+	int rc;
 
 	if (!p)
 		return 0;
-	if (p->left)
-		return err_set(e, ERR_INTERRUPTED, "interrupted");
-	for (size_t i = 0; i < n; i++)
-		total += pieces_of(v[i].n);
-	request = mem_array(total + 1, sizeof *request);
-	if (!request)
-		return err_nomem(e);
-	for (size_t i = 0; i < n && !rc; at += pieces_of(v[i++].n))
-		rc = start(p, &v[i], request + at);
-	rc = rc ? leave(p, e) : wait_all(p, request, at, e);
-	mem_free(request);
+	if (p->left || par_stopping(p))
+		return leave(p, e);
+	for (size_t i = 0; i < n; i++) {
+		pieces += pieces_of(v[i].n);
+		bytes += v[i].n;
+	}
+	request = mem_array(pieces + 1, sizeof *request);
+	room = mem_alloc(bytes + 1);
+	rc = request && room ? move_all(p, v, n, room, request, e) : err_nomem(e);
+	if (!p->left) {
+		mem_free(request);
+		mem_free(room);
+	}
 	return rc;
 }
 
@@ -383,25 +392,42 @@ int par_post(struct par *p, int to, struct str data, struct err *e)
 	return 0;
 }
 
+/* `n` bytes into `out`, through memory that is the library's until they are there. */
+static int receive(struct par *p, int from, size_t n, struct buf *out, struct err *e)
+{
+	char *room = mem_alloc(n + 1);
+	void **request = mem_array(1, sizeof *request);
+	int rc = room && request ? 0 : err_nomem(e);
+
+	if (!rc)
+		rc = p->mpi.Irecv(room, (int)n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, request) ? leave(p, e) : wait_all(p, request, 1, e);
+	if (!rc)
+		buf_add(out, room, n);
+	if (!p->left) {
+		mem_free(room);
+		mem_free(request);
+	}
+	return rc || buf_check(out, e) ? -1 : 0;
+}
+
 int par_take(struct par *p, int from, struct buf *out, struct err *e)
 {
-	void *request;
+	struct buf head = BUF_INIT;
 	int64_t n = 0;
-	int found = 0;
+	int found = 0, rc;
 
 	if (p->mpi.Iprobe(from, TAG_MAIL, p->mpi.world, &found, p->mpi.no_status))
 		return leave(p, e);
 	if (!found)
 		return 0;
-	if (p->mpi.Irecv(&n, sizeof n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, &request) || wait_all(p, &request, 1, e))
-		return leave(p, e);
+	rc = receive(p, from, sizeof n, &head, e);
+	if (!rc)
+		memcpy(&n, head.p, sizeof n);
 	buf_clear(out);
-	if (n < 0 || n > INT_MAX || buf_reserve(out, (size_t)n + 1))
-		return err_nomem(e);
-	if (p->mpi.Irecv(out->p, (int)n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, &request) || wait_all(p, &request, 1, e))
-		return leave(p, e);
-	out->n = (size_t)n;
-	return 1;
+	if (!rc)
+		rc = n < 0 || n > INT_MAX ? err_nomem(e) : receive(p, from, (size_t)n, out, e);
+	buf_release(&head);
+	return rc ? -1 : 1;
 }
 
 /* A rank that died never comes to the end of MPI: who has saved what there is does not wait for it

@@ -14,7 +14,8 @@ ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIR
 # Values of a step that depend on the machine's speed.
 CLOCK = {'seconds', *re.findall(r'GAUGE\((\w+), 1\)', open(ROOT + '/src/rl/gauge.def').read())}
 # The same in the report's page, and what the mirror said of itself.
-TIMES = re.compile((r',?"(%s)":[-+.e\d]+|,?\{"step":\d+,"stage":"sync"[^}]*\}' % '|'.join(sorted(CLOCK))).encode())
+SYNC = r'\{"step":\d+,"stage":"sync"[^}]*\}'
+TIMES = re.compile((r',?"(%s)":[-+.e\d]+|,%s|%s,?' % ('|'.join(sorted(CLOCK)), SYNC, SYNC)).encode())
 
 CONFIG = """model: {root}/models/base
 prompt_style: compact
