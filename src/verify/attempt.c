@@ -107,6 +107,7 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	note_input(f, tr, &c);
 	if (c.reason == REASON_ok)
 		return 0;
+	f->unexplained = !comparison_is_tf32(&tr->expected, &c);
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c.text);
 	f->v->n_elements = c.n_shown;

@@ -520,6 +520,17 @@ int choice_find(struct funnel *f, struct choice *out)
 	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, rc ? c->first : size, out);
 }
 
+int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out)
+{
+	int64_t size[TASK_SIZES];
+
+	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || c->size[i] == f->t->size[i].own)
+		return 1;
+	memcpy(size, c->size, sizeof size);
+	size[i] = f->t->size[i].own;
+	return work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
+}
+
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
 {
 	int64_t size[TASK_SIZES];

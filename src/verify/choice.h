@@ -17,6 +17,8 @@ struct choice {
  * the verdict says why; -1. */
 int choice_find(struct funnel *f, struct choice *out);
 /* A larger one, for a candidate that fails at *c: 0, 1: there is none, -1. */
+/* Sizes of a candidate with the i-th of the task as it is: 0 and *out; 1: it is so already, or too much work; -1. */
+int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out);
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
 /* The task at its own sizes, but for those that only count (task_open_few); NULL: there are none, or it is
  * too large even so. 0, -1. */

@@ -479,6 +479,13 @@ static int compare_make(struct comparison *c, const struct results *expected, co
 	return 0;
 }
 
+int comparison_is_tf32(const struct results *expected, const struct comparison *c)
+{
+	const struct result *e = &expected->r[c->result];
+
+	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms);
+}
+
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c)
 {
 	*c = (struct comparison){ .reason = REASON_ok };

@@ -97,6 +97,8 @@ struct comparison {
 
 /* Is this element out of tolerance? Same shapes. */
 int result_is_wrong(const struct result *expected, const struct result *got, int64_t k);
+/* Is the worst error one that products in tf32 make, where they may not be so? */
+int comparison_is_tf32(const struct results *expected, const struct comparison *c);
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c);
 /* Would it find them equal? No more is found out than that. */
 int results_match(const struct results *expected, const struct results *got);

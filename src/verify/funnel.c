@@ -533,28 +533,54 @@ static int judge_at(struct funnel *f, const struct choice *c)
 	return rc ? rc : run_stages(f);
 }
 
-/* What fails at smaller sizes fails only if it does at larger ones, too: a kernel may be made for sizes
- * that are multiples of its blocks. */
-static int judge_larger(struct funnel *f, const struct choice *c)
+/* Judges at other sizes what failed at the first ones. */
+static int judge_again(struct funnel *f, const struct choice *c)
 {
 	struct verdict before = *f->v;
-	struct choice larger;
 	int rc;
 
-	f->t = f->base;
-	rc = choice_larger(f, c, &larger);
-	if (rc)
-		return rc < 0 ? -1 : 1;
 	f->v->diag = (struct diag){ .reason = REASON_ok };
 	f->v->n_inputs = f->v->n_elements = 0;
 	f->v->explain[0] = 0;
 	f->t = NULL;
-	rc = judge_at(f, &larger);
+	rc = judge_at(f, c);
 	for (int s = STAGE_tiny; s <= STAGE_full; s++)
 		f->v->stages[s].ms += before.stages[s].ms;
 	/* That it is too much there says nothing: what was found before stands. */
 	if (rc > 0 && !strcmp(reason_class(f->v->diag.reason), "limit"))
 		*f->v = before;
+	return rc;
+}
+
+/* What fails at smaller sizes fails only if it does at larger ones, too: a kernel may be made for sizes
+ * that are multiples of its blocks. */
+static int judge_larger(struct funnel *f, const struct choice *c)
+{
+	struct choice larger;
+	int rc;
+
+	f->t = f->base;
+	rc = choice_larger(f, c, &larger);
+	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &larger);
+}
+
+/* An approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
+ * activation is flat) and for no others: each size in turn is as the task has it. */
+static int judge_values(struct funnel *f, const struct choice *c)
+{
+	int rc = 1;
+
+	for (size_t i = 0; i < f->base->n_all && rc > 0 && f->v->diag.reason == REASON_precision && f->unexplained; i++) {
+		struct choice wide;
+		int none;
+
+		f->t = f->base;
+		none = choice_own_size(f, c, i, &wide);
+		if (none < 0)
+			return -1;
+		if (!none && wide.t != f->base)
+			rc = judge_again(f, &wide);
+	}
 	return rc;
 }
 
@@ -574,6 +600,8 @@ static int judge_once(struct funnel *f, struct str source)
 		rc = judge_at(f, &c);
 		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
 			rc = judge_larger(f, &c);
+		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
+			rc = judge_values(f, &c);
 		if (!rc && f->o->last >= STAGE_full)
 			rc = own_judge(f);
 		if (!rc && f->o->last >= STAGE_full)

@@ -18,6 +18,7 @@ struct funnel {
 	struct orders orders;               /* of the batch that was asked for last */
 	struct run_report report;           /* the one that was taken last */
 	enum lost lost;                     /* the runner was, in the end */
+	int unexplained;                    /* the last comparison found an error that products in tf32 do not make */
 	double own_seconds;                 /* of the candidate on a GPU at the task's own sizes, estimated; 0: not known */
 	struct err *e;
 };
