@@ -270,9 +270,9 @@ static int b_abs(struct bind *b)
 static int round_to_tens(struct bind *b, double x, int64_t digits)
 {
 	enum { EXACT_POWER = 22 };
-	double p = pow(10, (double)-digits), rest = fmod(x, p), low = x - rest;
 	if (digits < -EXACT_POWER)
 		return bind_unsupported(b, "round() of a float to such tens");
+	double p = pow(10, (double)-digits), rest = fmod(x, p), low = x - rest;
 	int up = fabs(rest) * 2 > p || (fabs(rest) * 2 == p && fmod(low / p, 2) != 0);
 	b->out = val_float(up ? low + copysign(p, x) : low);
 	return 0;
@@ -280,7 +280,7 @@ static int round_to_tens(struct bind *b, double x, int64_t digits)
 
 static int b_round(struct bind *b)
 {
-	enum { DBL_MAX_DIGITS = 323 };           /* beyond, no double has any */
+	enum { DBL_MAX_DIGITS = 323, TENS_MOST = 4300 };      /* beyond the first, no double has any */
 	struct val v = b->a[0];
 	int64_t digits = 0;
 	if (bind_given(b, 1) && bind_int(b, 1, &digits))
@@ -295,6 +295,8 @@ static int b_round(struct bind *b)
 		struct val p, q;
 		if (digits >= 0)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
+		if (digits < -TENS_MOST)
+			return bind_unsupported(b, "round() of an integer to such tens");
 		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) || pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;
 		struct val low, twice;

@@ -112,6 +112,8 @@ struct py_module {
  * the text as CPython words it where practical; nothing to release then. Depth is limited;
  * memory is limited by `limit` bytes (0: none). */
 int py_parse(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e);
+/* The same without what CPython's compiler checks once it has the tree. */
+int py_parse_tree(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e);
 void py_release(struct py_module *m);
 
 /* The source line `line` (from 1), without its newline, for carets. */

@@ -266,7 +266,8 @@ static void parse_file(struct parser *p, struct str source)
 	root->u.Module.body = py_list_end(p, 0);
 	p->m->root = root;
 	check_depth(p);
-	py_check(p);
+	if (!p->tree_only)
+		py_check(p);
 }
 
 /* The one place errors and the end of memory come back to. */
@@ -283,7 +284,7 @@ static int run(struct parser *p, struct str source)
 	return 0;
 }
 
-int py_parse(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e)
+static int parse(struct py_module *m, struct str source, const char *path, size_t limit, int tree_only, struct err *e)
 {
 	struct parser *p = mem_zalloc(sizeof *p);
 	int rc;
@@ -293,6 +294,7 @@ int py_parse(struct py_module *m, struct str source, const char *path, size_t li
 		return err_nomem(e);
 	p->m = m;
 	p->arena = &m->arena;
+	p->tree_only = tree_only;
 	rc = run(p, source);
 	if (rc) {
 		if (e && e->code == ERR_NONE)
@@ -304,6 +306,16 @@ int py_parse(struct py_module *m, struct str source, const char *path, size_t li
 	vec_free(&p->parts);
 	mem_free(p);
 	return rc;
+}
+
+int py_parse(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e)
+{
+	return parse(m, source, path, limit, 0, e);
+}
+
+int py_parse_tree(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e)
+{
+	return parse(m, source, path, limit, 1, e);
 }
 
 void py_release(struct py_module *m)

@@ -81,6 +81,7 @@ struct parser {
 	struct py_module *m;
 	struct arena *arena;
 	struct err err;
+	int tree_only;           /* py_parse_tree */
 	jmp_buf trap;            /* out of py_parse */
 	jmp_buf *now;            /* where a lexical error goes: trap, but while lexing the rest */
 	int rest_line;           /* line of the error after which the rest is lexed; 0: none yet */

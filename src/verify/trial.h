@@ -157,7 +157,7 @@ struct launcher {
 	const struct tile_gpu *gpu;  /* that every launch must fit on */
 	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
 	int may_keep;                  /* but this candidate may: its reference does */
-	int may_vary;                  /* kernels may compute with addresses */
+	int may_vary, may_exceed;      /* kernels may compute with addresses; they need not fit the GPU (both for tests) */
 	struct tile_run_options run;
 	int watch;                     /* run in checked mode what reads memory that it writes */
 	int idle;                      /* compile, but do not run */

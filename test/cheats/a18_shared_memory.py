@@ -2,6 +2,7 @@
 # task: linear
 # track: strict
 # expect: compile out_of_resources
+# rule: back_end
 import torch
 import torch.nn as nn
 import triton

@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: compile block_pointer
+# rule: back_end
 import torch
 import torch.nn as nn
 import triton

@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: ast syntax_error
+# rule: compiled
 # names: keyword argument repeated
 import torch
 import torch.nn as nn
