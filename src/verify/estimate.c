@@ -8,9 +8,9 @@
 /* Seconds that no kernel takes. */
 static const double longest = 1e6;
 
-void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32)
+void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes)
 {
-	*s = (struct estimate){ .gpu = g, .tf32 = tf32 };
+	*s = (struct estimate){ .gpu = g, .tf32 = tf32, .tunes = tunes };
 }
 
 void estimate_call(void *estimate, const struct host_op_call *c)
@@ -41,7 +41,7 @@ static void note_try(struct estimate *s, const struct tile_fn *fn, double second
 	}
 	if (t) {
 		t->best = MIN(t->best, seconds);
-		t->timing = 1;
+		t->timing = s->tunes;
 	}
 }
 

@@ -20,12 +20,13 @@ struct estimate_tuned {
 struct estimate {
 	const struct tile_gpu *gpu;
 	unsigned tf32;              /* enum num_products that count as tf32, whatever the program says */
+	int tunes;                  /* an autotuner runs what it chose once more (host_options.tune) */
 	double busy, host;          /* seconds of the GPU, of Python */
 	struct estimate_tuned tuned[ESTIMATE_TUNED];
 	int n_tuned;
 };
 
-void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32);
+void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
 /* A call of an operator: for host_set_called, with the estimate as its context. */
 void estimate_call(void *estimate, const struct host_op_call *c);
 /* A launch, or one that is only compiled because an autotuner tries it. 0 or -1: *e. */

@@ -64,7 +64,7 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 	host_ops_clear(h);
 	host_follow(h, &f->out->path);
 	launch->path = &f->out->path;
-	estimate_begin(&estimate, launch->gpu, timed_in_tf32(f->w->judge, f->o));
+	estimate_begin(&estimate, launch->gpu, timed_in_tf32(f->w->judge, f->o), launch->tune);
 	launch->estimate = f->o->estimate && launch->gpu ? &estimate : NULL;
 	host_set_called(h, launch->estimate ? estimate_call : NULL, &estimate);
 	rc = host_forward(h, f->w->model, inputs, result, e);

@@ -235,7 +235,7 @@ static int time_reference(struct task *t, const struct trial *tr, struct results
 	struct estimate estimate;
 	int rc;
 
-	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0);
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
 	host_set_called(t->own.h, estimate.gpu ? estimate_call : NULL, &estimate);
 	rc = task_run_reference(t, tr, RUN_OWN, out, e);
 	host_set_called(t->own.h, NULL, NULL);

@@ -128,8 +128,8 @@ static int follow(struct job *j, const struct py_module *task, const struct py_m
 	struct val ns = { .kind = V_UNSET }, classes, model, inputs, out;
 	int rc = h ? host_load(h, task, NULL, 0, &ns, e) : -1;
 
-	estimate_begin(&j->plain, j->gpu, 0);
-	estimate_begin(&j->tf32, j->gpu, NUM_TF32_MATMUL);
+	estimate_begin(&j->plain, j->gpu, 0, 1);
+	estimate_begin(&j->tf32, j->gpu, NUM_TF32_MATMUL, 1);
 	classes = ns;
 	if (!rc && source != task)
 		rc = host_load(h, source, NULL, 0, &classes, e);

@@ -51,10 +51,10 @@ static const char head[] =
 	"import torch\nimport triton\nimport triton.language as tl\nimport torch.nn.functional as F\n"
 	"def cuda(*s): return torch.empty(s, device='cuda')\n";
 
-static struct watched follow(const char *text, unsigned tf32)
+static struct watched follow_tuned(const char *text, unsigned tf32, int tune)
 {
 	struct watched w = { .engine = NULL };
-	struct host_options o = { .memory = (size_t)1 << 42, .hollow = 1, .tune = 1, .gpu = "H200", .launch = launched, .launch_ctx = &w, .called = called,
+	struct host_options o = { .memory = (size_t)1 << 42, .hollow = 1, .tune = tune, .gpu = "H200", .launch = launched, .launch_ctx = &w, .called = called,
 				  .called_ctx = &w };
 	struct buf source = BUF_INIT;
 	struct py_module m;
@@ -67,7 +67,7 @@ static struct watched follow(const char *text, unsigned tf32)
 	assert_int_equal(py_parse(&m, buf_str(&source), "test", 0, &e), 0);
 	w.engine = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 	assert_non_null(w.engine);
-	estimate_begin(&w.estimate, tile_gpu_find(STR("H200")), tf32);
+	estimate_begin(&w.estimate, tile_gpu_find(STR("H200")), tf32, tune);
 	h = host_new(&o, &e);
 	assert_non_null(h);
 	rc = host_load(h, &m, NULL, 0, &ns, &e);
@@ -78,6 +78,11 @@ static struct watched follow(const char *text, unsigned tf32)
 	py_release(&m);
 	buf_release(&source);
 	return w;
+}
+
+static struct watched follow(const char *text, unsigned tf32)
+{
+	return follow_tuned(text, tf32, 1);
 }
 
 static struct probe probe_of(const char *text)
@@ -280,6 +285,8 @@ static void test_tuning(void **state)
 
 	(void)state;
 	near(follow(tuned, 0).estimate.busy, follow(plain, 0).estimate.busy);
+	/* Where nothing is tuned, the first that fits is run, and no more than that. */
+	assert_true(follow_tuned(tuned, 0, 0).estimate.busy > 2 * follow(plain, 0).estimate.busy);
 }
 
 /* --- operators ------------------------------------------------------------------------------------------------------- */
