@@ -123,33 +123,6 @@ static int among(const uint64_t *v, int n, uint64_t x)
 	return 0;
 }
 
-static void look_at(struct probe_cache *c, const int64_t *addr, const unsigned char *on, const struct mval *ptr, const struct order *o,
-		    int64_t from, int64_t count, struct request *r)
-{
-	uint64_t sector[REQUEST_MOST], line[REQUEST_MOST], before = UINT64_MAX;
-
-	*r = (struct request){ .lanes = 0 };
-	for (int64_t i = from; i < from + count; i++) {
-		int64_t lane = lane_at(ptr, o, i);
-		uint64_t s = (uint64_t)addr[lane] / SECTOR;
-
-		if (on && !on[lane])
-			continue;
-		if (!r->lanes++)
-			r->first = (uint64_t)addr[lane];
-		if (s == before || among(sector, r->sectors, s))
-			continue;
-		before = s;
-		sector[r->sectors++] = s;
-		if (!among(line, r->lines, s / (LINE / SECTOR)))
-			line[r->lines++] = s / (LINE / SECTOR);
-		r->missed += is_missed(c, s);
-		r->unique += is_new(c, s);
-	}
-}
-
-/* --- an access ------------------------------------------------------------------------------------------- */
-
 static int param_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
 {
 	if (ptr->prov >= 0)
@@ -162,6 +135,49 @@ static int param_of(const struct machine *m, const struct mval *ptr, uint64_t ad
 	}
 	return -1;
 }
+
+/* What to add to an address so that the same kernel has the same sectors in every process: where memory happens
+ * to lie must not decide which of them share an entry of the tables. */
+static uint64_t shift_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
+{
+	int i = param_of(m, ptr, addr), first = 0;
+
+	if (i < 0 || !m->allocs[i].base)
+		return 0;
+	while (m->allocs[first].base != m->allocs[i].base)
+		first++;
+	return ((uint64_t)(first + 1) << 40) - (uint64_t)(uintptr_t)m->allocs[i].base;
+}
+
+static void look_at(struct probe_cache *c, const struct machine *m, const int64_t *addr, const unsigned char *on, const struct mval *ptr, const struct order *o,
+		    int64_t from, int64_t count, struct request *r)
+{
+	uint64_t sector[REQUEST_MOST], line[REQUEST_MOST], before = UINT64_MAX, shift = 0;
+
+	*r = (struct request){ .lanes = 0 };
+	for (int64_t i = from; i < from + count; i++) {
+		int64_t lane = lane_at(ptr, o, i);
+		uint64_t s;
+
+		if (on && !on[lane])
+			continue;
+		if (!r->lanes++) {
+			r->first = (uint64_t)addr[lane];
+			shift = shift_of(m, ptr, r->first);
+		}
+		s = ((uint64_t)addr[lane] + shift) / SECTOR;
+		if (s == before || among(sector, r->sectors, s))
+			continue;
+		before = s;
+		sector[r->sectors++] = s;
+		if (!among(line, r->lines, s / (LINE / SECTOR)))
+			line[r->lines++] = s / (LINE / SECTOR);
+		r->missed += is_missed(c, s);
+		r->unique += is_new(c, s);
+	}
+}
+
+/* --- an access ------------------------------------------------------------------------------------------- */
 
 static void add_request(struct probe *p, const struct machine *m, const struct probe_target *t, const struct request *r, double stands_for)
 {
@@ -202,7 +218,7 @@ int probe_access(struct probe *p, struct probe_cache *c, const struct machine *m
 	n = ptr->n / size;
 	every = (n + REQUESTS_SEEN - 1) / REQUESTS_SEEN;
 	for (int64_t k = every / 2; k < n; k += every) {
-		look_at(c, addr, on, ptr, &o, k * size, size, &r);
+		look_at(c, m, addr, on, ptr, &o, k * size, size, &r);
 		add_request(p, m, t, &r, (double)every);
 	}
 	return o.dim[0];
