@@ -277,6 +277,7 @@ static int judge_full(struct funnel *f, int i)
 	if (tr->kind == TRIAL_original) {
 		f->v->cost = a.cost.cost;
 		f->v->seconds = a.cost.seconds;
+		f->v->reference_seconds = f->t->seconds;
 	}
 	rc = check_launched(f, STAGE_full, &a.cost);
 	if (!rc)
@@ -433,7 +434,7 @@ static int stage_timing(struct funnel *f)
 	double own = choices_seconds(f->base->choices);
 	int at_own = own > 0.0 && f->own_seconds > 0.0;
 
-	v->reference_seconds = at_own ? own : f->t->seconds;
+	v->reference_seconds = at_own ? own : v->reference_seconds;
 	v->seconds = at_own ? f->own_seconds : v->seconds;
 	if (v->seconds <= 0.0 || v->reference_seconds <= 0.0)
 		return 0;
