@@ -407,7 +407,7 @@ static int b_size(struct bind *b)
 static int add_to_set(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
-	return dict_set(b->h, b->out, item, val_none());
+	return host_burn(b->h, HOST_STEPS_ENTRY) || dict_set(b->h, b->out, item, val_none()) ? -1 : 0;
 }
 
 static int b_set(struct bind *b)

@@ -17,6 +17,8 @@ int host_enter(struct host *h);                          /* stack and recursion:
 static inline void host_leave(struct host *h) { h->lim.depth--; }
 int host_out_of_fuel(struct host *h);
 static inline int host_step(struct host *h) { return --h->lim.fuel < 0 ? host_out_of_fuel(h) : 0; }
+/* Steps that an entry of a set or dictionary made by one call takes: about what its hashing and room cost. */
+enum { HOST_STEPS_ENTRY = 16 };
 int host_burn(struct host *h, int64_t steps);
 
 /* Programs may not ask for what differs from one run of CPython to the next, or with who runs it: the order of a set,

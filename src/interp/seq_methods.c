@@ -335,7 +335,7 @@ struct fromkeys { struct bind *b; struct val v; };
 static int fromkeys_item(void *ctx, struct val key)
 {
 	struct fromkeys *f = ctx;
-	return dict_set(f->b->h, f->b->out, key, f->v);
+	return host_burn(f->b->h, HOST_STEPS_ENTRY) || dict_set(f->b->h, f->b->out, key, f->v) ? -1 : 0;
 }
 
 static int d_fromkeys(struct bind *b)
