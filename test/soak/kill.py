@@ -130,7 +130,7 @@ def main(wanted):
             par.same(whole.run, r.run)
             total, losses, rounds = total + r.kills, losses + r.losses, rounds + 1
             done[kind] += r.kills
-            shutil.rmtree(r.folder)
+            shutil.rmtree(r.folder, ignore_errors=True)     # ranks of a launcher that was killed may still be closing
             print(f'kill: {total} of {wanted}', file=sys.stderr, flush=True)
         assert not left_behind(config), 'processes are left behind'
         kinds = ', '.join(f'{n} on {k[0]} rank{"s" * (k[0] > 1)}{" with a bucket" * k[1]}' for k, n in sorted(done.items()))
