@@ -354,14 +354,17 @@ static void write_forward(const struct gen_emit *em, struct buf *out)
 
 /* --- constants and inputs -------------------------------------------------------------------- */
 
-/* Whether sizes stand as numbers where they are used, as KernelBook's collected modules have them. */
+/* Whether sizes stand as numbers where they are used, as KernelBook's collected modules have them: small ones, for the
+ * judge makes only sizes smaller that have a name. */
+enum { NUMBERS_MOST = 1 << 14 };
+
 static int numbers_in_place(const struct gen_emit *em)
 {
 	for (int i = 0; i < em->params; i++)
 		if (em->param[i].init && strpbrk(em->param[i].value, "abcdfghijklmnopqrstuvwxyz_"))     /* all but the e of 1e-5 */
 			return 0;
 	for (int i = 0; i < em->inputs; i++)
-		if (em->input[i].fill == GEN_FILL_CLASSES)
+		if (em->input[i].fill == GEN_FILL_CLASSES || gen_numel(&em->input[i].shape) > NUMBERS_MOST)
 			return 0;
 	return style(em, 120, 8, 1) == 0;
 }
