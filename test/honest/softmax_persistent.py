@@ -11,7 +11,7 @@ def rows_kernel(x_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     mask = offs < cols
     for row in range(tl.program_id(0), rows, tl.num_programs(0)):
-        at = row.to(tl.int64) * cols
+        at = row * cols
         x = tl.load(x_ptr + at + offs, mask=mask, other=-float("inf"))
         e = tl.exp(x - tl.max(x, axis=0))
         tl.store(out_ptr + at + offs, e / tl.sum(e, axis=0), mask=mask)
