@@ -200,13 +200,14 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 	struct rolled *s = &g->r->samples.v[j->id];
 	char key[65];
 
-	if (j->rc && j->verdict.diag.reason != REASON_bad_task)
-		return err_set(g->e, ERR_STATE, "task '%s' cannot be judged: %s", g->tasks->rows.v[s->task].id, j->err.text);
 	s->verdict = j->verdict;
 	if (j->rc) {
-		/* One bad task of many must not end a run: its samples earn nothing, so its group has no signal. */
+		/* What cannot be judged must not end a run: its samples earn nothing, so its group has no signal. */
 		s->verdict = (struct verdict){ .stage = STAGE_ast, .diag = j->verdict.diag };
-		log_debug("task '%s': %s", g->tasks->rows.v[s->task].id, s->verdict.diag.text);
+		if (s->verdict.diag.reason != REASON_bad_task) {
+			diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.text);
+			log_warn("a sample of task '%s' could not be judged: %s", g->tasks->rows.v[s->task].id, j->err.text);
+		}
 	}
 	verdict_forget_times(&s->verdict);
 	s->judged = 1;
