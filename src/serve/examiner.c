@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/num.h"
+#include "serve/queue.h"
 #include "tile/gpu.h"
 #include "verify/check_json.h"
 #include "verify/sandbox.h"
@@ -27,21 +27,16 @@ struct request { uint32_t source, task, triton_version; char gpu[16]; };
 struct reply { uint32_t bytes; };      /* 0: there is no answer */
 
 struct asking {
+	struct queued queued;
 	struct httpd_call *call;
 	struct request r;
 	struct buf texts;
-	struct asking *next;
 };
 
 struct examiner {
 	int fd;                       /* to the process that forks */
 	pid_t pid;
-	pthread_t thread;
-	int started;
-	pthread_mutex_t lock;         /* of what follows */
-	pthread_cond_t come;
-	struct asking *first, **last;
-	int waiting, closing;
+	struct queue queue;
 };
 
 /* --- the process that checks one text -------------------------------------------------------------------- */
@@ -173,69 +168,38 @@ static _Noreturn void fork_main(int fd)
 
 /* --- the server's side ----------------------------------------------------------------------------------------- */
 
-static void answer(struct examiner *c, struct asking *a)
+static int exchange(struct examiner *c, const struct asking *a, struct buf *out, struct err *e)
 {
 	struct reply reply = { .bytes = 0 };
-	struct buf out = BUF_INIT;
-	struct err e = ERR_INIT;
-	int rc = file_write_all(c->fd, &a->r, sizeof a->r, &e) || file_write_all(c->fd, a->texts.p, a->texts.n, &e) ||
-		 file_read_all(c->fd, &reply, sizeof reply, &e) ? -1 : 0;
 
-	if (!rc && reply.bytes && !buf_reserve(&out, reply.bytes)) {
-		rc = file_read_all(c->fd, out.p, reply.bytes, &e);
-		out.n = reply.bytes;
-	}
-	if (rc)
-		httpd_error(a->call, 500, "the process that checks has ended: %s", e.text);
-	else if (!out.n)
-		httpd_error(a->call, 422, "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
-	else if (str_starts(buf_str(&out), "{\"failed\""))
-		httpd_reply(a->call, 422, "application/json", buf_str(&out), NULL);
-	else
-		httpd_reply(a->call, 200, "application/json", buf_str(&out), NULL);
-	buf_release(&out);
+	if (file_write_all(c->fd, &a->r, sizeof a->r, e) || file_write_all(c->fd, a->texts.p, a->texts.n, e) ||
+	    file_read_all(c->fd, &reply, sizeof reply, e))
+		return -1;
+	if (reply.bytes && (buf_reserve(out, reply.bytes) ? err_nomem(e) : file_read_all(c->fd, out->p, reply.bytes, e)))
+		return -1;
+	out->n = reply.bytes;
+	return 0;
 }
 
-static void *ask_for_all(void *ctx)
+static void answer(void *ctx, struct queued *queued)
 {
 	struct examiner *c = ctx;
+	struct asking *a = (struct asking *)queued;
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
 
-	for (;;) {
-		struct asking *a;
-
-		pthread_mutex_lock(&c->lock);
-		while (!c->first && !c->closing)
-			pthread_cond_wait(&c->come, &c->lock);
-		a = c->first;
-		if (a) {
-			c->first = a->next;
-			c->last = c->first ? c->last : &c->first;
-			c->waiting--;
-		}
-		pthread_mutex_unlock(&c->lock);
-		if (!a)
-			return NULL;
-		answer(c, a);
-		buf_release(&a->texts);
-		mem_free(a);
+	if (exchange(c, a, &out, &e)) {
+		/* What is left of this answer must not become the next one's. */
+		shutdown(c->fd, SHUT_RDWR);
+		httpd_error(a->call, 500, "the process that checks has ended: %s", e.text);
+	} else if (!out.n) {
+		httpd_error(a->call, 422, "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
+	} else {
+		httpd_reply(a->call, str_starts(buf_str(&out), "{\"failed\"") ? 422 : 200, "application/json", buf_str(&out), NULL);
 	}
-}
-
-/* 1: it waits now. */
-static int enter(struct examiner *c, struct asking *a)
-{
-	int full;
-
-	pthread_mutex_lock(&c->lock);
-	full = c->waiting >= WAITING || c->closing;
-	if (!full) {
-		*c->last = a;
-		c->last = &a->next;
-		c->waiting++;
-		pthread_cond_signal(&c->come);
-	}
-	pthread_mutex_unlock(&c->lock);
-	return !full;
+	buf_release(&out);
+	buf_release(&a->texts);
+	mem_free(a);
 }
 
 static int read_request(struct asking *a, struct str body, struct err *e)
@@ -275,7 +239,7 @@ void examiner_check(struct examiner *c, struct httpd_call *call)
 		httpd_error(call, 500, "out of memory");
 	else if (read_request(a, httpd_body(call), &e))
 		httpd_error(call, 400, "%s", e.text);
-	else if (!enter(c, a))
+	else if (!queue_enter(&c->queue, &a->queued))
 		httpd_error(call, 429, "too many checks are waiting");
 	else
 		return;
@@ -297,19 +261,16 @@ struct examiner *examiner_open(struct err *e)
 		return NULL;
 	}
 	c->fd = pair[0];
-	c->last = &c->first;
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->come, NULL);
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(pair[0]);
 		fork_main(pair[1]);
 	}
 	close(pair[1]);
-	c->started = c->pid > 0 && !pthread_create(&c->thread, NULL, ask_for_all, c);
-	if (c->started)
+	if (c->pid < 0)
+		err_errno(e, "cannot start the process that checks");
+	else if (!queue_start(&c->queue, WAITING, answer, c, e))
 		return c;
-	err_errno(e, "cannot start the process that checks");
 	examiner_close(c);
 	return NULL;
 }
@@ -318,16 +279,9 @@ void examiner_close(struct examiner *c)
 {
 	if (!c)
 		return;
-	pthread_mutex_lock(&c->lock);
-	c->closing = 1;
-	pthread_cond_signal(&c->come);
-	pthread_mutex_unlock(&c->lock);
-	if (c->started)
-		pthread_join(c->thread, NULL);
+	queue_stop(&c->queue);
 	close(c->fd);
 	if (c->pid > 0)
 		waitpid(c->pid, NULL, 0);
-	pthread_mutex_destroy(&c->lock);
-	pthread_cond_destroy(&c->come);
 	mem_free(c);
 }

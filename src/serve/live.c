@@ -1,12 +1,11 @@
 /* The live page: see live.h. */
 #include "serve/live.h"
 
-#include <pthread.h>
-
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "serve/queue.h"
 #include "web/data.h"
 #include "web/report.h"
 
@@ -14,20 +13,15 @@ enum { FRESH_MS = 1500, WAITING = 256, TASK_MOST = 4 << 20 };
 
 /* Somebody who waits for an answer. */
 struct asking {
+	struct queued queued;
 	struct httpd_call *call;
 	int task;                     /* what follows the path is one; else all data is wanted */
-	struct asking *next;
 };
 
 struct live {
 	const struct opt_list *runs;
 	struct buf page;
-	pthread_t thread;
-	int started;
-	pthread_mutex_t lock;         /* of what follows */
-	pthread_cond_t come;
-	struct asking *first, **last;
-	int waiting, closing;
+	struct queue queue;
 	/* Of the thread alone. */
 	struct buf data;
 	int64_t read_ns;              /* when; 0: never */
@@ -102,36 +96,15 @@ static void answer_task(struct live *v, struct httpd_call *c)
 	buf_release(&out);
 }
 
-static struct asking *take(struct live *v)
+static void answer(void *ctx, struct queued *queued)
 {
-	struct asking *a;
+	struct asking *a = (struct asking *)queued;
 
-	pthread_mutex_lock(&v->lock);
-	while (!v->first && !v->closing)
-		pthread_cond_wait(&v->come, &v->lock);
-	a = v->first;
-	if (a) {
-		v->first = a->next;
-		v->last = v->first ? v->last : &v->first;
-		v->waiting--;
-	}
-	pthread_mutex_unlock(&v->lock);
-	return a;
-}
-
-static void *read_for_all(void *ctx)
-{
-	struct live *v = ctx;
-	struct asking *a;
-
-	while ((a = take(v))) {
-		if (a->task)
-			answer_task(v, a->call);
-		else
-			answer_data(v, a->call);
-		mem_free(a);
-	}
-	return NULL;
+	if (a->task)
+		answer_task(ctx, a->call);
+	else
+		answer_data(ctx, a->call);
+	mem_free(a);
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------- */
@@ -139,21 +112,10 @@ static void *read_for_all(void *ctx)
 static void ask(struct live *v, struct httpd_call *c, int task)
 {
 	struct asking *a = mem_zalloc(sizeof *a);
-	int full = 1;
 
-	if (a) {
+	if (a)
 		*a = (struct asking){ .call = c, .task = task };
-		pthread_mutex_lock(&v->lock);
-		full = v->waiting >= WAITING || v->closing;
-		if (!full) {
-			*v->last = a;
-			v->last = &a->next;
-			v->waiting++;
-			pthread_cond_signal(&v->come);
-		}
-		pthread_mutex_unlock(&v->lock);
-	}
-	if (full) {
+	if (!a || !queue_enter(&v->queue, &a->queued)) {
 		mem_free(a);
 		httpd_error(c, 429, "too many look at once");
 	}
@@ -185,15 +147,8 @@ struct live *live_open(const struct opt_list *runs, struct err *e)
 		return NULL;
 	}
 	v->runs = runs;
-	v->last = &v->first;
-	pthread_mutex_init(&v->lock, NULL);
-	pthread_cond_init(&v->come, NULL);
-	if (!report_live(runs->v[0], &v->page, e)) {
-		v->started = !pthread_create(&v->thread, NULL, read_for_all, v);
-		if (v->started)
-			return v;
-		err_set(e, ERR_IO, "cannot start a thread");
-	}
+	if (!report_live(runs->v[0], &v->page, e) && !queue_start(&v->queue, WAITING, answer, v, e))
+		return v;
 	live_close(v);
 	return NULL;
 }
@@ -202,15 +157,8 @@ void live_close(struct live *v)
 {
 	if (!v)
 		return;
-	pthread_mutex_lock(&v->lock);
-	v->closing = 1;
-	pthread_cond_signal(&v->come);
-	pthread_mutex_unlock(&v->lock);
-	if (v->started)
-		pthread_join(v->thread, NULL);
+	queue_stop(&v->queue);
 	buf_release(&v->page);
 	buf_release(&v->data);
-	pthread_mutex_destroy(&v->lock);
-	pthread_cond_destroy(&v->come);
 	mem_free(v);
 }
