@@ -226,7 +226,7 @@ int par_bcast(struct par *p, void *data, size_t n, struct err *e)
 	if (!(v = mem_array((size_t)p->size, sizeof *v)))
 		return err_nomem(e);
 	for (int r = p->rank ? 0 : 1; r < (p->rank ? 1 : p->size); r++)
-		v[count++] = (struct par_move){ .rank = r, .send = !p->rank, .p = data, .n = n };
+		v[count++] = p->rank ? par_from(r, data, n) : par_to(r, data, n);
 	rc = par_exchange(p, v, count, e);
 	mem_free(v);
 	return rc;
@@ -266,8 +266,8 @@ static int to_all(struct par *p, struct str mine, char *const *from, const int64
 		return err_nomem(e);
 	for (int r = 0; r < p->size; r++)
 		if (r != p->rank) {
-			v[n++] = (struct par_move){ .rank = r, .p = from[r], .n = (size_t)size[r] };
-			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = (void *)mine.p, .n = mine.n };
+			v[n++] = par_from(r, from[r], (size_t)size[r]);
+			v[n++] = par_to(r, mine.p, mine.n);
 		}
 	rc = par_exchange(p, v, n, e);
 	mem_free(v);

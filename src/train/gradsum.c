@@ -91,9 +91,9 @@ static int trade(struct gradsum *s, float *mine, int count, struct err *e)
 		if (r == me)
 			continue;
 		if (r < count)
-			v[n++] = (struct par_move){ .rank = r, .p = s->in + k++ * slice_most(s), .n = slice_size(s, me) * sizeof(float) };
+			v[n++] = par_from(r, s->in + k++ * slice_most(s), slice_size(s, me) * sizeof(float));
 		if (me < count)
-			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = mine + slice_begin(s, r), .n = slice_size(s, r) * sizeof(float) };
+			v[n++] = par_to(r, mine + slice_begin(s, r), slice_size(s, r) * sizeof(float));
 	}
 	rc = par_exchange(s->par, v, n, e);
 	mem_free(v);
@@ -156,8 +156,8 @@ static int share(struct gradsum *s, struct err *e)
 		return err_nomem(e);
 	for (int r = 0; r < ranks; r++)
 		if (r != me) {
-			v[n++] = (struct par_move){ .rank = r, .p = whole + slice_begin(s, r), .n = slice_size(s, r) * sizeof(float) };
-			v[n++] = (struct par_move){ .rank = r, .send = 1, .p = s->acc, .n = slice_size(s, me) * sizeof(float) };
+			v[n++] = par_from(r, whole + slice_begin(s, r), slice_size(s, r) * sizeof(float));
+			v[n++] = par_to(r, s->acc, slice_size(s, me) * sizeof(float));
 		}
 	rc = par_exchange(s->par, v, n, e);
 	if (!rc)

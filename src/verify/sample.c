@@ -210,10 +210,12 @@ static int64_t element_at(const struct tensor *t, int64_t offset)
 	unsigned done = 0;
 
 	for (int k = 0; k < t->ndim; k++) {
-		int big = -1;
+		int big = 0;
 
-		for (int d = 0; d < t->ndim; d++)
-			if (!(done >> d & 1) && (big < 0 || t->stride[d] > t->stride[big] || (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
+		while (done >> big & 1)
+			big++;
+		for (int d = big + 1; d < t->ndim; d++)
+			if (!(done >> d & 1) && (t->stride[d] > t->stride[big] || (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
 				big = d;
 		done |= 1u << big;
 		index[big] = t->stride[big] > 0 ? MIN(left / t->stride[big], t->shape[big] - 1) : 0;
