@@ -37,7 +37,7 @@ struct rl {
 	int64_t saved;                  /* step of the newest checkpoint, there or being written; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
-	int torn;                       /* the parameters are of no whole step: not to be saved */
+	int torn;                       /* the parameters are ahead of the step that was written last: not to be saved */
 	int64_t step_ns;
 };
 
@@ -312,9 +312,10 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
 		u.first_pass = pass == 0;
 		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) || par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
-		if (!rc)
+		if (!rc) {
 			trainer_apply(s->p.trainer, &rep);
-		s->torn = rc && pass > 0;
+			s->torn = 1;
+		}
 	}
 	if (!rc)
 		rc = gauge_update(s, &u, alive, g, e);
@@ -392,7 +393,8 @@ static int one_step(struct rl *s, struct err *e)
 	struct store_step row = { .stage = "rl", .step = s->step + 1 };
 	struct gauges g;
 	struct advantage *adv = NULL;
-	int64_t skipped = s->r->skipped_groups;
+	struct curriculum curriculum = s->curriculum;
+	struct rl_result result = *s->r;
 	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0;
 	int rc = which ? pick_tasks(s, which, &count, e) : err_nomem(e);
 
@@ -408,13 +410,18 @@ static int one_step(struct rl *s, struct err *e)
 	if (!rc)
 		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, &g, e) ? -1 : 0;
 	if (!rc) {
-		g.v[GAUGE_no_signal_share] = (double)(s->r->skipped_groups - skipped) / (double)count;
+		g.v[GAUGE_no_signal_share] = (double)(s->r->skipped_groups - result.skipped_groups) / (double)count;
 		show(s, &g, row.loss);
 		rc = look_closer(s, &ro, &g, e) || write_step(s, &ro, &row, &g, e) ? -1 : 0;
 	}
 	if (!rc) {
 		s->step++;
+		s->torn = 0;
 		progress_add(&s->bar, 1);
+	} else {
+		/* It is done again: what it has counted so far must not be in a checkpoint of the step before. */
+		s->curriculum = curriculum;
+		*s->r = result;
 	}
 	rollout_release(&ro);
 	mem_free(adv);

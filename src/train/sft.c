@@ -23,6 +23,7 @@ struct sft {
 	struct saver *saver;
 	int64_t step, total;
 	int64_t saved;                 /* step of the newest checkpoint, there or being written; -1: none */
+	int torn;                      /* the parameters are ahead of the step that was written last: not to be saved */
 	int per_step;
 	struct train_seq *seq;
 	struct dataset validation;     /* rows that are not trained on */
@@ -41,7 +42,7 @@ static int save_step(struct sft *s, struct err *e)
 {
 	char state[80];
 
-	if (s->saved == s->step || !s->store)
+	if (s->saved == s->step || !s->store || s->torn)
 		return 0;
 	if (store_sync(s->store, e) || saver_save(s->saver, s->step, state_of(s, state, sizeof state), e))
 		return -1;
@@ -123,6 +124,7 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	    trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
 		return -1;
 	s->step++;
+	s->torn = 1;
 	if (is_look(s) && look(s, extra, &n, e))
 		return -1;
 	row = (struct store_step){ .stage = "sft", .step = s->step, .loss = rep.loss, .lr = rep.optim.lr,
@@ -133,7 +135,10 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	extra[n++] = (struct metric){ .name = "tokens_per_s", .value = rate, .clock = 1 };
 	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr, rate);
 	progress_add(&s->bar, 1);
-	return s->store ? metrics_step(&s->m, &row, extra, n, e) : 0;
+	if (s->store && metrics_step(&s->m, &row, extra, n, e))
+		return -1;
+	s->torn = 0;
+	return 0;
 }
 
 static int resume_step(const char *path, int64_t *step, struct err *e)

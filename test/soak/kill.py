@@ -4,8 +4,9 @@ bucket every second) is killed at random moments, restarted until it is through,
 were made. Rounds take turns: alone; with a bucket; the same on two ranks, where one rank, both or mpirun die.
 In rounds with a bucket the folder is lost now and then, too. Held each time: a restart works; no
 checkpoint that was there before a kill is missing after it; the end has the bits of a run that was left
-alone; no process is left behind."""
-import importlib.util, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+alone; no process is left behind. A kill aims at a kind of moment (a stage, a save, a sync) and comes at a random time
+within it; what the run was doing is counted."""
+import collections, importlib.util, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location('par_common', os.path.join(HERE, '../par/_common.py'))
@@ -13,6 +14,7 @@ par = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(par)
 net = par.net
 RNG = random.Random(int(os.environ.get('SOAK_SEED', '1')))
+STAGES = ['prepare', 'sft', 'rl', 'eval']
 
 
 class Round:
@@ -20,10 +22,11 @@ class Round:
         self.folder, self.config, self.ranks, self.server = folder, config, ranks, server
         self.run = folder + '/run'
         self.env = dict(par.ENV, **{k: v for k, v in server.env().items() if k.startswith('AWS_')}) if server else par.ENV
-        self.kills = self.losses = 0
+        self.kills, self.losses, self.hung, self.started = collections.Counter(), 0, 0, 0
         os.makedirs(folder, exist_ok=True)
 
     def start(self):
+        self.started = time.time()
         words = ['run', self.config, '--out', 'run']
         if self.server:
             words += ['--bucket', 's3://soak/' + os.path.basename(self.folder), '--sync-every', '1', '--spot', 'off']
@@ -33,11 +36,43 @@ class Round:
     def checkpoints(self):
         """The newest step of each stage; a final one is behind them all."""
         best = {}
-        for name in os.listdir(self.run + '/checkpoints') if os.path.isdir(self.run + '/checkpoints') else []:
+        for name in self.names():
             m = re.fullmatch(r'(sft|rl)(?:-(\d+)|_final)', name)
             if m:
                 best[m.group(1)] = max(best.get(m.group(1), -1), int(m.group(2)) if m.group(2) else 1 << 30)
         return best
+
+    def fresh(self, path):
+        """This start made it or wrote into it: what an earlier one left behind tells nothing."""
+        try:
+            return os.stat(path).st_mtime >= self.started
+        except OSError:
+            return False
+
+    def names(self):
+        folder = self.run + '/checkpoints'
+        return os.listdir(folder) if os.path.isdir(folder) else []
+
+    def stage(self):
+        names = self.names()
+        return 'eval' if 'rl_final' in names else 'rl' if 'sft_final' in names else 'sft' if names else 'prepare'
+
+    def doing(self):
+        """A save or a sync if there is one under way, else the stage."""
+        if any(name.startswith('.tmp') and self.fresh(f'{self.run}/checkpoints/{name}') for name in self.names()):
+            return 'save'
+        return 'sync' if self.fresh(self.run + '/.mirror') else self.stage()
+
+    def reached(self, aim):
+        return self.doing() == aim or (aim in STAGES and STAGES.index(self.stage()) >= STAGES.index(aim))
+
+    def wait(self, p, window):
+        """For a moment of a kind drawn at random, or for the end of the window if none comes. A stage that is over is not
+        waited for."""
+        aim, limit = RNG.choice(STAGES + ['save', 'sync' if self.server else 'save']), self.started + 2 * window
+        while not self.reached(aim) and p.poll() is None and time.time() < limit:
+            time.sleep(0.002)
+        time.sleep(RNG.random() * (0.02 if aim in ('save', 'sync') else window / 8))
 
     def victims(self, p):
         """Who dies: the process, or of several ranks one, all, or their launcher."""
@@ -47,23 +82,28 @@ class Round:
         return [p.pid] if not ranks else RNG.choice([[RNG.choice(ranks)], ranks, [p.pid]])
 
     def kill(self, p):
-        before, pids = self.checkpoints(), [p.pid, *par.ranks_of(p).values()]
+        before, doing, pids = self.checkpoints(), self.doing(), [p.pid, *par.ranks_of(p).values()]
         for pid in self.victims(p):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 return False
         self.end(p, pids)
-        self.kills += 1
+        self.kills[doing] += 1
         after = self.checkpoints()
         assert all(after.get(k, -1) >= v for k, v in before.items()), f'a checkpoint was lost: {before}, then {after}'
         return True
 
     def end(self, p, pids):
-        """All of them are gone soon. Ranks whose launcher died end by themselves."""
-        limit = time.time() + 60
+        """All of them are gone soon. Ranks whose launcher died end by themselves. A launcher whose ranks are all dead and that
+        waits on (Open MPI's does, when a rank dies while it starts the others) is none of ours: it is ended, and counted."""
+        limit = time.time() + 120
         while any(alive(pid) for pid in pids):
             p.poll()
+            if time.time() > limit - 100 and [pid for pid in pids if alive(pid)] == [p.pid]:
+                p.kill()
+                p.wait()
+                self.hung += 1
             assert time.time() < limit, 'processes are left behind'
             time.sleep(0.01)
 
@@ -76,8 +116,8 @@ class Round:
         """Until the run is through, or there were enough kills: then it is left alone."""
         while True:
             p = self.start()
-            if self.kills < wanted:
-                time.sleep(RNG.random() * window)
+            if self.kills.total() < wanted:
+                self.wait(p, window)
                 if p.poll() is None and self.kill(p):
                     self.lose_folder()
                     continue
@@ -122,19 +162,21 @@ def main(wanted):
         assert any(row['grad_norm'] for row in rl), 'rl has nothing to learn from'
         # (ranks, bucket): share of the kills
         share = {(1, False): 0.35, (1, True): 0.4, (2, False): 0.15, (2, True): 0.1}
-        total, done, rounds, losses = 0, dict.fromkeys(share, 0), 0, 0
-        while total < wanted:
+        done, moments, rounds, losses, hung = dict.fromkeys(share, 0), collections.Counter(), 0, 0, 0
+        while moments.total() < wanted:
             kind = ranks, bucket = min(share, key=lambda k: done[k] / share[k])
             r = Round(f'{work}/round{rounds}', config, ranks, server if bucket else None)
-            r.go(seconds / 3 * (1 if ranks == 1 else 1.5), max(wanted // 40, 8))
+            r.go(seconds * (1 if ranks == 1 else 1.5), min(max(wanted // 40, 8), 20))
             par.same(whole.run, r.run)
-            total, losses, rounds = total + r.kills, losses + r.losses, rounds + 1
-            done[kind] += r.kills
+            losses, hung, rounds = losses + r.losses, hung + r.hung, rounds + 1
+            done[kind] += r.kills.total()
+            moments += r.kills
             shutil.rmtree(r.folder, ignore_errors=True)     # ranks of a launcher that was killed may still be closing
-            print(f'kill: {total} of {wanted}', file=sys.stderr, flush=True)
+            print(f'kill: {moments.total()} of {wanted} in {rounds} runs, {done[2, False] + done[2, True]} on 2 ranks: {dict(moments)}', file=sys.stderr, flush=True)
         assert not left_behind(config), 'processes are left behind'
         kinds = ', '.join(f'{n} on {k[0]} rank{"s" * (k[0] > 1)}{" with a bucket" * k[1]}' for k, n in sorted(done.items()))
-        print(f'kill: {total} kills in {rounds} runs ({kinds}), {losses} folders lost; one run alone takes {seconds:.1f} s; '
+        when = ', '.join(f'{n} during {k}' for k, n in sorted(moments.items()))
+        print(f'kill: {moments.total()} kills in {rounds} runs ({kinds}; {when}), {losses} folders lost, {hung} launchers hung; one run alone takes {seconds:.1f} s; '
               'weights, tables, store and metrics the same each time')
     finally:
         if server:
