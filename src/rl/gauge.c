@@ -124,6 +124,7 @@ static int start_logprobs(const struct gauge_start *s, struct policy *p, const s
 	int rc = !values ? err_nomem(e) : keep_values(now, values, e);
 
 	if (!rc) {
+		trainer_wait_reader(p->trainer);
 		rc = slab_load(now, s->path, "", e);
 		tape_updated(trainer_tape(p->trainer));
 		rc = rc ? rc : trainer_logprobs(p->trainer, seq, n, logp, NULL, e);

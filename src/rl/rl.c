@@ -462,7 +462,7 @@ static int save_step(struct rl *s, struct err *e)
 	if (s->saved == s->step || !s->store || s->torn)
 		return 0;
 	state_of(s, &state);
-	rc = buf_check(&state, e) || store_sync(s->store, e) || saver_save(s->saver, s->step, buf_str(&state), e) || drop_pending(s, e) ? -1 : 0;
+	rc = buf_check(&state, e) || saver_save(s->saver, s->step, buf_str(&state), e) || drop_pending(s, e) ? -1 : 0;
 	buf_release(&state);
 	s->saved = s->step;
 	return rc;
@@ -536,7 +536,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 		rc = -1;
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
-	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store, .parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start, &s->p, o->out, o->kl_every, e) ? -1 : 0;

@@ -48,6 +48,8 @@ extern const char store_schema[];
 	S(all_tasks, "SELECT id, level, split, ops, source FROM task ORDER BY id") \
 	S(all_evals, "SELECT name, result FROM eval ORDER BY name")
 
+enum { SYNC_MOST_MS = 10000 };      /* as long as a statement waits for a lock */
+
 enum statement {
 #define S(id, sql) ST_##id,
 	STATEMENTS(S)
@@ -322,9 +324,23 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 	return drop_after(s, ST_drop_pending, stage, last_step, e);
 }
 
+/* A connection of its own, because one that another thread uses would be locked meanwhile. A checkpoint that is under way
+ * may have begun before the last commit: it is waited for. */
 int store_sync(struct store *s, struct err *e)
 {
-	return run_sql(s, "PRAGMA wal_checkpoint(PASSIVE)", e);
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(sqlite3_db_filename(s->db, "main"), &db, SQLITE_OPEN_READWRITE, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	for (int ms = 0; rc == SQLITE_BUSY && ms < SYNC_MOST_MS; ms++) {
+		sqlite3_sleep(1);
+		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	}
+	if (rc != SQLITE_OK)
+		err_set(e, ERR_IO, "run store: cannot be synced: %s", sqlite3_errstr(rc));
+	sqlite3_close(db);
+	return rc == SQLITE_OK ? 0 : -1;
 }
 
 int store_copy(const char *path, const char *to, struct err *e)

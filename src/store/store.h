@@ -65,7 +65,8 @@ int store_get_pending(struct store *s, const struct store_pending *at, struct bu
 /* Up to and with a step, those of STAGE.2 and so on too: its further turns. */
 int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);
 
-/* What was committed is on disk when this returns, whatever happens to the machine. */
+/* What was committed is on disk when this returns, whatever happens to the machine. Any thread may; who writes meanwhile
+ * is not held up. */
 int store_sync(struct store *s, struct err *e);
 
 /* A copy of a store as it is now, in a file of its own, whoever else has it open. */

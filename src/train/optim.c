@@ -136,20 +136,14 @@ void optim_step(struct optim *o, struct optim_report *r)
 int64_t *optim_counters(struct optim *o) { return o->counter + 1; }
 const struct slab *optim_slab(const struct optim *o) { return &o->state; }
 
-static void put_counters(const struct optim *o)
+void optim_put_counters(const struct optim *o)
 {
 	dev_put(o->state.dev, slab_at(&o->state, (int)o->state.n - 1), o->counter, sizeof o->counter);
 }
 
-int optim_copy(const struct optim *o, struct slab *to, struct dev *host, struct err *e)
-{
-	put_counters(o);
-	return slab_copy(to, &o->state, host, e);
-}
-
 int optim_save(const struct optim *o, const char *path, struct err *e)
 {
-	put_counters(o);
+	optim_put_counters(o);
 	return slab_save(&o->state, path, "", e);
 }
 

@@ -49,8 +49,8 @@ void optim_free(struct optim *o);
 void optim_step(struct optim *o, struct optim_report *r);
 /* Four counters of the caller's that are saved with the state (micro-steps, data position). */
 int64_t *optim_counters(struct optim *o);
-/* The whole state in host memory: see slab_copy. */
-int optim_copy(const struct optim *o, struct slab *to, struct dev *host, struct err *e);
+/* The counters become part of the slab, as they are now. */
+void optim_put_counters(const struct optim *o);
 int optim_save(const struct optim *o, const char *path, struct err *e);
 int optim_load(struct optim *o, const char *path, struct err *e);
 const struct slab *optim_slab(const struct optim *o);

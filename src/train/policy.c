@@ -151,13 +151,23 @@ static int save_style(const struct policy *p, const char *dir, struct err *e)
 	return rc;
 }
 
+void policy_freeze(const struct policy *p)
+{
+	dev_keep_choices(p->dev);
+	optim_put_counters(trainer_optim(p->trainer));
+}
+
+int policy_shares_memory(const struct policy *p)
+{
+	return p->dev->kind == DEV_CPU;
+}
+
 int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e)
 {
 	if (!c->host && !(c->host = dev_open("cpu", 1, e)))
 		return -1;
-	dev_keep_choices(p->dev);
 	return slab_copy(&c->params, tape_params(trainer_tape(p->trainer)), c->host, e) ||
-	       optim_copy(trainer_optim(p->trainer), &c->state, c->host, e) ? -1 : 0;
+	       slab_copy(&c->state, optim_slab(trainer_optim(p->trainer)), c->host, e) ? -1 : 0;
 }
 
 void policy_copy_release(struct policy_copy *c)

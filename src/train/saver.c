@@ -1,5 +1,5 @@
 /* Saving beside training: see saver.h. The thread has the copy and the job from its start to its end;
- * everything else belongs to the caller. */
+ * everything else belongs to the caller. What both look at is `copied`, under the lock. */
 #include "train/saver.h"
 
 #include <pthread.h>
@@ -13,13 +13,42 @@ struct saver {
 	struct saver_opts o;
 	struct policy_copy copy;
 	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
 	int running;
+	int copied;                /* parameters may change */
 	int64_t step, down;
 	char name[64];
 	struct buf state;
 	struct err err;            /* of the thread */
 	struct saver_stats stats;
 };
+
+static void count_wait(struct saver *s, int64_t since)
+{
+	s->stats.seconds += (double)(clock_ns() - since) / 1e9;
+}
+
+static void set_copied(struct saver *s, int copied)
+{
+	pthread_mutex_lock(&s->lock);
+	s->copied = copied;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The trainer's reader: a step has its gradient before the copy is done only where steps are very short. */
+static void wait_copied(void *ctx)
+{
+	struct saver *s = ctx;
+	int64_t start = clock_ns();
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->copied)
+		pthread_cond_wait(&s->wake, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	count_wait(s, start);
+}
 
 struct saver *saver_new(const struct saver_opts *o, struct err *e)
 {
@@ -31,15 +60,29 @@ struct saver *saver_new(const struct saver_opts *o, struct err *e)
 	}
 	s->o = *o;
 	s->down = -1;
+	s->copied = 1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	trainer_set_reader(o->policy->trainer, wait_copied, s);
 	return s;
 }
 
-static void *write_copy(void *ctx)
+/* What the checkpoint stands on is on disk before it gets its name. */
+static int write_down(struct saver *s)
+{
+	return (s->o.store && store_sync(s->o.store, &s->err)) ||
+	       policy_save_copy(s->o.policy, &s->copy, s->o.parent, s->name, buf_str(&s->state), &s->err) ||
+	       checkpoint_prune(s->o.parent, s->o.prefix, s->o.keep, &s->err) ? -1 : 0;
+}
+
+static void *work(void *ctx)
 {
 	struct saver *s = ctx;
+	int rc = policy_shares_memory(s->o.policy) ? policy_copy(s->o.policy, &s->copy, &s->err) : 0;
 
-	if (!policy_save_copy(s->o.policy, &s->copy, s->o.parent, s->name, buf_str(&s->state), &s->err))
-		checkpoint_prune(s->o.parent, s->o.prefix, s->o.keep, &s->err);
+	set_copied(s, 1);
+	if (!rc)
+		write_down(s);
 	return NULL;
 }
 
@@ -61,10 +104,15 @@ static int begin(struct saver *s, int64_t step, struct str state, struct err *e)
 	buf_addstr(&s->state, state);
 	snprintf(s->name, sizeof s->name, "%s-%06lld", s->o.prefix, (long long)step);
 	s->step = step;
-	if (buf_check(&s->state, e) || policy_copy(s->o.policy, &s->copy, e))
+	policy_freeze(s->o.policy);
+	if (buf_check(&s->state, e) || (!policy_shares_memory(s->o.policy) && policy_copy(s->o.policy, &s->copy, e)))
 		return -1;
-	s->running = !pthread_create(&s->thread, NULL, write_copy, s);
-	return s->running ? 0 : err_set(e, ERR_IO, "cannot start a thread");
+	set_copied(s, 0);
+	s->running = !pthread_create(&s->thread, NULL, work, s);
+	if (s->running)
+		return 0;
+	set_copied(s, 1);
+	return err_set(e, ERR_IO, "cannot start a thread");
 }
 
 int saver_save(struct saver *s, int64_t step, struct str state, struct err *e)
@@ -72,7 +120,7 @@ int saver_save(struct saver *s, int64_t step, struct str state, struct err *e)
 	int64_t start = clock_ns();
 	int rc = saver_wait(s, e) || begin(s, step, state, e) ? -1 : 0;
 
-	s->stats.seconds += (double)(clock_ns() - start) / 1e9;
+	count_wait(s, start);
 	s->stats.saves++;
 	return rc;
 }
@@ -89,7 +137,10 @@ void saver_free(struct saver *s)
 	if (saver_wait(s, &e))
 		log_warn("the last checkpoint was not written: %s", e.text);
 	if (s->stats.saves)
-		log_info("%lld checkpoints held training up for %.1f ms each", (long long)s->stats.saves, 1e3 * s->stats.seconds / (double)s->stats.saves);
+		log_info("%lld checkpoints held training up for %.3f ms each", (long long)s->stats.saves, 1e3 * s->stats.seconds / (double)s->stats.saves);
+	trainer_set_reader(s->o.policy->trainer, NULL, NULL);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->wake);
 	policy_copy_release(&s->copy);
 	buf_release(&s->state);
 	mem_free(s);

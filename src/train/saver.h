@@ -1,19 +1,23 @@
 /* Checkpoints written while training goes on.
  *
- * A save copies the policy in memory, which is all that training waits for, and a thread writes the
- * copy, syncs it, gives it its name, reads it back, and only then removes older ones. One is written at
+ * A thread copies the policy in memory, which is over before the next update needs to change it (a GPU's is copied
+ * at once), syncs the store, writes the copy, syncs it, gives it its name, reads it back, and only then removes older ones.
+ * Training waits for a copy that is not done when an update comes, and for nothing else. One is written at
  * a time: a save that comes before the last is down waits for it. What went wrong is told by the
  * next call. */
 #ifndef TRAIN_SAVER_H
 #define TRAIN_SAVER_H
 
+#include "store/store.h"
 #include "train/policy.h"
 
 struct saver;
 
-/* Checkpoints "PREFIX-STEP" in folder `parent`, of which the newest `keep` stay. All are borrowed. */
+/* Checkpoints "PREFIX-STEP" in folder `parent`, of which the newest `keep` stay; they stand on what `store` (or NULL) holds.
+ * All are borrowed. */
 struct saver_opts {
 	const struct policy *policy;
+	struct store *store;
 	const char *parent, *prefix;
 	int keep;
 };

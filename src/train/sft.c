@@ -44,7 +44,7 @@ static int save_step(struct sft *s, struct err *e)
 
 	if (s->saved == s->step || !s->store || s->torn)
 		return 0;
-	if (store_sync(s->store, e) || saver_save(s->saver, s->step, state_of(s, state, sizeof state), e))
+	if (saver_save(s->saver, s->step, state_of(s, state, sizeof state), e))
 		return -1;
 	s->saved = s->step;
 	return 0;
@@ -194,7 +194,7 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
-	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store, .parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);

@@ -16,6 +16,8 @@ struct trainer {
 	int64_t before;            /* micro-batches when the step began */
 	int max;                   /* tokens of a micro-batch */
 	int apart, share;
+	void (*reader_done)(void *ctx);
+	void *reader;
 	/* the pack being built: [max] each */
 	int32_t *tokens, *target, *start, *prefix;
 	float *coef, *logp, *entropy, *shift;
@@ -224,7 +226,7 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 	}
 	if (settle(t, rc, &r->loss, e))
 		return -1;
-	optim_step(t->optim, &r->optim);
+	trainer_apply(t, &r->optim);
 	return 0;
 }
 
@@ -296,6 +298,7 @@ int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n,
 
 void trainer_apply(struct trainer *t, struct optim_report *r)
 {
+	trainer_wait_reader(t);
 	optim_step(t->optim, r);
 }
 
@@ -329,6 +332,18 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 }
 
 /* --- small things --------------------------------------------------------------------------------- */
+
+void trainer_set_reader(struct trainer *t, void (*done)(void *ctx), void *ctx)
+{
+	t->reader_done = done;
+	t->reader = ctx;
+}
+
+void trainer_wait_reader(struct trainer *t)
+{
+	if (t->reader_done)
+		t->reader_done(t->reader);
+}
 
 int trainer_save(const struct trainer *t, const char *path, struct err *e) { return optim_save(t->optim, path, e); }
 int trainer_load(struct trainer *t, const char *path, struct err *e) { return optim_load(t->optim, path, e); }

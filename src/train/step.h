@@ -71,6 +71,12 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 int trainer_save(const struct trainer *t, const char *path, struct err *e);
 int trainer_load(struct trainer *t, const char *path, struct err *e);
 
+/* Somebody reads parameters and optimizer state beside training: `done` is called before either changes and returns when
+ * the reading is over. NULL: nobody does. */
+void trainer_set_reader(struct trainer *t, void (*done)(void *ctx), void *ctx);
+/* The same for who changes parameters in another way than by a step. */
+void trainer_wait_reader(struct trainer *t);
+
 struct tape *trainer_tape(struct trainer *t);
 struct optim *trainer_optim(struct trainer *t);
 /* The memory table: weights, parameters, gradients, optimizer state, activations. */

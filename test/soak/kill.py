@@ -67,12 +67,13 @@ class Round:
         return self.doing() == aim or (aim in STAGES and STAGES.index(self.stage()) >= STAGES.index(aim))
 
     def wait(self, p, window):
-        """For a moment of a kind drawn at random, or for the end of the window if none comes. A stage that is over is not
-        waited for."""
-        aim, limit = RNG.choice(STAGES + ['save', 'sync' if self.server else 'save']), self.started + 2 * window
+        """For a moment of a kind drawn at random: the stage it is in, the next, a save or a sync; or for the end of the
+        window if none comes."""
+        at = STAGES.index(self.stage())
+        aim, limit = RNG.choice(STAGES[at:at + 2] + ['save', 'sync' if self.server else 'save']), self.started + 2 * window
         while not self.reached(aim) and p.poll() is None and time.time() < limit:
             time.sleep(0.002)
-        time.sleep(RNG.random() * (0.02 if aim in ('save', 'sync') else window / 8))
+        time.sleep(RNG.random() * (0.02 if aim in ('save', 'sync', 'eval') else window / 8))
 
     def victims(self, p):
         """Who dies: the process, or of several ranks one, all, or their launcher."""
