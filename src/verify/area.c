@@ -48,13 +48,27 @@ static uint64_t room_of(const struct results *expected)
 	return n;
 }
 
+static uint64_t room_for(const struct run_order *o, const struct task *t)
+{
+	return o->sample ? SAMPLE_ROOM : o->follow ? 0 : room_of(&t->trial[o->trial].expected);
+}
+
+int area_has_room(const struct orders *o, const struct task *t, int trial)
+{
+	uint64_t at = AREA_DATA + room_of(&t->trial[trial].expected);
+
+	for (int i = 0; i < o->n; i++)
+		at += room_for(&o->v[i], t);
+	return o->n < AREA_ORDERS && at <= AREA_BYTES;
+}
+
 int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e)
 {
 	uint64_t at = AREA_DATA;
 
 	for (int i = 0; i < o->n; i++) {
 		o->v[i].at = at;
-		o->v[i].room = o->v[i].sample ? SAMPLE_ROOM : o->v[i].follow ? 0 : room_of(&t->trial[o->v[i].trial].expected);
+		o->v[i].room = room_for(&o->v[i], t);
 		at += o->v[i].room;
 		if (at > AREA_BYTES)
 			return err_set(e, ERR_RANGE, "the results of %d runs are too large to be compared at once", o->n);

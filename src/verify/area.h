@@ -116,6 +116,8 @@ struct orders {
 };
 
 void area_set_text(struct area *a, struct str candidate);
+/* Is there room for the results of one more run, of this trial? */
+int area_has_room(const struct orders *o, const struct task *t, int trial);
 /* Writes the orders, each with room for what its trial is expected to give. */
 int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e);
 int area_start(const struct area *a, struct start_report *out);

@@ -314,8 +314,9 @@ static int best_raised(struct funnel *f, const struct host_path *own, int lack, 
 	return found;
 }
 
-/* Sizes at which the candidate meets what it meets at its own: 0 and *size, 1: none within reach, -1. */
-static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
+/* Sizes at which the candidate meets what it meets at its own, found by making those of `from` larger: 0 and *size, 1: none within
+ * reach, -1. */
+static int climb(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
 	int64_t raised[3 + 2 * TASK_SIZES][TASK_SIZES], joined[TASK_SIZES];
 	int rc, n = raise_sizes(f->t, size, raised);
@@ -336,6 +337,65 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 		return rc < 0 ? -1 : 1;
 	memcpy(size, joined, sizeof joined);
 	return lacking(own, &f->report.path) > 0;
+}
+
+/* Makes the i-th size as small as it may be for the candidate to meet all that it meets at its own sizes, and for the reference
+ * to run. 0: it may have stayed as it was; 1: the runner was lost; -1. */
+static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t *size)
+{
+	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
+	int64_t at = floor_of(f->t, i);
+	int n = 0, rc;
+
+	memcpy(tried, size, sizeof tried);
+	f->orders.n = 0;
+	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= 4) {
+		low[n++] = tried[i] = reduced(f->t->size[i].own, at);
+		order(f, FOLLOW_CANDIDATE, tried);
+		order(f, FOLLOW_REFERENCE, tried);
+	}
+	rc = n ? attempt_ask(f) : 0;
+	for (int k = 0; k < n && !rc; k++) {
+		int fails = followed(f, 2 * k);
+
+		if (!fails)
+			fails = lacking(own, &f->report.path) ? 1 : followed(f, 2 * k + 1);
+		if (fails < 0)
+			return -1;
+		if (!fails) {
+			size[i] = low[k];
+			break;
+		}
+	}
+	return rc;
+}
+
+/* The same, found by making its own sizes smaller one by one, the batch first and then the largest. */
+static int descend(struct funnel *f, const struct host_path *own, int64_t *size)
+{
+	unsigned done = 0;
+	int rc = 0;
+
+	own_sizes(f->t, size);
+	while (!rc && work_at(f->t, size) > WORK_FIRST) {
+		size_t next = f->t->n_all;
+
+		for (size_t i = 0; i < f->t->n_all; i++)
+			if (!(done >> i & 1) && (next == f->t->n_all || (next && size[i] > size[next])))
+				next = i;
+		if (next == f->t->n_all)
+			break;
+		done |= 1u << next;
+		rc = lower_size(f, own, next, size);
+	}
+	return rc ? rc : work_at(f->t, size) > WORK_MOST;
+}
+
+static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
+{
+	int rc = climb(f, own, lack, size);
+
+	return rc > 0 && f->lost == LOST_NOT ? descend(f, own, size) : rc;
 }
 
 /* --- the task at other sizes ----------------------------------------------------------------------------- */
@@ -517,6 +577,8 @@ int choice_find(struct funnel *f, struct choice *out)
 		return -1;
 	lack = rc ? own.n + 1 : lacking(&own, &f->report.path);
 	rc = lack ? cover(f, &own, lack, size) : 0;
+	if (f->lost != LOST_NOT)
+		choice_forget(f);
 	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, rc ? c->first : size, out);
 }
 

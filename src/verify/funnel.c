@@ -246,17 +246,33 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 	};
 }
 
-/* The trials of a contract, behind what the batch has already. */
-static void order_full(struct funnel *f, enum contract c)
+/* The trials of a contract from the number-th on, behind what the batch has already, as far as there is room for their results;
+ * the number of the first that is left. */
+static int order_full(struct funnel *f, enum contract c, int number)
 {
-	for (int i = 1; i < f->t->n_trials; i++) {
-		struct run_order how = full_order(f, &f->t->trial[i], i);
+	int fresh = number == 1 && !f->orders.n;
 
+	for (; number < f->t->n_trials; number++) {
+		struct run_order how = full_order(f, &f->t->trial[number], number);
+
+		if (!wanted(f, &f->t->trial[number], c))
+			continue;
+		if (f->orders.n && !area_has_room(&f->orders, f->t, number))
+			break;
 		/* The first has a model that no earlier stage has called. */
-		how.fresh = !f->orders.n;
-		if (wanted(f, &f->t->trial[i], c))
-			attempt_order(f, &f->t->trial[i], &how);
+		how.fresh = fresh && !f->orders.n;
+		attempt_order(f, &f->t->trial[number], &how);
 	}
+	return number;
+}
+
+static int count_wanted(const struct funnel *f, enum contract c)
+{
+	int n = 0;
+
+	for (int i = 1; i < f->t->n_trials; i++)
+		n += wanted(f, &f->t->trial[i], c);
+	return n;
 }
 
 /* The i-th run of the batch against what its trial expects. */
@@ -290,19 +306,21 @@ static int judge_full(struct funnel *f, int i)
 
 static int stage_full(struct funnel *f)
 {
-	int passed = 0, rc;
+	int passed = 0, next = 1, rc = 0;
 
-	f->orders.n = 0;
-	order_full(f, CONTRACT_TASK);
-	rc = attempt_ask(f);
-	if (!rc)
-		rc = funnel_take_ast(f);
-	while (!rc && passed < f->orders.n) {
-		rc = judge_full(f, passed);
-		passed += !rc;
-	}
+	do {
+		f->orders.n = 0;
+		next = order_full(f, CONTRACT_TASK, next);
+		rc = attempt_ask(f);
+		if (!rc)
+			rc = funnel_take_ast(f);
+		for (int i = 0; i < f->orders.n && !rc; i++) {
+			rc = judge_full(f, i);
+			passed += !rc;
+		}
+	} while (!rc && next < f->t->n_trials);
 	if (rc > 0 && f->v->stage == STAGE_full)
-		f->v->stages[STAGE_full].share = (double)passed / (double)(f->orders.n + 1);
+		f->v->stages[STAGE_full].share = (double)passed / (double)(count_wanted(f, CONTRACT_TASK) + 1);
 	return rc;
 }
 
@@ -342,7 +360,8 @@ static int judge_undefined(struct funnel *f)
 	return rc;
 }
 
-static int ask_general(struct funnel *f, int strict)
+/* The next batch of the general sets, from *next on; with `strict` a run with undefined lanes comes first. */
+static int ask_general(struct funnel *f, int strict, int *next)
 {
 	struct tile_run_options run = tiny_passes[0];
 
@@ -350,7 +369,7 @@ static int ask_general(struct funnel *f, int strict)
 	run.zero_off = 0;
 	if (strict)
 		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
-	order_full(f, CONTRACT_GENERAL);
+	*next = order_full(f, CONTRACT_GENERAL, *next);
 	return f->orders.n ? attempt_ask(f) : 0;
 }
 
@@ -364,12 +383,11 @@ static void general_lost(struct funnel *f, const struct verdict *before, struct 
 	f->lost = f->o->contract == CONTRACT_TASK ? LOST_NOT : f->lost;
 }
 
-/* The general sets of f->t, all of them whatever they find; *first is the verdict of the first that
- * failed. With `strict`, undefined lanes as well. */
-static int run_general(struct funnel *f, int strict, struct verdict *first)
+/* A batch of the general sets, all of it whatever it finds. 0, 1: the runner was lost, -1. */
+static int run_batch(struct funnel *f, int strict, int *next, struct verdict *first)
 {
 	struct verdict *v = f->v, before = *v;
-	int rc = ask_general(f, strict);
+	int rc = ask_general(f, strict, next);
 
 	if (rc > 0)
 		general_lost(f, &before, first);
@@ -386,6 +404,18 @@ static int run_general(struct funnel *f, int strict, struct verdict *first)
 		note_failed(v, undefined ? TRIAL_undefined : f->t->trial[f->orders.v[i].trial].kind);
 		rc = 0;
 	}
+	return rc;
+}
+
+/* The general sets of f->t; *first is the verdict of the first that failed. With `strict`, undefined lanes as well. */
+static int run_general(struct funnel *f, int strict, struct verdict *first)
+{
+	int next = 1, rc;
+
+	do {
+		rc = run_batch(f, strict, &next, first);
+		strict = 0;
+	} while (!rc && next < f->t->n_trials);
 	return rc < 0 ? -1 : 0;
 }
 
