@@ -341,10 +341,10 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 
 /* Makes the i-th size as small as it may be for the candidate to meet all that it meets at its own sizes, and for the reference
  * to run. 0: it may have stayed as it was; 1: the runner was lost; -1. */
-static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t *size)
+static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
-	int64_t at = floor_of(f->t, i);
+	int64_t at = MIN(floor_of(f->t, i), least);
 	int n = 0, rc;
 
 	memcpy(tried, size, sizeof tried);
@@ -370,23 +370,23 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 	return rc;
 }
 
-/* The same, found by making its own sizes smaller one by one, the batch first and then the largest. */
-static int descend(struct funnel *f, const struct host_path *own, int64_t *size)
+/* The same, found by making its own sizes smaller one by one, the batch first and then the largest, until the work is within the
+ * limit; sizes whose bit is in `keep` stay. Moduli go down to `least` where the first sizes would not. */
+static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, int64_t *size)
 {
-	unsigned done = 0;
 	int rc = 0;
 
 	own_sizes(f->t, size);
-	while (!rc && work_at(f->t, size) > WORK_FIRST) {
+	while (!rc && work_at(f->t, size) > limit) {
 		size_t next = f->t->n_all;
 
 		for (size_t i = 0; i < f->t->n_all; i++)
-			if (!(done >> i & 1) && (next == f->t->n_all || (next && size[i] > size[next])))
+			if (!(keep >> i & 1) && (next == f->t->n_all || (next && size[i] > size[next])))
 				next = i;
 		if (next == f->t->n_all)
 			break;
-		done |= 1u << next;
-		rc = lower_size(f, own, next, size);
+		keep |= 1u << next;
+		rc = lower_size(f, own, next, least, size);
 	}
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
@@ -395,7 +395,7 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 {
 	int rc = climb(f, own, lack, size);
 
-	return rc > 0 && f->lost == LOST_NOT ? descend(f, own, size) : rc;
+	return rc > 0 && f->lost == LOST_NOT ? descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, size) : rc;
 }
 
 /* --- the task at other sizes ----------------------------------------------------------------------------- */
@@ -541,7 +541,6 @@ static int check_own(struct funnel *f)
 int choice_find(struct funnel *f, struct choice *out)
 {
 	struct task_choices *c = f->t->choices;
-	struct host_path own;
 	int64_t size[TASK_SIZES];
 	int rc, lack;
 
@@ -570,27 +569,49 @@ int choice_find(struct funnel *f, struct choice *out)
 		rc = followed(f, 0);
 	if (rc)
 		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 : settle(f, SIZE_SAMPLED, size, out);
-	own = f->report.path;
+	out->own = f->report.path;
 	f->own_seconds = f->report.out.seconds;
 	rc = followed(f, 1);
 	if (rc < 0)
 		return -1;
-	lack = rc ? own.n + 1 : lacking(&own, &f->report.path);
-	rc = lack ? cover(f, &own, lack, size) : 0;
+	lack = rc ? out->own.n + 1 : lacking(&out->own, &f->report.path);
+	rc = lack ? cover(f, &out->own, lack, size) : 0;
 	if (f->lost != LOST_NOT)
 		choice_forget(f);
 	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, rc ? c->first : size, out);
 }
 
+/* Whether sizes were found says rc: 0, 1: none, or the runner was lost, -1. */
+static int settle_found(struct funnel *f, int rc, const int64_t *size, const struct choice *c, struct choice *out)
+{
+	if (f->lost != LOST_NOT)
+		choice_forget(f);
+	return rc ? rc : settle(f, c->kind, size, out);
+}
+
 int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
+	int rc = 0;
 
 	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || c->size[i] == f->t->size[i].own)
 		return 1;
 	memcpy(size, c->size, sizeof size);
 	size[i] = f->t->size[i].own;
-	return work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
+	if (work_at(f->t, size) > WORK_MOST && c->own.n)
+		rc = descend(f, &c->own, 1u << i, WORK_MOST / 8, MODULUS_MODEL, size);
+	return work_at(f->t, size) > WORK_MOST ? 1 : settle_found(f, rc, size, c, out);
+}
+
+int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
+{
+	int64_t size[TASK_SIZES];
+	int rc;
+
+	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || !c->own.n)
+		return 1;
+	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, size);
+	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
 }
 
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)

@@ -11,15 +11,18 @@ struct choice {
 	const struct task *t;         /* the task at the sizes */
 	enum size_kind kind;
 	int64_t size[TASK_SIZES];
+	struct host_path own;         /* what the candidate meets at the task's own sizes; empty: not known */
 };
 
 /* The first run is asked for here: what the front end says is taken, too. 0, 1: the candidate fails,
  * the verdict says why; -1. */
 int choice_find(struct funnel *f, struct choice *out);
 /* A larger one, for a candidate that fails at *c: 0, 1: there is none, -1. */
+int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
+/* A smaller one at which it meets the same, for a candidate that takes too long at *c: as above. */
+int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out);
 /* Sizes of a candidate with the i-th of the task as it is: 0 and *out; 1: it is so already, or too much work; -1. */
 int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out);
-int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
 /* The task at its own sizes, but for those that only count (task_open_few); NULL: there are none, or it is
  * too large even so. 0, -1. */
 int choice_few(struct funnel *f, const struct task **out);

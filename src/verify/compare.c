@@ -453,6 +453,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	c->expected = e->v[s.worst];
 	c->got = g->v[s.worst];
 	c->max_error = fabs(c->got - c->expected);
+	c->rms_error = s.rms_error;
 	c->allowed = allowed_error(e, c->expected);
 	if (!s.bad && s.rms_error <= allowed_on(e, e->rms, e->rms))
 		return 0;
@@ -483,7 +484,7 @@ int comparison_is_tf32(const struct results *expected, const struct comparison *
 {
 	const struct result *e = &expected->r[c->result];
 
-	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms);
+	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms) && c->rms_error <= e->rel_close * e->rms;
 }
 
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c)

@@ -89,6 +89,7 @@ struct comparison {
 	int64_t element;
 	double expected, got;
 	double max_error, allowed;    /* at the worst element */
+	double rms_error;
 	char text[400];
 	struct verdict_element shown[VERDICT_ELEMENTS];
 	int n_shown;

@@ -238,7 +238,7 @@ static int only_fp32(struct funnel *f)
 static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number)
 {
 	return (struct run_order) {
-		.run = { .mode = TILE_FAST, .fuel = FULL_FUEL, .order_seed = tr->kind == TRIAL_original ? 0 : (uint64_t)number,
+		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->kind == TRIAL_original ? 0 : (uint64_t)number,
 			 .poison = number % 2 ? 0xff : 0x7b, .zero_off = 1 },
 		.watch = ext_on(f, EXT_sanitize) && (tr->kind == TRIAL_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
@@ -538,7 +538,7 @@ static void begin_verdict(struct funnel *f)
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->own_seconds = 0.0;
-	f->tests = 0;
+	f->tests = f->slow = 0;
 	f->report.chosen[0] = 0;
 }
 
@@ -595,6 +595,20 @@ static int judge_larger(struct funnel *f, const struct choice *c)
 	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &larger);
 }
 
+/* What takes too long is run at sizes that are smaller still. */
+static int judge_smaller(struct funnel *f, const struct choice *c)
+{
+	struct choice smaller;
+	int rc;
+
+	if (f->v->diag.reason != REASON_kernel_timeout)
+		return 1;
+	f->slow = 1;
+	rc = funnel_turn(f, f->base);
+	rc = rc ? rc : choice_smaller(f, c, &smaller);
+	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &smaller);
+}
+
 /* An approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
  * activation is flat) and for no others: each size in turn is as the task has it. */
 static int judge_values(struct funnel *f, const struct choice *c)
@@ -605,8 +619,8 @@ static int judge_values(struct funnel *f, const struct choice *c)
 		struct choice wide;
 		int none;
 
-		f->t = f->base;
-		none = choice_own_size(f, c, i, &wide);
+		none = funnel_turn(f, f->base);
+		none = none ? none : choice_own_size(f, c, i, &wide);
 		if (none < 0)
 			return -1;
 		if (!none && wide.t != f->base)
@@ -629,6 +643,8 @@ static int judge_once(struct funnel *f, struct str source)
 		rc = choose(f, &c);
 	if (!rc) {
 		rc = judge_at(f, &c);
+		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
+			rc = judge_smaller(f, &c);
 		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
 			rc = judge_larger(f, &c);
 		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
