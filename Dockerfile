@@ -10,6 +10,6 @@ RUN tools/setup build && make && make deb
 FROM debian:12
 COPY --from=build /src/build/release/tritonrl_*.deb /tmp/
 RUN apt-get update && apt-get install -y --no-install-recommends /tmp/tritonrl_*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
-WORKDIR /usr/share/tritonrl
+WORKDIR /work
 ENTRYPOINT ["tritonrl"]
 CMD ["help"]
