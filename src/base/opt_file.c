@@ -180,12 +180,19 @@ static int is_word(const char *words, struct str word)
 	return 0;
 }
 
+/* Whether the command reads a section. Of those that the selecting option chooses among, it reads the one that is selected. */
+static int is_own(struct opt_parser *p, struct str section)
+{
+	const char *one = selected(p);
+	const struct opt_row *r = p->scope->select ? opt_find(p, str_of(p->scope->select)) : NULL;
+
+	if (!is_word(p->scope->own, section))
+		return 0;
+	return !one || !is_word(p->scope->own, str_of(one)) || !is_word(r->o->choices, section) || str_is(section, one);
+}
+
 static int apply_sections(struct opt_parser *p, const struct yaml *root, struct err *e)
 {
-	const char *one = p->scope ? selected(p) : NULL;
-
-	if (one && !is_word(p->scope->own, str_of(one)))
-		one = NULL;
 	for (const struct yaml *y = root->child; y; y = y->next) {
 		const struct opt_section *s = section_of(p, y->key);
 		int rc;
@@ -195,7 +202,7 @@ static int apply_sections(struct opt_parser *p, const struct yaml *root, struct 
 		if (y->kind != YAML_MAPPING)
 			return err_set(e, ERR_USAGE, "line %d: section '%s' is a mapping of options to values", y->line, s->name), at_node(y, e);
 		p->section = s->name;
-		rc = is_word(one ? one : p->scope->own, y->key) ? apply_mapping(p, y, "", e) : check_names(p, s, y, "", e);
+		rc = is_own(p, y->key) ? apply_mapping(p, y, "", e) : check_names(p, s, y, "", e);
 		p->section = NULL;
 		if (rc)
 			return -1;

@@ -4,14 +4,26 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "run/keep.h"
 #include "run/run.h"
+
+struct args {
+	struct train_args train;
+	struct keep_args keep;
+};
+
+static const struct opt opts[] = {
+	OPT_INCLUDE(struct args, train, train_opts, NULL),
+	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_END
+};
 
 static const struct cmd_usage usage = {
 	.args = "",
 	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; killed at any moment, the same "
-		 "command continues and ends with the same bits.",
-	.opts = train_opts,
-	.sections = "sft|rl",
+		 "command continues and ends with the same bits; with --bucket also on another machine. Exit codes as of run.",
+	.opts = opts,
+	.sections = "sft|rl|keep",
 	.select = "stage",
 };
 
@@ -49,26 +61,37 @@ static int keep_config(const struct train_args *a, struct str text, struct err *
 	return rc;
 }
 
-static int run(const struct train_args *a, const struct opt_parsed *p, struct par *par, struct err *e)
+static int train(const struct train_args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct run_env v = RUN_ENV_INIT;
-	int rc;
+	int rc = run_open(&v, par, a->out, (uint64_t)a->seed, &a->policy, e);
 
-	if (!a->out)
-		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
-	if (strcmp(a->stage, "rl") && run_sft_check(a, e))
-		return -1;
-	rc = run_open(&v, par, a->out, (uint64_t)a->seed, &a->policy, e);
 	if (!rc)
 		rc = (par_first(par) && keep_config(a, buf_str(&p->resolved), e)) || train_stages(a, &v, e) ? -1 : 0;
 	run_close(&v);
 	return rc;
 }
 
+static int run(const struct args *a, const struct opt_parsed *p, struct par *par, struct err *e)
+{
+	struct keep k = KEEP_INIT;
+	int rc;
+
+	if (!a->train.out)
+		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
+	if (strcmp(a->train.stage, "rl") && run_sft_check(&a->train, e))
+		return -1;
+	rc = keep_open(&k, &a->keep, a->train.out, par, e);
+	if (!rc && !stop_requested())
+		rc = train(&a->train, p, par, e);
+	keep_close(&k);
+	return rc;
+}
+
 int cmd_train(int argc, char **argv)
 {
 	struct opt_parsed p;
-	struct train_args a;
+	struct args a;
 	struct par *par = NULL;
 	struct err e = ERR_INIT;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);

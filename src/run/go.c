@@ -34,25 +34,14 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 	return rc;
 }
 
-/* The first process keeps the run; one a machine listens for notices. */
-static int open_keep(const struct go *g, struct keep *k, struct err *e)
-{
-	if (g->dry)
-		return 0;
-	if (par_first(g->par))
-		return keep_open(k, g->keep, g->source.out, e);
-	return par_local_rank(g->par) ? 0 : keep_open_other(k, g->keep, e);
-}
-
 int go_run(const struct go *g, int *done, struct err *e)
 {
 	struct keep k = KEEP_INIT;
-	int rc = open_keep(g, &k, e);
+	int rc = g->dry ? 0 : keep_open(&k, g->keep, g->source.out, g->par, e);
 
 	*done = 0;
-	/* A budget that was spent before this began stops it here. The others wait until the folder is filled. */
 	if (!rc && !stop_requested())
-		rc = par_barrier(g->par, e) || go_stages(g, done, e) ? -1 : 0;
+		rc = go_stages(g, done, e);
 	if (rc && e->code == ERR_INTERRUPTED) {
 		err_clear(e);
 		rc = 0;

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/progress.h"
 
 const struct opt keep_args_table[] = {
 	OPT_INCLUDE(struct keep_args, mirror, mirror_args_table, "A copy in a bucket"),
@@ -47,7 +48,7 @@ static int open_mirror(struct keep *k, const struct keep_args *a, const char *ru
 	return 0;
 }
 
-int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct err *e)
+static int open_first(struct keep *k, const struct keep_args *a, const char *run, struct err *e)
 {
 	struct watch_args w = a->watch;
 
@@ -62,13 +63,27 @@ int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct
 	return -1;
 }
 
-int keep_open_other(struct keep *k, const struct keep_args *a, struct err *e)
+/* For a process that works on a run which another one keeps. */
+static int open_notices(struct keep *k, const struct keep_args *a, struct err *e)
 {
 	struct watch_args w = { .spot = a->watch.spot, .poll = a->watch.poll, .metadata = a->mirror.metadata };
 
 	*k = (struct keep)KEEP_INIT;
 	k->watch = watch_start(&w, NULL, e);
 	return k->watch ? 0 : -1;
+}
+
+int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct par *par, struct err *e)
+{
+	int rc = 0;
+
+	*k = (struct keep)KEEP_INIT;
+	if (par_first(par))
+		rc = open_first(k, a, run, e);
+	else if (!par_local_rank(par))
+		rc = open_notices(k, a, e);
+	/* A budget that was spent before this began stops it here. */
+	return rc || stop_requested() ? rc : par_barrier(par, e);
 }
 
 void keep_close(struct keep *k)

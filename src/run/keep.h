@@ -3,6 +3,7 @@
 #ifndef RUN_KEEP_H
 #define RUN_KEEP_H
 
+#include "par/par.h"
 #include "run/mirror.h"
 #include "run/watch.h"
 
@@ -16,10 +17,11 @@ struct keep { struct mirror *mirror; struct watch *watch; };
 #define KEEP_INIT { .mirror = NULL }
 
 /* A run folder without a store is first filled from the bucket, if that has the run. Where a bucket is
- * named and cannot be reached for want of credentials, one sentence says so and the run stays local. */
-int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct err *e);
-/* For a process that works on a run which another one keeps: heeds the notice of its own machine. */
-int keep_open_other(struct keep *k, const struct keep_args *a, struct err *e);
+ * named and cannot be reached for want of credentials, one sentence says so and the run stays local.
+ *
+ * All processes that work on a run call it (`par` NULL: there is one). The first keeps the run, the others wait until the
+ * folder is filled, and one a machine heeds the notice of that machine. */
+int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct par *par, struct err *e);
 /* Brings the bucket up to date; what goes wrong there is said and does not fail the run. */
 void keep_close(struct keep *k);
 

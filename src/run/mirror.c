@@ -184,11 +184,17 @@ static int take_if_there(struct taking *t, const char *name)
 
 static int take_state(struct taking *t)
 {
+	static const char *const files[] = { "rl_start.safetensors", "config.yaml", "config_sft.yaml", "config_rl.yaml", "config_all.yaml",
+					     "metrics.jsonl", "spent.json", "report.html" };
+	int rc = 0;
+
 	if (!path_join(&t->aside, t->run, aside_name))
 		return err_nomem(t->e);
-	return file_remove_tree(t->aside.p, t->e) || file_mkdirs(t->aside.p, t->e) || take_checkpoints(t) || take_store(t) || take_if_there(t, "rl_start.safetensors") || take_if_there(t, "config.yaml") ||
-	       take_if_there(t, "metrics.jsonl") || take_if_there(t, "spent.json") || take_folder(t, "data", 1) || take_folder(t, "outputs", 0) ||
-	       take_folder(t, "logs", 0) || take_if_there(t, "report.html") ? -1 : 0;
+	if (file_remove_tree(t->aside.p, t->e) || file_mkdirs(t->aside.p, t->e) || take_checkpoints(t) || take_store(t))
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(files) && !rc; i++)
+		rc = take_if_there(t, files[i]);
+	return rc || take_folder(t, "data", 1) || take_folder(t, "outputs", 0) || take_folder(t, "logs", 0) ? -1 : 0;
 }
 
 static void drop_state(struct taking *t)

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "run/keep.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
 
@@ -77,7 +78,20 @@ void run_close(struct run_env *v)
 	*v = (struct run_env)RUN_ENV_INIT;
 }
 
-/* Options of the machine: another number of threads continues the same run. */
+static int same_key(void *key, const struct opt *row, size_t base, const char *group)
+{
+	const struct str *k = key;
+
+	(void)base, (void)group;
+	if (!row->name || strlen(row->name) != k->n)
+		return 0;
+	for (size_t i = 0; i < k->n; i++)
+		if (k->p[i] != (row->name[i] == '-' ? '_' : row->name[i]))
+			return 0;
+	return 1;
+}
+
+/* Options of the machine, and of what keeps the run beyond it: another number of threads continues the same run. */
 static int may_differ(struct str line)
 {
 	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes", "device", "quiet", "json" };
@@ -86,7 +100,7 @@ static int may_differ(struct str line)
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (str_is(key, keys[i]))
 			return 1;
-	return 0;
+	return opt_visit(keep_args_table, same_key, &key);
 }
 
 static int same_config(const char *out, struct str was, struct str is, struct err *e)

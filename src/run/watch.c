@@ -60,10 +60,22 @@ int watch_spent_read(const char *run, struct watch_spent *out, struct err *e)
 	if (j) {
 		out->hours = json_real(json_get(j, "hours"), 0.0);
 		out->money = json_real(json_get(j, "money"), 0.0);
+		out->hours_limit = json_real(json_get(j, "hours_limit"), 0.0);
+		out->money_limit = json_real(json_get(j, "money_limit"), 0.0);
 	}
 	json_free(j);
 	buf_release(&path);
 	return rc;
+}
+
+void watch_spent_json(struct jw *w, const struct watch_spent *s)
+{
+	jw_begin(w, '{');
+	jw_key(w, "hours"), jw_real(w, s->hours);
+	jw_key(w, "money"), jw_real(w, s->money);
+	jw_key(w, "hours_limit"), jw_real(w, s->hours_limit);
+	jw_key(w, "money_limit"), jw_real(w, s->money_limit);
+	jw_end(w, '}');
 }
 
 static void record(struct watch *w)
@@ -75,10 +87,7 @@ static void record(struct watch *w)
 
 	if (!w->path)
 		return;
-	jw_begin(&j, '{');
-	jw_key(&j, "hours"), jw_real(&j, s.hours);
-	jw_key(&j, "money"), jw_real(&j, s.money);
-	jw_end(&j, '}');
+	watch_spent_json(&j, &s);
 	buf_addc(&text, '\n');
 	if (buf_check(&text, &e) || file_replace(w->path, buf_str(&text), &e))
 		log_warn("what this run has spent is not recorded: %s", e.text);
@@ -192,6 +201,7 @@ struct watch *watch_start(const struct watch_args *a, const char *run, struct er
 		err_set(e, ERR_USAGE, "--budget-money needs --price-per-hour");
 	else if (!open_spent(w, run, e) && (!strcmp(a->spot, "off") || (w->imds = imds_open(a->metadata, e)))) {
 		check_budget(w);
+		record(w);
 		if (!pthread_create(&w->thread, NULL, keep_watching, w))
 			return w;
 		err_set(e, ERR_IO, "cannot start a thread");

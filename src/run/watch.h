@@ -8,6 +8,7 @@
 #define RUN_WATCH_H
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/opt.h"
 
 struct watch_args {
@@ -24,7 +25,9 @@ void watch_finish(struct watch *w);           /* NULL is fine */
 /* Over all machines. `money` is 0 without a price; limits of 0 are none. */
 struct watch_spent { double hours, money, hours_limit, money_limit; };
 struct watch_spent watch_spent(struct watch *w);
-/* The same from a run folder that nobody works on. Absent: zeros. */
+/* The same from a run folder, as of at most ten seconds ago if somebody works on it. Absent: zeros. */
 int watch_spent_read(const char *run, struct watch_spent *out, struct err *e);
+/* As an object: `hours`, `money`, and their limits. */
+void watch_spent_json(struct jw *w, const struct watch_spent *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/watch.h"
 #include "serve/queue.h"
 #include "web/data.h"
 #include "web/report.h"
@@ -42,6 +43,17 @@ static int open_store(const char *dir, struct store **s, struct err *e)
 	return rc;
 }
 
+/* Of the first run, which the page shows. */
+static int put_spent(struct jw *w, const char *dir, struct err *e)
+{
+	struct watch_spent s;
+
+	if (watch_spent_read(dir, &s, e))
+		return -1;
+	jw_key(w, "spent"), watch_spent_json(w, &s);
+	return 0;
+}
+
 static int read_runs(struct live *v, struct err *e)
 {
 	struct jw w = { .out = &v->data };
@@ -61,6 +73,8 @@ static int read_runs(struct live *v, struct err *e)
 		buf_release(&run);
 	}
 	jw_end(&w, ']');
+	if (rc >= 0 && put_spent(&w, v->runs->v[0], e))
+		rc = -1;
 	jw_end(&w, '}');
 	v->read_ns = clock_ns();
 	return rc < 0 ? -1 : buf_check(&v->data, e);

@@ -28,6 +28,7 @@ f.onload = async () => {
   const before = q('[data-chart] path')[1] ? q('[data-chart] path')[1].getAttribute('d') : '';
   slider.value = 0.95; slider.dispatchEvent(new w.Event('input'));
   seen.smoothed = q('[data-chart] path')[1] ? q('[data-chart] path')[1].getAttribute('d') !== before : null;
+  seen.cards = d.getElementById('cards').textContent;
   seen.evals = q('#evaltable tr').length;
   seen.funnels = q('#funnels figure').length;
   seen.rows = q('tr.row').length;
@@ -79,7 +80,8 @@ def main():
     folder = tempfile.mkdtemp()
     try:
         run("run", "configs/demo.yaml", "--out", folder + "/run", "--set", "prepare.count=64", "--set", "prepare.rl_count=24", "--set", "rl.steps=3",
-            "--set", "rl.tasks_per_step=4", "--set", "sft.steps=4", "--set", "eval.limit=8", "--set", "eval.n=2", "--set", "max_new_tokens=80")
+            "--set", "rl.tasks_per_step=4", "--set", "sft.steps=4", "--set", "eval.limit=8", "--set", "eval.n=2", "--set", "max_new_tokens=80",
+            "--budget-hours", "10", "--price-per-hour", "2")
         size = os.path.getsize(folder + "/run/report.html")
         assert size <= 5_000_000, size
         handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
@@ -95,6 +97,7 @@ def main():
                 check(look("run/report.html", width, folder, web.server_port), "the report on a " + name)
                 seen = look(live, width, folder, web.server_port)
                 assert seen["state"].startswith("live"), seen["state"]
+                assert re.search(r"hours: [\d.]+ of 10, [\d.]+ left; money: [\d.]+ spent", seen["cards"]), seen["cards"]
                 check(seen, "the live page on a " + name)
         finally:
             server.terminate()
