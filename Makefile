@@ -40,7 +40,7 @@ PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 VERSION := $(shell cat VERSION)
 
-WARN := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
+WARN := -Wall -Wextra -Wshadow -Wvla -Wdeclaration-after-statement -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(OPT_$(BUILD)) \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
 LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now,--as-needed

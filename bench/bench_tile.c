@@ -189,14 +189,22 @@ static void pointwise(const char *name, enum shape what, int64_t n)
 	struct kernel k;
 	struct data d = { .n = n };
 	tile_reg mask, z = 0;
+	double bytes, fast, checked, c;
+	tile_reg v, px, py, pz, po, off, x, y;
+	struct tile_type t;
+
 	begin(&k);
-	tile_reg px = tensor_arg(&k, n, &d.x), py = tensor_arg(&k, n, &d.y), pz = tensor_arg(&k, n, &d.z), po = tensor_arg(&k, n, &d.o);
-	tile_reg off = block_offsets(&k, BLOCK, int_arg(&k, n), &mask);
-	struct tile_type t = vec_t(DT_F32, BLOCK);
-	tile_reg x = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, px, off), mask), y = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, py, off), mask);
+	px = tensor_arg(&k, n, &d.x);
+	py = tensor_arg(&k, n, &d.y);
+	pz = tensor_arg(&k, n, &d.z);
+	po = tensor_arg(&k, n, &d.o);
+	off = block_offsets(&k, BLOCK, int_arg(&k, n), &mask);
+	t = vec_t(DT_F32, BLOCK);
+	x = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, px, off), mask);
+	y = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, py, off), mask);
 	if (what == GELU)
 		z = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, pz, off), mask);
-	tile_reg v = op2(&k, TOP_ADD, x, y);
+	v = op2(&k, TOP_ADD, x, y);
 	if (what == GELU) {
 		tile_reg e = op1(&k, TOP_ERF, scale(&k, v, 0.70710678));
 		e = op2(&k, TOP_ADD, tile_build_float(&k.b, t, 1), e);
@@ -209,9 +217,10 @@ static void pointwise(const char *name, enum shape what, int64_t n)
 	tile_build_do(&k.b, TOP_STORE, 3, offset(&k, po, off), v, mask);
 	end(&k);
 	k.grid = (n + BLOCK - 1) / BLOCK;
-	double bytes = (double)n * 4 * (what == GELU ? 4 : 3);
-	double fast = seconds(run_fast, &k), checked = seconds(run_checked, &k);
-	double c = seconds(what == ADD ? c_add : what == GELU ? c_gelu : c_chain, &d);
+	bytes = (double)n * 4 * (what == GELU ? 4 : 3);
+	fast = seconds(run_fast, &k);
+	checked = seconds(run_checked, &k);
+	c = seconds(what == ADD ? c_add : what == GELU ? c_gelu : c_chain, &d);
 	report(name, bytes, fast, checked, c);
 	release(&k);
 }
@@ -222,15 +231,17 @@ static __attribute__((noinline)) void c_layer_norm(void *ctx)
 {
 	struct data *d = ctx;
 	for (int64_t r = 0; r < d->n; r++) {
+		float scale_by, mean;
+
 		const float *restrict x = d->x + r * d->cols, *restrict w = d->y, *restrict b = d->z;
 		float *restrict o = d->o + r * d->cols;
 		float sum = 0, squares = 0;
 		for (int64_t i = 0; i < d->cols; i++)
 			sum += x[i];
-		float mean = sum / (float)d->cols;
+		mean = sum / (float)d->cols;
 		for (int64_t i = 0; i < d->cols; i++)
 			squares += (x[i] - mean) * (x[i] - mean);
-		float scale_by = 1 / sqrtf(squares / (float)d->cols + 1e-5f);
+		scale_by = 1 / sqrtf(squares / (float)d->cols + 1e-5f);
 		for (int64_t i = 0; i < d->cols; i++)
 			o[i] = (x[i] - mean) * scale_by * w[i] + b[i];
 	}
@@ -279,16 +290,22 @@ static void rows(const char *name, int norm, int64_t n_rows, int32_t cols)
 	struct kernel k;
 	struct data d = { .n = n_rows, .cols = cols };
 	struct tile_type t = vec_t(DT_F32, cols);
+	tile_reg px, po, pw, pb, n, pid, at, lanes, mask, row, out, other, x, y;
+
 	begin(&k);
-	tile_reg px = tensor_arg(&k, n_rows * cols, &d.x), po = tensor_arg(&k, n_rows * cols, &d.o);
-	tile_reg pw = tensor_arg(&k, cols, &d.y), pb = tensor_arg(&k, cols, &d.z);
-	tile_reg n = int_arg(&k, cols);
-	tile_reg pid = tile_build(&k.b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0);
-	tile_reg at = op2(&k, TOP_MUL, pid, n), lanes = tile_build(&k.b, TOP_ARANGE, vec_t(DT_I32, cols), 0);
-	tile_reg mask = tile_build(&k.b, TOP_LT, vec_t(DT_BOOL, cols), 2, lanes, splat(&k, n, vec_t(DT_I32, cols)));
-	tile_reg row = op2(&k, TOP_ADDPTR, px, at), out = op2(&k, TOP_ADDPTR, po, at);
-	tile_reg other = tile_build_float(&k.b, t, norm ? 0 : -INFINITY);
-	tile_reg x = tile_build(&k.b, TOP_LOAD, t, 3, offset(&k, row, lanes), mask, other), y;
+	px = tensor_arg(&k, n_rows * cols, &d.x);
+	po = tensor_arg(&k, n_rows * cols, &d.o);
+	pw = tensor_arg(&k, cols, &d.y);
+	pb = tensor_arg(&k, cols, &d.z);
+	n = int_arg(&k, cols);
+	pid = tile_build(&k.b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0);
+	at = op2(&k, TOP_MUL, pid, n);
+	lanes = tile_build(&k.b, TOP_ARANGE, vec_t(DT_I32, cols), 0);
+	mask = tile_build(&k.b, TOP_LT, vec_t(DT_BOOL, cols), 2, lanes, splat(&k, n, vec_t(DT_I32, cols)));
+	row = op2(&k, TOP_ADDPTR, px, at);
+	out = op2(&k, TOP_ADDPTR, po, at);
+	other = tile_build_float(&k.b, t, norm ? 0 : -INFINITY);
+	x = tile_build(&k.b, TOP_LOAD, t, 3, offset(&k, row, lanes), mask, other);
 	if (norm) {
 		tile_reg w = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, pw, lanes), mask), b = tile_build(&k.b, TOP_LOAD, t, 2, offset(&k, pb, lanes), mask);
 		y = norm_of(&k, x, w, b, t);
@@ -334,22 +351,30 @@ static void matmul(int n, int32_t BM, int32_t BN, int32_t BK, enum tile_prec pre
 	struct kernel k;
 	struct gemm g = { .n = n };
 	struct tile_type i32 = tile_scalar(DT_I32);
+	double flops, fast, checked, c;
+	tile_reg a, b, pa, pb, pc, d, N, pid, per, row, col, kk, ap, bp, acc, step;
+
 	begin(&k);
-	tile_reg pa = tensor_arg(&k, (int64_t)n * n, &g.a), pb = tensor_arg(&k, (int64_t)n * n, &g.b), pc = tensor_arg(&k, (int64_t)n * n, &g.c);
-	tile_reg N = int_arg(&k, n);
-	tile_reg pid = tile_build(&k.b, TOP_PROGRAM_ID, i32, 0), per = tile_build_int(&k.b, i32, n / BN);
-	tile_reg row = op2(&k, TOP_MUL, op2(&k, TOP_DIV, pid, per), tile_build_int(&k.b, i32, BM));
-	tile_reg col = op2(&k, TOP_MUL, op2(&k, TOP_REM, pid, per), tile_build_int(&k.b, i32, BN));
-	tile_reg kk = shifted(&k, tile_build_int(&k.b, i32, 0), BK);
-	tile_reg ap = offset(&k, pa, grid_offsets(&k, shifted(&k, row, BM), kk, N, BM, BK));
-	tile_reg bp = offset(&k, pb, grid_offsets(&k, kk, shifted(&k, col, BN), N, BK, BN));
-	tile_reg acc = tile_build_float(&k.b, mat_t(DT_F32, BM, BN), 0), step = tile_build_reg(&k.b, i32);
+	pa = tensor_arg(&k, (int64_t)n * n, &g.a);
+	pb = tensor_arg(&k, (int64_t)n * n, &g.b);
+	pc = tensor_arg(&k, (int64_t)n * n, &g.c);
+	N = int_arg(&k, n);
+	pid = tile_build(&k.b, TOP_PROGRAM_ID, i32, 0);
+	per = tile_build_int(&k.b, i32, n / BN);
+	row = op2(&k, TOP_MUL, op2(&k, TOP_DIV, pid, per), tile_build_int(&k.b, i32, BM));
+	col = op2(&k, TOP_MUL, op2(&k, TOP_REM, pid, per), tile_build_int(&k.b, i32, BN));
+	kk = shifted(&k, tile_build_int(&k.b, i32, 0), BK);
+	ap = offset(&k, pa, grid_offsets(&k, shifted(&k, row, BM), kk, N, BM, BK));
+	bp = offset(&k, pb, grid_offsets(&k, kk, shifted(&k, col, BN), N, BK, BN));
+	acc = tile_build_float(&k.b, mat_t(DT_F32, BM, BN), 0);
+	step = tile_build_reg(&k.b, i32);
 	tile_build_mov(&k.b, step, tile_build_int(&k.b, i32, 0));
 	tile_build_block(&k.b);
 	tile_build_loop(&k.b);
 	tile_build_br_if(&k.b, tile_build(&k.b, TOP_GE, tile_scalar(DT_BOOL), 2, step, N), 1);
-	tile_reg a = tile_build(&k.b, TOP_LOAD, mat_t(DT_F32, BM, BK), 1, ap), b = tile_build(&k.b, TOP_LOAD, mat_t(DT_F32, BK, BN), 1, bp);
-	tile_reg d = tile_build(&k.b, TOP_DOT, mat_t(DT_F32, BM, BN), 3, a, b, acc);
+	a = tile_build(&k.b, TOP_LOAD, mat_t(DT_F32, BM, BK), 1, ap);
+	b = tile_build(&k.b, TOP_LOAD, mat_t(DT_F32, BK, BN), 1, bp);
+	d = tile_build(&k.b, TOP_DOT, mat_t(DT_F32, BM, BN), 3, a, b, acc);
 	tile_build_last(&k.b)->attr[0] = (int)prec;
 	tile_build_mov(&k.b, acc, d);
 	tile_build_mov(&k.b, ap, op2(&k, TOP_ADDPTR, ap, tile_build_int(&k.b, mat_t(DT_I32, BM, BK), BK)));
@@ -361,7 +386,10 @@ static void matmul(int n, int32_t BM, int32_t BN, int32_t BK, enum tile_prec pre
 	tile_build_do(&k.b, TOP_STORE, 2, offset(&k, pc, grid_offsets(&k, shifted(&k, row, BM), shifted(&k, col, BN), N, BM, BN)), acc);
 	end(&k);
 	k.grid = (n / BM) * (n / BN);
-	double flops = 2.0 * n * n * n, fast = seconds(run_fast, &k), checked = seconds(run_checked, &k), c = seconds(blas, &g);
+	flops = 2.0 * n * n * n;
+	fast = seconds(run_fast, &k);
+	checked = seconds(run_checked, &k);
+	c = seconds(blas, &g);
 	printf("matmul %d tiles %dx%dx%d %-5s  fast %6.1f GFLOP/s  checked %6.1f  OpenBLAS %6.1f  fast/OpenBLAS %.2f\n", n, BM, BN, BK,
 		prec == TILE_PREC_IEEE ? "ieee" : "tf32", flops / fast * 1e-9, flops / checked * 1e-9, flops / c * 1e-9, c / fast);
 	release(&k);
@@ -403,8 +431,12 @@ static double best_wall(struct kernel *k, struct pool *pool)
 static double cpu_of(struct kernel *k, struct pool *pool)
 {
 	struct timespec t;
+	double begin_s, runs, stop;
+
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	double begin_s = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec, runs = 0, stop = wall() + 2 * budget;
+	begin_s = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	runs = 0;
+	stop = wall() + 2 * budget;
 	while (runs == 0 || wall() < stop) {
 		once(k, pool);
 		runs++;
@@ -421,20 +453,27 @@ static void scaling(void)
 	float *x, *y;
 	int64_t n = 1 << 20;
 	int cores = cpu_info()->cores;
-	tile_reg mask;
+	tile_reg mask, px, po, off, v;
+	double one, all, cpu_one, cpu_all;
+	struct pool *pool;
+
 	begin(&k);
-	tile_reg px = tensor_arg(&k, n, &x), po = tensor_arg(&k, n, &y);
-	tile_reg off = block_offsets(&k, BLOCK, int_arg(&k, n), &mask);
-	tile_reg v = tile_build(&k.b, TOP_LOAD, vec_t(DT_F32, BLOCK), 2, offset(&k, px, off), mask);
+	px = tensor_arg(&k, n, &x);
+	po = tensor_arg(&k, n, &y);
+	off = block_offsets(&k, BLOCK, int_arg(&k, n), &mask);
+	v = tile_build(&k.b, TOP_LOAD, vec_t(DT_F32, BLOCK), 2, offset(&k, px, off), mask);
 	for (int i = 0; i < 8; i++)
 		v = op1(&k, i & 1 ? TOP_ERF : TOP_EXP, v);
 	tile_build_do(&k.b, TOP_STORE, 3, offset(&k, po, off), v, mask);
 	end(&k);
 	k.grid = n / BLOCK;
-	struct pool *pool = pool_new(cores, &e);
+	pool = pool_new(cores, &e);
 	if (!pool)
 		exit(2);
-	double one = best_wall(&k, NULL), all = best_wall(&k, pool), cpu_one = cpu_of(&k, NULL), cpu_all = cpu_of(&k, pool);
+	one = best_wall(&k, NULL);
+	all = best_wall(&k, pool);
+	cpu_one = cpu_of(&k, NULL);
+	cpu_all = cpu_of(&k, pool);
 	printf("%d threads: %.2f times one thread, %.0f %% of ideal (wall time); CPU time of one thread / of all %.0f %%\n", cores, one / all,
 		100 * one / all / cores, 100 * cpu_one / cpu_all);
 	pool_free(pool);

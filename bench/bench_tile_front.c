@@ -105,11 +105,14 @@ static int once(struct tile_engine *g, size_t k, double *parse, double *compile,
 	struct tile_code *code = NULL;
 	struct diag d, unsupported;
 	double t0 = cpu_us();
+	double t1, t2;
+	int rc;
+
 	if (py_parse(&m, str_of(kernels[k].source), "bench.py", 0, e))
 		return -1;
-	double t1 = cpu_us();
-	int rc = check_env_init(&env, &m, NULL, e) || check_launch_parse(&c, &env, &env.fns[0], str_of(kernels[k].signature), e);
-	double t2 = cpu_us();
+	t1 = cpu_us();
+	rc = check_env_init(&env, &m, NULL, e) || check_launch_parse(&c, &env, &env.fns[0], str_of(kernels[k].signature), e);
+	t2 = cpu_us();
 	if (!rc)
 		rc = compile_kernel(g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &d, &unsupported, e);
 	*parse = t1 - t0;
@@ -130,6 +133,8 @@ int main(void)
 	double parse[REPEAT], compile[REPEAT];
 	int slow = 0;
 	for (size_t k = 0; g && k < sizeof kernels / sizeof *kernels; k++) {
+		double both;
+
 		for (int i = 0; i < REPEAT; i++)
 			if (once(g, k, &parse[i], &compile[i], &e)) {
 				fprintf(stderr, "bench_tile_front: %s\n", e.text);
@@ -137,7 +142,7 @@ int main(void)
 			}
 		qsort(parse, REPEAT, sizeof *parse, ascending);
 		qsort(compile, REPEAT, sizeof *compile, ascending);
-		double both = parse[REPEAT / 2] + compile[REPEAT / 2];
+		both = parse[REPEAT / 2] + compile[REPEAT / 2];
 		printf("%-12s parse %6.1f us   compile %6.1f us   together %6.1f us\n", kernels[k].name, parse[REPEAT / 2], compile[REPEAT / 2], both);
 		slow |= both > 200;
 	}

@@ -45,6 +45,7 @@ int err_errno(struct err *e, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
+	size_t n;
 
 	if (!e || e->code != ERR_NONE)
 		return -1;
@@ -52,7 +53,7 @@ int err_errno(struct err *e, const char *fmt, ...)
 	err_vset(e, saved == ENOMEM ? ERR_NOMEM : saved == ENOENT ? ERR_NOT_FOUND :
 		 saved == EACCES || saved == EPERM ? ERR_DENIED : ERR_IO, fmt, ap);
 	va_end(ap);
-	size_t n = strlen(e->text);
+	n = strlen(e->text);
 	snprintf(e->text + n, sizeof e->text - n, ": %s", strerror(saved));
 	errno = saved;
 	return -1;

@@ -98,13 +98,15 @@ static int fill(struct json_rows *r, struct err *e)
 static int peek(struct json_rows *r, char *c, struct err *e)
 {
 	for (;;) {
+		int rc;
+
 		while (r->at < r->buf.n && strchr(" \t\r\n", r->buf.p[r->at]) && r->buf.p[r->at])
 			r->at++;
 		if (r->at < r->buf.n) {
 			*c = r->buf.p[r->at];
 			return 1;
 		}
-		int rc = fill(r, e);
+		rc = fill(r, e);
 
 		if (rc <= 0)
 			return rc;

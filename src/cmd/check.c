@@ -192,12 +192,13 @@ int cmd_check(int argc, char **argv)
 	struct args a;
 	struct opt_parsed p;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT;
+	struct check_files c;
 
 	if (rc >= 0)
 		return rc;
-	struct err e = ERR_INIT;
-	struct buf out = BUF_INIT;
-	struct check_files c = { .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
+	c = (struct check_files){ .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
 
 	if (a.json)
 		check_json_begin(&c.w);

@@ -153,11 +153,13 @@ static int ask_cuda(void *ctx, int fd)
 	for (int i = 0; i < n; i++) {
 		char name[128] = "?";
 		size_t bytes = 0;
+		double gib;
+		const struct tile_gpu *known;
 
 		c.name(name, sizeof name, i);
 		c.memory(&bytes, i);
-		double gib = (double)bytes / (1 << 30);
-		const struct tile_gpu *known = tile_gpu_of_device(str_of(name), gib);
+		gib = (double)bytes / (1 << 30);
+		known = tile_gpu_of_device(str_of(name), gib);
 		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " : "no row in tile/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;

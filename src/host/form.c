@@ -23,10 +23,12 @@ static int form_val(struct former *f, struct val v);
 static int form_at(struct former *f, struct str name, struct val v)
 {
 	size_t n = f->path.n;
+	int rc;
+
 	if (n)
 		buf_addc(&f->path, '.');
 	buf_addstr(&f->path, name);
-	int rc = form_val(f, v);
+	rc = form_val(f, v);
 	f->path.n = n;
 	if (f->path.p)
 		f->path.p[n] = 0;
@@ -121,12 +123,14 @@ static int form_inner(struct former *f, struct val v)
 
 static int form_val(struct former *f, struct val v)
 {
+	int rc;
+
 	if (f->depth == DEEPEST) {
 		buf_adds(f->form, "...");
 		return 0;
 	}
 	f->depth++;
-	int rc = form_inner(f, v);
+	rc = form_inner(f, v);
 	f->depth--;
 	return rc;
 }

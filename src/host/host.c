@@ -96,6 +96,8 @@ static size_t stack_room(void)
 struct host *host_new(const struct host_options *o, struct err *e)
 {
 	struct host *h = mem_zalloc(sizeof *h);
+	char here;
+
 	if (!h) {
 		err_nomem(e);
 		return NULL;
@@ -111,7 +113,6 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	h->own_lib = !o->lib;
 	if (h->own_lib)
 		h->lib = host_lib_new(e);
-	char here;
 	h->lim.stack_top = &here;
 	h->lim.stack_floor = h->lim.stack_top - h->lim.stack_limit - h->lim.stack_limit / 8;
 	if (!h->lib || host_init(h)) {
@@ -287,10 +288,13 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 {
 	struct host_entry en;
 	struct module_obj *mod;
+	struct unit *u;
+	int rc;
+
 	host_begin(h, &en);
-	struct unit *u = new_unit(h, m);
+	u = new_unit(h, m);
 	/* Judged programs are imported, not run. */
-	int rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;
@@ -316,7 +320,9 @@ int host_call(struct host *h, struct val fn, const struct val *args, size_t n, s
 {
 	struct host_entry en;
 	struct call_args a = { .a = args, .n = n };
+	int rc;
+
 	host_begin(h, &en);
-	int rc = h->fail.fatal ? -1 : host_callv(h, fn, &a, out);
+	rc = h->fail.fatal ? -1 : host_callv(h, fn, &a, out);
 	return host_end(h, &en, rc, out, e);
 }

@@ -59,6 +59,9 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 {
 	struct val init, list, r, names[64], vals[64];
 	struct call_args args = { .n = 0 };
+	struct ptr_map done;
+	int rc;
+
 	if (seed_now(h, seed) || call_global(h, ns, "get_init_inputs", NULL, 0, &init))
 		return -1;
 	if (host_get(h, cls_ns, cls, &r) == 0)
@@ -84,8 +87,8 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 	}
 	if (seed_now(h, seed))
 		return -1;
-	struct ptr_map done = { .n = 0 };
-	int rc = host_callv(h, r, &args, model);
+	done = (struct ptr_map){ .n = 0 };
+	rc = host_callv(h, r, &args, model);
 	if (!rc && model->kind == V_OBJECT)
 		rc = check_nest(h, *model, &done, 0);
 	ptr_map_release(&done);
@@ -140,10 +143,12 @@ static int walk(struct walker *w, struct val v);
 static int walk_at(struct walker *w, const char *sep, struct str name, struct val v)
 {
 	size_t n = w->path.n;
+	int rc;
+
 	if (n)
 		buf_adds(&w->path, sep);
 	buf_addstr(&w->path, name);
-	int rc = walk(w, v);
+	rc = walk(w, v);
 	w->path.n = n;
 	if (w->path.p)
 		w->path.p[n] = 0;
@@ -153,11 +158,13 @@ static int walk_at(struct walker *w, const char *sep, struct str name, struct va
 static int walk(struct walker *w, struct val v)
 {
 	char t[32];
+	int rc;
+
 	if (v.kind == V_TENSOR)
 		return w->fn(w->ctx, buf_str(&w->path), v.u.t);
 	if (w->depth > 64)
 		return 0;
-	int rc = 0;
+	rc = 0;
 	w->depth++;
 	for (size_t i = 0; (v.kind == V_TUPLE || v.kind == V_LIST) && i < v.u.seq->n && !rc; i++) {
 		snprintf(t, sizeof t, "%zu", i);
@@ -187,20 +194,24 @@ static int walk_state(struct walker *w, struct val m)
 {
 	static const enum name_id own[] = { NM__parameters, NM__buffers };
 	int rc = 0;
+	struct dict_obj *d;
+
 	if (w->depth > MODULES_DEEPEST)
 		return 0;
 	w->depth++;
 	for (size_t k = 0; k < COUNT_OF(own); k++) {
-		struct dict_obj *d = member(w->h, m, own[k]);
+		d = member(w->h, m, own[k]);
 		for (size_t i = 0; d && i < d->n && !rc; i++)
 			if (d->e[i].val.kind == V_TENSOR)
 				rc = walk_at(w, ".", val_text(d->e[i].key), d->e[i].val);
 	}
-	struct dict_obj *d = member(w->h, m, NM__modules);
+	d = member(w->h, m, NM__modules);
 	for (size_t i = 0; d && i < d->n && !rc; i++) {
+		size_t n;
+
 		if (d->e[i].val.kind != V_OBJECT)
 			continue;
-		size_t n = w->path.n;
+		n = w->path.n;
 		if (n)
 			buf_addc(&w->path, '.');
 		buf_addstr(&w->path, val_text(d->e[i].key));

@@ -171,11 +171,13 @@ static int unpack_items(struct unpacker *u, struct val into, int depth)
 static int unpack_tuple(struct unpacker *u, struct val *out, int depth)
 {
 	struct str native;
+	struct str_obj *name;
+
 	if (bytes_get_str(&u->in, &native))
 		return nonsense(u);
 	if (val_tuple(u->h, NULL, 0, out) || unpack_items(u, *out, depth))
 		return -1;
-	struct str_obj *name = host_intern(u->h, native);
+	name = host_intern(u->h, native);
 	out->u.o->cls = name ? host_native_class(u->h, name->p) : NULL;
 	return out->u.o->cls ? 0 : -1;
 }
@@ -204,8 +206,10 @@ int host_unpack(struct host *h, struct str packed, struct val *out, struct err *
 {
 	struct host_entry en;
 	struct unpacker u = { .h = h, .in = bytes_of(packed) };
+	int rc;
+
 	host_begin(h, &en);
-	int rc = unpack_val(&u, out, 0);
+	rc = unpack_val(&u, out, 0);
 	vec_free(&u.storages);
 	return host_end(h, &en, rc, out, e);
 }

@@ -116,8 +116,10 @@ int host_import(struct host *h, struct val v, struct val *out, struct err *e)
 {
 	struct host_entry en;
 	struct importer m = { .h = h };
+	int rc;
+
 	host_begin(h, &en);
-	int rc = import_val(&m, v, out, 0);
+	rc = import_val(&m, v, out, 0);
 	ptr_map_release(&m.storages);
 	if (m.foreign) {
 		temps_drain(h, en.mark);

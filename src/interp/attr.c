@@ -126,6 +126,8 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 
 static int function_attr(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
+	struct val *own;
+
 	if (v.kind == V_METHOD) {
 		if (name == h->nm[NM___self__])
 			*out = host_hold(h, v.u.m->self);
@@ -135,7 +137,7 @@ static int function_attr(struct host *h, struct val v, struct str_obj *name, str
 			return v.u.m->fn.kind == V_FUNC || v.u.m->fn.kind == V_BUILTIN ? function_attr(h, v.u.m->fn, name, out) : 0;
 		return 1;
 	}
-	struct val *own = v.u.o->attrs ? attrs_get(v.u.o->attrs, name) : NULL;
+	own = v.u.o->attrs ? attrs_get(v.u.o->attrs, name) : NULL;
 	if (own)
 		*out = host_hold(h, *own);
 	else if (v.kind == V_BUILTIN && (name == h->nm[NM___name__] || name == h->nm[NM___qualname__])) {
@@ -229,29 +231,36 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 /* What objects of our triton keep for themselves: how an autotuner chooses here is nothing to a program. */
 static int is_inside(const struct host *h, struct val v, const struct str_obj *name)
 {
+	const struct module_obj *m;
+
 	if (name->p[0] != '_' || name->p[1] == '_' || v.kind != V_OBJECT || !h->frame || h->frame->mod->trusted)
 		return 0;
-	const struct module_obj *m = v.u.o->cls->mod;
+	m = v.u.o->cls->mod;
 	return m && m->trusted && !strncmp(m->name->p, "triton", 6);
 }
 
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
+	struct val *hook, a[2];
+	int found;
+	struct call_args args;
+
 	if (is_inside(h, v, name))
 		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
-	int found = attr_generic(h, v, name, out);
+	found = attr_generic(h, v, name, out);
 	if (found > 0)
 		return 1;
 	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
 		return -1;
-	struct val *hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
+	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook)
 		return found;
 	host_exc_clear(h);
-	struct val a[2] = { v, val_of_str(name) };
-	struct call_args args = { .a = a, .n = 2 };
+	a[0] = v;
+	a[1] = val_of_str(name);
+	args = (struct call_args){ .a = a, .n = 2 };
 	return host_callv(h, host_hold(h, *hook), &args, out) ? -1 : 1;
 }
 
@@ -303,9 +312,11 @@ int host_getattr(struct host *h, struct val v, const char *name, struct val *out
 
 static int own_attrs(struct host *h, struct val v)
 {
+	struct dict_obj *d;
+
 	if (v.u.o->attrs)
 		return 0;
-	struct dict_obj *d = dict_obj_new(h, V_DICT);
+	d = dict_obj_new(h, V_DICT);
 	if (!d)
 		return -1;
 	val_keep(val_obj(&d->h));
@@ -328,25 +339,33 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (m && m->kind == V_PROPERTY) {
+		struct val a[2];
+		struct call_args args;
+
 		if (m->u.m->fn.kind == V_UNSET || m->u.m->fn.kind == V_NONE)
 			return host_raise(h, EXC_AttributeError, "property '%s' of '%s' object has no setter", name->p, val_type_name(h, v));
-		struct val a[2] = { v, x };
-		struct call_args args = { .a = a, .n = 2 };
+		a[0] = v;
+		a[1] = x;
+		args = (struct call_args){ .a = a, .n = 2 };
 		return host_callv(h, m->u.m->fn, &args, &r);
 	}
 	if (m && m->kind == V_BUILTIN && m->u.b->row->flags & BIND_PROPERTY) {
-		struct val setter, set;
+		struct val setter, set, *s, a[2];
+		struct str_obj *key;
+		struct call_args args;
+
 		if (val_strf(h, &set, "%s.set", name->p))
 			return -1;
-		struct str_obj *key = host_intern(h, val_text(set));
-		struct val *s = key ? class_lookup(h, val_class(h, v), key, NULL) : NULL;
+		key = host_intern(h, val_text(set));
+		s = key ? class_lookup(h, val_class(h, v), key, NULL) : NULL;
 		if (h->fail.fatal)
 			return -1;
 		if (!s)
 			return host_raise(h, EXC_AttributeError, "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
 		setter = host_hold(h, *s);
-		struct val a[2] = { v, x };
-		struct call_args args = { .a = a, .n = 2 };
+		a[0] = v;
+		a[1] = x;
+		args = (struct call_args){ .a = a, .n = 2 };
 		return host_callv(h, setter, &args, &r);
 	}
 	if (!may_have_attrs(v) || (v.kind == V_CLASS && v.u.c->native))
@@ -370,12 +389,17 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___setattr__], &where) : NULL;
 	int own_guard = v.kind == V_TENSOR && name == h->nm[NM_data];      /* x.data = x.data changes nothing */
+	struct val a[3];
+	struct call_args args;
+
 	if (h->fail.fatal || h->fail.failed || (!own_guard && host_may_set(h, v)))
 		return -1;
 	if (!hook || where == h->type.object_class)
 		return attr_set_generic(h, v, name, x);
-	struct val a[3] = { v, val_of_str(name), x };
-	struct call_args args = { .a = a, .n = 3 };
+	a[0] = v;
+	a[1] = val_of_str(name);
+	a[2] = x;
+	args = (struct call_args){ .a = a, .n = 3 };
 	return host_callv(h, host_hold(h, *hook), &args, &r);
 }
 
@@ -391,12 +415,16 @@ int attr_del(struct host *h, struct val v, struct str_obj *name)
 {
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___delattr__], &where) : NULL;
+	struct val a[2];
+	struct call_args args;
+
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook || where == h->type.object_class)
 		return attr_del_generic(h, v, name);
-	struct val a[2] = { v, val_of_str(name) };
-	struct call_args args = { .a = a, .n = 2 };
+	a[0] = v;
+	a[1] = val_of_str(name);
+	args = (struct call_args){ .a = a, .n = 2 };
 	return host_callv(h, host_hold(h, *hook), &args, &r);
 }
 
@@ -411,6 +439,9 @@ int has_special(struct host *h, struct val v, enum name_id name)
 int call_special(struct host *h, struct val v, enum name_id name, const struct val *a, size_t n, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, v), h->nm[name], NULL), all[5];
+	struct val fn;
+	struct call_args args;
+
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m || m->kind == V_NONE)
@@ -419,8 +450,8 @@ int call_special(struct host *h, struct val v, enum name_id name, const struct v
 	all[0] = v;
 	for (size_t i = 0; i < n; i++)
 		all[i + 1] = a[i];
-	struct val fn = host_hold(h, *m);
-	struct call_args args = { .a = all, .n = n + 1 };
+	fn = host_hold(h, *m);
+	args = (struct call_args){ .a = all, .n = n + 1 };
 	if (fn.kind == V_STATICMETHOD || fn.kind == V_CLASSMETHOD) {
 		args.a++;
 		args.n--;

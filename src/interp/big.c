@@ -15,12 +15,14 @@ struct mag { uint32_t *d; size_t n; int neg; };
 
 static int mag_new(struct host *h, size_t n, struct mag *m)
 {
+	struct big_obj *o;
+
 	*m = (struct mag){ .d = NULL };
 	if (n > BIG_DIGITS)
 		return host_fatal(h, REASON_out_of_memory, "an integer of more than %d bits", BIG_DIGITS * 32);
 	if (host_burn(h, (int64_t)n / 4))
 		return -1;
-	struct big_obj *o = host_obj(h, V_BIG, sizeof *o + (n + 1) * sizeof *o->d, NULL);
+	o = host_obj(h, V_BIG, sizeof *o + (n + 1) * sizeof *o->d, NULL);
 	if (!o)
 		return -1;
 	o->n = n + 1;
@@ -36,21 +38,26 @@ static void trim(struct mag *m)
 
 static struct mag mag_of(struct val v, uint32_t small[2])
 {
+	struct mag m;
+	uint64_t u;
+
 	if (v.kind == V_BIG) {
-		struct mag m = { .d = v.u.big->d, .n = v.u.big->n, .neg = v.u.big->neg };
+		m = (struct mag){ .d = v.u.big->d, .n = v.u.big->n, .neg = v.u.big->neg };
 		trim(&m);
 		return m;
 	}
-	uint64_t u = v.u.i < 0 ? 0 - (uint64_t)v.u.i : (uint64_t)v.u.i;
+	u = v.u.i < 0 ? 0 - (uint64_t)v.u.i : (uint64_t)v.u.i;
 	small[0] = (uint32_t)u;
 	small[1] = (uint32_t)(u >> 32);
-	struct mag m = { .d = small, .n = 2, .neg = v.u.i < 0 };
+	m = (struct mag){ .d = small, .n = 2, .neg = v.u.i < 0 };
 	trim(&m);
 	return m;
 }
 
 static int mag_to_val(struct host *h, struct mag m, struct val *out)
 {
+	struct big_obj *o;
+
 	trim(&m);
 	if (m.n <= 2) {
 		uint64_t u = (m.n > 0 ? m.d[0] : 0) | (uint64_t)(m.n > 1 ? m.d[1] : 0) << 32;
@@ -59,7 +66,7 @@ static int mag_to_val(struct host *h, struct mag m, struct val *out)
 			return 0;
 		}
 	}
-	struct big_obj *o = host_obj(h, V_BIG, sizeof *o + m.n * sizeof *o->d, NULL);
+	o = host_obj(h, V_BIG, sizeof *o + m.n * sizeof *o->d, NULL);
 	if (!o)
 		return -1;
 	o->n = m.n;
@@ -175,6 +182,8 @@ static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct 
  * are refused before it could matter. */
 static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, struct mag *q, struct mag *r)
 {
+	size_t rn;
+
 	if (mag_new(h, a->n, q) || mag_new(h, b->n + 1, r))
 		return -1;
 	if (b->n == 1) {
@@ -185,19 +194,22 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 	}
 	if (host_burn(h, (int64_t)(a->n * b->n)))
 		return -1;
-	size_t rn = b->n + 1;
+	rn = b->n + 1;
 	for (size_t i = a->n * 32; i-- > 0;) {
 		uint32_t carry = a->d[i / 32] >> (i % 32) & 1;
+		int64_t borrow;
+		struct mag rem;
+
 		for (size_t k = 0; k < rn; k++) {
 			uint32_t top = r->d[k] >> 31;
 			r->d[k] = r->d[k] << 1 | carry;
 			carry = top;
 		}
-		struct mag rem = { .d = r->d, .n = rn };
+		rem = (struct mag){ .d = r->d, .n = rn };
 		trim(&rem);
 		if (mag_cmp(&rem, b) < 0)
 			continue;
-		int64_t borrow = 0;
+		borrow = 0;
 		for (size_t k = 0; k < rn; k++) {
 			int64_t x = (int64_t)r->d[k] - (k < b->n ? b->d[k] : 0) + borrow;
 			r->d[k] = (uint32_t)x;
@@ -323,9 +335,11 @@ int big_compare(struct val va, struct val vb)
 {
 	uint32_t sa[2], sb[2];
 	struct mag a = mag_of(va, sa), b = mag_of(vb, sb);
+	int c;
+
 	if (a.neg != b.neg)
 		return a.neg ? -1 : 1;
-	int c = mag_cmp(&a, &b);
+	c = mag_cmp(&a, &b);
 	return a.neg ? -c : c;
 }
 
@@ -334,18 +348,22 @@ double big_to_double(struct val v)
 {
 	uint32_t s[2];
 	struct mag m = mag_of(v, s);
+	double f;
+	int sticky, lead;
+	uint64_t top;
+
 	if (m.n <= 2) {
 		uint64_t u = (m.n > 0 ? m.d[0] : 0) | (uint64_t)(m.n > 1 ? m.d[1] : 0) << 32;
 		return m.neg ? -(double)u : (double)u;
 	}
-	int lead = __builtin_clz(m.d[m.n - 1]);
-	uint64_t top = (uint64_t)m.d[m.n - 1] << 32 | m.d[m.n - 2];
+	lead = __builtin_clz(m.d[m.n - 1]);
+	top = (uint64_t)m.d[m.n - 1] << 32 | m.d[m.n - 2];
 	if (lead)
 		top = top << lead | m.d[m.n - 3] >> (32 - lead);
-	int sticky = lead ? (m.d[m.n - 3] << lead) != 0 : m.d[m.n - 3] != 0;
+	sticky = lead ? (m.d[m.n - 3] << lead) != 0 : m.d[m.n - 3] != 0;
 	for (size_t i = 0; i + 3 < m.n && !sticky; i++)
 		sticky = m.d[i] != 0;
-	double f = ldexp((double)(top | (uint64_t)sticky), (int)((m.n - 2) * 32) - lead);
+	f = ldexp((double)(top | (uint64_t)sticky), (int)((m.n - 2) * 32) - lead);
 	return m.neg ? -f : f;
 }
 
@@ -354,12 +372,15 @@ int big_from_double(struct host *h, double f, struct val *out)
 	int exp;
 	struct mag m, r;
 	uint32_t s[2];
+	double frac;
+	struct val top;
+
 	if (fabs(f) < 9.2e18) {
 		*out = val_int((int64_t)f);
 		return 0;
 	}
-	double frac = frexp(fabs(f), &exp);
-	struct val top = val_int((int64_t)ldexp(frac, 53));
+	frac = frexp(fabs(f), &exp);
+	top = val_int((int64_t)ldexp(frac, 53));
 	m = mag_of(top, s);
 	m.neg = f < 0;
 	return shift_left(h, &m, exp - 53, &r) ? -1 : mag_to_val(h, r, out);
@@ -368,6 +389,8 @@ int big_from_double(struct host *h, double f, struct val *out)
 int big_parse(struct host *h, struct str s, int base, struct val *out)
 {
 	struct mag m;
+	size_t cap;
+
 	if (base == 0) {
 		base = 10;
 		if (s.n > 2 && s.p[0] == '0') {
@@ -381,7 +404,7 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 		return host_raise(h, EXC_ValueError, "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits", s.n);
 	if (mag_new(h, s.n / 6 + 2, &m) || host_burn(h, (int64_t)(s.n * s.n / 64)))
 		return -1;
-	size_t cap = m.n;
+	cap = m.n;
 	m.n = 0;
 	for (size_t i = 0; i < s.n; i++) {
 		int c = s.p[i] | 32;

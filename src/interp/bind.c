@@ -118,6 +118,8 @@ static int slot_keyword(struct host *h, const struct bind_row *row, const struct
 
 static int slot_default(struct host *h, const struct bind_row *row, const struct sig_param *p, struct val *a)
 {
+	struct str_obj *s;
+
 	if (a->kind != V_KINDS)
 		return 0;
 	if (p->required)
@@ -128,7 +130,7 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 		*a = p->def;
 		return 0;
 	}
-	struct str_obj *s = host_intern(h, p->text);
+	s = host_intern(h, p->text);
 	*a = s ? val_of_str(s) : val_none();
 	return s ? 0 : -1;
 }
@@ -136,9 +138,11 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 /* V_KINDS marks a slot nobody filled yet. */
 static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s, const struct call_args *args, struct val *a)
 {
+	size_t n_pos;
+
 	for (size_t i = 0; i < s->n; i++)
 		a[i] = (struct val){ .kind = V_KINDS };
-	size_t n_pos = MIN(args->n, s->n_positional);
+	n_pos = MIN(args->n, s->n_positional);
 	for (size_t i = 0; i < n_pos; i++)
 		a[i] = args->a[i];
 	if (s->star >= 0) {
@@ -161,6 +165,8 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsigned flags)
 {
 	int line, col;
+	struct host_op op;
+
 	host_position(h, &line, &col);
 	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
 		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags) {
@@ -169,7 +175,7 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 		}
 	if (h->did.ops.n >= 100000)
 		return NULL;
-	struct host_op op = { .name = row->name, .line = line, .flags = flags, .count = 1 };
+	op = (struct host_op){ .name = row->name, .line = line, .flags = flags, .count = 1 };
 	if (vec_push(&h->did.ops, op)) {
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
@@ -185,9 +191,12 @@ enum { CALL_STEPS = 10 };                /* an operation on a small tensor takes
 static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a, size_t n, struct val out)
 {
 	struct host_op *op = host_record_op(h, row, kind);
+	int64_t flops, bytes;
+
 	if (!op)
 		return h->fail.fatal ? -1 : 0;
-	int64_t flops = op->flops, bytes = op->bytes;
+	flops = op->flops;
+	bytes = op->bytes;
 	host_count_work(op, a, n, out);
 	if (h->o.called)
 		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
@@ -222,15 +231,21 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	struct val a[SIG_SLOTS];
 	const struct bind_row *row = o->row;
 	const struct sig *s = o->sig;
+	struct bind b;
+	const struct bind *outer;
+	enum host_device device;
+	int grad, rc;
+	unsigned tensors, kind;
+
 	if (host_enter(h))
 		return -1;
-	struct bind b = { .h = h, .row = row, .a = a, .n = s->n, .out = val_none(), .e = ERR_INIT };
-	const struct bind *outer = h->torch.call;
-	enum host_device device = h->torch.call_device;
-	int grad = h->torch.call_grad;
-	const unsigned tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
-	int rc = fill_slots(h, row, s, args, a);
-	unsigned kind = rc ? 0 : bind_kind(row, s, a);
+	b = (struct bind){ .h = h, .row = row, .a = a, .n = s->n, .out = val_none(), .e = ERR_INIT };
+	outer = h->torch.call;
+	device = h->torch.call_device;
+	grad = h->torch.call_grad;
+	tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
+	rc = fill_slots(h, row, s, args, a);
+	kind = rc ? 0 : bind_kind(row, s, a);
 	if (!rc && kind & tensors)
 		rc = bind_check(h, row, kind, s, a);
 	if (!rc && h->heap.guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))

@@ -156,10 +156,12 @@ int bind_string(struct bind *b, size_t i, struct str *v)
 
 int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 {
+	struct val x;
+
 	*v = otherwise;
 	if (!bind_given(b, i))
 		return 0;
-	struct val x = b->a[i];
+	x = b->a[i];
 	if (x.kind == V_DTYPE) {
 		*v = (enum dtype)x.u.i;
 		return 0;
@@ -320,6 +322,9 @@ int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 {
 	struct val x = b->a[i], list;
+	struct seq_obj *s;
+	struct val scratch;
+
 	if (x.kind == V_TUPLE && x.u.seq->n == 1 && (x.u.seq->v[0].kind == V_LIST || x.u.seq->v[0].kind == V_TUPLE))
 		x = x.u.seq->v[0];
 	if (x.kind == V_TENSOR || host_to_list(b->h, x, &list)) {
@@ -330,8 +335,7 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 	}
 	*n = list.u.seq->n;
 	/* The room of an empty list is the scratch memory of this call: the list of temporaries frees it. */
-	struct seq_obj *s = list.u.seq;
-	struct val scratch;
+	s = list.u.seq;
 	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))
 		return -1;
 	*v = (struct tensor **)(void *)scratch.u.seq->v;

@@ -74,11 +74,13 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 {
 	struct host *h = b->h;
 	unsigned flags = b->row->flags;
+	int is_float;
+
 	if (widen(b, t))
 		return -1;
 	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
 		jitter(h, t, b->row);
-	int is_float = dtype_is_float(t->dt);
+	is_float = dtype_is_float(t->dt);
 	if (val_tensor(h, t, h->torch.call_device, v))
 		return -1;
 	v->u.t->requires_grad = h->torch.call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
@@ -116,14 +118,17 @@ int bind_tuple(struct bind *b, struct tensor *t, size_t n)
 /* The class torch.return_types.NAME, made at first use: a tuple whose _fields name its items. */
 static struct class_obj *named_class(struct host *h, const char *name, const char *const *fields, size_t n)
 {
-	struct val full, f, list, s;
+	struct val full, f, list, s, *old;
+	struct class_obj *base, *c;
+	struct str_obj *key;
+
 	if (val_strf(h, &full, "torch.return_types.%s", name))
 		return NULL;
-	struct str_obj *key = host_intern(h, val_text(full));
-	struct val *old = key ? attrs_get(h->type.natives, key) : NULL;
+	key = host_intern(h, val_text(full));
+	old = key ? attrs_get(h->type.natives, key) : NULL;
 	if (old || !key)
 		return old ? old->u.c : NULL;
-	struct class_obj *base = h->type.kind_class[V_TUPLE], *c;
+	base = h->type.kind_class[V_TUPLE];
 	if (class_new(h, host_intern(h, str_of(name)), &base, 1, &c) || val_tuple(h, NULL, 0, &list))
 		return NULL;
 	c->kind = V_TUPLE;
@@ -140,6 +145,8 @@ static struct class_obj *named_class(struct host *h, const char *name, const cha
 int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n)
 {
 	struct class_obj *c = named_class(b->h, name, fields, n);
+	struct dict_obj *d;
+
 	if (!c) {
 		for (size_t i = 0; i < n; i++)
 			tensor_release(&t[i]);
@@ -148,7 +155,7 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 	if (bind_tuple(b, t, n))
 		return -1;
 	b->out.u.o->cls = c;
-	struct dict_obj *d = dict_obj_new(b->h, V_DICT);
+	d = dict_obj_new(b->h, V_DICT);
 	if (!d)
 		return -1;
 	val_keep(val_obj(&d->h));

@@ -95,13 +95,15 @@ static int b_chr(struct bind *b)
 {
 	int64_t c;
 	char t[5] = { 0 };
+	int n;
+
 	if (bind_int(b, 0, &c))
 		return -1;
 	if (c < 0 || c > 0x10ffff)
 		return bind_raise(b, EXC_ValueError, "chr() arg not in range(0x110000)");
 	if (c >= 0xd800 && c < 0xe000)
 		return bind_unsupported(b, "halves of surrogate pairs");
-	int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	for (int i = n - 1; i > 0; i--, c >>= 6)
 		t[i] = (char)(0x80 | (c & 0x3f));
 	t[0] = (char)(n == 1 ? c : n == 2 ? 0xc0 | c : n == 3 ? 0xe0 | c : 0xf0 | c);
@@ -111,12 +113,15 @@ static int b_chr(struct bind *b)
 static int b_ord(struct bind *b)
 {
 	struct str s;
+	unsigned char c;
+	int64_t v;
+
 	if (bind_string(b, 0, &s))
 		return -1;
 	if (utf8_count(s) != 1)
 		return bind_raise(b, EXC_TypeError, "ord() expected a character, but string of length %zu found", utf8_count(s));
-	unsigned char c = (unsigned char)s.p[0];
-	int64_t v = s.n == 1 ? c : s.n == 2 ? c & 0x1f : s.n == 3 ? c & 0x0f : c & 0x07;
+	c = (unsigned char)s.p[0];
+	v = s.n == 1 ? c : s.n == 2 ? c & 0x1f : s.n == 3 ? c & 0x0f : c & 0x07;
 	for (size_t i = 1; i < s.n; i++)
 		v = v << 6 | (s.p[i] & 0x3f);
 	b->out = val_int(v);
@@ -126,10 +131,12 @@ static int b_ord(struct bind *b)
 static int int_text(struct bind *b, int base, const char *prefix)
 {
 	struct buf t = BUF_INIT, d = BUF_INIT;
+	int neg;
+
 	if (b->a[0].kind != V_INT && b->a[0].kind != V_BIG && b->a[0].kind != V_BOOL)
 		return bind_raise(b, EXC_TypeError, "'%s' object cannot be interpreted as an integer", val_type_name(b->h, b->a[0]));
 	big_format(b->h, b->a[0], base, &d);
-	int neg = d.n && d.p[0] == '-';
+	neg = d.n && d.p[0] == '-';
 	buf_addf(&t, "%s%s%s", neg ? "-" : "", prefix, buf_cstr(&d) + neg);
 	buf_release(&d);
 	return text_result(b, &t, b->h->fail.fatal ? -1 : 0);
@@ -146,6 +153,9 @@ static int parse_int(struct bind *b, struct str text, int64_t base)
 	struct str s = str_trim(text);
 	struct buf t = BUF_INIT;
 	int neg = s.n && s.p[0] == '-';
+	int rc, bad;
+	struct buf shown = BUF_INIT;
+
 	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
 		s.p++, s.n--;
 	if (s.n > 2 && s.p[0] == '0') {
@@ -156,7 +166,7 @@ static int parse_int(struct bind *b, struct str text, int64_t base)
 		}
 	}
 	base = base ? base : 10;
-	int bad = !s.n || base < 2 || base > 36;
+	bad = !s.n || base < 2 || base > 36;
 	for (size_t i = 0; i < s.n && !bad; i++) {
 		int c = s.p[i] | 32;
 		int digit = s.p[i] >= '0' && s.p[i] <= '9' ? s.p[i] - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
@@ -165,9 +175,8 @@ static int parse_int(struct bind *b, struct str text, int64_t base)
 		bad = digit >= base;
 		buf_addc(&t, s.p[i]);
 	}
-	struct buf shown = BUF_INIT;
 	str_repr(text, &shown);
-	int rc = bad ? bind_raise(b, EXC_ValueError, "invalid literal for int() with base %lld: %s", (long long)base, buf_cstr(&shown)) :
+	rc = bad ? bind_raise(b, EXC_ValueError, "invalid literal for int() with base %lld: %s", (long long)base, buf_cstr(&shown)) :
 		 big_parse(b->h, buf_str(&t), (int)base, &b->out);
 	buf_release(&shown);
 	buf_release(&t);
@@ -205,6 +214,8 @@ static int b_float(struct bind *b)
 {
 	struct val v = b->a[1];
 	double f;
+	int found;
+
 	if (v.kind == V_UNSET) {
 		b->out = val_float(0);
 		return 0;
@@ -216,12 +227,15 @@ static int b_float(struct bind *b)
 	if (v.kind == V_STR) {
 		struct str s = str_trim(val_text(v));
 		struct buf low = BUF_INIT;
+		int rc, sign;
+		const char *t;
+
 		for (size_t i = 0; i < s.n; i++)
 			buf_addc(&low, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i]);
-		const char *t = buf_cstr(&low);
-		int sign = *t == '-' ? -1 : 1;
+		t = buf_cstr(&low);
+		sign = *t == '-' ? -1 : 1;
 		t += *t == '-' || *t == '+';
-		int rc = 0;
+		rc = 0;
 		if (!strcmp(t, "inf") || !strcmp(t, "infinity"))
 			f = sign * INFINITY;
 		else if (!strcmp(t, "nan"))
@@ -236,7 +250,7 @@ static int b_float(struct bind *b)
 		b->out = val_float(rc ? 0 : f);
 		return rc;
 	}
-	int found = call_special(b->h, v, NM___float__, NULL, 0, &b->out);
+	found = call_special(b->h, v, NM___float__, NULL, 0, &b->out);
 	if (found)
 		return found < 0 ? -1 : 0;
 	return bind_raise(b, EXC_TypeError, "float() argument must be a string or a real number, not '%s'", val_type_name(b->h, v));
@@ -252,7 +266,8 @@ static int b_bool(struct bind *b)
 static int b_abs(struct bind *b)
 {
 	struct val v = b->a[0];
-	int unordered;
+	int unordered, found;
+
 	if (v.kind == V_FLOAT) {
 		b->out = val_float(fabs(v.u.f));
 		return 0;
@@ -262,24 +277,31 @@ static int b_abs(struct bind *b)
 			return op_unary(b->h, PY_OP_USub, v, &b->out);
 		return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 	}
-	int found = call_special(b->h, v, NM___abs__, NULL, 0, &b->out);
+	found = call_special(b->h, v, NM___abs__, NULL, 0, &b->out);
 	return found > 0 ? 0 : found < 0 ? -1 : bind_raise(b, EXC_TypeError, "bad operand type for abs(): '%s'", val_type_name(b->h, v));
 }
 
 /* To a multiple of 10 ** -digits, the even one of two that are as near. Powers of ten up to here are doubles, so the remainder is exact. */
 static int round_to_tens(struct bind *b, double x, int64_t digits)
 {
+	double p, rest, low;
+	int up;
+
 	enum { EXACT_POWER = 22 };
 	if (digits < -EXACT_POWER)
 		return bind_unsupported(b, "round() of a float to such tens");
-	double p = pow(10, (double)-digits), rest = fmod(x, p), low = x - rest;
-	int up = fabs(rest) * 2 > p || (fabs(rest) * 2 == p && fmod(low / p, 2) != 0);
+	p = pow(10, (double)-digits);
+	rest = fmod(x, p);
+	low = x - rest;
+	up = fabs(rest) * 2 > p || (fabs(rest) * 2 == p && fmod(low / p, 2) != 0);
 	b->out = val_float(up ? low + copysign(p, x) : low);
 	return 0;
 }
 
 static int b_round(struct bind *b)
 {
+	struct buf t = BUF_INIT;
+
 	enum { DBL_MAX_DIGITS = 323, TENS_MOST = 4300 };      /* beyond the first, no double has any */
 	struct val v = b->a[0];
 	int64_t digits = 0;
@@ -292,15 +314,15 @@ static int b_round(struct bind *b)
 	if (!val_is_number(v))
 		return bind_raise(b, EXC_TypeError, "type %s doesn't define __round__ method", val_type_name(b->h, v));
 	if (v.kind != V_FLOAT) {
-		struct val p, q;
+		struct val p, q, low, twice;
+		int u, up;
+
 		if (digits >= 0)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 		if (digits < -TENS_MOST)
 			return bind_unsupported(b, "round() of an integer to such tens");
 		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) || pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;
-		struct val low, twice;
-		int u, up;
 		if (pynum_binary(b->h, PY_OP_Sub, v, q, &low) || pynum_binary(b->h, PY_OP_Mult, q, val_int(2), &twice))
 			return -1;
 		up = pynum_compare(twice, p, &u);
@@ -317,7 +339,6 @@ static int b_round(struct bind *b)
 			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
 		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
 	}
-	struct buf t = BUF_INIT;
 	if (digits < 0 && isfinite(v.u.f))
 		return round_to_tens(b, v.u.f, digits);
 	if (digits > DBL_MAX_DIGITS || !isfinite(v.u.f)) {
@@ -340,10 +361,12 @@ static int b_divmod(struct bind *b)
 
 static int b_pow(struct bind *b)
 {
+	struct val acc, base;
+	int64_t e;
+
 	if (!bind_given(b, 2))
 		return op_binary(b->h, PY_OP_Pow, b->a[0], b->a[1], &b->out);
-	struct val acc = val_int(1), base;
-	int64_t e;
+	acc = val_int(1);
 	if (bind_int(b, 1, &e) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[2], &base))
 		return -1;
 	if (e < 0)
@@ -549,9 +572,11 @@ static int iterators_of(struct host *h, const struct val *v, size_t n, struct va
 static int b_zip(struct bind *b)
 {
 	struct val its;
+	int strict;
+
 	if (iterators_of(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &its) || val_iter(b->h, its, next_zip, &b->out))
 		return -1;
-	int strict = val_truth(b->h, b->a[1]);
+	strict = val_truth(b->h, b->a[1]);
 	b->out.u.iter->n = strict > 0;
 	return strict < 0 ? -1 : 0;
 }
@@ -560,9 +585,11 @@ static int next_map(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val args;
 	int more = next_zip(h, it, &args);
+	struct call_args a;
+
 	if (more <= 0)
 		return more;
-	struct call_args a = { .a = args.u.seq->v, .n = args.u.seq->n };
+	a = (struct call_args){ .a = args.u.seq->v, .n = args.u.seq->n };
 	return host_callv(h, it->a, &a, out) ? -1 : 1;
 }
 
@@ -580,12 +607,14 @@ static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
 	for (;;) {
 		struct val t;
 		int more = host_step(h) ? -1 : host_next(h, it->src, out);
+		int yes;
+
 		if (more <= 0)
 			return more;
 		t = *out;
 		if (it->a.kind != V_NONE && host_call1(h, it->a, *out, &t))
 			return -1;
-		int yes = val_truth(h, t);
+		yes = val_truth(h, t);
 		if (yes)
 			return yes;
 	}
@@ -604,11 +633,13 @@ static int b_reversed(struct bind *b)
 {
 	struct val list;
 	int found = call_special(b->h, b->a[0], NM___reversed__, NULL, 0, &b->out);
+	struct seq_obj *s;
+
 	if (found)
 		return found < 0 ? -1 : 0;
 	if (host_to_list(b->h, b->a[0], &list))
 		return -1;
-	struct seq_obj *s = list.u.seq;
+	s = list.u.seq;
 	for (size_t i = 0; i < s->n / 2; i++) {
 		struct val t = s->v[i];
 		s->v[i] = s->v[s->n - 1 - i];
@@ -665,10 +696,13 @@ static int best_of(struct bind *b, enum py_op op)
 	if ((fn.kind == V_NONE ? host_iter_any : host_iter)(b->h, items.u.seq->n == 1 ? items.u.seq->v[0] : items, &it))
 		return -1;
 	while ((more = host_next(b->h, it, &v)) > 0) {
+		int better, equal;
+
 		key = v;
 		if (host_step(b->h) || (fn.kind != V_NONE && host_call1(b->h, fn, v, &key)))
 			return -1;
-		int better = 1, equal = have && key.kind == V_INT && best_key.kind == V_INT && key.u.i == best_key.u.i;
+		better = 1;
+		equal = have && key.kind == V_INT && best_key.kind == V_INT && key.u.i == best_key.u.i;
 		if (have && (op_compare(b->h, op, key, best_key, &r) || (better = val_truth(b->h, r)) < 0))
 			return -1;
 		if (better) {
@@ -708,9 +742,11 @@ static int b_isinstance(struct bind *b)
 
 static int b_issubclass(struct bind *b)
 {
+	int yes;
+
 	if (b->a[0].kind != V_CLASS)
 		return bind_raise(b, EXC_TypeError, "issubclass() arg 1 must be a class");
-	int yes = issubclass_of(b->h, b->a[0], b->a[1]);
+	yes = issubclass_of(b->h, b->a[0], b->a[1]);
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
 }
@@ -778,11 +814,13 @@ static int b_hasattr(struct bind *b)
 static int b_getattr(struct bind *b)
 {
 	struct str_obj *name = plain_name_arg(b, 1);
+	int found;
+
 	if (!name)
 		return -1;
 	if (b->a[2].kind == V_UNSET)
 		return attr_load(b->h, b->a[0], name, &b->out);
-	int found = has_attr(b, name, &b->out);
+	found = has_attr(b, name, &b->out);
 	if (!found)
 		b->out = b->a[2];
 	return found < 0 ? -1 : 0;
@@ -900,10 +938,13 @@ static int b_classmethod(struct bind *b) { return val_pair(b->h, V_CLASSMETHOD, 
 
 static int b_object(struct bind *b)
 {
+	struct obj *o;
+	struct dict_obj *d;
+
 	if (b->a[0].kind != V_CLASS)
 		return bind_raise(b, EXC_TypeError, "object.__new__(X): X is not a type object");
-	struct obj *o = host_obj(b->h, V_OBJECT, sizeof *o, b->a[0].u.c);
-	struct dict_obj *d = o ? dict_obj_new(b->h, V_DICT) : NULL;
+	o = host_obj(b->h, V_OBJECT, sizeof *o, b->a[0].u.c);
+	d = o ? dict_obj_new(b->h, V_DICT) : NULL;
 	if (!d)
 		return -1;
 	val_keep(val_obj(&d->h));

@@ -16,9 +16,11 @@
 
 static int eval_defaults(struct host *h, struct host_frame *f, const struct py_list *l, struct val **out, size_t *n)
 {
+	struct val *v;
+
 	if (!l->n)
 		return 0;
-	struct val *v = host_alloc(h, l->n * sizeof *v);
+	v = host_alloc(h, l->n * sizeof *v);
 	if (!v)
 		return -1;
 	*out = v;
@@ -66,11 +68,14 @@ int make_function(struct host *h, struct host_frame *f, const struct py_node *n,
 	int lambda = n->kind == PY_Lambda;
 	const struct py_arguments *a = lambda ? &n->u.Lambda.args->u.arguments : &n->u.FunctionDef.args->u.arguments;
 	struct scope *s = scope_of(f->unit, n);
+	struct str_obj *name, *qual;
+	struct func_obj *fn;
+
 	if (!s)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-	struct str_obj *name = lambda ? host_intern(h, STR("<lambda>")) : host_ident(h, n->u.FunctionDef.name);
-	struct str_obj *qual = name ? qualified(h, f, name) : NULL;
-	struct func_obj *fn = qual ? host_obj(h, V_FUNC, sizeof *fn, NULL) : NULL;
+	name = lambda ? host_intern(h, STR("<lambda>")) : host_ident(h, n->u.FunctionDef.name);
+	qual = name ? qualified(h, f, name) : NULL;
+	fn = qual ? host_obj(h, V_FUNC, sizeof *fn, NULL) : NULL;
 	if (!fn)
 		return -1;
 	fn->node = n;
@@ -111,11 +116,13 @@ static int positional_only(struct host *h, struct func_obj *fn, const struct cal
 {
 	const struct py_arguments *a = args_of(fn);
 	struct buf names = BUF_INIT;
+	int any;
+
 	for (size_t i = 0; i < a->posonlyargs.n; i++)
 		for (size_t k = 0; k < args->n_kw; k++)
 			if (str_eq(param_name(a, i), val_text(args->kw_names[k])))
 				buf_addf(&names, "%s%s", names.n ? ", " : "", args->kw_names[k].u.s->p);
-	int any = names.n > 0;
+	any = names.n > 0;
 	if (any)
 		host_raise(h, EXC_TypeError, "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
 	buf_release(&names);
@@ -222,9 +229,12 @@ static int bind_args(struct host *h, struct func_obj *fn, const struct call_args
 static int make_cells(struct host *h, const struct scope *s, struct val *slots)
 {
 	for (size_t i = 0; i <= s->mask; i++) {
+		struct val cell, unset, *slot;
+
 		if (!s->vars[i].id || s->vars[i].kind != VAR_CELL)
 			continue;
-		struct val cell, unset = { .kind = V_UNSET }, *slot = &slots[s->vars[i].index];
+		unset = (struct val){ .kind = V_UNSET };
+		slot = &slots[s->vars[i].index];
 		if (val_pair(h, V_CELL, *slot, unset, &cell))
 			return -1;
 		val_assign(h, slot, cell);
@@ -234,13 +244,15 @@ static int make_cells(struct host *h, const struct scope *s, struct val *slots)
 
 static int run_body(struct host *h, struct host_frame *f, struct func_obj *fn, struct val *out)
 {
+	enum flow w;
+
 	if (fn->node->kind == PY_Lambda)
 		return eval_expr(h, f, fn->node->u.Lambda.body, out);
 	if (fn->node->kind == PY_AsyncFunctionDef)
 		return host_fatal(h, REASON_unsupported, "async functions are not supported");
 	if (fn->scope->is_generator && val_list(h, NULL, 0, &f->yields))
 		return -1;
-	enum flow w = exec_block(h, f, &fn->node->u.FunctionDef.body);
+	w = exec_block(h, f, &fn->node->u.FunctionDef.body);
 	if (w == FLOW_FAIL)
 		return -1;
 	if (fn->scope->is_generator)
@@ -254,6 +266,9 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 	struct scope *s = fn->scope;
 	struct val small[16] = { { .kind = V_UNSET } }, *slots = small, result = { .kind = V_UNSET };
 	size_t n = (size_t)s->n_slots, mark = temps_mark(h);
+	struct host_frame f;
+	int rc;
+
 	if (host_enter(h))
 		return -1;
 	if (n > COUNT_OF(small) && !(slots = host_alloc(h, n * sizeof *slots))) {
@@ -261,9 +276,9 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		return -1;
 	}
 	host_hold(h, val_obj(&fn->h));
-	struct host_frame f = { .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
+	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
 			   .cells = fn->cells, .fn = fn, .class_cell = fn->class_cell };
-	int rc = bind_args(h, fn, args, slots);
+	rc = bind_args(h, fn, args, slots);
 	h->frame = &f;
 	if (!rc)
 		rc = make_cells(h, s, slots) || run_body(h, &f, fn, &result) ? -1 : 0;
@@ -282,6 +297,10 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 int host_callv(struct host *h, struct val fn, const struct call_args *args, struct val *out)
 {
 	struct val with_self[17], *a = with_self;
+	int rc;
+	struct call_args all;
+	size_t n;
+
 	switch (fn.kind) {
 	case V_FUNC: return call_function(h, fn.u.fn, args, out);
 	case V_BUILTIN: return builtin_call(h, fn.u.b, args, out);
@@ -300,16 +319,16 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 		return host_callv(h, bound, args, out);
 	}
 	}
-	size_t n = args->n + 1;
+	n = args->n + 1;
 	if (n > COUNT_OF(with_self) && !(a = host_alloc(h, n * sizeof *a)))
 		return -1;
 	a[0] = fn.u.m->self;
 	if (args->n)
 		memcpy(a + 1, args->a, args->n * sizeof *a);
-	struct call_args all = *args;
+	all = *args;
 	all.a = a;
 	all.n = n;
-	int rc = host_callv(h, fn.u.m->fn, &all, out);
+	rc = host_callv(h, fn.u.m->fn, &all, out);
 	if (a != with_self)
 		host_release(h, a, n * sizeof *a);
 	return rc;
@@ -391,11 +410,13 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 			return host_raise(h, EXC_TypeError, "argument after ** must be a mapping, not %s", val_type_name(h, v));
 		for (size_t at = 0;;) {
 			struct dict_entry *e = dict_next(v.u.d, &at);
+			int dup;
+
 			if (!e)
 				break;
 			if (e->key.kind != V_STR)
 				return host_raise(h, EXC_TypeError, "keywords must be strings");
-			int dup = dict_get(h, all, e->key, &old);
+			dup = dict_get(h, all, e->key, &old);
 			if (dup)
 				return dup < 0 ? -1 : host_raise(h, EXC_TypeError, "got multiple values for keyword argument '%s'", e->key.u.s->p);
 			if (dict_set(h, all, e->key, e->val))

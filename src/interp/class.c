@@ -65,11 +65,15 @@ static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct cl
 static int class_order(struct host *h, struct class_obj *c)
 {
 	size_t total = 1, n = c->n_bases;
+	struct line *lines;
+	struct class_obj **order;
+	int rc;
+
 	for (size_t i = 0; i < n; i++)
 		total += c->bases[i]->n_mro;
-	struct line *lines = host_alloc(h, (n + 1) * sizeof *lines);
-	struct class_obj **order = lines ? host_alloc(h, total * sizeof *order) : NULL;
-	int rc = -1;
+	lines = host_alloc(h, (n + 1) * sizeof *lines);
+	order = lines ? host_alloc(h, total * sizeof *order) : NULL;
+	rc = -1;
 	if (order) {
 		size_t count;
 		for (size_t i = 0; i < n; i++)
@@ -187,14 +191,17 @@ const char *val_type_name(struct host *h, struct val v)
 static struct val *native_member(struct host *h, struct class_obj *c, const struct str_obj *name)
 {
 	struct val v;
+	struct str_obj *key;
+	int found;
+
 	if (c == h->type.object_class && name->p[0] != '_')
 		return NULL;
-	int found = host_native_get(h, c, (struct str_obj *)name, &v);
+	found = host_native_get(h, c, (struct str_obj *)name, &v);
 	if (found < 0)
 		return NULL;
 	if (!found)
 		v = (struct val){ .kind = V_UNSET };     /* remembered: there is none */
-	struct str_obj *key = host_intern(h, (struct str){ .p = name->p, .n = name->n });
+	key = host_intern(h, (struct str){ .p = name->p, .n = name->n });
 	if (!key || attrs_set(h, c->h.attrs, key, v))
 		return NULL;
 	return found ? attrs_get(c->h.attrs, key) : NULL;
@@ -245,16 +252,19 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 static int run_class_body(struct host *h, struct host_frame *f, const struct py_node *n, struct scope *s, struct class_obj *c, struct val cell)
 {
 	struct val cells[64];
+	enum flow w;
+	struct host_frame body;
+
 	if (s->n_free > (int)COUNT_OF(cells))
 		return host_fatal(h, REASON_unsupported, "a class that uses more than 64 variables of the function around it");
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
-	struct host_frame body = { .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
+	body = (struct host_frame){ .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
 			      .names = c->h.attrs, .fn = f->fn, .class_cell = cell };
 	if (host_enter(h))
 		return -1;
 	h->frame = &body;
-	enum flow w = exec_block(h, &body, &n->u.ClassDef.body);
+	w = exec_block(h, &body, &n->u.ClassDef.body);
 	h->frame = body.up;
 	host_leave(h);
 	return w == FLOW_FAIL ? -1 : 0;
@@ -267,9 +277,11 @@ static int init_subclass(struct host *h, struct host_frame *f, const struct py_n
 	size_t k = 0;
 	for (size_t i = 0; i < n->u.ClassDef.keywords.n; i++) {
 		const struct py_keyword *kw = &n->u.ClassDef.keywords.v[i]->u.keyword;
+		struct str_obj *s;
+
 		if (!kw->arg.p || k == COUNT_OF(names))
 			return host_fatal(h, REASON_unsupported, "these keywords of a class statement are not supported");
-		struct str_obj *s = host_ident(h, kw->arg);
+		s = host_ident(h, kw->arg);
 		if (!s || eval_expr(h, f, kw->value, &vals[k]))
 			return -1;
 		names[k] = val_of_str(s);
@@ -282,11 +294,14 @@ static int init_subclass(struct host *h, struct host_frame *f, const struct py_n
 	}
 	for (size_t i = 1; i < c->n_mro; i++) {
 		struct val *hook = attrs_get(c->mro[i]->h.attrs, h->nm[NM___init_subclass__]);
+		struct val self;
+		struct call_args args;
+
 		if (!hook || hook->kind == V_UNSET)
 			continue;
 		m = hook->kind == V_CLASSMETHOD ? hook->u.m->self : *hook;
-		struct val self = val_obj(&c->h);
-		struct call_args args = { .a = &self, .n = 1, .kw_names = names, .kw_vals = vals, .n_kw = k };
+		self = val_obj(&c->h);
+		args = (struct call_args){ .a = &self, .n = 1, .kw_names = names, .kw_vals = vals, .n_kw = k };
 		return host_callv(h, m, &args, &r);
 	}
 	if (k)
@@ -343,6 +358,9 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 {
 	struct class_obj *where = NULL;
 	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where), a[33], t;
+	struct val fn;
+	struct call_args all;
+
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!maker || where == h->type.object_class) {
@@ -354,7 +372,7 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 			return 0;
 		return val_tuple(h, args->a, args->n, &t) || attrs_set(h, out->u.o->attrs, h->nm[NM_args], t) ? -1 : 0;
 	}
-	struct call_args all = *args;
+	all = *args;
 	if (where->native && own_init && (c->kind == V_LIST || c->kind == V_DICT || c->kind == V_SET))
 		all = (struct call_args){ .n = 0 };     /* their __init__ fills them */
 	if (all.n + 1 > COUNT_OF(a))
@@ -364,7 +382,7 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 		memcpy(a + 1, all.a, all.n * sizeof *a);
 	all.a = a;
 	all.n++;
-	struct val fn = host_hold(h, maker->kind == V_STATICMETHOD ? maker->u.m->self : *maker);
+	fn = host_hold(h, maker->kind == V_STATICMETHOD ? maker->u.m->self : *maker);
 	return host_callv(h, fn, &all, out);
 }
 
@@ -372,15 +390,18 @@ static int init_instance(struct host *h, struct class_obj *c, struct val self, s
 {
 	struct val a[33], r, *v = a;
 	size_t n = args->n + 1;
+	int rc;
+	struct call_args all;
+
 	if (n > COUNT_OF(a) && !(v = host_alloc(h, n * sizeof *v)))
 		return -1;
 	v[0] = self;
 	if (args->n)
 		memcpy(v + 1, args->a, args->n * sizeof *v);
-	struct call_args all = *args;
+	all = *args;
 	all.a = v;
 	all.n = n;
-	int rc = host_callv(h, init, &all, &r);
+	rc = host_callv(h, init, &all, &r);
 	if (v != a)
 		host_release(h, v, n * sizeof *v);
 	if (!rc && r.kind != V_NONE)
@@ -391,23 +412,27 @@ static int init_instance(struct host *h, struct class_obj *c, struct val self, s
 
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out)
 {
+	struct val *maker, start, *init;
+	int own_init;
+	struct class_obj *where;
+
 	if (c == h->type.type_class) {
 		if (args->n != 1 || args->n_kw)
 			return host_fatal(h, REASON_unsupported, "type() with other than one argument");
 		*out = val_obj(&val_class(h, args->a[0])->h);
 		return 0;
 	}
-	struct class_obj *where = NULL;
-	struct val *init = class_lookup(h, c, h->nm[NM___init__], &where);
+	where = NULL;
+	init = class_lookup(h, c, h->nm[NM___init__], &where);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
-	int own_init = init && !where->native;
-	struct val start = init ? host_hold(h, *init) : val_none();      /* __new__ may change the class */
+	own_init = init && !where->native;
+	start = init ? host_hold(h, *init) : val_none();      /* __new__ may change the class */
 	if (make_instance(h, c, args, own_init, out))
 		return -1;
 	if (own_init && class_is_sub(val_class(h, *out), c))
 		return init_instance(h, c, *out, start, args);
-	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where);
+	maker = class_lookup(h, c, h->nm[NM___new__], &where);
 	if (!own_init && (!maker || where == h->type.object_class) && !is_exc_class(h, c) && (args->n || args->n_kw))
 		return host_raise(h, EXC_TypeError, "%s() takes no arguments", c->name->p);
 	return 0;
@@ -452,9 +477,11 @@ int val_isinstance(struct host *h, struct val v, const char *class_name)
 	const struct class_obj *c = val_class(h, v);
 	for (size_t i = 0; i < c->n_mro; i++) {
 		const struct class_obj *m = c->mro[i];
+		struct str full;
+
 		if (m->native && !strcmp(m->native, class_name))
 			return 1;
-		struct str full = str_of(class_name);
+		full = str_of(class_name);
 		if (m->mod && full.n > m->mod->name->n + 1 && str_starts(full, m->mod->name->p) &&
 		    !strcmp(class_name + m->mod->name->n + 1, m->name->p))
 			return 1;

@@ -34,12 +34,14 @@ static int run_level(struct host *h, struct comp *c, size_t level, struct val it
 	const struct py_comprehension *g = &c->gens->v[level]->u.comprehension;
 	struct val it, item;
 	int more;
+	size_t mark;
+
 	c->f.node = g->iter;
 	if (g->is_async)
 		return host_fatal(h, REASON_unsupported, "asynchronous comprehensions are not supported");
 	if (host_iter(h, iterable, &it))
 		return -1;
-	size_t mark = temps_mark(h);
+	mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
 		int pass = 1;
 		if (host_step(h) || exec_assign(h, &c->f, g->target, item))
@@ -86,9 +88,12 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 {
 	size_t count = (size_t)s->n_slots + (size_t)s->n_free;
 	struct val *slots = host_alloc(h, (count + 1) * sizeof *slots);
+	int rc;
+	struct comp c;
+
 	if (!slots)
 		return -1;
-	struct comp c = {
+	c = (struct comp) {
 		.f = { .up = f, .scope = s, .unit = f->unit, .mod = f->mod, .slots = slots, .cells = slots + s->n_slots,
 		       .fn = f->fn, .class_cell = f->class_cell, .node = n, .yields = f->yields },
 		.n = n, .into = into,
@@ -96,7 +101,7 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 	};
 	borrow_cells(f, s, c.f.cells);
 	h->frame = &c.f;
-	int rc = init_slots(h, s, slots) || run_level(h, &c, 0, first) ? -1 : 0;
+	rc = init_slots(h, s, slots) || run_level(h, &c, 0, first) ? -1 : 0;
 	h->frame = f;
 	for (int i = 0; i < s->n_slots; i++)
 		val_drop(h, slots[i]);
@@ -109,11 +114,13 @@ int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, str
 	const struct py_list *gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators;
 	struct scope *s = scope_of(f->unit, n);
 	struct val first, into;
+	int rc;
+
 	if (!s)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (eval_expr(h, f, gens->v[0]->u.comprehension.iter, &first))
 		return -1;
-	int rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
+	rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
 	if (rc || host_enter(h))
 		return -1;
 	rc = run_comp(h, f, s, n, first, into);

@@ -18,6 +18,8 @@ static int copy_storage(struct copier *c, const struct tensor *t, struct storage
 	struct tensor flat;
 	struct err e = ERR_INIT;
 	int64_t bytes = (int64_t)t->st->bytes;
+	struct val held;
+
 	if (old) {
 		*out = old;
 		return 0;
@@ -28,7 +30,6 @@ static int copy_storage(struct copier *c, const struct tensor *t, struct storage
 		return host_raise_err(c->h, &e);
 	if (!t->st->hollow)
 		memcpy(flat.st->data, t->st->data, t->st->bytes);
-	struct val held;
 	*out = flat.st;
 	if (ptr_map_put(&c->storages, t->st, flat.st))
 		return host_fatal(c->h, REASON_out_of_memory, "the machine is out of memory");
@@ -108,6 +109,8 @@ static int copy_shell(struct copier *c, struct val v, struct val *out)
 static int copy_contents(struct copier *c, struct val v, struct val to)
 {
 	struct val bound;
+	struct dict_obj *d;
+
 	if (v.kind == V_LIST || v.kind == V_TUPLE) {
 		if (copy_items(c, v.u.seq, to))
 			return -1;
@@ -121,7 +124,7 @@ static int copy_contents(struct copier *c, struct val v, struct val to)
 	}
 	if (!v.u.o->attrs)
 		return 0;
-	struct dict_obj *d = dict_obj_new(c->h, V_DICT);
+	d = dict_obj_new(c->h, V_DICT);
 	if (!d)
 		return -1;
 	val_keep(val_obj(&d->h));
@@ -131,10 +134,13 @@ static int copy_contents(struct copier *c, struct val v, struct val to)
 
 static int copy_val(struct copier *c, struct val v, struct val *out)
 {
+	int rc;
+	struct obj *done;
+
 	*out = v;
 	if (!V_IS_HEAP(v))
 		return 0;
-	struct obj *done = ptr_map_get(&c->objects, v.u.o);
+	done = ptr_map_get(&c->objects, v.u.o);
 	if (done) {
 		*out = val_obj(done);
 		return 0;
@@ -150,7 +156,7 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 		return 0;
 	if (host_enter(c->h))
 		return -1;
-	int rc = copy_shell(c, v, out) || copy_contents(c, v, *out) ? -1 : 0;
+	rc = copy_shell(c, v, out) || copy_contents(c, v, *out) ? -1 : 0;
 	host_leave(c->h);
 	return rc;
 }

@@ -22,9 +22,10 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t hash_float(double f)
 {
+	uint64_t bits;
+
 	if (f >= -9.2e18 && f <= 9.2e18 && f == floor(f))
 		return mix((uint64_t)(int64_t)f);
-	uint64_t bits;
 	memcpy(&bits, &f, sizeof bits);
 	return mix(bits ^ 0x5bd1e995);
 }
@@ -135,21 +136,25 @@ struct dict_entry *dict_next(struct dict_obj *d, size_t *at)
 /* Room for one more entry: entries compacted or grown, slots rebuilt. */
 static int dict_make_room(struct host *h, struct dict_obj *d)
 {
+	size_t n, cap, slots;
+	uint32_t *slot;
+	struct dict_entry *e;
+
 	if (d->n < d->cap && d->n + 1 < d->slots - d->slots / 4)
 		return 0;
-	size_t cap = MAX(8, d->live * 2);
-	size_t slots = 16;
+	cap = MAX(8, d->live * 2);
+	slots = 16;
 	while (slots - slots / 4 <= cap + 1)
 		slots *= 2;
-	struct dict_entry *e = host_alloc(h, cap * sizeof *e);
+	e = host_alloc(h, cap * sizeof *e);
 	if (!e)
 		return -1;
-	uint32_t *slot = host_alloc(h, slots * sizeof *slot);
+	slot = host_alloc(h, slots * sizeof *slot);
 	if (!slot) {
 		host_release(h, e, cap * sizeof *e);
 		return -1;
 	}
-	size_t n = 0;
+	n = 0;
 	for (size_t i = 0; i < d->n; i++)
 		if (d->e[i].key.kind != V_UNSET)
 			e[n++] = d->e[i];
@@ -193,9 +198,11 @@ again:
 		return 0;
 	for (size_t s = hash & (d->slots - 1); d->slot[s]; s = (s + 1) & (d->slots - 1)) {
 		struct dict_entry *e = &d->e[d->slot[s] - 1];
+		int same;
+
 		if (e->hash != hash || e->key.kind == V_UNSET)
 			continue;
-		int same = same_quick(e->key, key);
+		same = same_quick(e->key, key);
 		if (same < 0) {
 			uint64_t version = d->version;
 			same = val_equal(h, host_hold(h, e->key), key);
@@ -214,11 +221,13 @@ again:
 
 static int dict_insert(struct host *h, struct dict_obj *d, struct val key, uint64_t hash, struct val v)
 {
+	size_t s;
+
 	if (d->n >= UINT32_MAX - 1)
 		return host_fatal(h, REASON_out_of_memory, "a dictionary with too many entries");
 	if (dict_make_room(h, d))
 		return -1;
-	size_t s = hash & (d->slots - 1);
+	s = hash & (d->slots - 1);
 	while (d->slot[s])
 		s = (s + 1) & (d->slots - 1);
 	val_keep(key);
@@ -263,9 +272,11 @@ int dict_get(struct host *h, struct val dict, struct val key, struct val *out)
 {
 	uint64_t hash;
 	size_t at;
+	int found;
+
 	if (val_hash(h, key, &hash))
 		return -1;
-	int found = dict_locate(h, dict.u.d, key, hash, &at);
+	found = dict_locate(h, dict.u.d, key, hash, &at);
 	if (found > 0)
 		*out = host_hold(h, dict.u.d->e[at].val);
 	return found;
@@ -275,9 +286,11 @@ int dict_del(struct host *h, struct val dict, struct val key)
 {
 	uint64_t hash;
 	size_t at;
+	int found;
+
 	if (val_hash(h, key, &hash))
 		return -1;
-	int found = dict_locate(h, dict.u.d, key, hash, &at);
+	found = dict_locate(h, dict.u.d, key, hash, &at);
 	if (found > 0)
 		dict_remove_at(h, dict.u.d, at);
 	return found;

@@ -20,6 +20,8 @@ static int assign_sequence(struct host *h, struct host_frame *f, const struct py
 {
 	struct val items, part;
 	size_t star = targets->n, n;
+	size_t fixed;
+
 	for (size_t i = 0; i < targets->n; i++)
 		if (targets->v[i]->kind == PY_Starred)
 			star = i;
@@ -36,7 +38,7 @@ static int assign_sequence(struct host *h, struct host_frame *f, const struct py
 		return -1;
 	}
 	n = items.u.seq->n;
-	size_t fixed = star < targets->n ? targets->n - 1 : targets->n;
+	fixed = star < targets->n ? targets->n - 1 : targets->n;
 	if (n < fixed)
 		return host_raise(h, EXC_ValueError, "not enough values to unpack (expected %s%zu, got %zu)",
 				  star < targets->n ? "at least " : "", fixed, n);
@@ -233,10 +235,12 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 {
 	struct val t;
 	size_t mark = temps_mark(h);
+	int yes;
+
 	if (eval_expr(h, f, n, &t))
 		return -1;
 	f->node = n;
-	int yes = val_truth(h, t);
+	yes = val_truth(h, t);
 	temps_drain(h, mark);
 	host_note_choice(h, n, yes);
 	return yes;
@@ -254,11 +258,13 @@ static enum flow exec_while(struct host *h, struct host_frame *f, const struct p
 {
 	for (;;) {
 		int yes = test_of(h, f, n->u.While.test);
+		enum flow w;
+
 		if (yes < 0 || host_step(h))
 			return FLOW_FAIL;
 		if (!yes)
 			return exec_block(h, f, &n->u.While.orelse);
-		enum flow w = exec_block(h, f, &n->u.While.body);
+		w = exec_block(h, f, &n->u.While.body);
 		if (w == FLOW_BREAK)
 			return FLOW_NEXT;
 		if (w == FLOW_FAIL || w == FLOW_RETURN)
@@ -270,18 +276,22 @@ static enum flow exec_for(struct host *h, struct host_frame *f, const struct py_
 {
 	struct val v, it, item;
 	int more;
+	size_t mark;
+
 	if (eval_expr(h, f, n->u.For.iter, &v))
 		return FLOW_FAIL;
 	f->node = n->u.For.iter;
 	if (host_iter(h, v, &it))
 		return FLOW_FAIL;
-	size_t mark = temps_mark(h);
+	mark = temps_mark(h);
 	while ((more = host_next(h, it, &item)) > 0) {
+		enum flow w;
+
 		f->node = n->u.For.target;
 		if (host_step(h) || exec_assign(h, f, n->u.For.target, item))
 			return FLOW_FAIL;
 		temps_drain(h, mark);
-		enum flow w = exec_block(h, f, &n->u.For.body);
+		w = exec_block(h, f, &n->u.For.body);
 		if (w == FLOW_BREAK)
 			return FLOW_NEXT;
 		if (w == FLOW_FAIL || w == FLOW_RETURN)
@@ -309,10 +319,13 @@ static enum flow exec_expr(struct host *h, struct host_frame *f, const struct py
 static enum flow exec_assert(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.Assert.test);
+	struct val cls, msg, e;
+	struct call_args args;
+
 	if (yes)
 		return yes < 0 ? FLOW_FAIL : FLOW_NEXT;
-	struct val cls = val_obj(&h->type.exc_class[EXC_AssertionError]->h), msg, e;
-	struct call_args args = { .a = &msg };
+	cls = val_obj(&h->type.exc_class[EXC_AssertionError]->h);
+	args = (struct call_args){ .a = &msg };
 	if (n->u.Assert.msg) {
 		if (eval_expr(h, f, n->u.Assert.msg, &msg))
 			return FLOW_FAIL;
@@ -377,11 +390,13 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 {
 	struct val outer = f->handled;
 	int outer_line = f->handled_line, outer_col = f->handled_col;
+	enum flow w;
+
 	val_keep(exc);
 	f->handled = exc;
 	f->handled_line = line;
 	f->handled_col = col;
-	enum flow w = FLOW_NEXT;
+	w = FLOW_NEXT;
 	if (c->u.ExceptHandler.name.p && name_store(h, f, c->u.ExceptHandler.name, exc))
 		w = FLOW_FAIL;
 	if (w == FLOW_NEXT)
@@ -425,12 +440,14 @@ static enum flow exec_finally(struct host *h, struct host_frame *f, const struct
 	struct val exc = { .kind = V_UNSET }, ret = f->ret;
 	int line = 0, col = 0;
 	enum reason r = h->fail.exc_reason;
+	enum flow own;
+
 	if (!body->n || h->fail.fatal)
 		return w;
 	if (w == FLOW_FAIL && host_catch(h, &exc, &line, &col))
 		return FLOW_FAIL;
 	f->ret = (struct val){ .kind = V_UNSET };
-	enum flow own = exec_block(h, f, body);
+	own = exec_block(h, f, body);
 	if (own != FLOW_NEXT) {
 		val_drop(h, ret);
 		return own;
@@ -484,6 +501,8 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	struct val exc = { .kind = V_UNSET }, r, a[3] = { val_none(), val_none(), val_none() };
 	int line = 0, col = 0;
 	enum reason reason = h->fail.exc_reason;
+	int swallow;
+
 	if (h->fail.fatal)
 		return FLOW_FAIL;
 	if (w == FLOW_FAIL) {
@@ -496,7 +515,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 		return FLOW_FAIL;
 	if (w != FLOW_FAIL)
 		return w;
-	int swallow = val_truth(h, r);
+	swallow = val_truth(h, r);
 	if (swallow)
 		return swallow < 0 ? FLOW_FAIL : FLOW_NEXT;
 	host_raise_val(h, exc);
@@ -508,10 +527,13 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 
 static enum flow with_item(struct host *h, struct host_frame *f, const struct py_node *n, size_t i)
 {
+	enum flow w;
+	const struct py_withitem *item;
+	struct val manager, v;
+
 	if (i == n->u.With.items.n)
 		return exec_block(h, f, &n->u.With.body);
-	const struct py_withitem *item = &n->u.With.items.v[i]->u.withitem;
-	struct val manager, v;
+	item = &n->u.With.items.v[i]->u.withitem;
 	if (eval_expr(h, f, item->context_expr, &manager))
 		return FLOW_FAIL;
 	f->node = item->context_expr;
@@ -522,7 +544,7 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 	}
 	if (call_special(h, manager, NM___enter__, NULL, 0, &v) < 0)
 		return FLOW_FAIL;
-	enum flow w = FLOW_FAIL;
+	w = FLOW_FAIL;
 	if (!item->optional_vars || !exec_assign(h, f, item->optional_vars, v))
 		w = with_item(h, f, n, i + 1);
 	return leave_with(h, manager, w);
@@ -615,6 +637,9 @@ enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list 
 {
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *n = body->v[i];
+		size_t mark;
+		enum flow w;
+
 		f->node = n;
 		if (host_step(h))
 			return FLOW_FAIL;
@@ -622,8 +647,8 @@ enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list 
 			host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
 			return FLOW_FAIL;
 		}
-		size_t mark = temps_mark(h);
-		enum flow w = table[n->kind](h, f, n);
+		mark = temps_mark(h);
+		w = table[n->kind](h, f, n);
 		temps_drain(h, mark);
 		if (w != FLOW_NEXT)
 			return w;

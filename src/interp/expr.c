@@ -18,6 +18,8 @@ typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *
 static int eval_constant(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_const *c = &n->u.Constant.value;
+	struct str_obj *s;
+
 	(void)f;
 	switch (c->kind) {
 	case PY_C_NONE: *out = val_none(); return 0;
@@ -33,7 +35,7 @@ static int eval_constant(struct host *h, struct host_frame *f, const struct py_n
 	}
 	if (c->s.n > 64)
 		return val_str(h, c->s, out);
-	struct str_obj *s = host_intern(h, c->s);
+	s = host_intern(h, c->s);
 	if (!s)
 		return -1;
 	*out = val_of_str(s);
@@ -106,12 +108,14 @@ static int eval_boolop(struct host *h, struct host_frame *f, const struct py_nod
 {
 	const struct py_list *l = &n->u.BoolOp.values;
 	for (size_t i = 0; i < l->n; i++) {
+		int t;
+
 		if (eval_expr(h, f, l->v[i], out))
 			return -1;
 		if (i + 1 == l->n)
 			return 0;
 		f->node = n;
-		int t = val_truth(h, *out);
+		t = val_truth(h, *out);
 		if (t < 0)
 			return -1;
 		host_note_choice(h, l->v[i], t);
@@ -128,6 +132,8 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 	if (eval_expr(h, f, c->left, &a))
 		return -1;
 	for (size_t i = 0; i < c->ops.n; i++) {
+		int t;
+
 		if (eval_expr(h, f, c->comparators.v[i], &b))
 			return -1;
 		f->node = n;
@@ -139,7 +145,7 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 			host_note_test(h, c->comparators.v[i], a, b, out->u.i != 0);
 		if (i + 1 == c->ops.n)
 			return 0;
-		int t = val_truth(h, *out);
+		t = val_truth(h, *out);
 		if (t <= 0)
 			return t;
 		a = b;
@@ -150,10 +156,12 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
+	int yes;
+
 	if (eval_expr(h, f, n->u.IfExp.test, &t))
 		return -1;
 	f->node = n;
-	int yes = val_truth(h, t);
+	yes = val_truth(h, t);
 	if (yes < 0)
 		return -1;
 	host_note_choice(h, n, yes);
@@ -284,11 +292,13 @@ static eval_fn *const table[PY_KINDS] = {
 int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	char here;
+	eval_fn *fn;
+
 	if (host_step(h))
 		return -1;
 	if (&here < h->lim.stack_floor)
 		return host_fatal(h, REASON_recursion_limit, "an expression is nested too deeply");
-	eval_fn *fn = table[n->kind];
+	fn = table[n->kind];
 	if (!fn)
 		return host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
 	return fn(h, f, n, out);

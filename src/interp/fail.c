@@ -31,11 +31,12 @@ void host_position(struct host *h, int *line, int *col)
 
 int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 {
-	if (h->fail.fatal)
-		return -1;
 	char text[600];
 	int line, col;
 	va_list ap;
+
+	if (h->fail.fatal)
+		return -1;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
@@ -92,11 +93,14 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 {
 	char text[1200];
 	struct val s, arg;
+	struct obj *o;
+	struct dict_obj *d;
+
 	if (h->fail.fatal)
 		return -1;
 	vsnprintf(text, sizeof text, fmt, ap);
-	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, h->type.exc_class[x]);
-	struct dict_obj *d = o ? dict_obj_new(h, V_DICT) : NULL;
+	o = host_obj(h, V_OBJECT, sizeof *o, h->type.exc_class[x]);
+	d = o ? dict_obj_new(h, V_DICT) : NULL;
 	if (!d || val_str(h, str_of(text), &s) || val_tuple(h, &s, 1, &arg))
 		return -1;
 	val_keep(val_obj(&d->h));
@@ -178,16 +182,22 @@ static enum reason class_reason(struct host *h, const struct class_obj *c)
 
 int host_report(struct host *h)
 {
+	size_t at;
+	struct val exc;
+	enum reason r;
+	int line, col;
+	struct buf b = BUF_INIT;
+
 	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
 		return 1;
-	struct val exc = host_hold(h, h->fail.exc);
-	enum reason r = h->fail.exc_reason ? h->fail.exc_reason : class_reason(h, exc.u.o->cls);
-	int line = h->fail.exc_line, col = h->fail.exc_col;
-	struct buf b = BUF_INIT;
+	exc = host_hold(h, h->fail.exc);
+	r = h->fail.exc_reason ? h->fail.exc_reason : class_reason(h, exc.u.o->cls);
+	line = h->fail.exc_line;
+	col = h->fail.exc_col;
 	host_exc_clear(h);
 	buf_adds(&b, val_type_name(h, exc));
 	buf_adds(&b, ": ");
-	size_t at = b.n;
+	at = b.n;
 	if (val_to_str(h, exc, &b) && !h->fail.fatal)
 		host_exc_clear(h);
 	if (b.n == at && b.n > 2)

@@ -51,8 +51,10 @@ static int is_align(char c)
 
 static int parse_spec(struct host *h, struct str s, struct spec *o)
 {
+	size_t first;
+
 	*o = (struct spec){ .fill = " ", .precision = -1 };
-	size_t first = s.n ? utf8_offset(s, 1) : 0;
+	first = s.n ? utf8_offset(s, 1) : 0;
 	if (s.n > first && first && is_align(s.p[first])) {
 		memcpy(o->fill, s.p, MIN(first, 4));
 		o->fill[MIN(first, 4)] = 0;
@@ -112,11 +114,13 @@ static void pad(struct buf *out, const struct spec *o, struct str sign, struct s
 static void group_digits(struct str digits, char sep, int every, size_t width, struct buf *out)
 {
 	size_t whole = 0;
+	struct buf padded = BUF_INIT;
+	size_t rest, have;
+
 	while (whole < digits.n && digits.p[whole] != '.' && (every == 4 || (digits.p[whole] != 'e' && digits.p[whole] != 'E')))
 		whole++;
-	struct buf padded = BUF_INIT;
-	size_t rest = digits.n - whole;
-	size_t have = whole + (whole ? (whole - 1) / (size_t)every : 0) + rest;
+	rest = digits.n - whole;
+	have = whole + (whole ? (whole - 1) / (size_t)every : 0) + rest;
 	for (; have < width; whole++) {
 		buf_addc(&padded, '0');
 		have += whole % (size_t)every ? 1 : 2;
@@ -155,6 +159,9 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 	struct buf d = BUF_INIT;
 	const char *prefix = "";
 	int base = 10, every = 3;
+	struct str digits;
+	int neg;
+
 	if (o->precision >= 0)
 		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
 	if (o->type == 'c') {
@@ -171,12 +178,12 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 	if (base != 10)
 		every = 4;
 	big_format(h, v, base, &d);
-	int neg = d.n && d.p[0] == '-';
+	neg = d.n && d.p[0] == '-';
 	if (o->type == 'X')
 		for (size_t i = 0; i < d.n; i++)
 			if (d.p[i] >= 'a')
 				d.p[i] = (char)(d.p[i] - 32);
-	struct str digits = buf_str(&d);
+	digits = buf_str(&d);
 	if (neg)
 		digits.p++, digits.n--;
 	emit_number(o, neg, prefix, digits, every, out);
@@ -187,9 +194,11 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 /* "1.5e+02": mantissa without trailing zeros. */
 static void add_exponent_form(double f, int digits, struct buf *d)
 {
-	char t[80];
+	char t[80], *e, *end;
+
 	snprintf(t, sizeof t, "%.*e", MIN(digits, 50) - 1, f);
-	char *e = strchr(t, 'e'), *end = e;
+	e = strchr(t, 'e');
+	end = e;
 	if (memchr(t, '.', (size_t)(e - t))) {
 		while (end[-1] == '0')
 			end--;
@@ -226,8 +235,11 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 	} else if (type == 'e' || type == 'E') {
 		buf_addf(d, type == 'e' ? "%.*e" : "%.*E", prec, f);
 	} else {
+		int exp, p;
+
 		snprintf(t, sizeof t, "%.*e", MAX(MIN(prec, 50), 1) - 1, f);
-		int exp = atoi(strchr(t, 'e') + 1), p = prec ? prec : 1;
+		exp = atoi(strchr(t, 'e') + 1);
+		p = prec ? prec : 1;
 		if (!type && exp == p - 1)       /* no room for the ".0": exponent instead */
 			add_exponent_form(f, p, d);
 		else
@@ -242,9 +254,11 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 static int format_float(struct host *h, double f, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;
+	int neg;
+
 	if (o->precision > 400)
 		return host_raise(h, EXC_ValueError, "precision too big");
-	int neg = signbit(f) && !isnan(f);
+	neg = signbit(f) && !isnan(f);
 	float_digits(fabs(f), o, &d);
 	if (o->type == 'n')
 		o->type = 'g';
@@ -270,6 +284,8 @@ static int format_str(struct host *h, struct str s, struct spec *o, struct buf *
 int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 {
 	struct spec o;
+	int is_int;
+
 	if (v.kind == V_OBJECT || v.kind == V_TENSOR) {
 		struct val s, r;
 		if (has_special(h, v, NM___format__)) {
@@ -287,7 +303,7 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 		return val_to_str(h, v, out);
 	if (parse_spec(h, text, &o))
 		return -1;
-	int is_int = v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL;
+	is_int = v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL;
 	if (v.kind == V_BOOL && (!o.type || o.type == 's'))
 		is_int = o.type != 's' && o.type;
 	if (v.kind == V_STR)
@@ -311,6 +327,8 @@ static int fstring_part(struct host *h, struct host_frame *f, const struct py_no
 {
 	struct val v;
 	struct buf spec = BUF_INIT, text = BUF_INIT;
+	int conv, rc;
+
 	if (n->kind == PY_Constant) {
 		buf_addstr(out, n->u.Constant.value.s);
 		return 0;
@@ -321,7 +339,7 @@ static int fstring_part(struct host *h, struct host_frame *f, const struct py_no
 			return -1;
 		return val_to_str(h, s, out);
 	}
-	int rc = eval_expr(h, f, n->u.FormattedValue.value, &v);
+	rc = eval_expr(h, f, n->u.FormattedValue.value, &v);
 	if (!rc && n->u.FormattedValue.format_spec) {
 		struct val s;
 		rc = eval_fstring(h, f, n->u.FormattedValue.format_spec, &s);
@@ -329,7 +347,7 @@ static int fstring_part(struct host *h, struct host_frame *f, const struct py_no
 			buf_addstr(&spec, val_text(s));
 	}
 	f->node = n;
-	int conv = n->u.FormattedValue.conversion;
+	conv = n->u.FormattedValue.conversion;
 	if (!rc && (conv == 'r' || conv == 'a' || conv == 's')) {
 		rc = conv == 's' ? val_to_str(h, v, &text) : val_repr(h, v, &text);
 		if (!rc)
@@ -363,11 +381,13 @@ int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, 
 static int field_value(struct host *h, struct str name, const struct val *args, size_t n, struct val kw, size_t *next, struct val *out)
 {
 	size_t end = 0;
-	while (end < name.n && name.p[end] != '.' && name.p[end] != '[')
-		end++;
-	struct str head = { .p = name.p, .n = end };
+	struct str head;
 	int64_t index;
 	struct val key;
+
+	while (end < name.n && name.p[end] != '.' && name.p[end] != '[')
+		end++;
+	head = (struct str){ .p = name.p, .n = end };
 	if (!head.n || !str_to_i64(head, &index)) {
 		size_t i = head.n ? (size_t)index : (*next)++;
 		if (i >= n)
@@ -380,9 +400,12 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 	while (end < name.n) {
 		size_t from = end + 1;
 		int item = name.p[end] == '[';
+		struct str_obj *s;
+		struct str part;
+
 		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' && name.p[end] != '['); end++)
 			;
-		struct str part = { .p = name.p + from, .n = end - from };
+		part = (struct str){ .p = name.p + from, .n = end - from };
 		if (item) {
 			end += end < name.n;
 			if (!str_to_i64(part, &index))
@@ -393,7 +416,7 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 				return -1;
 			continue;
 		}
-		struct str_obj *s = host_intern(h, part);
+		s = host_intern(h, part);
 		if (!s || attr_load(h, *out, s, out))
 			return -1;
 	}
@@ -406,11 +429,13 @@ static int format_field(struct host *h, struct str field, const struct val *args
 	struct val v, nested;
 	struct buf text = BUF_INIT;
 	char conv = 0;
+	int rc;
+
 	if (name.n > 1 && name.p[name.n - 2] == '!')
 		conv = name.p[name.n - 1], name.n -= 2;
 	if (field_value(h, name, args, n, kw, next, &v))
 		return -1;
-	int rc = 0;
+	rc = 0;
 	if (conv) {
 		rc = conv == 'r' ? val_repr(h, v, &text) : val_to_str(h, v, &text);
 		if (!rc)
@@ -526,6 +551,8 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 {
 	struct spec o = { .fill = " ", .precision = -1 };
 	struct val v = { .kind = V_UNSET }, key;
+	char type;
+
 	if (*i < fmt.n && fmt.p[*i] == '(') {
 		size_t from = ++*i;
 		while (*i < fmt.n && fmt.p[*i] != ')')
@@ -553,7 +580,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 	}
 	if (*i >= fmt.n)
 		return host_raise(p->h, EXC_ValueError, "incomplete format");
-	char type = fmt.p[(*i)++];
+	type = fmt.p[(*i)++];
 	if (type == '%') {
 		buf_addc(out, '%');
 		return 0;

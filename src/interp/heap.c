@@ -27,9 +27,11 @@ void host_uncharge(struct host *h, size_t bytes)
 
 void *host_alloc(struct host *h, size_t bytes)
 {
+	void *p;
+
 	if (host_charge(h, bytes))
 		return NULL;
-	void *p = mem_zalloc(bytes);
+	p = mem_zalloc(bytes);
 	if (!p) {
 		host_uncharge(h, bytes);
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
@@ -188,9 +190,11 @@ static void bury(struct host *h)
 
 void val_drop(struct host *h, struct val v)
 {
+	struct obj *o;
+
 	if (!V_IS_HEAP(v) || !v.u.o)
 		return;
-	struct obj *o = v.u.o;
+	o = v.u.o;
 	if (--o->refs > 0 || h->heap.freeing > 1)
 		return;
 	if (vec_push(&h->heap.dead, o)) {

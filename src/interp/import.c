@@ -69,10 +69,13 @@ static int is_module(struct host *h, struct str name)
 /* The module of a dotted name, made if it is known: 1, 0, -1. */
 static int get_module(struct host *h, struct str name, struct val *out)
 {
-	name = canonical(name);
-	struct str_obj *key = host_intern(h, name);
-	struct val *old = key ? attrs_get(h->modules, key) : NULL;
+	struct str_obj *key;
+	struct val *old;
 	struct module_obj *m;
+
+	name = canonical(name);
+	key = host_intern(h, name);
+	old = key ? attrs_get(h->modules, key) : NULL;
 	if (!key)
 		return -1;
 	if (old) {
@@ -92,14 +95,16 @@ static int get_module(struct host *h, struct str name, struct val *out)
 int import_module(struct host *h, struct str name, struct val *out)
 {
 	int found = get_module(h, name, out);
+	struct val parent;
+	ptrdiff_t dot;
+
 	if (found)
 		return found < 0 ? -1 : 0;
 	/* import torch.backends.cudnn: a member that stands for a module */
-	ptrdiff_t dot = -1;
+	dot = -1;
 	for (size_t i = 0; i < name.n; i++)
 		if (name.p[i] == '.')
 			dot = (ptrdiff_t)i;
-	struct val parent;
 	if (dot > 0 && get_module(h, (struct str){ .p = name.p, .n = (size_t)dot }, &parent) > 0) {
 		struct str_obj *s = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - (size_t)dot - 1 });
 		found = s ? module_attr(h, parent.u.mod, s, out) : -1;
@@ -113,20 +118,26 @@ int import_module(struct host *h, struct str name, struct val *out)
 static int run_definition(struct host *h, struct module_obj *m, struct unit *u, struct str_obj *name, struct val *out)
 {
 	struct map_entry *e = map_get(&u->defs, (struct str){ .p = name->p, .n = name->n });
+	struct val *v;
+	enum flow w;
+	struct py_node *stmt;
+	struct py_list one;
+	struct host_frame f;
+
 	if (!e)
 		return 0;
-	struct py_node *stmt = e->val.ptr;
-	struct py_list one = { .v = &stmt, .n = 1 };
-	struct host_frame f = { .up = h->frame, .unit = u, .mod = m, .names = m->h.attrs };
+	stmt = e->val.ptr;
+	one = (struct py_list){ .v = &stmt, .n = 1 };
+	f = (struct host_frame){ .up = h->frame, .unit = u, .mod = m, .names = m->h.attrs };
 	if (host_enter(h))
 		return -1;
 	h->frame = &f;
-	enum flow w = exec_block(h, &f, &one);
+	w = exec_block(h, &f, &one);
 	h->frame = f.up;
 	host_leave(h);
 	if (w == FLOW_FAIL)
 		return -1;
-	struct val *v = attrs_get(m->h.attrs, name);
+	v = attrs_get(m->h.attrs, name);
 	if (!v)
 		return 0;
 	*out = host_hold(h, *v);
@@ -150,16 +161,19 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	struct str bare = { .p = name->p, .n = name->n };
 	struct str_obj *key = host_intern(h, top ? bare : dotted);
 	struct val *native = key ? attrs_get(h->type.natives, key) : NULL;
+	struct unit *u;
+	int found;
+
 	if (!key)
 		return -1;
 	if (native) {
 		*out = *native;
 		return 1;
 	}
-	int found = builtin_lookup(h, dotted, out);
+	found = builtin_lookup(h, dotted, out);
 	if (found)
 		return found;
-	struct unit *u = lib_unit(h, dotted);
+	u = lib_unit(h, dotted);
 	if (h->fail.fatal)
 		return -1;
 	if (u)
@@ -185,16 +199,18 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 {
 	struct val *v = attrs_get(m->h.attrs, name);
 	char dotted[200];
+	int found, n;
+
 	if (v) {
 		*out = host_hold(h, *v);
 		return is_visible(h, *v);
 	}
 	if (!m->lazy)
 		return 0;
-	int n = snprintf(dotted, sizeof dotted, "%s.%s", m->name->p, name->p);
+	n = snprintf(dotted, sizeof dotted, "%s.%s", m->name->p, name->p);
 	if (n < 0 || (size_t)n >= sizeof dotted)
 		return 0;
-	int found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
+	found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
 	if (found > 0 && attrs_set(h, m->h.attrs, name, *out))
 		return -1;
 	return found > 0 ? is_visible(h, *out) : found;
@@ -205,17 +221,21 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 static int import_alias(struct host *h, struct host_frame *f, const struct py_alias *a)
 {
 	struct val m, top;
+	struct str_obj *s;
+	struct str rest, first;
+
 	if (import_module(h, a->name, &m))
 		return -1;
 	if (a->asname.p)
 		return name_store(h, f, a->asname, m);
-	struct str rest = a->name, first = str_cut(&rest, '.');
+	rest = a->name;
+	first = str_cut(&rest, '.');
 	if (import_module(h, first, &top))
 		return -1;
 	if (first.n == a->name.n)
 		return name_store(h, f, a->name, top);
 	/* The identifier "a" of "a.b": the one the scope knows, else by its text. */
-	struct str_obj *s = host_intern(h, first);
+	s = host_intern(h, first);
 	if (!s)
 		return -1;
 	if (f->scope && f->scope->kind == SCOPE_FUNCTION)
@@ -236,13 +256,17 @@ static int import_star(struct host *h, struct host_frame *f, struct module_obj *
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < maps[k]->n; i++) {
 			struct str key = maps[k]->e[i].key;
+			struct str_obj *s;
+			struct str member;
+			int found;
+
 			if (!str_starts(key, m->name->p) || key.n <= m->name->n + 1 || key.p[m->name->n] != '.')
 				continue;
-			struct str member = { .p = key.p + m->name->n + 1, .n = key.n - m->name->n - 1 };
+			member = (struct str){ .p = key.p + m->name->n + 1, .n = key.n - m->name->n - 1 };
 			if (memchr(member.p, '.', member.n) || member.p[0] == '_')
 				continue;
-			struct str_obj *s = host_intern(h, member);
-			int found = s ? module_attr(h, m, s, &v) : -1;
+			s = host_intern(h, member);
+			found = s ? module_attr(h, m, s, &v) : -1;
 			if (found < 0 || (found && attrs_set(h, f->names, s, v)))
 				return -1;
 		}
@@ -263,10 +287,13 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 		return host_raise(h, EXC_ImportError, "cannot import from '%.*s'", STR_ARG(im->module));
 	for (size_t i = 0; i < im->names.n; i++) {
 		const struct py_alias *a = &im->names.v[i]->u.alias;
+		struct str_obj *name;
+		int found;
+
 		if (str_is(a->name, "*"))
 			return import_star(h, f, m.u.mod);
-		struct str_obj *name = host_ident(h, a->name);
-		int found = name ? module_attr(h, m.u.mod, name, &v) : -1;
+		name = host_ident(h, a->name);
+		found = name ? module_attr(h, m.u.mod, name, &v) : -1;
 		if (found < 0)
 			return -1;
 		if (!found && attr_load(h, m, name, &v) && h->fail.fatal)

@@ -35,13 +35,16 @@ static int64_t clip(int64_t i, int64_t n, int64_t lo, int64_t hi)
 
 int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop, int64_t *step, int64_t *count)
 {
+	int64_t lo, hi;
+
 	if (slice_part(h, s->step, 1, step))
 		return -1;
 	if (*step == 0)
 		return host_raise(h, EXC_ValueError, "slice step cannot be zero");
 	if (*step < -INT64_MAX / 2)
 		*step = -INT64_MAX / 2;
-	int64_t lo = *step > 0 ? 0 : -1, hi = *step > 0 ? n : n - 1;
+	lo = *step > 0 ? 0 : -1;
+	hi = *step > 0 ? n : n - 1;
 	if (slice_part(h, s->start, *step > 0 ? lo : hi, start) || slice_part(h, s->stop, *step > 0 ? hi : lo, stop))
 		return -1;
 	if (s->start.kind != V_NONE)
@@ -95,21 +98,26 @@ static int text_get(struct host *h, struct val v, struct val index, struct val *
 	int bytes = v.kind == V_BYTES;
 	int64_t n = bytes ? (int64_t)s.n : (int64_t)utf8_count(s), i, stop, step, count;
 	int ascii = n == (int64_t)s.n;
+	int rc;
+	struct buf b = BUF_INIT;
+
 	if (index.kind != V_SLICE) {
+		size_t at;
+		struct str rest;
+
 		if (seq_index(h, v, index, n, "string index out of range", &i))
 			return -1;
 		if (bytes) {
 			*out = val_int((unsigned char)s.p[i]);
 			return 0;
 		}
-		size_t at = ascii ? (size_t)i : utf8_offset(s, (size_t)i);
-		struct str rest = { .p = s.p + at, .n = s.n - at };
+		at = ascii ? (size_t)i : utf8_offset(s, (size_t)i);
+		rest = (struct str){ .p = s.p + at, .n = s.n - at };
 		rest.n = ascii ? 1 : utf8_offset(rest, 1);
 		return val_str(h, rest, out);
 	}
 	if (slice_indices(h, index.u.slice, n, &i, &stop, &step, &count) || host_burn(h, count / 8))
 		return -1;
-	struct buf b = BUF_INIT;
 	for (int64_t k = 0; k < count; k++) {
 		size_t at = ascii ? (size_t)(i + k * step) : utf8_offset(s, (size_t)(i + k * step));
 		struct str rest = { .p = s.p + at, .n = s.n - at };
@@ -119,7 +127,7 @@ static int text_get(struct host *h, struct val v, struct val index, struct val *
 		}
 		buf_add(&b, rest.p, ascii ? 1 : utf8_offset(rest, 1));
 	}
-	int rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+	rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
 		 bytes ? val_bytes(h, buf_str(&b), out) : val_str(h, buf_str(&b), out);
 	buf_release(&b);
 	return rc;
@@ -129,6 +137,8 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 {
 	const struct range_obj *r = v.u.range;
 	int64_t n, i, stop, step, count;
+	struct range_obj *o;
+
 	if (host_len(h, v, &n))
 		return -1;
 	if (index.kind != V_SLICE) {
@@ -139,7 +149,7 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	}
 	if (slice_indices(h, index.u.slice, n, &i, &stop, &step, &count))
 		return -1;
-	struct range_obj *o = host_obj(h, V_RANGE, sizeof *o, NULL);
+	o = host_obj(h, V_RANGE, sizeof *o, NULL);
 	if (!o)
 		return -1;
 	o->start = r->start + i * r->step;
@@ -152,13 +162,15 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 static int dict_item(struct host *h, struct val v, struct val key, struct val *out)
 {
 	int found = dict_get(h, v, key, out);
+	struct call_args args;
+	struct val e;
+
 	if (found)
 		return found < 0 ? -1 : 0;
 	found = call_special(h, v, NM___missing__, &key, 1, out);
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct call_args args = { .a = &key, .n = 1 };
-	struct val e;
+	args = (struct call_args){ .a = &key, .n = 1 };
 	if (!host_callv(h, val_obj(&h->type.exc_class[EXC_KeyError]->h), &args, &e))
 		host_raise_val(h, e);
 	return -1;
@@ -221,6 +233,8 @@ static int own_item_method(struct host *h, struct val v, enum name_id name)
 int item_get(struct host *h, struct val v, struct val index, struct val *out)
 {
 	int own = own_item_method(h, v, NM___getitem__);
+	int found;
+
 	if (!own && is_sequence(v) && plain_index(h, &index))
 		return -1;
 	if (!own)
@@ -232,7 +246,7 @@ int item_get(struct host *h, struct val v, struct val index, struct val *out)
 		case V_CLASS: return class_item(h, v, index, out);
 		default: break;
 		}
-	int found = call_special(h, v, NM___getitem__, &index, 1, out);
+	found = call_special(h, v, NM___getitem__, &index, 1, out);
 	if (found)
 		return found < 0 ? -1 : 0;
 	return host_raise(h, EXC_TypeError, "'%s' object is not subscriptable", val_type_name(h, v));
@@ -245,9 +259,12 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	int64_t i, stop, step, count;
 	struct val items, copy;
 	struct seq_obj *s = v.u.seq;
+	struct seq_obj swap, *c;
+	size_t n;
+
 	if (host_to_list(h, x, &items) || slice_indices(h, sl, (int64_t)s->n, &i, &stop, &step, &count))
 		return -1;
-	size_t n = items.u.seq->n;
+	n = items.u.seq->n;
 	if (step != 1) {
 		if ((int64_t)n != count)
 			return host_raise(h, EXC_ValueError, "attempt to assign sequence of size %zu to extended slice of size %lld", n, (long long)count);
@@ -263,7 +280,8 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	for (size_t k = (size_t)(i + count); k < s->n; k++)
 		if (list_append(h, copy, s->v[k]))
 			return -1;
-	struct seq_obj swap = *s, *c = copy.u.seq;
+	swap = *s;
+	c = copy.u.seq;
 	s->v = c->v, s->n = c->n, s->cap = c->cap;
 	c->v = swap.v, c->n = swap.n, c->cap = swap.cap;
 	return 0;
@@ -273,6 +291,8 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 {
 	int64_t i;
 	struct val r, a[2] = { index, x };
+	int found;
+
 	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___setitem__)) {
@@ -287,7 +307,7 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 			return 0;
 		}
 	}
-	int found = call_special(h, v, NM___setitem__, a, 2, &r);
+	found = call_special(h, v, NM___setitem__, a, 2, &r);
 	if (found)
 		return found < 0 ? -1 : 0;
 	return host_raise(h, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(h, v));
@@ -296,8 +316,9 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 static int list_del(struct host *h, struct val v, struct val index)
 {
 	int64_t i;
-	struct val empty;
+	struct val empty, old;
 	struct seq_obj *s = v.u.seq;
+
 	if (index.kind == V_SLICE) {
 		struct slice_obj *sl = index.u.slice;
 		int64_t start, stop, step, count;
@@ -314,7 +335,7 @@ static int list_del(struct host *h, struct val v, struct val index)
 	}
 	if (seq_index(h, v, index, (int64_t)s->n, "list assignment index out of range", &i))
 		return -1;
-	struct val old = s->v[i];
+	old = s->v[i];
 	memmove(s->v + i, s->v + i + 1, (s->n - (size_t)i - 1) * sizeof *s->v);
 	s->n--;
 	val_drop(h, old);
@@ -324,17 +345,19 @@ static int list_del(struct host *h, struct val v, struct val index)
 int item_del(struct host *h, struct val v, struct val index)
 {
 	struct val r;
+	int found;
+
 	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___delitem__)) {
 		if (v.kind == V_LIST)
 			return list_del(h, v, index);
 		if (v.kind == V_DICT) {
-			int found = dict_del(h, v, index);
+			found = dict_del(h, v, index);
 			return found > 0 ? 0 : found < 0 ? -1 : dict_item(h, v, index, &r);
 		}
 	}
-	int found = call_special(h, v, NM___delitem__, &index, 1, &r);
+	found = call_special(h, v, NM___delitem__, &index, 1, &r);
 	if (found)
 		return found < 0 ? -1 : 0;
 	return host_raise(h, EXC_TypeError, "'%s' object doesn't support item deletion", val_type_name(h, v));
@@ -344,6 +367,8 @@ int host_len(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
 	const struct range_obj *g;
+	int found;
+
 	if (!own_item_method(h, v, NM___len__))
 		switch (v.kind) {
 		case V_TUPLE: case V_LIST: *out = (int64_t)v.u.seq->n; return 0;
@@ -363,7 +388,7 @@ int host_len(struct host *h, struct val v, int64_t *out)
 			return 0;
 		default: break;
 		}
-	int found = call_special(h, v, NM___len__, NULL, 0, &r);
+	found = call_special(h, v, NM___len__, NULL, 0, &r);
 	if (found)
 		return found < 0 ? -1 : val_as_int(h, r, out);
 	return host_raise(h, EXC_TypeError, "object of type '%s' has no len()", val_type_name(h, v));

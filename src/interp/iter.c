@@ -32,13 +32,15 @@ static int next_range(struct host *h, struct iter_obj *it, struct val *out)
 static int next_str(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct str s = val_text(it->src);
+	size_t n;
+
 	if ((size_t)it->i >= s.n)
 		return 0;
 	if (it->src.kind == V_BYTES) {
 		*out = val_int((unsigned char)s.p[it->i++]);
 		return 1;
 	}
-	size_t n = utf8_offset((struct str){ .p = s.p + it->i, .n = s.n - (size_t)it->i }, 1);
+	n = utf8_offset((struct str){ .p = s.p + it->i, .n = s.n - (size_t)it->i }, 1);
 	if (val_str(h, (struct str){ .p = s.p + it->i, .n = n }, out))
 		return -1;
 	it->i += (int64_t)n;
@@ -49,9 +51,11 @@ static int next_dict(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct dict_obj *d = it->src.u.d;
 	size_t at = (size_t)it->i;
+	struct dict_entry *e;
+
 	if ((int64_t)d->live != it->n)
 		return host_raise(h, EXC_RuntimeError, "%s changed size during iteration", it->src.kind == V_SET ? "Set" : "dictionary");
-	struct dict_entry *e = dict_next(d, &at);
+	e = dict_next(d, &at);
 	it->i = (int64_t)at;
 	if (!e)
 		return 0;

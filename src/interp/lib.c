@@ -55,13 +55,15 @@ static int is_id(char c)
 /* The name that a line at the left margin defines: "class X", "def f", "X = ". */
 static struct str defined_name(struct str line)
 {
+	size_t n;
+
 	if (str_starts(line, "class "))
 		line.p += 6, line.n -= 6;
 	else if (str_starts(line, "def "))
 		line.p += 4, line.n -= 4;
 	else if (!line.n || !is_id(line.p[0]) || str_find(line, STR(" = ")) < 0)
 		return (struct str){ .p = NULL };
-	size_t n = 0;
+	n = 0;
 	while (n < line.n && is_id(line.p[n]))
 		n++;
 	return (struct str){ .p = line.p, .n = n };
@@ -96,13 +98,15 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 {
 	struct host_lib *lib = mem_zalloc(sizeof *lib);
 	struct map natives = MAP_INIT;
+	int rc;
+
 	if (!lib) {
 		err_nomem(e);
 		return NULL;
 	}
 	lib->source = source;
 	lib->units = mem_array(source->n_files + 1, sizeof *lib->units);
-	int rc = lib->units ? 0 : -1;
+	rc = lib->units ? 0 : -1;
 	for (size_t i = 0; i < COUNT_OF(native_names) && !rc; i++)
 		rc = put(&natives, str_of(native_names[i]), lib) || add_modules(lib, &natives, native_names[i]);
 	if (!rc)
@@ -172,10 +176,12 @@ struct unit *lib_unit(struct host *h, struct str dotted)
 {
 	struct map_entry *e = map_get(&h->lib->prelude, dotted);
 	struct unit *u = e ? e->val.ptr : NULL;
+	struct err err = ERR_INIT;
+	struct lib_file p;
+
 	if (!u || u->ast)
 		return u;
-	struct err err = ERR_INIT;
-	struct lib_file p = h->lib->source->files[u - h->lib->units];
+	p = h->lib->source->files[u - h->lib->units];
 	if (py_parse(&u->own, file_text(&p), p.file, 0, &err)) {
 		host_fatal(h, REASON_internal, "prelude %s:%d: %s", p.file, err.line, err.text);
 		return NULL;

@@ -27,12 +27,15 @@ static int match_singleton(const struct py_node *p, struct val v)
 static int match_sequence(struct host *h, struct host_frame *f, const struct py_list *ps, struct val v)
 {
 	size_t star = ps->n;
+	size_t n, fixed;
+
 	if (v.kind != V_LIST && v.kind != V_TUPLE)
 		return 0;
 	for (size_t i = 0; i < ps->n; i++)
 		if (ps->v[i]->kind == PY_MatchStar)
 			star = i;
-	size_t n = v.u.seq->n, fixed = ps->n - (star < ps->n);
+	n = v.u.seq->n;
+	fixed = ps->n - (star < ps->n);
 	if (n < fixed || (star == ps->n && n != fixed))
 		return 0;
 	for (size_t i = 0, at = 0; i < ps->n; i++) {
@@ -58,9 +61,11 @@ static int match_mapping(struct host *h, struct host_frame *f, const struct py_n
 		return h->fail.fatal ? -1 : 0;
 	for (size_t i = 0; i < p->u.MatchMapping.keys.n; i++) {
 		struct val key, item;
+		int found;
+
 		if (eval_expr(h, f, p->u.MatchMapping.keys.v[i], &key))
 			return -1;
-		int found = dict_get(h, v, key, &item);
+		found = dict_get(h, v, key, &item);
 		if (found > 0)
 			found = dict_del(h, rest, key) < 0 ? -1 : pattern(h, f, p->u.MatchMapping.patterns.v[i], item);
 		if (found <= 0)
@@ -75,9 +80,11 @@ static int match_class(struct host *h, struct host_frame *f, const struct py_nod
 {
 	const struct py_MatchClass *c = &p->u.MatchClass;
 	struct val cls, names, item;
+	int ok;
+
 	if (eval_expr(h, f, c->cls, &cls))
 		return -1;
-	int ok = isinstance_of(h, v, cls);
+	ok = isinstance_of(h, v, cls);
 	if (ok <= 0)
 		return ok;
 	if (c->patterns.n == 1 && cls.kind == V_CLASS && cls.u.c->native)
@@ -86,9 +93,11 @@ static int match_class(struct host *h, struct host_frame *f, const struct py_nod
 		return -1;
 	for (size_t i = 0; i < c->patterns.n + c->kwd_attrs.n; i++) {
 		size_t k = i - c->patterns.n;
+		struct str_obj *name;
+
 		if (i < c->patterns.n && i >= names.u.seq->n)
 			return host_raise(h, EXC_TypeError, "%s() accepts %zu positional sub-patterns", cls.u.c->name->p, names.u.seq->n);
-		struct str_obj *name = i < c->patterns.n ? names.u.seq->v[i].u.s : host_ident(h, c->kwd_attrs.v[k]);
+		name = i < c->patterns.n ? names.u.seq->v[i].u.s : host_ident(h, c->kwd_attrs.v[k]);
 		if (name && i < c->patterns.n)
 			name = host_intern(h, (struct str){ .p = name->p, .n = name->n });
 		ok = name ? attr_get(h, v, name, &item) : -1;

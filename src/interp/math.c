@@ -16,12 +16,12 @@ static int domain(struct bind *b)
 #define FN1(name, expr, bad) \
 	static int m_##name(struct bind *b) \
 	{ \
-		double x; \
+		double x, r; \
 		if (bind_float(b, 0, &x)) \
 			return -1; \
 		if (bad) \
 			return domain(b); \
-		double r = expr; \
+		r = expr; \
 		if (isinf(r) && isfinite(x)) \
 			return bind_raise(b, EXC_OverflowError, "math range error"); \
 		b->out = val_float(r); \
@@ -42,14 +42,15 @@ FN1_LIST
 
 static int m_log(struct bind *b)
 {
-	double x, base;
+	double x, base, r;
+
 	if (b->a[0].kind == V_BIG && !b->a[0].u.big->neg)
 		x = big_to_double(b->a[0]);
 	else if (bind_float(b, 0, &x))
 		return -1;
 	if (x <= 0)
 		return domain(b);
-	double r = log(x);
+	r = log(x);
 	if (bind_given(b, 1)) {
 		if (bind_float(b, 1, &base))
 			return -1;
@@ -70,12 +71,13 @@ static int two(struct bind *b, double *x, double *y)
 
 static int m_pow(struct bind *b)
 {
-	double x, y;
+	double x, y, r;
+
 	if (two(b, &x, &y))
 		return -1;
 	if ((x == 0 && y < 0) || (x < 0 && isfinite(y) && y != floor(y)))
 		return domain(b);
-	double r = pow(x, y);
+	r = pow(x, y);
 	if (isinf(r) && isfinite(x) && isfinite(y))
 		return bind_raise(b, EXC_OverflowError, "math range error");
 	b->out = val_float(r);
@@ -162,9 +164,11 @@ static int m_gcd(struct bind *b)
 	uint64_t acc = 0;
 	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
 		int64_t v;
+		uint64_t x;
+
 		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
 			return -1;
-		uint64_t x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+		x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 		while (x) {
 			uint64_t t = acc % x;
 			acc = x;
@@ -180,9 +184,12 @@ static int m_lcm(struct bind *b)
 	struct val acc = val_int(1);
 	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
 		int64_t v;
+		uint64_t x, y;
+
 		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
 			return -1;
-		uint64_t x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, y = acc.kind == V_INT ? (uint64_t)acc.u.i : 1;
+		x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+		y = acc.kind == V_INT ? (uint64_t)acc.u.i : 1;
 		while (y) {
 			uint64_t t = x % y;
 			x = y;
@@ -230,12 +237,13 @@ static int m_comb(struct bind *b)
 
 static int m_isqrt(struct bind *b)
 {
-	int64_t n;
+	int64_t n, r;
+
 	if (bind_int(b, 0, &n))
 		return -1;
 	if (n < 0)
 		return bind_raise(b, EXC_ValueError, "isqrt() argument must be nonnegative");
-	int64_t r = (int64_t)sqrtl((long double)n);
+	r = (int64_t)sqrtl((long double)n);
 	while (r > 0 && r > n / r)
 		r--;
 	while ((r + 1) <= n / (r + 1))
@@ -260,15 +268,19 @@ static int m_prod(struct bind *b)
 static int m_fsum(struct bind *b)
 {
 	struct val list;
-	double p[64];
+	double p[64], sum;
 	size_t n = 0;
+
 	if (host_to_list(b->h, b->a[0], &list))
 		return -1;
 	for (size_t i = 0; i < list.u.seq->n; i++) {
+		double x;
+		size_t k;
+
 		if (!val_is_number(list.u.seq->v[i]))
 			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, list.u.seq->v[i]));
-		double x = val_as_double(list.u.seq->v[i]);
-		size_t k = 0;
+		x = val_as_double(list.u.seq->v[i]);
+		k = 0;
 		for (size_t j = 0; j < n; j++) {
 			double y = p[j], hi = x + y, lo = fabs(x) < fabs(y) ? x - (hi - y) : y - (hi - x);
 			if (lo != 0)
@@ -278,7 +290,7 @@ static int m_fsum(struct bind *b)
 		n = MIN(k, COUNT_OF(p) - 1);
 		p[n++] = x;
 	}
-	double sum = 0;
+	sum = 0;
 	for (size_t j = 0; j < n; j++)
 		sum += p[j];
 	b->out = val_float(sum);
@@ -287,12 +299,15 @@ static int m_fsum(struct bind *b)
 
 static int m_frexp(struct bind *b)
 {
-	double x;
+	double x, m;
 	int e;
+	struct val v[2];
+
 	if (bind_float(b, 0, &x))
 		return -1;
-	double m = frexp(x, &e);
-	struct val v[2] = { val_float(m), val_int(e) };
+	m = frexp(x, &e);
+	v[0] = val_float(m);
+	v[1] = val_int(e);
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
@@ -308,11 +323,14 @@ static int m_ldexp(struct bind *b)
 
 static int m_modf(struct bind *b)
 {
-	double x, whole;
+	double x, whole, frac;
+	struct val v[2];
+
 	if (bind_float(b, 0, &x))
 		return -1;
-	double frac = modf(x, &whole);
-	struct val v[2] = { val_float(frac), val_float(whole) };
+	frac = modf(x, &whole);
+	v[0] = val_float(frac);
+	v[1] = val_float(whole);
 	return val_tuple(b->h, v, 2, &b->out);
 }
 

@@ -27,11 +27,13 @@ static int missing_name(struct host *h, struct str_obj *id)
 static int global_load(struct host *h, struct host_frame *f, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(f->mod->h.attrs, name);
+	int found;
+
 	if (v) {
 		*out = host_hold(h, *v);
 		return 0;
 	}
-	int found = f->mod->lazy ? module_attr(h, f->mod, name, out) : 0;
+	found = f->mod->lazy ? module_attr(h, f->mod, name, out) : 0;
 	if (!found)
 		found = module_attr(h, h->builtins, name, out);
 	if (found)
@@ -55,18 +57,22 @@ static const struct var *find_var(const struct host_frame *f, struct str id)
 int name_load(struct host *h, struct host_frame *f, struct str id, struct val *out)
 {
 	const struct var *var = find_var(f, id);
+	struct str_obj *name;
+
 	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
 		struct val v = var->kind == VAR_FREE ? f->cells[var->index] : f->slots[var->index];
+		struct str_obj *s;
+
 		if (v.kind == V_CELL)
 			v = CELL_VALUE(v);
 		if (v.kind != V_UNSET) {
 			*out = host_hold(h, v);
 			return 0;
 		}
-		struct str_obj *s = host_ident(h, id);
+		s = host_ident(h, id);
 		return s ? unbound(h, s->p, var->kind == VAR_FREE) : -1;
 	}
-	struct str_obj *name = host_ident(h, id);
+	name = host_ident(h, id);
 	if (!name)
 		return -1;
 	if (f->names && (!var || var->kind == VAR_NAME)) {
@@ -82,6 +88,9 @@ int name_load(struct host *h, struct host_frame *f, struct str id, struct val *o
 int name_store(struct host *h, struct host_frame *f, struct str id, struct val v)
 {
 	const struct var *var = find_var(f, id);
+	struct dict_obj *into;
+	struct str_obj *name;
+
 	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
 		struct val *slot = var->kind == VAR_FREE ? &f->cells[var->index] : &f->slots[var->index];
 		if (slot->kind == V_CELL)
@@ -89,10 +98,10 @@ int name_store(struct host *h, struct host_frame *f, struct str id, struct val v
 		val_assign(h, slot, v);
 		return 0;
 	}
-	struct str_obj *name = host_ident(h, id);
+	name = host_ident(h, id);
 	if (!name)
 		return -1;
-	struct dict_obj *into = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
+	into = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
 	return attrs_set(h, into, name, v);
 }
 
@@ -100,6 +109,8 @@ int name_delete(struct host *h, struct host_frame *f, struct str id)
 {
 	const struct var *var = find_var(f, id);
 	struct str_obj *name = host_ident(h, id);
+	struct dict_obj *from;
+
 	if (!name)
 		return -1;
 	if (var && (var->kind == VAR_LOCAL || var->kind == VAR_CELL || var->kind == VAR_FREE)) {
@@ -111,7 +122,7 @@ int name_delete(struct host *h, struct host_frame *f, struct str id)
 		val_assign(h, slot, (struct val){ .kind = V_UNSET });
 		return 0;
 	}
-	struct dict_obj *from = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
+	from = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;
 	if (!attrs_del(h, from, name))
 		return host_raise(h, EXC_NameError, "name '%s' is not defined", name->p);
 	return 0;
@@ -119,11 +130,13 @@ int name_delete(struct host *h, struct host_frame *f, struct str id)
 
 struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct str id)
 {
+	struct val s;
+	struct str cls;
+
 	if (id.n < 3 || id.p[0] != '_' || id.p[1] != '_' || !f->scope || !f->scope->private_name.p || str_ends(id, "__"))
 		return host_ident(h, id);
-	struct str cls = f->scope->private_name;
+	cls = f->scope->private_name;
 	while (cls.n && cls.p[0] == '_')
 		cls.p++, cls.n--;
-	struct val s;
 	return val_strf(h, &s, "_%.*s%.*s", STR_ARG(cls), STR_ARG(id)) ? NULL : host_intern(h, val_text(s));
 }

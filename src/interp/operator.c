@@ -16,11 +16,12 @@
 
 static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count)
 {
+	int64_t total;
+
 	if (val_as_int(h, n, count))
 		return -1;
 	if (*count < 0 || !len)
 		*count = 0;
-	int64_t total;
 	if (ck_mul64(*count, (int64_t)len, &total) || total > (int64_t)(h->o.memory / 8))
 		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items", (long long)*count, len);
 	return host_burn(h, total / 8);
@@ -48,12 +49,14 @@ static int str_repeat(struct host *h, struct val s, struct val n, struct val *ou
 {
 	int64_t count;
 	struct buf b = BUF_INIT;
+	int rc;
+
 	if (repeat_count(h, n, s.u.s->n, &count) || host_charge(h, s.u.s->n * (size_t)count))
 		return -1;
 	host_uncharge(h, s.u.s->n * (size_t)count);
 	for (int64_t i = 0; i < count; i++)
 		buf_addstr(&b, val_text(s));
-	int rc = buf_check(&b, NULL) ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+	rc = buf_check(&b, NULL) ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
 		 s.kind == V_BYTES ? val_bytes(h, buf_str(&b), out) : val_str(h, buf_str(&b), out);
 	buf_release(&b);
 	return rc;
@@ -77,9 +80,11 @@ static int seq_concat(struct host *h, struct val a, struct val b, struct val *ou
 static int str_concat(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct buf t = BUF_INIT;
+	int rc;
+
 	buf_addstr(&t, val_text(a));
 	buf_addstr(&t, val_text(b));
-	int rc = t.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+	rc = t.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
 		 a.kind == V_BYTES ? val_bytes(h, buf_str(&t), out) : val_str(h, buf_str(&t), out);
 	buf_release(&t);
 	return rc;
@@ -96,13 +101,15 @@ static int set_binary(struct host *h, enum py_op op, struct val a, struct val b,
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < from[side]->n; i++) {
 			struct val key = from[side]->e[i].key;
+			int keep, in;
+
 			if (key.kind == V_UNSET || (side && op != PY_OP_BitOr && op != PY_OP_BitXor))
 				continue;
 			host_hold(h, key);
-			int in = dict_get(h, side ? a : b, key, &x);
+			in = dict_get(h, side ? a : b, key, &x);
 			if (in < 0)
 				return -1;
-			int keep = op == PY_OP_BitOr || (op == PY_OP_BitAnd ? in : !in);
+			keep = op == PY_OP_BitOr || (op == PY_OP_BitAnd ? in : !in);
 			if (keep && dict_set(h, *out, key, val_none()))
 				return -1;
 		}
@@ -151,12 +158,16 @@ static int container_binary(struct host *h, enum py_op op, struct val a, struct 
 static int try_method(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, self), name, NULL);
+	struct val a[2];
+	struct call_args args;
+
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m)
 		return 0;
-	struct val a[2] = { self, other };
-	struct call_args args = { .a = a, .n = 2 };
+	a[0] = self;
+	a[1] = other;
+	args = (struct call_args){ .a = a, .n = 2 };
 	if (host_callv(h, host_hold(h, *m), &args, out))
 		return -1;
 	return out->kind != V_NOTIMPL;
@@ -165,13 +176,15 @@ static int try_method(struct host *h, struct val self, struct str_obj *name, str
 static int refuse(struct host *h, enum py_op op, const char *suffix, struct val a, struct val b)
 {
 	const char *text = op == PY_OP_Pow && !*suffix ? "** or pow()" : py_op_text(op);
+	int a_seq, b_seq;
+
 	if (op == PY_OP_Add && a.kind == V_STR)
 		return host_raise(h, EXC_TypeError, "can only concatenate str (not \"%s\") to str", val_type_name(h, b));
 	if (op == PY_OP_Add && (a.kind == V_LIST || a.kind == V_TUPLE))
 		return host_raise(h, EXC_TypeError, "can only concatenate %s (not \"%s\") to %s", val_type_name(h, a),
 				  val_type_name(h, b), val_type_name(h, a));
-	int a_seq = a.kind == V_STR || a.kind == V_LIST || a.kind == V_TUPLE || a.kind == V_BYTES;
-	int b_seq = b.kind == V_STR || b.kind == V_LIST || b.kind == V_TUPLE || b.kind == V_BYTES;
+	a_seq = a.kind == V_STR || a.kind == V_LIST || a.kind == V_TUPLE || a.kind == V_BYTES;
+	b_seq = b.kind == V_STR || b.kind == V_LIST || b.kind == V_TUPLE || b.kind == V_BYTES;
 	if (op == PY_OP_Mult && (a_seq || b_seq))
 		return host_raise(h, EXC_TypeError, "can't multiply sequence by non-int of type '%s'", val_type_name(h, a_seq ? b : a));
 	return host_raise(h, EXC_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'", text, suffix,
@@ -234,6 +247,8 @@ int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct 
 
 int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
+	struct val copy;
+
 	if (val_is_number(a))
 		return op_binary(h, op, a, b, out);
 	if ((a.kind == V_LIST || a.kind == V_DICT || a.kind == V_SET) && host_may_change(h, a))
@@ -246,7 +261,6 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 		*out = a;
 		return dict_update(h, a, b);
 	}
-	struct val copy;
 	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) && !set_binary(h, op, a, b, &copy)) {
 		dict_obj_clear(h, a.u.d);
 		*out = a;
@@ -264,6 +278,8 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 
 int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 {
+	struct val *m;
+
 	if (op == PY_OP_Not) {
 		int t = val_truth(h, a);
 		*out = val_bool(!t);
@@ -284,7 +300,7 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 			*out = val_int(~a.u.i);
 		return 0;
 	}
-	struct val *m = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL);
+	m = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m)

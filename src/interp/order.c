@@ -63,10 +63,12 @@ static int dict_equal(struct host *h, struct val a, struct val b)
 		return 0;
 	for (size_t i = 0; i < a.u.d->n; i++) {
 		struct dict_entry e = a.u.d->e[i];
+		int found;
+
 		if (e.key.kind == V_UNSET)
 			continue;
 		host_hold(h, e.val);
-		int found = dict_get(h, b, host_hold(h, e.key), &v);
+		found = dict_get(h, b, host_hold(h, e.key), &v);
 		if (found > 0 && a.kind == V_DICT)
 			found = val_equal(h, e.val, v);
 		if (found <= 0)
@@ -80,9 +82,11 @@ static int set_within(struct host *h, struct val a, struct val b)
 {
 	struct val v;
 	for (size_t i = 0; i < a.u.d->n; i++) {
+		int found;
+
 		if (a.u.d->e[i].key.kind == V_UNSET)
 			continue;
-		int found = dict_get(h, b, host_hold(h, a.u.d->e[i].key), &v);
+		found = dict_get(h, b, host_hold(h, a.u.d->e[i].key), &v);
 		if (found <= 0)
 			return found;
 	}
@@ -92,12 +96,14 @@ static int set_within(struct host *h, struct val a, struct val b)
 static int set_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int within, equal_n = a.u.d->live == b.u.d->live;
+	int less;
+
 	if (op == PY_OP_Eq || op == PY_OP_NotEq) {
 		within = equal_n ? set_within(h, a, b) : 0;
 		*out = val_bool(within == (op == PY_OP_Eq));
 		return within < 0 ? -1 : 0;
 	}
-	int less = op == PY_OP_Lt || op == PY_OP_LtE;
+	less = op == PY_OP_Lt || op == PY_OP_LtE;
 	within = less ? set_within(h, a, b) : set_within(h, b, a);
 	*out = val_bool(within > 0 && (op == PY_OP_LtE || op == PY_OP_GtE || !equal_n));
 	return within < 0 ? -1 : 0;
@@ -106,16 +112,20 @@ static int set_compare(struct host *h, enum py_op op, struct val a, struct val b
 static int range_equal(struct host *h, struct val a, struct val b)
 {
 	int64_t na, nb;
+	const struct range_obj *x, *y;
+
 	if (host_len(h, a, &na) || host_len(h, b, &nb))
 		return -1;
-	const struct range_obj *x = a.u.range, *y = b.u.range;
+	x = a.u.range;
+	y = b.u.range;
 	return na == nb && (na == 0 || (x->start == y->start && (na == 1 || x->step == y->step)));
 }
 
 /* Values whose comparison needs no special method: 1 done, 0 not these, -1 failed. */
 static int direct_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
-	int unordered, rc;
+	int unordered, rc, seqs;
+
 	if (val_is_number(a) && val_is_number(b)) {
 		int c = pynum_compare(a, b, &unordered);
 		*out = val_bool(order_result(op, c, unordered));
@@ -128,7 +138,7 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		*out = val_bool(order_result(op, c, 0));
 		return 1;
 	}
-	int seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
+	seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
 	if (seqs || (a.kind == V_SET && b.kind == V_SET)) {
 		if (host_enter(h))
 			return -1;
@@ -175,12 +185,16 @@ static int try_compare(struct host *h, struct val self, struct str_obj *name, st
 {
 	struct class_obj *where = NULL;
 	struct val *m = class_lookup(h, val_class(h, self), name, &where);
+	struct val a[2];
+	struct call_args args;
+
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m || m->kind == V_NONE || where == h->type.object_class)
 		return 0;
-	struct val a[2] = { self, other };
-	struct call_args args = { .a = a, .n = 2 };
+	a[0] = self;
+	a[1] = other;
+	args = (struct call_args){ .a = a, .n = 2 };
 	if (host_callv(h, host_hold(h, *m), &args, out))
 		return -1;
 	return out->kind != V_NOTIMPL;
@@ -213,7 +227,8 @@ static int rich_compare(struct host *h, enum py_op op, struct val a, struct val 
 
 int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
-	int rc;
+	int rc, user;
+
 	switch (op) {
 	case PY_OP_Is: case PY_OP_IsNot:
 		*out = val_bool(is_same(a, b) == (op == PY_OP_Is));
@@ -224,7 +239,7 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 		return rc < 0 ? -1 : 0;
 	default: break;
 	}
-	int user = (V_IS_HEAP(a) && !a.u.o->cls->native) || (V_IS_HEAP(b) && !b.u.o->cls->native);
+	user = (V_IS_HEAP(a) && !a.u.o->cls->native) || (V_IS_HEAP(b) && !b.u.o->cls->native);
 	rc = user ? 0 : direct_compare(h, op, a, b, out);
 	if (!rc && user) {
 		struct class_obj *w = NULL;
@@ -287,6 +302,8 @@ int val_truth(struct host *h, struct val v)
 {
 	struct val r;
 	int64_t n;
+	int found;
+
 	switch (v.kind) {
 	case V_NONE: case V_UNSET: return 0;
 	case V_BOOL: case V_INT: return v.u.i != 0;
@@ -298,7 +315,7 @@ int val_truth(struct host *h, struct val v)
 	case V_OBJECT: case V_TENSOR: break;
 	default: return 1;
 	}
-	int found = call_special(h, v, NM___bool__, NULL, 0, &r);
+	found = call_special(h, v, NM___bool__, NULL, 0, &r);
 	if (found) {
 		if (found > 0 && r.kind != V_BOOL)
 			return host_raise(h, EXC_TypeError, "__bool__ should return bool, returned %s", val_type_name(h, r));

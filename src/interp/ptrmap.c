@@ -36,9 +36,11 @@ static int ptr_map_grow(struct ptr_map *m)
 
 int ptr_map_put(struct ptr_map *m, const void *key, void *val)
 {
+	size_t s;
+
 	if (m->n + 1 > m->slots / 2 && ptr_map_grow(m))
 		return -1;
-	size_t s = ptr_slot(key, m->slots);
+	s = ptr_slot(key, m->slots);
 	while (m->key[s] && m->key[s] != key)
 		s = (s + 1) & (m->slots - 1);
 	if (!m->key[s])

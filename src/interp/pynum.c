@@ -20,9 +20,12 @@ double val_as_double(struct val v)
 
 static int float_divmod(struct host *h, double a, double b, double *q, double *r)
 {
+	double m, d;
+
 	if (b == 0)
 		return host_raise(h, EXC_ZeroDivisionError, "float floor division by zero");
-	double m = fmod(a, b), d = (a - m) / b;
+	m = fmod(a, b);
+	d = (a - m) / b;
 	if (m != 0) {
 		if ((b < 0) != (m < 0)) {
 			m += b;
@@ -43,11 +46,13 @@ static int float_divmod(struct host *h, double a, double b, double *q, double *r
 
 static int float_pow(struct host *h, double a, double b, struct val *out)
 {
+	double r;
+
 	if (a == 0 && b < 0)
 		return host_raise(h, EXC_ZeroDivisionError, "0.0 cannot be raised to a negative power");
 	if (a < 0 && b != floor(b) && isfinite(b) && isfinite(a))
 		return host_fatal(h, REASON_unsupported, "complex numbers are not supported");
-	double r = pow(a, b);
+	r = pow(a, b);
 	if (isinf(r) && isfinite(a) && isfinite(b))
 		return host_raise(h, EXC_OverflowError, "(34, 'Numerical result out of range')");
 	*out = val_float(r);
@@ -125,6 +130,8 @@ static int int_pow(struct host *h, struct val va, struct val vb, struct val *out
 
 static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, struct val *out)
 {
+	int64_t q, r;
+
 	if (b == 0)
 		return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "integer modulo by zero" : "integer division or modulo by zero");
 	if (b == -1) {
@@ -136,7 +143,8 @@ static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, str
 			*out = val_int(-a);
 		return 0;
 	}
-	int64_t q = a / b, r = a % b;
+	q = a / b;
+	r = a % b;
 	if (r && (r < 0) != (b < 0)) {
 		q--;
 		r += b;
@@ -148,6 +156,8 @@ static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, str
 static int small_shift(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	int64_t a = va.u.i, b = vb.u.i;
+	int64_t r;
+
 	if (b < 0)
 		return host_raise(h, EXC_ValueError, "negative shift count");
 	if (op == PY_OP_RShift) {
@@ -158,7 +168,6 @@ static int small_shift(struct host *h, enum py_op op, struct val va, struct val 
 		*out = val_int(0);
 		return 0;
 	}
-	int64_t r;
 	if (b < 62 && !ck_mul64(a, (int64_t)1 << b, &r)) {
 		*out = val_int(r);
 		return 0;

@@ -95,9 +95,11 @@ static void walk_opt(struct builder *b, const struct py_node *n)
 
 static void param(struct builder *b, const struct py_node *a)
 {
+	struct sym *s;
+
 	if (!a)
 		return;
-	struct sym *s = sym_of(b, a->u.arg.arg);
+	s = sym_of(b, a->u.arg.arg);
 	s->flags |= SYM_BOUND | SYM_PARAM;
 	s->index = b->s->n_params++;
 }
@@ -118,13 +120,15 @@ static void walk_function(struct builder *b, const struct py_node *n)
 {
 	int lambda = n->kind == PY_Lambda;
 	const struct py_arguments *a = lambda ? &n->u.Lambda.args->u.arguments : &n->u.FunctionDef.args->u.arguments;
+	struct builder *in;
+
 	walk_list(b, &a->defaults);
 	walk_list(b, &a->kw_defaults);
 	if (!lambda) {
 		walk_list(b, &n->u.FunctionDef.decorator_list);
 		bind_name(b, n->u.FunctionDef.name, 0);
 	}
-	struct builder *in = open_scope(b, n, SCOPE_FUNCTION);
+	in = open_scope(b, n, SCOPE_FUNCTION);
 	params(in, a);
 	if (lambda)
 		walk(in, n->u.Lambda.body);
@@ -134,11 +138,13 @@ static void walk_function(struct builder *b, const struct py_node *n)
 
 static void walk_class(struct builder *b, const struct py_node *n)
 {
+	struct builder *in;
+
 	walk_list(b, &n->u.ClassDef.decorator_list);
 	walk_list(b, &n->u.ClassDef.bases);
 	walk_list(b, &n->u.ClassDef.keywords);
 	bind_name(b, n->u.ClassDef.name, 0);
-	struct builder *in = open_scope(b, n, SCOPE_CLASS);
+	in = open_scope(b, n, SCOPE_CLASS);
 	in->s->private_name = n->u.ClassDef.name;
 	walk_list(in, &n->u.ClassDef.body);
 }
@@ -147,10 +153,12 @@ static void walk_comp(struct builder *b, const struct py_node *n)
 {
 	int dict = n->kind == PY_DictComp;
 	const struct py_list *gens = dict ? &n->u.DictComp.generators : &n->u.ListComp.generators;
+	struct builder *in;
+
 	if (!gens->n)
 		return;
 	walk(b, gens->v[0]->u.comprehension.iter);
-	struct builder *in = open_scope(b, n, SCOPE_FUNCTION);
+	in = open_scope(b, n, SCOPE_FUNCTION);
 	in->is_comp = 1;
 	for (size_t i = 0; i < gens->n; i++) {
 		const struct py_comprehension *c = &gens->v[i]->u.comprehension;
@@ -168,6 +176,8 @@ static void walk_comp(struct builder *b, const struct py_node *n)
 static void walk_alias(struct builder *b, const struct py_node *n)
 {
 	const struct py_alias *a = &n->u.alias;
+	struct str rest;
+
 	if (a->asname.p) {
 		note(b, a->asname, SYM_BOUND);
 		return;
@@ -186,7 +196,7 @@ static void walk_alias(struct builder *b, const struct py_node *n)
 		b->dotted = v;
 		b->cap_dotted = cap;
 	}
-	struct str rest = a->name;
+	rest = a->name;
 	b->dotted[b->n_dotted++] = str_cut(&rest, '.');
 }
 
@@ -394,10 +404,12 @@ const struct var *scope_find(const struct scope *s, const char *id)
 struct scope *scope_of(struct unit *u, const struct py_node *node)
 {
 	struct scope *s = ptr_map_get(&u->scopes, node);
+	struct builder *volatile root = NULL;
+	struct builder *r;
+	jmp_buf trap;
+
 	if (s)
 		return s;
-	jmp_buf trap;
-	struct builder *volatile root = NULL;
 	u->arena.trap = &trap;
 	if (setjmp(trap)) {
 		u->arena.trap = NULL;
@@ -405,7 +417,7 @@ struct scope *scope_of(struct unit *u, const struct py_node *node)
 			release_all(root);
 		return NULL;
 	}
-	struct builder *r = arena_zalloc(&u->arena, sizeof *r);
+	r = arena_zalloc(&u->arena, sizeof *r);
 	root = r;
 	r->u = u;
 	r->trap = &trap;

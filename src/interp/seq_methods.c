@@ -24,9 +24,14 @@ static int before(struct host *h, struct val a, struct val b)
 
 static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n, int reverse)
 {
+	size_t m, i, k, at;
+
 	if (n < 2)
 		return 0;
-	size_t m = n / 2, i = 0, k = m, at = 0;
+	m = n / 2;
+	i = 0;
+	k = m;
+	at = 0;
 	if (merge_sort(h, v, tmp, m, reverse) || merge_sort(h, v + m, tmp, n - m, reverse))
 		return -1;
 	while (i < m && k < n) {
@@ -48,13 +53,18 @@ static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n
 int list_sort(struct host *h, struct val list, struct val key, int reverse)
 {
 	struct val items;
+	int rc;
+	size_t n, bytes;
+	struct pair *v;
+
 	if (val_list(h, list.u.seq->v, list.u.seq->n, &items))
 		return -1;
-	size_t n = items.u.seq->n, bytes = 2 * n * sizeof (struct pair) + 1;
-	struct pair *v = host_alloc(h, bytes);
+	n = items.u.seq->n;
+	bytes = 2 * n * sizeof (struct pair) + 1;
+	v = host_alloc(h, bytes);
 	if (!v)
 		return -1;
-	int rc = 0;
+	rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		v[i].key = v[i].val = items.u.seq->v[i];
 		if (key.kind != V_NONE && key.kind != V_UNSET)
@@ -78,12 +88,14 @@ static int l_extend(struct bind *b) { return list_extend(b->h, b->a[0], b->a[1])
 static int l_insert(struct bind *b)
 {
 	int64_t i, n;
+	struct val *v, last;
+
 	if (bind_int(b, 1, &i) || list_append(b->h, b->a[0], b->a[2]))
 		return -1;
 	n = (int64_t)b->a[0].u.seq->n - 1;
 	i = i < 0 ? MAX(i + n, 0) : MIN(i, n);
-	struct val *v = b->a[0].u.seq->v;
-	struct val last = v[n];
+	v = b->a[0].u.seq->v;
+	last = v[n];
 	memmove(v + i + 1, v + i, (size_t)(n - i) * sizeof *v);
 	v[i] = last;
 	return 0;
@@ -219,11 +231,14 @@ static int fill_pair(void *ctx, struct val item)
 int dict_fill(struct host *h, struct val dict, struct val from)
 {
 	struct bind b = { .h = h, .out = dict };
+	struct val keys, m;
+	struct str_obj *name;
+	int found;
+
 	if (from.kind == V_DICT)
 		return dict_update(h, dict, from);
-	struct val keys, m;
-	struct str_obj *name = host_intern(h, STR("keys"));
-	int found = from.kind == V_OBJECT && name ? attr_get(h, from, name, &m) : 0;
+	name = host_intern(h, STR("keys"));
+	found = from.kind == V_OBJECT && name ? attr_get(h, from, name, &m) : 0;
 	if (found < 0)
 		return -1;
 	if (found) {                    /* a mapping of the program's own */
@@ -285,16 +300,22 @@ static int d_popitem(struct bind *b)
 {
 	struct dict_obj *d = b->a[0].u.d;
 	size_t at = d->n;
+	int last;
+	struct dict_entry *e;
+	size_t first;
+	struct val kv[2];
+
 	while (at && d->e[at - 1].key.kind == V_UNSET)
 		at--;
 	if (!at)
 		return bind_raise(b, EXC_KeyError, "popitem(): dictionary is empty");
-	int last = b->a[1].kind == V_UNSET || val_truth(b->h, b->a[1]);
-	struct dict_entry *e = &d->e[at - 1];
-	size_t first = 0;
+	last = b->a[1].kind == V_UNSET || val_truth(b->h, b->a[1]);
+	e = &d->e[at - 1];
+	first = 0;
 	if (!last)
 		e = dict_next(d, &first);
-	struct val kv[2] = { e->key, e->val };
+	kv[0] = e->key;
+	kv[1] = e->val;
 	if (val_tuple(b->h, kv, 2, &b->out))
 		return -1;
 	return dict_del(b->h, b->a[0], kv[0]) < 0 ? -1 : 0;
@@ -349,9 +370,10 @@ static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b
 static int d_getitem(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	struct val e;
+
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct val e;
 	if (!host_call1(b->h, val_obj(&b->h->type.exc_class[EXC_KeyError]->h), b->a[1], &e))
 		host_raise_val(b->h, e);
 	return -1;
@@ -409,10 +431,13 @@ static int s_remove(struct bind *b)
 
 static int s_pop(struct bind *b)
 {
+	size_t at;
+	struct dict_entry *e;
+
 	if (b->a[0].u.d->live > 1 && host_varies(b->h, "the order of a set"))
 		return -1;
-	size_t at = 0;
-	struct dict_entry *e = dict_next(b->a[0].u.d, &at);
+	at = 0;
+	e = dict_next(b->a[0].u.d, &at);
 	if (!e)
 		return bind_raise(b, EXC_KeyError, "pop from an empty set");
 	b->out = host_hold(b->h, e->key);
@@ -504,6 +529,8 @@ static int part_step(struct bind *b) { return part(b, 2); }
 static int slice_of_length(struct bind *b)
 {
 	int64_t n, start, stop, step, count;
+	struct val all[3];
+
 	if (b->a[0].kind != V_SLICE)
 		return bind_raise(b, EXC_TypeError, "expected a slice, not %s", val_type_name(b->h, b->a[0]));
 	if (bind_int(b, 1, &n))
@@ -512,7 +539,9 @@ static int slice_of_length(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "length should not be negative");
 	if (slice_indices(b->h, b->a[0].u.slice, n, &start, &stop, &step, &count))
 		return -1;
-	struct val all[3] = { val_int(start), val_int(stop), val_int(step) };
+	all[0] = val_int(start);
+	all[1] = val_int(stop);
+	all[2] = val_int(step);
 	return val_tuple(b->h, all, 3, &b->out);
 }
 

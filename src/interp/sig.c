@@ -34,6 +34,8 @@ static struct str next_part(struct str *s)
 {
 	int depth = 0;
 	char quote = 0;
+	struct str part;
+
 	for (size_t i = 0; i < s->n; i++) {
 		char c = s->p[i];
 		if (quote) {
@@ -45,12 +47,12 @@ static struct str next_part(struct str *s)
 		} else if (c == ')') {
 			depth--;
 		} else if (c == ',' && !depth) {
-			struct str part = { .p = s->p, .n = i };
+			part = (struct str){ .p = s->p, .n = i };
 			s->p += i + 1, s->n -= i + 1;
 			return str_trim(part);
 		}
 	}
-	struct str part = *s;
+	part = *s;
 	s->p += s->n, s->n = 0;
 	return str_trim(part);
 }
@@ -142,12 +144,18 @@ static void type_of_self(struct sig *s, const struct bind_row *row)
 
 static void parse_param(struct sig *s, struct str part, int *keyword_only, const char *name)
 {
+	size_t stars;
+	struct sig_param *p;
+	struct str def, id, types;
+
 	BUG_ON(s->n == SIG_SLOTS);
-	struct sig_param *p = &s->p[s->n];
+	p = &s->p[s->n];
 	p->starstar = str_starts(part, "**");
 	p->star = !p->starstar && str_starts(part, "*");
-	size_t stars = (size_t)(p->star + 2 * p->starstar);
-	struct str def = { .p = part.p + stars, .n = part.n - stars }, id = str_cut(&def, '='), types = id;
+	stars = (size_t)(p->star + 2 * p->starstar);
+	def = (struct str){ .p = part.p + stars, .n = part.n - stars };
+	id = str_cut(&def, '=');
+	types = id;
 	p->name = str_trim(str_cut(&types, ':'));
 	parse_types(p, str_trim(types), name);
 	p->keyword_only = *keyword_only;

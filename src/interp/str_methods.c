@@ -153,11 +153,13 @@ static int justify(struct bind *b, char align)
 	struct buf spec = BUF_INIT, t = BUF_INIT;
 	struct str fill = STR(" ");
 	int64_t width;
+	int rc;
+
 	if (bind_int(b, 1, &width) || (b->a[2].kind != V_UNSET && bind_string(b, 2, &fill)))
 		return -1;
 	buf_addstr(&spec, fill);
 	buf_addf(&spec, "%c%lld", align, (long long)MAX(width, 0));
-	int rc = width > 0 ? host_format(b->h, b->a[0], buf_str(&spec), &t) : (buf_addstr(&t, self(b)), 0);
+	rc = width > 0 ? host_format(b->h, b->a[0], buf_str(&spec), &t) : (buf_addstr(&t, self(b)), 0);
 	buf_release(&spec);
 	if (rc) {
 		buf_release(&t);
@@ -224,11 +226,13 @@ static int find_in(struct bind *b, int last, int must)
 {
 	struct str what, s = self(b);
 	int64_t start = 0, end = (int64_t)s.n;
+	int64_t at;
+
 	if (bind_string(b, 1, &what) || (b->a[2].kind == V_INT && bind_int(b, 2, &start)) || (b->a[3].kind == V_INT && bind_int(b, 3, &end)))
 		return -1;
 	start = start < 0 ? MAX(start + (int64_t)s.n, 0) : MIN(start, (int64_t)s.n);
 	end = end < 0 ? MAX(end + (int64_t)s.n, 0) : MIN(end, (int64_t)s.n);
-	int64_t at = start <= end ? find_at((struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
+	at = start <= end ? find_at((struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
 	if (at < 0 && must)
 		return bind_raise(b, EXC_ValueError, "substring not found");
 	b->out = val_int(at < 0 ? -1 : (int64_t)utf8_count((struct str){ .p = s.p, .n = (size_t)(at + start) }));
@@ -309,6 +313,8 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 	if (only_ascii(b, s))
 		return -1;
 	for (;;) {
+		size_t n;
+
 		while (s.n && is_space((unsigned char)s.p[0]))
 			s.p++, s.n--;
 		if (!s.n)
@@ -318,7 +324,7 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 				s.n--;
 			return add_part(b, s);
 		}
-		size_t n = 0;
+		n = 0;
 		while (n < s.n && !is_space((unsigned char)s.p[n]))
 			n++;
 		if (add_part(b, (struct str){ .p = s.p, .n = n }))
@@ -402,11 +408,14 @@ static int partition(struct bind *b, int last)
 {
 	struct str s = self(b), sep;
 	struct val v[3];
+	int64_t at;
+	struct str head, tail;
+
 	if (bind_string(b, 1, &sep))
 		return -1;
-	int64_t at = find_at(s, sep, last);
-	struct str head = { .p = s.p, .n = at < 0 ? (last ? 0 : s.n) : (size_t)at };
-	struct str tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n };
+	at = find_at(s, sep, last);
+	head = (struct str){ .p = s.p, .n = at < 0 ? (last ? 0 : s.n) : (size_t)at };
+	tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n };
 	if (val_str(b->h, head, &v[0]) || val_str(b->h, at < 0 ? STR("") : sep, &v[1]) || val_str(b->h, tail, &v[2]))
 		return -1;
 	return val_tuple(b->h, v, 3, &b->out);

@@ -35,7 +35,9 @@ size_t utf8_offset(struct str s, size_t chars)
 /* The shortest digits that read back, in Python's notation: exponent below 1e-4, from 1e16. */
 void float_repr(double f, struct buf *out)
 {
-	char t[40];
+	char t[40], *e;
+	int exp, digits;
+
 	if (isnan(f)) {
 		buf_adds(out, "nan");
 		return;
@@ -49,8 +51,9 @@ void float_repr(double f, struct buf *out)
 		if (strtod(t, NULL) == f)
 			break;
 	}
-	char *e = strchr(t, 'e');
-	int exp = atoi(e + 1), digits = 0;
+	e = strchr(t, 'e');
+	exp = atoi(e + 1);
+	digits = 0;
 	for (char *p = t; p < e; p++)
 		digits += *p >= '0' && *p <= '9';
 	if (exp >= -4 && exp < 16) {
@@ -86,8 +89,9 @@ void str_repr(struct str s, struct buf *out)
 
 static void bytes_repr(struct str s, struct buf *out)
 {
-	buf_addc(out, 'b');
 	struct buf t = BUF_INIT;
+
+	buf_addc(out, 'b');
 	str_repr(s, &t);
 	for (size_t i = 0; i < t.n; i++)
 		if ((unsigned char)t.p[i] > 127)
@@ -148,6 +152,8 @@ static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 	struct val *args = attrs_get(v.u.o->attrs, h->nm[NM_args]);
 	size_t n = args && args->kind == V_TUPLE ? args->u.seq->n : 0;
 	struct val a = args ? host_hold(h, *args) : val_none();
+	int key;
+
 	if (repr) {
 		buf_adds(out, val_type_name(h, v));
 		buf_addc(out, '(');
@@ -164,7 +170,7 @@ static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 		return 0;
 	if (n > 1)
 		return val_repr(h, a, out);
-	int key = class_is_sub(v.u.o->cls, h->type.exc_class[EXC_KeyError]);
+	key = class_is_sub(v.u.o->cls, h->type.exc_class[EXC_KeyError]);
 	return key ? val_repr(h, a.u.seq->v[0], out) : val_to_str(h, a.u.seq->v[0], out);
 }
 
@@ -219,16 +225,19 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 
 static int object_repr(struct host *h, struct val v, struct buf *out)
 {
+	struct class_obj *c;
+	int found;
+
 	if (v.kind == V_TENSOR)
 		return tensor_repr(h, v, out);
-	int found = special_text(h, v, NM___repr__, out);
+	found = special_text(h, v, NM___repr__, out);
 	if (found)
 		return found < 0 ? -1 : 0;
 	if (class_is_sub(val_class(h, v), h->type.exc_class[EXC_BaseException]))
 		return exc_text(h, v, 1, out);
 	if (host_varies(h, "the text of an object that has none"))
 		return -1;
-	struct class_obj *c = val_class(h, v);
+	c = val_class(h, v);
 	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
 	return 0;
 }

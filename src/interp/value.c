@@ -36,25 +36,29 @@ int val_strf(struct host *h, struct val *out, const char *fmt, ...)
 {
 	struct buf b = BUF_INIT;
 	va_list ap;
+	int rc;
+
 	va_start(ap, fmt);
 	buf_vaddf(&b, fmt, ap);
 	va_end(ap);
-	int rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&b), out);
+	rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&b), out);
 	buf_release(&b);
 	return rc;
 }
 
 int seq_reserve(struct host *h, struct seq_obj *s, size_t more)
 {
-	size_t need;
+	size_t need, cap;
+	struct val *v;
+
 	if (ck_add(s->n, more, &need) || need > SIZE_MAX / sizeof (struct val) / 4)
 		return host_fatal(h, REASON_out_of_memory, "a sequence of more than memory holds");
 	if (need <= s->cap)
 		return 0;
-	size_t cap = MAX(need, s->cap + s->cap / 2 + 4);
+	cap = MAX(need, s->cap + s->cap / 2 + 4);
 	if (host_charge(h, (cap - s->cap) * sizeof *s->v))
 		return -1;
-	struct val *v = mem_resize(s->v, cap * sizeof *v);
+	v = mem_resize(s->v, cap * sizeof *v);
 	if (!v) {
 		host_uncharge(h, (cap - s->cap) * sizeof *s->v);
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
@@ -193,10 +197,11 @@ int list_append(struct host *h, struct val list, struct val v)
 
 struct str_obj *host_intern(struct host *h, struct str s)
 {
-	struct val v;
+	struct val v, *old;
+
 	if (val_str(h, s, &v))
 		return NULL;
-	struct val *old = attrs_get(h->heap.interned, v.u.s);
+	old = attrs_get(h->heap.interned, v.u.s);
 	if (old)
 		return old->u.s;
 	v.u.s->interned = 1;

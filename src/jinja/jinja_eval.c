@@ -158,12 +158,19 @@ static struct jv filter(struct jinja *j, const struct jinja_node *n)
 
 /* --- attributes and loops ------------------------------------------------------------------------ */
 
-static struct jv loop_attribute(struct jinja *j, const struct jv_loop *l, struct str name_of)
+/* How many loops are around it? */
+static int64_t loop_depth(const struct jv_loop *l)
 {
-	int64_t at = (int64_t)l->at, n = (int64_t)l->items->n, depth = 0;
+	int64_t depth = 0;
 
 	for (const struct jv_loop *o = l->outer; o; o = o->outer)
 		depth++;
+	return depth;
+}
+
+static struct jv loop_attribute(struct jinja *j, const struct jv_loop *l, struct str name_of)
+{
+	int64_t at = (int64_t)l->at, n = (int64_t)l->items->n, depth = loop_depth(l);
 	const struct { const char *name; enum jv_kind kind; int64_t value; } known[] = {
 		{ "index", JV_INT, at + 1 }, { "index0", JV_INT, at }, { "first", JV_BOOL, at == 0 },
 		{ "last", JV_BOOL, at == n - 1 }, { "length", JV_INT, n }, { "revindex", JV_INT, n - at },
@@ -215,6 +222,8 @@ static double real_of(struct jv v)
 
 static struct jv join(struct jinja *j, struct jv a, struct jv b)
 {
+	struct jv l;
+
 	if (a.kind == JV_STR) {
 		size_t n = a.s.n + b.s.n;
 		char *p = arena_alloc(&j->arena, n + 1);
@@ -223,7 +232,7 @@ static struct jv join(struct jinja *j, struct jv a, struct jv b)
 		memcpy(p + a.s.n, b.s.p, b.s.n);
 		return JV(JV_STR, s, ((struct str){ .p = p, .n = n }));
 	}
-	struct jv l = jv_new_list(j, a.list->n + b.list->n);
+	l = jv_new_list(j, a.list->n + b.list->n);
 
 	memcpy(l.list->v, a.list->v, a.list->n * sizeof *l.list->v);
 	memcpy(l.list->v + a.list->n, b.list->v, b.list->n * sizeof *l.list->v);

@@ -129,6 +129,8 @@ static struct weight_part part(const struct raw *r)
 
 static void pack(struct model *m)
 {
+	struct weight_part head;
+
 	for (int l = 0; l < m->c.L; l++) {
 		struct layer *y = &m->layer[l];
 		struct weight_part qkv[3] = { part(&y->raw[LT_Q]), part(&y->raw[LT_K]), part(&y->raw[LT_V]) };
@@ -140,7 +142,7 @@ static void pack(struct model *m)
 		m->ops->weight_pack(m->dev, &y->gu, gu, 2);
 		m->ops->weight_pack(m->dev, &y->down, &down, 1);
 	}
-	struct weight_part head = part(&m->raw[m->c.tied ? MT_EMBED : MT_HEAD]);
+	head = part(&m->raw[m->c.tied ? MT_EMBED : MT_HEAD]);
 
 	m->ops->weight_pack(m->dev, &m->head, &head, 1);
 }

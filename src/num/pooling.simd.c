@@ -62,9 +62,9 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 				  int64_t n)                                                                  \
 	{                                                                                                     \
 		double sum[ROW];                                                                              \
+		int64_t outer = window(g, 0, od, g->include_pad) * window(g, 1, oh, g->include_pad);          \
 		for (int64_t i = 0; i < n; i++)                                                               \
 			sum[i] = 0;                                                                           \
-		int64_t outer = window(g, 0, od, g->include_pad) * window(g, 1, oh, g->include_pad);          \
 		TAPS(add_row_##T(sum, x + row + shift, s, lo, hi);)                                           \
 		for (int64_t i = 0; i < n; i++) {                                                             \
 			int64_t by = g->divisor ? g->divisor : outer * window(g, 2, w0 + i, g->include_pad);  \

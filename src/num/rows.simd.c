@@ -27,11 +27,12 @@ typedef int64_t i64_mask __attribute__((vector_size(64)));
 	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride, int64_t n, int max) \
 	{                                                                                                \
 		const T *x = xp;                                                                         \
+		T best;                                                                                  \
 		if (n != 1 || stride != 1) {                                                             \
 			(max ? t##_cols_max : t##_cols_min)(vp, index, x, L, stride, n);                 \
 			return;                                                                          \
 		}                                                                                        \
-		T best = max ? t##_top_max(x, L) : t##_top_min(x, L);                                    \
+		best = max ? t##_top_max(x, L) : t##_top_min(x, L);                                      \
 		*(T *)vp = best;                                                                         \
 		*index = (max ? t##_find_max : t##_find_min)(x, L, best);                                \
 	}

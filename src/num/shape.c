@@ -171,6 +171,7 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	int64_t shape[TENSOR_DIMS] = { 0 }, own[TENSOR_DIMS];
 	struct tensor target = { .st = NULL };
 	int lead = n - t->ndim, d = 0;
+	struct tensor source;
 
 	if (lead < 0)
 		return err_set(e, ERR_STATE,
@@ -187,7 +188,7 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 		return -1;
 	/* The result as [times, own] per dimension, filled by broadcasting over the times. */
 	target = *out;
-	struct tensor source = *t;
+	source = *t;
 	target.ndim = source.ndim = 2 * n;
 	for (int i = 0; i < n; i++, d += 2) {
 		target.shape[d] = times[i];

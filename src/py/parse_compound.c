@@ -92,6 +92,7 @@ static struct py_node *while_statement(struct parser *p)
 
 /* For and AsyncFor have the same fields, With and AsyncWith, and the two functions too. */
 _Static_assert(sizeof (struct py_For) == sizeof (struct py_AsyncFor), "For");
+_Static_assert(sizeof (struct py_Try) == sizeof (struct py_TryStar), "Try");
 _Static_assert(sizeof (struct py_With) == sizeof (struct py_AsyncWith), "With");
 _Static_assert(sizeof (struct py_FunctionDef) == sizeof (struct py_AsyncFunctionDef), "FunctionDef");
 
@@ -233,7 +234,6 @@ static struct py_node *try_statement(struct parser *p)
 	if (!t.handlers.n && !t.finalbody.n)
 		py_fail(p, p->tok.start, "expected 'except' or 'finally' block");
 	n = py_node(p, stars ? PY_TryStar : PY_Try, start);
-	_Static_assert(sizeof n->u.Try == sizeof n->u.TryStar, "Try");
 	n->u.Try = t;
 	return py_done(p, n);
 }

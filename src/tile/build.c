@@ -85,6 +85,8 @@ static void copy_funcs(struct tile_builder *b)
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e)
 {
 	struct tile_code *c = b->code;
+	int rc;
+
 	if (!b->failed) {
 		c->regs = copy_out(b, b->regs.v, b->regs.n, sizeof *b->regs.v);
 		c->n_regs = (int)b->regs.n;
@@ -95,7 +97,7 @@ int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct er
 		copy_funcs(b);
 	}
 	/* First as written; then again, so that the machine need not trust the optimiser. */
-	int rc = b->failed ? err_nomem(e) : tile_verify(c, e) || tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
+	rc = b->failed ? err_nomem(e) : tile_verify(c, e) || tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
 	if (!rc)
 		rc = tile_plan_make(c, e);
 	if (!rc) {
@@ -132,12 +134,14 @@ tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const stru
 
 int32_t tile_build_loc(struct tile_builder *b, int line, int col, int32_t parent, struct str fn)
 {
+	struct str name;
+
 	for (size_t i = b->locs.n; i-- > 0 && i + 64 > b->locs.n;) {
 		const struct tile_loc *l = &b->locs.v[i];
 		if (l->line == line && l->col == col && l->parent == parent && str_eq(l->fn, fn))
 			return (int32_t)i;
 	}
-	struct str name = b->locs.n && str_eq(b->locs.v[b->locs.n - 1].fn, fn) ? b->locs.v[b->locs.n - 1].fn : keep(b, fn);
+	name = b->locs.n && str_eq(b->locs.v[b->locs.n - 1].fn, fn) ? b->locs.v[b->locs.n - 1].fn : keep(b, fn);
 	if (vec_push(&b->locs, ((struct tile_loc){ .line = line, .col = col, .parent = parent, .fn = name }))) {
 		b->failed = 1;
 		return 0;
@@ -154,16 +158,19 @@ struct tile_insn *tile_build_insn(struct tile_builder *b, enum tile_op op, int n
 				  int n_src, const tile_reg *src)
 {
 	tile_reg *r = b->failed ? NULL : arena_array(&b->code->mem, (size_t)(n_dst + n_src + 1), sizeof *r);
+	struct tile_insn in;
+	struct tile_func_build *f;
+
 	if (!r)
 		goto failed;
 	if (n_dst)
 		memcpy(r, dst, (size_t)n_dst * sizeof *r);
 	if (n_src)
 		memcpy(r + n_dst, src, (size_t)n_src * sizeof *r);
-	struct tile_insn in = {
+	in = (struct tile_insn) {
 		.op = (uint16_t)op, .n_dst = (uint8_t)n_dst, .n_src = (uint16_t)n_src, .loc = b->at, .r = r,
 	};
-	struct tile_func_build *f = &b->funcs.v[b->current];
+	f = &b->funcs.v[b->current];
 	if (vec_push(&f->insns, in))
 		goto failed;
 	return &f->insns.v[f->insns.n - 1];
@@ -196,8 +203,10 @@ static struct tile_insn *build_va(struct tile_builder *b, enum tile_op op, const
 tile_reg tile_build(struct tile_builder *b, enum tile_op op, struct tile_type t, int n_src, ...)
 {
 	va_list ap;
+	struct tile_insn *in;
+
 	va_start(ap, n_src);
-	struct tile_insn *in = build_va(b, op, &t, n_src, ap);
+	in = build_va(b, op, &t, n_src, ap);
 	va_end(ap);
 	return in->r[0];
 }
@@ -213,8 +222,10 @@ void tile_build_do(struct tile_builder *b, enum tile_op op, int n_src, ...)
 tile_reg tile_build_imm(struct tile_builder *b, enum tile_op op, struct tile_type t, int64_t imm, int n_src, ...)
 {
 	va_list ap;
+	struct tile_insn *in;
+
 	va_start(ap, n_src);
-	struct tile_insn *in = build_va(b, op, &t, n_src, ap);
+	in = build_va(b, op, &t, n_src, ap);
 	va_end(ap);
 	in->imm = imm;
 	return in->r[0];
@@ -289,9 +300,11 @@ int tile_build_func_begin(struct tile_builder *b, struct str name, int n_params,
 
 void tile_build_func_end(struct tile_builder *b, int n_results, const tile_reg *results)
 {
+	struct tile_func_build *f;
+
 	if (b->failed)
 		return;
-	struct tile_func_build *f = &b->funcs.v[b->current];
+	f = &b->funcs.v[b->current];
 	f->results = copy_out(b, results, (size_t)n_results, sizeof *results);
 	f->n_results = n_results;
 	b->current = f->outer;

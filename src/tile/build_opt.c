@@ -89,12 +89,16 @@ static void fold_movs(struct tile_code *c, struct tile_func *f, struct uses *u, 
 {
 	for (int i = 0; i < f->n_insns; i++) {
 		struct tile_insn *in = &f->insns[i];
+		int made;
+		tile_reg acc, t;
+
 		if (in->op != TOP_MOV || in->n_dst != 1 || in->n_src != 1)
 			continue;
-		tile_reg acc = tile_dst(in, 0), t = tile_src(in, 0);
+		acc = tile_dst(in, 0);
+		t = tile_src(in, 0);
 		if (acc == t || u->reads[t] != 1 || u->writes[t] != 1 || !tile_type_eq(c->regs[acc], c->regs[t]))
 			continue;
-		int made = maker_of(f, i, t, acc);
+		made = maker_of(f, i, t, acc);
 		if (made < 0 || dead[made])
 			continue;
 		f->insns[made].r[0] = acc;
@@ -204,6 +208,9 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 		rc = err_nomem(e);
 	for (int f = 0; !rc && f < c->n_funcs; f++) {
 		unsigned char *dead = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, 1);
+		struct tile_insn *room;
+		unsigned char *inside;
+
 		if (!dead) {
 			rc = err_nomem(e);
 			break;
@@ -221,8 +228,8 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 			break;
 		drop_unused(&c->funcs[f], &u, dead);
 		compact(&c->funcs[f], dead);
-		struct tile_insn *room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);
-		unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1);
+		room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);
+		inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1);
 		if (!room || !inside)
 			rc = err_nomem(e);
 		else

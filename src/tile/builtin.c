@@ -37,6 +37,8 @@ int lang_in_version(int version, struct str function, struct str parameter)
 
 static struct lang_val default_value(struct str s)
 {
+	int64_t i;
+
 	if (str_is(s, "?"))
 		return (struct lang_val){ .kind = LANG_UNBOUND };
 	if (str_is(s, "None"))
@@ -49,7 +51,7 @@ static struct lang_val default_value(struct str s)
 		return lang_tuple(NULL, 0);
 	if (s.p[0] == '\'')
 		return lang_str((struct str){ s.p + 1, s.n - 2 });
-	int64_t i = 0;
+	i = 0;
 	str_to_i64(s, &i);
 	return lang_int(i);
 }
@@ -57,23 +59,28 @@ static struct lang_val default_value(struct str s)
 static int parse_signature(struct arena *a, struct builtin *b)
 {
 	size_t commas = 0;
+	struct str rest;
+	int after_star;
+
 	for (const char *p = b->signature; *p; p++)
 		commas += *p == ',';
 	b->params = arena_array(a, commas + 1, sizeof *b->params);
 	if (!b->params)
 		return -1;
-	struct str rest = str_of(b->signature);
-	int after_star = 0;
+	rest = str_of(b->signature);
+	after_star = 0;
 	while (rest.n) {
 		struct str part = str_trim(str_cut(&rest, ','));
 		struct builtin_param *p = &b->params[b->n_params++];
+		struct str name;
+
 		p->keyword_only = after_star;
 		if (part.p[0] == '*') {
 			p->star = 1;
 			after_star = 1;
 			part.p++, part.n--;
 		}
-		struct str name = str_cut(&part, '=');
+		name = str_cut(&part, '=');
 		p->name = name;
 		p->required = !part.n && !p->star;
 		if (part.n)
@@ -120,9 +127,11 @@ const struct builtin *lang_builtin_get(const struct builtin_table *t, const char
 {
 	char key[128];
 	int n = snprintf(key, sizeof key, "%s.%.*s", module, STR_ARG(name));
+	const struct map_entry *e;
+
 	if (n < 0 || (size_t)n >= sizeof key)
 		return NULL;
-	const struct map_entry *e = map_get(&t->by_name, (struct str){ key, (size_t)n });
+	e = map_get(&t->by_name, (struct str){ key, (size_t)n });
 	return e ? &t->v[e->val.i64 - 1] : NULL;
 }
 
@@ -234,10 +243,12 @@ static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY
 	if (t.n > TY_MAX_RANK)
 		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++) {
+		pyint d;
+
 		if (!lang_is_int(&t.v[i]))
 			front_fail_hint(f, REASON_not_constexpr, "the sizes of a tile must be tl.constexpr parameters or constants",
 					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
-		pyint d = t.v[i].u.i;
+		d = t.v[i].u.i;
 		shape[i] = d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : (int64_t)d;
 	}
 	return (int)t.n;

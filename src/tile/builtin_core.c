@@ -14,32 +14,42 @@ struct lang_val bi_program_id(struct front *f, const struct builtin *b, const st
 
 struct lang_val bi_arange(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	pyint lim, s, e;
+
 	(void)b;
 	if (!lang_is_int(&a[0]) || !lang_is_int(&a[1]))
 		front_fail_hint(f, REASON_not_constexpr, "make the size a tl.constexpr parameter", "arange's arguments must be of type tl.constexpr");
-	pyint lim = (pyint)1 << 40, s = a[0].u.i, e = a[1].u.i;
+	lim = (pyint)1 << 40;
+	s = a[0].u.i;
+	e = a[1].u.i;
 	return lang_of(sem_arange(f, (int64_t)(s > lim ? lim : s < -lim ? -lim : s), (int64_t)(e > lim ? lim : e < -lim ? -lim : e)));
 }
 
 struct lang_val bi_full(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
+	const struct ty *dtype;
 	int64_t shape[TY_MAX_RANK];
-	int rank = arg_shape(f, &a[0], shape);
+	int rank;
+
+	(void)b;
+	rank = arg_shape(f, &a[0], shape);
 	if (rank)
 		sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
 	if (a[2].kind == LANG_NONE)
 		front_fail(f, REASON_bad_dtype, "dtype must be specified when value is not a tensor");
-	const struct ty *dtype = arg_dtype(f, &a[2]);
+	dtype = arg_dtype(f, &a[2]);
 	/* a constant can be born in its shape: no scalar, no splat */
 	if (lang_is_number(&a[1]) && rank) {
+		int one;
+		const struct ty *t;
+
 		f->mute++;
 		sem_constant(f, &a[1], dtype);
 		f->mute--;
-		const struct ty *t = sem_block_ty(f, dtype, rank, shape);
+		t = sem_block_ty(f, dtype, rank, shape);
 		if (ty_is_float(dtype))
 			return lang_of(emit_float(f, t, lang_as_double(&a[1]) == 0 ? 0.0 : lang_as_double(&a[1])));
-		int one = ty_is_bool(dtype) && lang_truth(&a[1]);
+		one = ty_is_bool(dtype) && lang_truth(&a[1]);
 		return lang_of(emit_int(f, t, one ? 1 : a[1].kind == LANG_FLOAT ? 0 : sem_int_bits(&a[1], dtype)));
 	}
 	return lang_of(sem_splat(f, sem_make_scalar(f, a[1], dtype), rank, shape));
@@ -53,19 +63,25 @@ struct lang_val bi_to_tensor(struct front *f, const struct builtin *b, const str
 
 struct lang_val bi_broadcast(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val *v;
+	struct tv x, y;
+
 	(void)b;
-	struct tv x = arg_tensor(f, &a[0]), y = arg_tensor(f, &a[1]);
+	x = arg_tensor(f, &a[0]);
+	y = arg_tensor(f, &a[1]);
 	sem_broadcast(f, &x, &y);
-	struct lang_val *v = arena_array(f->a, 2, sizeof *v);
+	v = arena_array(f->a, 2, sizeof *v);
 	v[0] = lang_of(x), v[1] = lang_of(y);
 	return lang_tuple(v, 2);
 }
 
 struct lang_val bi_broadcast_to(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
 	int64_t shape[TY_MAX_RANK];
-	int rank = arg_dims(f, &a[1], shape);
+	int rank;
+
+	(void)b;
+	rank = arg_dims(f, &a[1], shape);
 	if (rank)
 		sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
 	return lang_of(sem_broadcast_to(f, arg_tensor(f, &a[0]), rank, shape));
@@ -73,10 +89,13 @@ struct lang_val bi_broadcast_to(struct front *f, const struct builtin *b, const 
 
 struct lang_val bi_trans(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
-	struct tv x = arg_tensor(f, &a[0]);
+	struct tv x;
 	int64_t dims[TY_MAX_RANK];
-	int n = arg_dims(f, &a[1], dims);
+	int n;
+
+	(void)b;
+	x = arg_tensor(f, &a[0]);
+	n = arg_dims(f, &a[1], dims);
 	if (!n) {
 		n = x.ty->rank;
 		if (n < 2)
@@ -89,9 +108,11 @@ struct lang_val bi_trans(struct front *f, const struct builtin *b, const struct 
 
 struct lang_val bi_permute(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
 	int64_t dims[TY_MAX_RANK];
-	int n = arg_dims(f, &a[1], dims);
+	int n;
+
+	(void)b;
+	n = arg_dims(f, &a[1], dims);
 	return lang_of(sem_permute(f, arg_tensor(f, &a[0]), n, dims));
 }
 
@@ -114,20 +135,25 @@ struct lang_val bi_join(struct front *f, const struct builtin *b, const struct l
 
 struct lang_val bi_split(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
+	struct lang_val *v;
 	struct tv x, y;
+
+	(void)b;
 	sem_split(f, arg_tensor(f, &a[0]), &x, &y);
-	struct lang_val *v = arena_array(f->a, 2, sizeof *v);
+	v = arena_array(f->a, 2, sizeof *v);
 	v[0] = lang_of(x), v[1] = lang_of(y);
 	return lang_tuple(v, 2);
 }
 
 struct lang_val bi_reshape(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
 	int64_t shape[TY_MAX_RANK];
-	int rank = arg_dims(f, &a[1], shape);
-	struct tv x = arg_tensor(f, &a[0]);
+	int rank;
+	struct tv x;
+
+	(void)b;
+	rank = arg_dims(f, &a[1], shape);
+	x = arg_tensor(f, &a[0]);
 	if (!rank)
 		return lang_of(sem_unsplat(f, x));
 	sem_block_ty(f, ty_sc(SC_INT1), rank, shape);
@@ -142,11 +168,15 @@ struct lang_val bi_item(struct front *f, const struct builtin *b, const struct l
 
 struct lang_val bi_expand_dims(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
-	struct tv x = sem_to_tensor(f, a[0]);
+	struct tv x;
 	int64_t axes[TY_MAX_RANK];
-	struct lang_val one = a[1];
-	struct lang_tuple t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
+	struct lang_val one;
+	struct lang_tuple t;
+
+	(void)b;
+	x = sem_to_tensor(f, a[0]);
+	one = a[1];
+	t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
 	if (t.n > TY_MAX_RANK)
 		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++)
@@ -173,12 +203,16 @@ struct lang_val bi_gather(struct front *f, const struct builtin *b, const struct
 
 struct lang_val bi_cast(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	const char *rounding;
+	struct tv x;
+	const struct ty *dtype;
+
 	(void)b;
-	struct tv x = sem_to_tensor(f, a[0]);
-	const struct ty *dtype = arg_dtype(f, &a[1]);
+	x = sem_to_tensor(f, a[0]);
+	dtype = arg_dtype(f, &a[1]);
 	if (lang_truth(&a[3]))
 		return lang_of(sem_bitcast(f, x, dtype));
-	const char *rounding = NULL;
+	rounding = NULL;
 	if (a[2].kind != LANG_NONE) {
 		struct str s = arg_str(f, &a[2], "Rounding mode");
 		rounding = arena_strndup(f->a, s.p, s.n);
@@ -222,8 +256,10 @@ static struct tv pointer_arg(struct front *f, const struct lang_val *v, const ch
 
 struct lang_val bi_load(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct sem_access acc;
+
 	(void)b;
-	struct sem_access acc = { .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]), .boundary = a[3] };
+	acc = (struct sem_access){ .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]), .boundary = a[3] };
 	check_choice(f, &a[5], "Cache modifier", load_caches);
 	check_choice(f, &a[6], "Eviction policy", evictions);
 	check_choice(f, &a[4], "Padding option", paddings);
@@ -233,9 +269,12 @@ struct lang_val bi_load(struct front *f, const struct builtin *b, const struct l
 
 struct lang_val bi_store(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv value;
+	struct sem_access acc;
+
 	(void)b;
-	struct tv value = sem_to_tensor(f, a[1]);
-	struct sem_access acc = { .mask = optional_tensor(f, a[2]), .boundary = a[3] };
+	value = sem_to_tensor(f, a[1]);
+	acc = (struct sem_access){ .mask = optional_tensor(f, a[2]), .boundary = a[3] };
 	check_choice(f, &a[4], "Cache modifier", store_caches);
 	check_choice(f, &a[5], "Eviction policy", evictions);
 	sem_store(f, pointer_arg(f, &a[0], "tl.store"), value, &acc);
@@ -340,8 +379,12 @@ struct lang_val bi_atomic(struct front *f, const struct builtin *b, const struct
 
 struct lang_val bi_atomic_cas(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv cmp, value;
+	struct tile_order order;
+
 	(void)b;
-	struct tv cmp = sem_to_tensor(f, a[1]), value = sem_to_tensor(f, a[2]);
-	struct tile_order order = order_of(f, &a[3], &a[4]);
+	cmp = sem_to_tensor(f, a[1]);
+	value = sem_to_tensor(f, a[2]);
+	order = order_of(f, &a[3], &a[4]);
 	return lang_of(sem_cas(f, a[0], cmp, value, order));
 }

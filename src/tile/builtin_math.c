@@ -22,9 +22,11 @@ static struct lang_val promoted(struct front *f, const struct lang_val *v)
 /* A member of tl.PropagateNan, nothing else: 1 for ALL. Integers have no NaN and are not asked. */
 static int propagates(struct front *f, const struct lang_val *x, const struct lang_val *v)
 {
+	struct lang_val bare;
+
 	if (v->kind == LANG_UNBOUND || !ty_is_float(ty_scalar(x->u.t.ty)))
 		return 0;
-	struct lang_val bare = lang_raw(*v);
+	bare = lang_raw(*v);
 	if (v->kind != LANG_CLASS || (!str_is(v->u.s, "ALL") && !str_is(v->u.s, "NONE")))
 		front_fail_hint(f, REASON_bad_value, "pass tl.PropagateNan.ALL or tl.PropagateNan.NONE; it takes two values, nest the calls for more",
 				"Unexpected propagate_nan %s", front_str(f, &bare));
@@ -39,8 +41,12 @@ struct lang_val bi_minmax(struct front *f, const struct builtin *b, const struct
 
 struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val x, lo, hi;
+
 	(void)b;
-	struct lang_val x = promoted(f, &a[0]), lo = promoted(f, &a[1]), hi = promoted(f, &a[2]);
+	x = promoted(f, &a[0]);
+	lo = promoted(f, &a[1]);
+	hi = promoted(f, &a[2]);
 	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), propagates(f, &x, &a[3])));
 }
 
@@ -73,9 +79,11 @@ static size_t function_index(const char *name)
 
 static void check_float_gate(struct front *f, const struct lang_val *v, int only_fp32)
 {
+	const struct ty *t;
+
 	if (v->kind != LANG_TENSOR)
 		return;
-	const struct ty *t = ty_scalar(v->u.t.ty);
+	t = ty_scalar(v->u.t.ty);
 	if (ty_is(t, SC_FP32) || (!only_fp32 && ty_is(t, SC_FP64)))
 		return;
 	front_fail_hint(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "Expected dtype %s but got %s",
@@ -100,9 +108,12 @@ struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const 
 
 struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv x;
+	const struct ty *t;
+
 	(void)b;
-	struct tv x = sem_to_tensor(f, a[0]);
-	const struct ty *t = ty_scalar(x.ty);
+	x = sem_to_tensor(f, a[0]);
+	t = ty_scalar(x.ty);
 	if (ty_is_unsigned(t))
 		return lang_of(x);
 	if (!ty_is_float(t) && !ty_is_signed(t))
@@ -112,8 +123,11 @@ struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct la
 
 struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv x, y;
+
 	(void)b;
-	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]);
+	x = sem_to_tensor(f, a[0]);
+	y = sem_to_tensor(f, a[1]);
 	if (!ty_is_float(ty_scalar(x.ty)) || !ty_is_float(ty_scalar(y.ty)))
 		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
 	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
@@ -126,10 +140,11 @@ struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct l
 
 struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv x, y;
+
 	(void)b;
 	check_float_gate(f, &a[0], 1);
 	check_float_gate(f, &a[1], 1);
-	struct tv x, y;
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
@@ -138,8 +153,12 @@ struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct
 
 struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv x, y, z;
+
 	(void)b;
-	struct tv x = sem_to_tensor(f, a[0]), y = sem_to_tensor(f, a[1]), z = sem_to_tensor(f, a[2]);
+	x = sem_to_tensor(f, a[0]);
+	y = sem_to_tensor(f, a[1]);
+	z = sem_to_tensor(f, a[2]);
 	sem_unify(f, lang_of(x), lang_of(y), 0, &x, &y);
 	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
 	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
@@ -150,15 +169,18 @@ struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct la
 
 struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv x, y;
+
 	(void)b;
 	for (int i = 0; i < 2; i++) {
+		const struct ty *t;
+
 		if (a[i].kind != LANG_TENSOR)
 			continue;
-		const struct ty *t = ty_scalar(a[i].u.t.ty);
+		t = ty_scalar(a[i].u.t.ty);
 		if (!ty_is_int(t) || ty_bits(t) < 32)
 			front_fail(f, REASON_bad_dtype, "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
 	}
-	struct tv x, y;
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	return lang_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
 }
@@ -178,13 +200,15 @@ static const char *overloads(struct front *f, struct str name)
 	struct buf b = BUF_INIT;
 	enum dtype want[4];
 	int n;
+	const char *s;
+
 	for (int i = 0; (n = tile_libdevice_overload(name, i, want)) >= 0; i++) {
 		buf_adds(&b, i ? ", (" : "(");
 		for (int k = 0; k < n; k++)
 			buf_addf(&b, "%s%s", k ? ", " : "", dtype_info(want[k])->triton);
 		buf_addc(&b, ')');
 	}
-	const char *s = arena_strndup(f->a, buf_cstr(&b), b.n);
+	s = arena_strndup(f->a, buf_cstr(&b), b.n);
 	buf_release(&b);
 	return s;
 }
@@ -198,12 +222,14 @@ int lang_libdevice_exists(struct str name)
 _Noreturn static void no_overload(struct front *f, struct str name, size_t n, const struct tv *x)
 {
 	struct buf b = BUF_INIT;
+	const char *got;
+
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_adds(&b, ", ");
 		ty_repr(ty_scalar(x[i].ty), &b);
 	}
-	const char *got = arena_strndup(f->a, buf_cstr(&b), b.n);
+	got = arena_strndup(f->a, buf_cstr(&b), b.n);
 	buf_release(&b);
 	front_fail_hint(f, REASON_bad_dtype, arena_printf(f->a, "libdevice.%.*s takes %s: convert with .to()", STR_ARG(name), overloads(f, name)),
 			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
@@ -211,8 +237,12 @@ _Noreturn static void no_overload(struct front *f, struct str name, size_t n, co
 
 struct lang_val lang_libdevice_call(struct front *f, struct str name, const struct front_args *args)
 {
-	struct tv x[4];
+	struct tv x[4], r, shape;
 	enum dtype dt[4];
+	tile_reg src[4];
+	struct tile_libdevice lib;
+	int known;
+
 	if (args->n_kw || args->n > 4 || !args->n)
 		front_fail(f, REASON_bad_argument, "%.*s() takes other arguments", STR_ARG(name));
 	for (size_t i = 0; i < args->n; i++)
@@ -224,21 +254,18 @@ struct lang_val lang_libdevice_call(struct front *f, struct str name, const stru
 			no_overload(f, name, args->n, x);
 		dt[i] = (enum dtype)d;
 	}
-	struct tile_libdevice lib;
-	int known;
 	if (tile_libdevice(name, (int)args->n, dt, &lib, &known))
 		no_overload(f, name, args->n, x);
-	struct tv shape = x[0];
+	shape = x[0];
 	for (size_t i = 0; i < args->n; i++)
 		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);
-	tile_reg src[4];
 	for (size_t i = 0; i < args->n; i++) {
 		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &x[i], &(struct tv){ 0 });
 		if (lib.before >= 0)
 			x[i] = emit(f, (enum tile_op)lib.before, x[i].ty, 1, x[i].id);
 		src[i] = x[i].id;
 	}
-	struct tv r = { ty_with(f->a, shape.ty, from_machine(lib.gives)), 0 };
+	r = (struct tv){ ty_with(f->a, shape.ty, from_machine(lib.gives)), 0 };
 	r.id = emit_reg(f, r.ty);
 	emit_insn(f, lib.op, 1, &r.id, (int)args->n, src)->rounding = (uint8_t)lib.rounding;
 	if (lib.result != lib.gives)

@@ -21,9 +21,11 @@ struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const
 static void emit_hint(struct front *f, const char *name, struct tv x, const struct lang_tuple *t)
 {
 	int bits = ty_is_ptr(ty_scalar(x.ty)) || ty_is_int(ty_scalar(x.ty));
+	struct tile_insn *in;
+
 	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS)
 		return;
-	struct tile_insn *in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
+	in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
 	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
 	in->text = str_of(name);
 	for (size_t i = 0; i < t->n; i++) {
@@ -36,14 +38,17 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 {
 	struct lang_val one = a[1];
 	struct lang_tuple t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
+	struct tv x;
+	int scalar_ok;
+
 	for (size_t i = 0; i < t.n; i++) {
 		if (t.v[i].kind == LANG_TENSOR || (!t.v[i].wrapped && a[1].kind != LANG_TUPLE))
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
 		if (!lang_is_int(&t.v[i]))
 			front_fail(f, REASON_bad_value, "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 	}
-	struct tv x = arg_tensor(f, &a[0]);
-	int scalar_ok = !strcmp(b->name, "multiple_of");
+	x = arg_tensor(f, &a[0]);
+	scalar_ok = !strcmp(b->name, "multiple_of");
 	if ((size_t)(scalar_ok ? MAX(1, x.ty->rank) : x.ty->rank) != t.n)
 		front_fail(f, REASON_bad_shape, "Shape of input to %s does not match the length of values", b->name);
 	emit_hint(f, b->name, x, &t);
@@ -52,8 +57,10 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 
 struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv cond;
+
 	(void)b;
-	struct tv cond = sem_to_tensor(f, a[0]);
+	cond = sem_to_tensor(f, a[0]);
 	if (ty_is_bool(cond.ty) && !f->in_func)
 		emit_do(f, TOP_ASSUME, 1, cond.id);
 	return lang_none();
@@ -66,11 +73,13 @@ struct lang_val bi_static_print(struct front *f, const struct builtin *b, const 
 
 struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val msg;
+
 	(void)b;
 	if (a[0].kind != LANG_BOOL)
 		front_fail(f, REASON_not_constexpr, "Assertion condition could not be determined at compile-time. "
 			   "Make sure that it depends only on `constexpr` values");
-	struct lang_val msg = lang_raw(a[1]);
+	msg = lang_raw(a[1]);
 	if (!a[0].u.i)
 		front_fail(f, REASON_static_assert, "%s", front_str(f, &msg));
 	return lang_none();
@@ -78,6 +87,10 @@ struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const
 
 struct lang_val bi_device_print(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tile_insn *in;
+	tile_reg src[16];
+	size_t n;
+
 	(void)b;
 	if (a[0].kind != LANG_STR)
 		front_fail_hint(f, REASON_bad_argument, "the first argument of print in a kernel is a string literal: print(\"x\", x)",
@@ -85,14 +98,13 @@ struct lang_val bi_device_print(struct front *f, const struct builtin *b, const 
 	for (size_t i = 0; i < a[0].u.s.n; i++)
 		if ((unsigned char)a[0].u.s.p[i] > 126)
 			front_fail(f, REASON_bad_value, "%.*s is not an ascii string", STR_ARG(a[0].u.s));
-	tile_reg src[16];
-	size_t n = a[1].u.tup.n;
+	n = a[1].u.tup.n;
 	for (size_t i = 0; i < n; i++) {
 		struct tv x = sem_to_tensor(f, a[1].u.tup.v[i]);
 		if (i < COUNT_OF(src))
 			src[i] = x.id;
 	}
-	struct tile_insn *in = emit_insn(f, TOP_PRINT, 0, NULL, (int)MIN(n, COUNT_OF(src)), src);
+	in = emit_insn(f, TOP_PRINT, 0, NULL, (int)MIN(n, COUNT_OF(src)), src);
 	in->attr[0] = lang_truth(&a[2]);
 	if (!f->mute)
 		in->text = (struct str){ arena_strndup(tile_build_arena(f->b), a[0].u.s.p, a[0].u.s.n), a[0].u.s.n };
@@ -101,9 +113,12 @@ struct lang_val bi_device_print(struct front *f, const struct builtin *b, const 
 
 struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct tv cond;
+	struct str msg;
+
 	(void)b;
-	struct tv cond = sem_to_tensor(f, a[0]);
-	struct str msg = a[1].kind == LANG_STR ? a[1].u.s : STR("");
+	cond = sem_to_tensor(f, a[0]);
+	msg = a[1].kind == LANG_STR ? a[1].u.s : STR("");
 	if (a[2].kind != LANG_NONE)
 		sem_to_tensor(f, a[2]);
 	if (!ty_is_int(ty_scalar(cond.ty)) || f->in_func || a[2].kind != LANG_NONE)
@@ -117,10 +132,15 @@ struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const
 
 struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	size_t n;
+	struct tv shape;
+	struct lang_val *out;
+	struct lang_tuple args;
+
 	(void)b;
 	front_unsupported(f, "inline assembly is not run by this engine");
-	struct tv shape = { 0 };
-	struct lang_tuple args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
+	shape = (struct tv){ 0 };
+	args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
 	for (size_t i = 0; i < args.n; i++) {
 		struct tv x = sem_to_tensor(f, args.v[i]);
 		if (shape.ty)
@@ -128,8 +148,8 @@ struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const st
 		else
 			shape = x;
 	}
-	size_t n = a[3].kind == LANG_TUPLE ? a[3].u.tup.n : 1;
-	struct lang_val *out = arena_array(f->a, n, sizeof *out);
+	n = a[3].kind == LANG_TUPLE ? a[3].u.tup.n : 1;
+	out = arena_array(f->a, n, sizeof *out);
 	for (size_t i = 0; i < n; i++) {
 		const struct ty *t = arg_dtype(f, a[3].kind == LANG_TUPLE ? &a[3].u.tup.v[i] : &a[3]);
 		out[i] = lang_tensor(shape.ty ? ty_with(f->a, shape.ty, t) : t, 0);
@@ -146,8 +166,10 @@ struct lang_val bi_hardware(struct front *f, const struct builtin *b, const stru
 
 struct lang_val bi_num_threads(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	int warps;
+
 	(void)a;
-	int warps = f->launch->num_warps > 0 ? f->launch->num_warps : 4;
+	warps = f->launch->num_warps > 0 ? f->launch->num_warps : 4;
 	/* Configurations of an autotuner that differ in warps alone count as one program: none may ask. */
 	front_unsupported(f, "%s() asks how it was launched", b->name);
 	return lang_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
@@ -196,8 +218,10 @@ struct lang_val bi_range(struct front *f, const struct builtin *b, const struct 
 
 struct lang_val bi_condition(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val *c;
+
 	(void)b;
-	struct lang_val *c = arena_zalloc(f->a, sizeof *c);
+	c = arena_zalloc(f->a, sizeof *c);
 	*c = a[0];
 	return (struct lang_val){ .kind = LANG_CONDITION, .u.cond = c };
 }
@@ -206,8 +230,10 @@ struct lang_val bi_condition(struct front *f, const struct builtin *b, const str
 
 struct lang_val bi_constexpr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val v;
+
 	(void)f, (void)b;
-	struct lang_val v = a[0];
+	v = a[0];
 	v.wrapped = v.kind != LANG_TENSOR;
 	return v;
 }
@@ -220,9 +246,11 @@ struct lang_val bi_pointer_type(struct front *f, const struct builtin *b, const 
 
 struct lang_val bi_block_type(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
-	(void)b;
 	int64_t shape[TY_MAX_RANK];
-	int rank = arg_shape(f, &a[1], shape);
+	int rank;
+
+	(void)b;
+	rank = arg_shape(f, &a[1], shape);
 	return lang_type(sem_block_ty(f, arg_dtype(f, &a[0]), rank, shape));
 }
 
@@ -236,15 +264,19 @@ static void need_constants(struct front *f, const struct lang_val *a, int n, con
 
 struct lang_val bi_host_cdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	struct lang_val sum;
+
 	need_constants(f, a, 2, b->name);
-	struct lang_val sum = front_const_binary(f, PY_OP_Sub, front_const_binary(f, PY_OP_Add, a[0], a[1]), lang_int(1));
+	sum = front_const_binary(f, PY_OP_Sub, front_const_binary(f, PY_OP_Add, a[0], a[1]), lang_int(1));
 	return front_const_binary(f, PY_OP_FloorDiv, sum, a[1]);
 }
 
 struct lang_val bi_host_next_power_of_2(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	pyint n;
+
 	need_constants(f, a, 1, b->name);
-	pyint n = arg_int(f, &a[0], "n") - 1;
+	n = arg_int(f, &a[0], "n") - 1;
 	for (int s = 1; s <= 32; s *= 2)
 		n |= n >> s;
 	return lang_int(n + 1);
@@ -273,13 +305,14 @@ struct lang_val bi_list(struct front *f, const struct builtin *b, const struct l
 static double float_of_str(struct front *f, struct str s)
 {
 	struct str t = str_trim(s);
+	double d;
+
 	static const struct { const char *name; double v; } words[] = {
 		{ "inf", INFINITY }, { "+inf", INFINITY }, { "infinity", INFINITY }, { "-inf", -INFINITY }, { "-infinity", -INFINITY }, { "nan", NAN },
 	};
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (t.n == strlen(words[i].name) && !strncasecmp(t.p, words[i].name, t.n))
 			return words[i].v;
-	double d;
 	if (str_to_f64(t, &d))
 		front_fail(f, REASON_bad_value, "could not convert string to float: '%.*s'", STR_ARG(s));
 	return d;
@@ -298,12 +331,13 @@ struct lang_val bi_float(struct front *f, const struct builtin *b, const struct 
 
 struct lang_val bi_int(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	int64_t i;
+
 	(void)b;
 	if (lang_is_int(&a[0]))
 		return lang_int(a[0].u.i);
 	if (a[0].kind == LANG_FLOAT && isfinite(a[0].u.f) && fabs(a[0].u.f) < 1e30)
 		return lang_int((pyint)a[0].u.f);
-	int64_t i;
 	if (a[0].kind == LANG_STR && !str_to_i64(str_trim(a[0].u.s), &i))
 		return lang_int(i);
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.int32)",
@@ -312,13 +346,15 @@ struct lang_val bi_int(struct front *f, const struct builtin *b, const struct la
 
 static int is_instance(const struct lang_val *v, const struct lang_val *class)
 {
+	struct str name;
+
 	if (class->kind == LANG_TUPLE) {
 		for (size_t i = 0; i < class->u.tup.n; i++)
 			if (is_instance(v, &class->u.tup.v[i]))
 				return 1;
 		return 0;
 	}
-	struct str name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
+	name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
 	switch (v->kind) {
 	case LANG_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
 	case LANG_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
@@ -358,21 +394,25 @@ struct lang_val bi_py_minmax(struct front *f, const struct builtin *b, const str
 {
 	struct lang_tuple t = a[0].u.tup;
 	int is_max = b->name[1] == 'a', constant = 1;
+	struct lang_val best;
+
 	if (t.n == 1 && t.v[0].kind == LANG_TUPLE)
 		t = t.v[0].u.tup;
 	for (size_t i = 0; i < t.n; i++)
 		constant &= t.v[i].kind != LANG_TENSOR && t.v[i].kind != LANG_TUPLE;
 	if (!t.n || (!constant && t.n < 2))
 		front_fail(f, REASON_bad_argument, "min requires at least 2 values");
-	struct lang_val best = t.v[0];
+	best = t.v[0];
 	for (size_t i = 1; i < t.n; i++) {
+		struct lang_val x, y;
+
 		if (constant) {
 			if (front_const_compare(f, is_max ? PY_OP_Gt : PY_OP_Lt, t.v[i], best).u.i)
 				best = t.v[i];
 			continue;
 		}
-		struct lang_val x = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, best)));
-		struct lang_val y = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, t.v[i])));
+		x = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, best)));
+		y = lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, t.v[i])));
 		best = lang_of(sem_minmax(f, is_max, 0, x, y));
 	}
 	best.wrapped = constant;
@@ -383,6 +423,8 @@ struct lang_val bi_py_minmax(struct front *f, const struct builtin *b, const str
 
 static int type_test(const struct ty *t, struct str test)
 {
+	struct str name;
+
 	static const struct { const char *name; int (*is)(const struct ty *t); } families[] = {
 		{ "is_fp8", ty_is_fp8 }, { "is_standard_floating", ty_is_std_float },
 	};
@@ -405,7 +447,7 @@ static int type_test(const struct ty *t, struct str test)
 		return ty_is_int(t);
 	if (str_is(test, "is_bool"))
 		return ty_is_bool(t);
-	struct str name = { test.p + 3, test.n - 3 };           /* is_NAME */
+	name = (struct str){ test.p + 3, test.n - 3 };           /* is_NAME */
 	return t->kind == TY_SCALAR && str_is(name, sc_table[t->sc].name);
 }
 
@@ -417,10 +459,14 @@ struct lang_val bi_dtype_test(struct front *f, const struct builtin *b, const st
 struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	const struct ty *t = arg_dtype(f, &a[0]);
+	pyint one;
+	int bits, top;
+
 	if (!ty_is_int(t))
 		front_fail(f, REASON_bad_dtype, "%s of %s", b->name, front_ty(f, t));
-	pyint one = 1;
-	int bits = ty_bits(t), top = b->name[8] == 'm' && b->name[9] == 'a';
+	one = 1;
+	bits = ty_bits(t);
+	top = b->name[8] == 'm' && b->name[9] == 'a';
 	if (ty_is_signed(t))
 		return lang_int(top ? (one << (bits - 1)) - 1 : -(one << (bits - 1)));
 	return lang_int(top ? (one << bits) - 1 : 0);
@@ -434,9 +480,12 @@ struct lang_val bi_with_element_ty(struct front *f, const struct builtin *b, con
 
 struct lang_val bi_get_block_shapes(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
+	const struct ty *t;
+	struct lang_val *v;
+
 	(void)b;
-	const struct ty *t = arg_dtype(f, &a[0]);
-	struct lang_val *v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
+	t = arg_dtype(f, &a[0]);
+	v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
 	for (int i = 0; i < t->rank; i++)
 		v[i] = lang_raw(lang_int(t->shape[i]));
 	return lang_tuple(v, (size_t)t->rank);

@@ -48,13 +48,15 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	const struct check_env *env = ctx;
 	const struct check_name *n = find(env, name);
 	size_t dot = name.n;
+	const struct check_env *other_env;
+
 	if (n)
 		*out = n->v;
 	while (!n && dot && name.p[dot - 1] != '.')
 		dot--;
 	if (n || !dot)
 		return n != NULL;
-	const struct check_env *other_env = imported(env, (struct str){ name.p, dot - 1 }, 0);
+	other_env = imported(env, (struct str){ name.p, dot - 1 }, 0);
 	n = other_env ? find(other_env, (struct str){ name.p + dot, name.n - dot }) : NULL;
 	if (n)
 		*out = n->v;
@@ -182,9 +184,11 @@ static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile
 {
 	int ints = a.kind == TILE_V_INT && b.kind == TILE_V_INT;
 	double x = a.kind == TILE_V_INT ? (double)a.i : a.f, y = b.kind == TILE_V_INT ? (double)b.i : b.f, r;
+	int64_t i;
+
 	if ((a.kind != TILE_V_INT && a.kind != TILE_V_FLOAT) || (b.kind != TILE_V_INT && b.kind != TILE_V_FLOAT))
 		return other("object");
-	int64_t i = 0;
+	i = 0;
 	switch (op) {
 	case PY_OP_Add: r = x + y; if (ints && ck_add64(a.i, b.i, &i)) return other("int"); break;
 	case PY_OP_Sub: r = x - y; if (ints && ck_sub64(a.i, b.i, &i)) return other("int"); break;
@@ -267,16 +271,21 @@ static struct tile_val by_custom(struct str name)
  * member of what is known without a tree. */
 static struct tile_val from_module(struct check_env *env, struct str module, int level, struct str name)
 {
+	struct tile_val custom;
+	struct str below;
+	const struct check_env *there;
+	const struct check_name *n;
+
 	if (!level && str_starts(module, "triton"))
 		return module_member(env, module, name);
-	const struct check_env *there = imported(env, module, level);
-	const struct check_name *n = there ? find(there, name) : NULL;
+	there = imported(env, module, level);
+	n = there ? find(there, name) : NULL;
 	if (n && n->v.kind != TILE_V_OTHER)
 		return n->v;
-	struct str below = module.n ? dotted(env, module, name) : name;
+	below = module.n ? dotted(env, module, name) : name;
 	if (!n && there && !level && imported(env, below, 0))
 		return (struct tile_val){ .kind = TILE_V_MODULE, .s = below };
-	struct tile_val custom = by_custom(name);
+	custom = by_custom(name);
 	if (custom.kind != TILE_V_OTHER || level || there)
 		return custom;
 	return module_member(env, module, name);
@@ -309,18 +318,24 @@ static void jit_options(struct check_env *env, struct tile_fn *fn, const struct 
 		return;
 	for (size_t i = 0; i < decorator->u.Call.keywords.n; i++) {
 		const struct py_keyword *k = &decorator->u.Call.keywords.v[i]->u.keyword;
+		const struct py_list *l, *args;
+		struct str *names;
+		size_t n;
+
 		if (str_is(k->arg, "noinline"))
 			fn->noinline = k->value->kind == PY_Constant && k->value->u.Constant.value.kind == PY_C_TRUE;
 		if (!str_is(k->arg, "do_not_specialize") || (k->value->kind != PY_List && k->value->kind != PY_Tuple))
 			continue;
-		const struct py_list *l = k->value->kind == PY_List ? &k->value->u.List.elts : &k->value->u.Tuple.elts;
-		struct str *names = arena_array(&env->mem, l->n + 1, sizeof *names);
-		size_t n = 0;
-		const struct py_list *args = &fn->def->u.FunctionDef.args->u.arguments.args;
+		l = k->value->kind == PY_List ? &k->value->u.List.elts : &k->value->u.Tuple.elts;
+		names = arena_array(&env->mem, l->n + 1, sizeof *names);
+		n = 0;
+		args = &fn->def->u.FunctionDef.args->u.arguments.args;
 		for (size_t j = 0; j < l->n; j++) {
+			const struct py_const *c;
+
 			if (l->v[j]->kind != PY_Constant)
 				continue;
-			const struct py_const *c = &l->v[j]->u.Constant.value;
+			c = &l->v[j]->u.Constant.value;
 			if (c->kind == PY_C_STR)
 				names[n++] = c->s;
 			else if (c->kind == PY_C_INT && c->i >= 0 && (size_t)c->i < args->n)
@@ -335,11 +350,13 @@ static void define(struct check_env *env, const struct py_node *n)
 {
 	const struct py_FunctionDef *def = &n->u.FunctionDef;
 	const struct py_node *jit = jit_decorator(env, &def->decorator_list);
+	struct tile_fn *fn;
+
 	if (!jit) {
 		bind(env, def->name, other("function"));
 		return;
 	}
-	struct tile_fn *fn = &env->fns[env->n_fns++];
+	fn = &env->fns[env->n_fns++];
 	*fn = (struct tile_fn){ .name = def->name, .def = n, .module = env->module, .lookup = lookup, .lookup_ctx = env };
 	jit_options(env, fn, jit);
 	bind(env, def->name, (struct tile_val){ .kind = TILE_V_FN, .fn = fn });
@@ -379,9 +396,11 @@ static void count_functions(void *ctx, struct py_node *n)
 
 int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer, struct err *e)
 {
-	*env = (struct check_env){ .module = m, .importer = importer };
-	size_t n = 0;
+	size_t n;
 	jmp_buf trap;
+
+	*env = (struct check_env){ .module = m, .importer = importer };
+	n = 0;
 	if (setjmp(trap)) {
 		env->mem.trap = NULL;
 		check_env_release(env);

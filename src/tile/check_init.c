@@ -68,17 +68,19 @@ static void find_shadows(struct checker *c, const struct tile_code *code, const 
 {
 	int n = code->n_params;
 	for (int i = 0; i < n; i++) {
+		int arg, k, size;
+
 		if (!allocs[i].base)
 			continue;
-		int k = shadow_of(c, allocs[i].st);
-		int size = dtype_size(allocs[i].dt);
+		k = shadow_of(c, allocs[i].st);
+		size = dtype_size(allocs[i].dt);
 		if (k < 0) {
 			k = c->n_shadows++;
 			c->shadows[k] = (struct shadow){ .st = allocs[i].st, .granule = size };
 		}
 		c->shadows[k].granule = MIN(c->shadows[k].granule, size);
 		allocs[i].shadow = k;
-		int arg = code->params[i].arg;
+		arg = code->params[i].arg;
 		c->shadows[k].reads |= has_bit(t->read, arg);
 		c->shadows[k].writes += has_bit(t->written, arg) + has_bit(t->again, arg);
 	}

@@ -82,8 +82,10 @@ struct search { struct tile_engine *g; struct check_launch *c; struct diag best;
 static int try_guess(struct search *s)
 {
 	struct diag d = { 0 };
+	int rc;
+
 	s->tries++;
-	int rc = compile_one(s->g, s->c, &d, s->e);
+	rc = compile_one(s->g, s->c, &d, s->e);
 	if (rc < 0)
 		return -1;
 	if (rc && d.line <= s->best.line)
@@ -101,8 +103,10 @@ static int try_types(struct search *s, size_t i)
 	if (p.type[0])
 		return 0;
 	for (size_t k = 0; other_types[k] && s->tries < MOST_TRIES; k++) {
+		int rc;
+
 		s->c->types[i] = other_types[k];
-		int rc = try_guess(s);
+		rc = try_guess(s);
 		if (rc)
 			return rc;
 	}
@@ -114,8 +118,10 @@ static int try_constants(struct search *s, size_t i)
 {
 	struct tile_val was = s->c->args[i];
 	for (size_t k = 0; k < COUNT_OF(other_constants) && s->tries < MOST_TRIES; k++) {
+		int rc;
+
 		s->c->args[i] = other_constants[k];
-		int rc = try_guess(s);
+		rc = try_guess(s);
 		if (rc)
 			return rc;
 	}
@@ -193,9 +199,11 @@ static void find_value_return(void *ctx, struct py_node *n)
 int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
 {
 	int returns = 0;
+	struct helper_scan s;
+
 	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
 		find_value_return(&returns, fn->def->u.FunctionDef.body.v[i]);
-	struct helper_scan s = { .name = fn->name };
+	s = (struct helper_scan){ .name = fn->name };
 	for (size_t i = 0; i < env->n_fns && !s.found; i++)
 		for (size_t k = 0; &env->fns[i] != fn && k < env->fns[i].def->u.FunctionDef.body.n && !s.found; k++)
 			find_call(&s, env->fns[i].def->u.FunctionDef.body.v[k]);

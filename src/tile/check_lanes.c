@@ -16,6 +16,8 @@ static int apart_by_strides(const struct access *a)
 	for (int k = 0; k < ptr->ndim; k++) {
 		int least = 0;
 		int64_t step = INT64_MAX;
+		int64_t lanes;
+
 		for (int d = 0; d < ptr->ndim; d++) {
 			int64_t s = ptr->kind == MVAL_AFFINE ? ptr->stride[d] : 0;
 			s = s < 0 ? -s : s;
@@ -23,7 +25,7 @@ static int apart_by_strides(const struct access *a)
 				least = d, step = s;
 		}
 		used[least] = 1;
-		int64_t lanes = a->hi[least] - a->lo[least];
+		lanes = a->hi[least] - a->lo[least];
 		if (lanes > 1 && step < reach)
 			return 0;
 		reach += lanes > 1 ? step * (lanes - 1) : 0;
@@ -36,6 +38,8 @@ struct seen { const char *addr; const char *value; };
 static int note_lane(struct access *a, struct seen *table, size_t mask, const char *addr, const char *value, const struct allocation *al)
 {
 	size_t at = (size_t)((uintptr_t)addr / (uintptr_t)a->esize * 0x9E3779B97F4A7C15u >> 20) & mask;
+	char where[160];
+
 	while (table[at].addr && table[at].addr != addr)
 		at = (at + 1) & mask;
 	if (!table[at].addr) {
@@ -44,7 +48,6 @@ static int note_lane(struct access *a, struct seen *table, size_t mask, const ch
 	}
 	if (!memcmp(table[at].value, value, (size_t)a->esize))
 		return 0;
-	char where[160];
 	access_where(al, addr - al->base, where, sizeof where);
 	return fault_at(a->m, a->in->loc, REASON_race, "two lanes of one store write different values to %s", where);
 }
@@ -54,14 +57,17 @@ int check_lanes(const struct access *opened, const char *value, int64_t vstep)
 	struct access a = *opened;
 	struct access_row r;
 	size_t cap = 4;
+	int rc;
+	struct seen *table;
+
 	if (!vstep || apart_by_strides(&a))
 		return 0;
 	while (cap < 2 * (size_t)a.active)
 		cap *= 2;
-	struct seen *table = mem_array(cap, sizeof *table);
+	table = mem_array(cap, sizeof *table);
 	if (!table)
 		return diag_set(a.m->fault, REASON_internal, 0, 0, "out of memory for the lanes of a store");
-	int rc = 0;
+	rc = 0;
 	while (!rc && access_next(&a, &r))
 		for (int64_t i = 0; i < r.count && !rc; i++)
 			rc = note_lane(&a, table, cap - 1, r.addr + i * r.step, value + (r.lane + i) * vstep, r.al);

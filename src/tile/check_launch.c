@@ -46,11 +46,13 @@ static int set_type(struct check_launch *c, size_t i, struct str text)
 {
 	int ptr = str_starts(text, "*");
 	struct str elem = text;
+	int sc;
+
 	if (ptr)
 		elem.p++, elem.n--;
 	if (ptr && str_starts(elem, "k"))
 		elem.p++, elem.n--;
-	int sc = sc_by_sig(elem);
+	sc = sc_by_sig(elem);
 	if (sc <= SC_VOID)
 		return -1;
 	c->types[i] = arena_strndup(&c->mem, text.p, text.n);
@@ -88,6 +90,8 @@ static struct str cut_item(struct str *s)
 {
 	int depth = 0;
 	char quote = 0;
+	struct str all;
+
 	for (size_t i = 0; i < s->n; i++) {
 		char ch = s->p[i];
 		if (quote) {
@@ -104,7 +108,7 @@ static struct str cut_item(struct str *s)
 			return item;
 		}
 	}
-	struct str all = *s;
+	all = *s;
 	s->p += s->n, s->n = 0;
 	return all;
 }
@@ -135,16 +139,18 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 {
 	const struct py_arguments *a = &fn->def->u.FunctionDef.args->u.arguments;
 	size_t first = a->args.n - a->defaults.n;
+	struct spec_param p;
+	struct str text;
+	struct buf b = BUF_INIT;
+
 	if (i < first)
 		return -1;
-	struct buf b = BUF_INIT;
 	py_print(a->defaults.v[i - first], &b);
-	struct str text = str_trim(buf_str(&b));
+	text = str_trim(buf_str(&b));
 	text.p = arena_strndup(&c->mem, text.p, text.n);
 	buf_release(&b);
 	if (!text.p || set_constant(c, env, i, text))
 		return -1;
-	struct spec_param p;
 	spec_param(fn, i, &p);
 	c->args[i].is_constexpr = p.is_constexpr;
 	return 0;
@@ -152,10 +158,13 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 
 int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct str sig, struct err *e)
 {
+	size_t n;
+	struct str rest;
+
 	if (launch_init(c, fn, e))
 		return -1;
-	size_t n = n_params(fn);
-	struct str rest = sig;
+	n = n_params(fn);
+	rest = sig;
 	while (str_trim(rest).n) {
 		struct str value = cut_item(&rest), name = str_trim(str_cut(&value, '='));
 		size_t i = 0;
@@ -182,14 +191,18 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 {
 	int line = fn->def->line;
 	const struct py_list *dec = &fn->def->u.FunctionDef.decorator_list;
+	size_t seen;
+
 	if (dec->n && dec->v[0]->line < line)
 		line = dec->v[0]->line;
-	size_t seen = 0;
+	seen = 0;
 	for (int l = line - 1; l > 0; l--) {
 		struct str text = str_trim(py_line(env->module, l));
+		struct str body;
+
 		if (!str_starts(text, "#"))
 			break;
-		struct str body = str_trim((struct str){ text.p + 1, text.n - 1 });
+		body = str_trim((struct str){ text.p + 1, text.n - 1 });
 		if (str_starts(body, "signature:") && seen++ == index)
 			return str_trim((struct str){ body.p + 10, body.n - 10 });
 	}
@@ -232,6 +245,8 @@ static struct alias *alias_of(struct uses *u, struct str name)
 /* The parameter behind the leftmost name of a sum, the pointer: x_ptr + row * stride + cols. -1: none. */
 static int address_param(struct uses *u, const struct py_node *n)
 {
+	const struct alias *a;
+
 	while (n->kind == PY_BinOp && (n->u.BinOp.op == PY_OP_Add || n->u.BinOp.op == PY_OP_Sub))
 		n = n->u.BinOp.left;
 	if (n->kind == PY_Call && n->u.Call.args.n && n->u.Call.func->kind == PY_Attribute)
@@ -240,15 +255,17 @@ static int address_param(struct uses *u, const struct py_node *n)
 		return address_param(u, n->u.Call.func->u.Attribute.value);     /* p.to(...) */
 	if (n->kind != PY_Name)
 		return -1;
-	const struct alias *a = alias_of(u, n->u.Name.id);
+	a = alias_of(u, n->u.Name.id);
 	return a && a->address >= 0 ? a->address : param_index(u->fn, n->u.Name.id);
 }
 
 static int is_access(const struct py_node *n)
 {
+	struct str f;
+
 	if (n->kind != PY_Call || n->u.Call.func->kind != PY_Attribute || !n->u.Call.args.n)
 		return 0;
-	struct str f = n->u.Call.func->u.Attribute.attr;
+	f = n->u.Call.func->u.Attribute.attr;
 	return str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") || str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor");
 }
 
@@ -287,17 +304,21 @@ static void mark_address(struct uses *u, struct py_node *n)
 
 static void note_assignment(struct uses *u, const struct py_node *target, struct py_node *value)
 {
+	int i;
+	struct alias *a;
+	const struct py_node *load;
+
 	if (target->kind != PY_Name)
 		return;
-	struct alias *a = alias_of(u, target->u.Name.id);
-	const struct py_node *load = load_of(value);
+	a = alias_of(u, target->u.Name.id);
+	load = load_of(value);
 	if (!a && u->names.n == COUNT_OF(u->names.v))
 		return;
 	if (!a) {
 		a = &u->names.v[u->names.n++];
 		*a = (struct alias){ .name = target->u.Name.id, .address = -1, .loaded = -1 };
 	}
-	int i = load ? -1 : address_param(u, value);
+	i = load ? -1 : address_param(u, value);
 	a->address = a->address >= 0 ? a->address : i;
 	a->loaded = a->loaded >= 0 || !load ? a->loaded : address_param(u, load->u.Call.args.v[0]);
 	/* A name that a pointer was given to is one: what is added to it is an offset. */
@@ -335,21 +356,26 @@ static struct tile_val guess_constant(struct str name)
 	static const char *const types[] = { "dtype", "_type", NULL };
 	static const char *const tiles[] = { "block_m", "block_n", "block_k", "_m", "_n", "_k", "_d", NULL };
 	static const char *const blocks[] = { "block", "size", "tile", "width", "num", NULL };
+	int64_t v;
+
 	if (contains_word(name, types))
 		return (struct tile_val){ .kind = TILE_V_DTYPE, .s = STR("float32"), .is_constexpr = 1 };
 	if (contains_word(name, flags))
 		return (struct tile_val){ .kind = TILE_V_BOOL, .i = 1, .is_constexpr = 1 };
-	int64_t v = contains_word(name, tiles) ? 32 : contains_word(name, blocks) ? 128 : 16;
+	v = contains_word(name, tiles) ? 32 : contains_word(name, blocks) ? 128 : 16;
 	return (struct tile_val){ .kind = TILE_V_INT, .i = v, .is_constexpr = 1 };
 }
 
 int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e)
 {
 	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_", "momentum", "prob", "negative", NULL };
+	size_t n;
+	struct uses *u;
+
 	if (launch_init(c, fn, e))
 		return -1;
-	size_t n = n_params(fn);
-	struct uses *u = arena_zalloc(&c->mem, sizeof *u);
+	n = n_params(fn);
+	u = arena_zalloc(&c->mem, sizeof *u);
 	if (!u || !(u->of = arena_array(&c->mem, n + 1, sizeof *u->of)))
 		return err_nomem(e);
 	u->fn = fn;

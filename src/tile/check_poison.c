@@ -88,6 +88,9 @@ static void settle(struct pending *pd, unsigned char *map, int64_t n)
 static void join_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
 	int maps = 0;
+	int64_t n;
+	unsigned char *map;
+
 	for (int k = 0; k < in->n_src; k++) {
 		const struct mval *s = mval_src(m, in, k);
 		pd->bits |= s->poison;
@@ -96,8 +99,8 @@ static void join_lanes(struct machine *m, const struct tile_insn *in, struct pen
 	}
 	if (!maps)
 		return;
-	int64_t n = mval_dst(m, in, 0)->n;
-	unsigned char *map = m->check->pending;
+	n = mval_dst(m, in, 0)->n;
+	map = m->check->pending;
 	memset(map, 0, (size_t)n);
 	for (int k = 0; k < in->n_src; k++) {
 		const struct mval *s = mval_src(m, in, k);
@@ -201,12 +204,16 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 /* The range of a value, by its lanes where it has no short form; -1: not of 32 signed bits. */
 static int lane_range(const struct mval *v, int64_t *lo, int64_t *hi)
 {
+	const int32_t *p;
+	int32_t least, most;
+
 	if (!mval_range(v, lo, hi))
 		return 0;
 	if (v->kind != MVAL_DENSE || v->dt != DT_I32)
 		return -1;
-	const int32_t *p = v->data;
-	int32_t least = INT32_MAX, most = INT32_MIN;
+	p = v->data;
+	least = INT32_MAX;
+	most = INT32_MIN;
 	for (int64_t i = 0; i < v->n; i++) {
 		least = p[i] < least ? p[i] : least;
 		most = p[i] > most ? p[i] : most;
@@ -221,9 +228,10 @@ static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
 	const struct mval *d = mval_dst(m, in, 0);
 	int64_t alo, ahi, blo, bhi;
+	__int128 r[4] = { 0 };
+
 	if (lane_range(mval_src(m, in, 0), &alo, &ahi) || lane_range(mval_src(m, in, 1), &blo, &bhi))
 		return 1;
-	__int128 r[4] = { 0 };
 	switch (in->op) {
 	case TOP_ADD: r[0] = (__int128)alo + blo, r[1] = (__int128)ahi + bhi; break;
 	case TOP_SUB: r[0] = (__int128)alo - bhi, r[1] = (__int128)ahi - blo; break;
@@ -257,18 +265,21 @@ static void before(struct machine *m, const struct tile_insn *in, const struct d
 static int exec_with_poison(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct pending pd = { .bits = 0 };
+	unsigned char *map;
+	struct mval *d;
+
 	if (p->poison == POISON_OWN)
 		return p->exec(m, in, p);
 	before(m, in, p, &pd);
 	if (p->exec(m, in, p))
 		return -1;
-	struct mval *d = mval_dst(m, in, 0);
+	d = mval_dst(m, in, 0);
 	d->poison = pd.bits;
 	d->poison_at = pd.at;
 	d->pmap_on = 0;
 	if (!pd.map)
 		return 0;
-	unsigned char *map = poison_room(m, d);
+	map = poison_room(m, d);
 	if (!map)
 		return -1;
 	memcpy(map, m->check->pending, (size_t)d->n);

@@ -26,9 +26,12 @@ static uint32_t epoch(const struct machine *m)
  * what another lane did (`mark`, NULL: not known) takes a barrier before it. */
 static int ordered(const struct machine *m, uint32_t before, uint32_t since, const struct lane_mark *mark)
 {
+	const struct sync_log *a, *b;
+
 	if (!m->check->sync)
 		return 0;
-	const struct sync_log *a = &m->check->sync[program_of(m, before)], *b = &m->check->sync[m->linear];
+	a = &m->check->sync[program_of(m, before)];
+	b = &m->check->sync[m->linear];
 	for (size_t i = since; i < a->done.n; i++) {
 		const struct sync_done *x = &a->done.v[i];
 		if (!x->release || (mark && mark->lane && mark->barrier >= x->barrier))
@@ -100,6 +103,9 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
 	uint32_t now = t->m->check->barrier;
+	struct lane_mark *r;
+	int many;
+
 	if (!s->wlane)
 		return 0;
 	if ((s->writer[cell] & ~SHADOW_FLAG) == t->me) {
@@ -107,8 +113,8 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 			return report_lanes(t, off, s->wloc[cell], "stores");
 		t->m->check->stale |= !t->lane && s->wlane[cell].barrier == now;
 	}
-	struct lane_mark *r = &s->rlane[cell];
-	int many = (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, r);
+	r = &s->rlane[cell];
+	many = (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, r);
 	*r = (struct lane_mark){ .lane = many ? LANE_MANY : t->lane, .barrier = now };
 	return 0;
 }
@@ -168,12 +174,14 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
+	int others;
+
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
 		if (!same_bytes || (w & SHADOW_FLAG))
 			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
 		t->m->check->benign++;
 	}
-	int others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
+	others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
 	if (others && !same_bytes && !ordered_read(t, r, cell)) {
 		int mine = (r & ~SHADOW_FLAG) == t->me;     /* this program read it last, others before */
 		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], mine ? "and others load" : "loads");
@@ -234,13 +242,16 @@ static int whole_row(const struct touch *t, int64_t off, const struct access_row
 {
 	struct shadow *s = t->s;
 	int64_t cell = off / s->granule;
+	struct check_row row;
+	int64_t fresh;
+
 	if (r->step != esize || s->granule != esize || s->wepoch || r->count < 4)
 		return 0;
-	struct check_row row = {
+	row = (struct check_row) {
 		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
 		.me = t->me, .base = t->m->check->base, .loc = t->short_loc, .own = s->wlane != NULL,
 	};
-	int64_t fresh = write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count);
+	fresh = write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count);
 	if (fresh < 0)
 		return 0;
 	if (s->wlane)
@@ -284,12 +295,14 @@ int check_atomic(const struct access *a, int64_t lane, const struct allocation *
 	struct touch t = touch_of(a, al, lane);
 	struct machine *m = a->m;
 	int cells = cells_in(&t, a->esize), sem = a->in->attr[1], scope = a->in->attr[2];
+	struct sync_done done;
+
 	for (int k = 0; k < cells; k++)
 		if (rule_atomic(&t, off / t.s->granule + k, off, scope))
 			return -1;
 	if (a->ptr->n != 1 || scope == TILE_SCOPE_CTA)
 		return 0;
-	struct sync_done done = {
+	done = (struct sync_done) {
 		.addr = (uint64_t)(uintptr_t)(al->base + off), .barrier = m->check->barrier,
 		.acquire = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_ACQUIRE, .release = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_RELEASE,
 	};

@@ -57,12 +57,14 @@ void tile_engine_free(struct tile_engine *g)
 static void walk(struct front *f, const struct tile_launch *l, const char *const *types)
 {
 	struct front_frame fr;
+	int mute;
+
 	front_frame_init(f, &fr, l->fn);
 	f->frame = &fr;
 	front_check_names(f, l->fn);
 	front_signature(f);
 	spec_bind(f, l, types);
-	int mute = f->mute;
+	mute = f->mute;
 	front_kernel(f);
 	if (!f->unsupported)
 		f->mute = mute;
@@ -71,9 +73,10 @@ static void walk(struct front *f, const struct tile_launch *l, const char *const
 
 static int finish(struct front *f, struct tile_code **code, struct err *e)
 {
+	struct err why = ERR_INIT;
+
 	if (f->unsupported)
 		return 0;
-	struct err why = ERR_INIT;
 	if (tile_build_finish(f->b, code, &why))
 		return err_set(e, why.code, "tile code of a kernel is not well-formed: %s", why.text);
 	return 0;
@@ -83,8 +86,11 @@ int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const str
 		   struct tile_code **code, struct diag *d, struct diag *unsupported, struct err *e)
 {
 	struct tile_builder builder;
+	int rc;
+	struct front *f;
+
 	arena_clear(&g->scratch);
-	struct front *f = arena_zalloc(&g->scratch, sizeof *f);
+	f = arena_zalloc(&g->scratch, sizeof *f);
 	if (!f)
 		return err_nomem(e);
 	*code = NULL;
@@ -95,7 +101,6 @@ int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const str
 	f->version = g->o.triton_version, f->capability = g->o.capability;
 	if (w)
 		f->trace = w->trace, f->trace_ctx = w->ctx;
-	int rc;
 	if (setjmp(f->trap)) {
 		rc = d->reason == REASON_ok ? err_nomem(e) : 1;
 	} else {
@@ -115,18 +120,23 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 		 struct diag *d, struct err *e)
 {
 	struct buf key = BUF_INIT;
+	struct compiled *c;
+	struct map_entry *m;
+
 	spec_key(l, &key);
-	struct map_entry *m = key.failed ? NULL : map_put(&g->cache, buf_str(&key));
+	m = key.failed ? NULL : map_put(&g->cache, buf_str(&key));
 	buf_release(&key);
 	if (!m)
 		return err_nomem(e);
-	struct compiled *c = m->val.ptr;
+	c = m->val.ptr;
 	if (!c) {
 		struct diag unsupported;
+		int rc;
+
 		c = mem_zalloc(sizeof *c);
 		if (!c)
 			return err_nomem(e);
-		int rc = compile_kernel(g, l, NULL, &c->code, &c->d, &unsupported, e);
+		rc = compile_kernel(g, l, NULL, &c->code, &c->d, &unsupported, e);
 		if (rc < 0) {
 			mem_free(c);
 			return -1;

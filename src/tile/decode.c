@@ -100,12 +100,17 @@ static struct tile_type kernel_type(const struct tile_code *c, const struct tile
 
 static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, struct decoded_insn *p)
 {
+	enum dtype dt;
+	struct tile_type t;
+	enum tile_op op;
+	int folded;
+
 	if (in->op == TOP_SELECT) {
 		p->kernel = tile_kernel_select(tile_elem_size(c->regs[tile_dst(in, 0)]));
 		return 0;
 	}
-	enum tile_op op = in->op;
-	int folded = in->op == TOP_REDUCE || in->op == TOP_SCAN;
+	op = in->op;
+	folded = in->op == TOP_REDUCE || in->op == TOP_SCAN;
 	if (folded) {
 		if (in->attr[0] == TILE_CUSTOM || (in->attr[0] >= TILE_ARGMAX && in->attr[0] <= TILE_ARGMIN_FAST))
 			return 0;
@@ -113,10 +118,10 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 	} else if (!needs_kernel(p->exec)) {
 		return 0;
 	}
-	struct tile_type t = kernel_type(c, in);
+	t = kernel_type(c, in);
 	p->narrow = (uint8_t)is_narrow(t);
 	p->spread = p->exec == exec_elem3 || (p->exec == exec_elem2 && (in->op == TOP_JN || in->op == TOP_YN));
-	enum dtype dt = p->narrow ? DT_F32 : (enum dtype)t.dt;
+	dt = p->narrow ? DT_F32 : (enum dtype)t.dt;
 	p->kernel = in->rounding && dtype_is_float(dt) ? tile_kernel_rounded(op, dt, (enum tile_round)in->rounding) : tile_kernel_for(op, dt);
 	return p->kernel ? 0 : -1;
 }
@@ -178,13 +183,15 @@ static void set_cost(const struct tile_code *c, const struct tile_insn *in, stru
 static uint8_t poison_rule_of(const struct tile_code *c, const struct tile_insn *in)
 {
 	int flags = tile_op_info(in->op)->flags;
+	struct tile_type t;
+
 	if (in->op == TOP_CONST || in->op == TOP_UNDEF || in->op == TOP_MOV)
 		return POISON_OWN;
 	if (in->op == TOP_ADDPTR)
 		return POISON_LANES;
 	if (!(flags & TOF_L))
 		return POISON_OWN;
-	struct tile_type t = c->regs[tile_dst(in, 0)];
+	t = c->regs[tile_dst(in, 0)];
 	if (in->op == TOP_SELECT)
 		return POISON_SELECT;
 	if (t.dt == DT_BOOL && (in->op == TOP_AND || in->op == TOP_OR))
@@ -330,13 +337,16 @@ static void size_calls(const struct tile_code *c, struct tile_decoded *decoded)
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
 		int calls = in->op == TOP_MAP || ((in->op == TOP_REDUCE || in->op == TOP_SCAN) && in->attr[0] == TILE_CUSTOM);
+		int64_t levels, n;
+		int operands;
+
 		if (!calls)
 			continue;
-		int64_t n = tile_numel(c->regs[tile_src(in, 0)]);
-		int operands = in->op == TOP_MAP ? in->n_src + in->n_dst : in->n_src;
+		n = tile_numel(c->regs[tile_src(in, 0)]);
+		operands = in->op == TOP_MAP ? in->n_src + in->n_dst : in->n_src;
 		decoded->func_lanes[in->attr[1]] = (int32_t)MAX(decoded->func_lanes[in->attr[1]], n);
 		/* Scans keep every level of the recursion: 3 halves, 3 quarters, ... and the tile. */
-		int64_t levels = in->op == TOP_SCAN ? 5 : 3;
+		levels = in->op == TOP_SCAN ? 5 : 3;
 		decoded->combine_bytes = MAX(decoded->combine_bytes, operands * (levels * n * 8 + 64 * 80));
 	}
 }

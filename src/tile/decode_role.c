@@ -57,9 +57,11 @@ static int find_maker(const struct tile_code *c, const struct decoded_insn *p, c
 		return -1;
 	for (int i = at - 1; i >= 0; i--) {
 		const struct tile_insn *in = &f->insns[i];
+		int plain;
+
 		if (in->n_dst != 1 || tile_dst(in, 0) != v)
 			continue;
-		int plain = (p[i].exec == exec_elem1 || p[i].exec == exec_elem2 || p[i].exec == exec_select) && !p[i].narrow;
+		plain = (p[i].exec == exec_elem1 || p[i].exec == exec_elem2 || p[i].exec == exec_select) && !p[i].narrow;
 		for (int j = i + 1; plain && j < at; j++)
 			plain = !(tile_op_info(f->insns[j].op)->flags & (TOF_C | TOF_S)) && !writes_any_source(&f->insns[j], in);
 		return plain ? i : -1;

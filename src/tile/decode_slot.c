@@ -67,9 +67,12 @@ static void stretch(const struct tile_func *f, struct life *lives, unsigned char
 	for (int more = 1; more;) {
 		more = 0;
 		for (int i = 0; i < f->n_insns; i++) {
+			int depth, end;
+
 			if (f->insns[i].op != TOP_LOOP)
 				continue;
-			int depth = 0, end = i;
+			depth = 0;
+			end = i;
 			memset(seen, 0, (size_t)n_regs);
 			do {
 				int op = f->insns[end].op;
@@ -137,9 +140,11 @@ static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, st
 static void find_loans(const struct tile_code *c, struct decoded_insn *p, const struct life *lives, const int *role)
 {
 	for (int i = 0; i < c->funcs[0].n_insns; i++) {
+		const struct life *l;
+
 		if (p[i].in->op != TOP_LOAD || role[i] != ROLE_KEEP)
 			continue;
-		const struct life *l = &lives[tile_dst(p[i].in, 0)];
+		l = &lives[tile_dst(p[i].in, 0)];
 		p[i].borrow = (uint8_t)decode_may_borrow(c, i, l->first, l->last);
 	}
 }
@@ -190,12 +195,15 @@ int decode_slots(struct tile_code *c, struct tile_decoded *decoded, const int *r
 {
 	size_t nr = (size_t)c->n_regs + 1;
 	struct arena tmp = ARENA_INIT;
+	int rc;
+	int64_t lanes;
+
 	decoded->owner = arena_array(&c->mem, nr, sizeof *decoded->owner);
 	decoded->slot = arena_array(&c->mem, nr, sizeof *decoded->slot);
 	decoded->func_regs = arena_array(&c->mem, nr, sizeof *decoded->func_regs);
 	if (!decoded->owner || !decoded->slot || !decoded->func_regs)
 		return err_nomem(e);
-	int64_t lanes = 1;
+	lanes = 1;
 	for (int r = 0; r < c->n_regs; r++) {
 		decoded->slot[r] = -1;
 		lanes = MAX(lanes, tile_numel(c->regs[r]));
@@ -203,7 +211,7 @@ int decode_slots(struct tile_code *c, struct tile_decoded *decoded, const int *r
 	decoded->max_lanes = lanes;
 	decoded->scratch_bytes = rounded(lanes * 8) + 64;
 	find_owners(c, decoded->owner);
-	int rc = place_kernel(c, decoded, role, &tmp);
+	rc = place_kernel(c, decoded, role, &tmp);
 	if (!rc)
 		place_functions(c, decoded);
 	arena_release(&tmp);

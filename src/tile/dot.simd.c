@@ -135,9 +135,10 @@ void SIMD_FN(tile_dot_i32)(int32_t *c, const int32_t *a, const int32_t *b, int64
 /* As f32_to_tf32, written so that it vectorises. */
 static inline float tf32(float x)
 {
-	uint32_t u;
+	uint32_t u, r;
+
 	memcpy(&u, &x, 4);
-	uint32_t r = (u + 0x1000u) & ~0x1fffu;
+	r = (u + 0x1000u) & ~0x1fffu;
 	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
 	memcpy(&x, &u, 4);
 	return x;
@@ -145,9 +146,10 @@ static inline float tf32(float x)
 
 static inline float bf16(float x)
 {
-	uint32_t u;
+	uint32_t u, r;
+
 	memcpy(&u, &x, 4);
-	uint32_t r = (u + 0x7fffu + (u >> 16 & 1)) & ~0xffffu;
+	r = (u + 0x7fffu + (u >> 16 & 1)) & ~0xffffu;
 	u = (u & 0x7f800000u) == 0x7f800000u ? u : r;
 	memcpy(&x, &u, 4);
 	return x;

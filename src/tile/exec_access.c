@@ -18,8 +18,10 @@ static int out_of_bounds(struct access *a, const struct allocation *al, int64_t 
 {
 	char where[160];
 	int64_t off = (int64_t)((uint64_t)addr - (uint64_t)(uintptr_t)al->base);
+	int size;
+
 	access_where(al, off, where, sizeof where);
-	int size = dtype_size(al->dt);
+	size = dtype_size(al->dt);
 	return fault_at(a->m, a->in->loc, REASON_out_of_bounds, "%s out of bounds: %s, which has elements %lld to %lld",
 		a->verb, where, (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
 }
@@ -41,6 +43,8 @@ static const struct allocation *find(const struct machine *m, int64_t addr, int 
 static int poison_checks(struct access *a)
 {
 	struct mval *ptr = a->ptr, *mask = a->mask;
+	const unsigned char *on;
+
 	if (mask && mask->poison) {
 		for (int64_t i = 0; i < mask->n; i++)
 			if (!mask->pmap_on || mask->pmap[i])
@@ -48,7 +52,7 @@ static int poison_checks(struct access *a)
 	}
 	if (!ptr->poison)
 		return 0;
-	const unsigned char *on = mask ? mval_dense(mask) : NULL;
+	on = mask ? mval_dense(mask) : NULL;
 	for (int64_t i = 0; i < ptr->n; i++)
 		if ((!on || on[i]) && (!ptr->pmap_on || ptr->pmap[i]))
 			return poison_fault(a->m, a->in->loc, ptr, i, "an address");
@@ -124,9 +128,13 @@ static int open_lanes(struct access *a)
 static int open_line(struct access *a)
 {
 	const struct mval *ptr = a->ptr, *mask = a->mask;
+	int64_t stride, min, max;
+
 	if (ptr->kind != MVAL_AFFINE || ptr->ndim != 1 || !a->al || (mask && (mask->kind != MVAL_UNIFORM || !mask->u.raw[0])))
 		return 0;
-	int64_t stride = ptr->stride[0], min = ptr->u.i, max = min + stride * (ptr->n - 1);
+	stride = ptr->stride[0];
+	min = ptr->u.i;
+	max = min + stride * (ptr->n - 1);
 	if (stride < 0 || (((uint64_t)min | (uint64_t)stride) & (uint64_t)(a->esize - 1)) || !inside(a->al, min, max, a->esize))
 		return 0;
 	a->boxed = 1;
@@ -139,6 +147,8 @@ static int open_line(struct access *a)
 int access_open(struct access *a)
 {
 	int prov = a->ptr->prov;
+	int short_mask;
+
 	a->al = prov >= 0 && a->m->allocs[prov].base ? &a->m->allocs[prov] : NULL;
 	a->done = 0;
 	a->next = 0;
@@ -146,7 +156,7 @@ int access_open(struct access *a)
 		return 0;
 	if (a->m->check && poison_checks(a))
 		return -1;
-	int short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
+	short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
 	a->boxed = a->ptr->kind != MVAL_DENSE && short_mask;
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
@@ -174,9 +184,12 @@ static int next_in_box(struct access *a, struct access_row *r)
 {
 	const struct mval *ptr = a->ptr;
 	int last = ptr->ndim - 1;
+	int64_t lane, addr;
+
 	if (a->done)
 		return 0;
-	int64_t lane = 0, addr = ptr->u.i;
+	lane = 0;
+	addr = ptr->u.i;
 	for (int d = 0; d < ptr->ndim; d++) {
 		lane = lane * ptr->shape[d] + a->at[d];
 		if (ptr->kind == MVAL_AFFINE)
@@ -206,15 +219,19 @@ static int64_t row_from(const struct access *a, const unsigned char *on, const i
 
 int access_next(struct access *a, struct access_row *r)
 {
+	int64_t at;
+	const unsigned char *on;
+	const int64_t *addr;
+
 	if (a->boxed)
 		return next_in_box(a, r);
-	const unsigned char *on = a->mask ? a->mask->data : NULL;
-	const int64_t *addr = a->ptr->data;
+	on = a->mask ? a->mask->data : NULL;
+	addr = a->ptr->data;
 	while (a->next < a->ptr->n && on && !on[a->next])
 		a->next++;
 	if (a->next >= a->ptr->n)
 		return 0;
-	int64_t at = addr[a->next];
+	at = addr[a->next];
 	*r = (struct access_row) {
 		.lane = a->next, .count = row_from(a, on, addr), .addr = (char *)(uintptr_t)at, .step = a->esize,
 		.al = a->al ? a->al : find(a->m, at, a->esize),

@@ -60,9 +60,11 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 	struct machine *m = s->a.m;
 	const struct mval *v = s->value;
 	int one_thread = v->poison == POISON_STALE && s->a.ptr->n == 1;
+	const unsigned char *undef;
+
 	if (v->poison && !one_thread && (!v->pmap_on || v->pmap[lane]))
 		return poison_fault(m, s->a.in->loc, v, lane, "the operand of an atomic");
-	const unsigned char *undef = r->al->st->undef;
+	undef = r->al->st->undef;
 	if (undef && undef[off]) {
 		char where[160];
 		access_where(r->al, off, where, sizeof where);
@@ -77,9 +79,10 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	size_t size = (size_t)s->a.esize;
 	enum dtype dt = (enum dtype)s->d->dt;
 	const char *x = s->value->kind == MVAL_UNIFORM ? (char *)&s->value->u : (char *)s->value->data + (size_t)lane * size;
+	char operand[8];
+
 	if (m->check && check_swap(s, lane, r, at - r->al->base))
 		return -1;
-	char operand[8];
 	memcpy(operand, x, size);
 	if (s->compare) {
 		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u : (char *)s->compare->data + (size_t)lane * size;
@@ -117,6 +120,8 @@ static int run_swap(struct swap *s)
 {
 	struct access_row r;
 	struct machine *m = s->a.m;
+	char *out;
+
 	if (s->value->kind != MVAL_UNIFORM)
 		mval_dense(s->value);
 	if (s->compare && s->compare->kind != MVAL_UNIFORM)
@@ -126,7 +131,7 @@ static int run_swap(struct swap *s)
 	m->cost.atomics += s->a.active;
 	m->cost.bytes_loaded += s->a.active * s->a.esize;
 	m->cost.bytes_stored += s->a.active * s->a.esize;
-	char *out = mval_result(s->d);
+	out = mval_result(s->d);
 	if (!access_full(&s->a))
 		memset(out, 0, (size_t)(s->d->n * s->a.esize));
 	if (m->check && !access_full(&s->a) && mark_off(s))

@@ -42,14 +42,17 @@ static void through_f32(enum dtype to, char *out, enum dtype from, const char *s
 static double directed(enum dtype to, double near, long double x, enum tile_round r)
 {
 	int down = r == TILE_RD || (r == TILE_RZ && x > 0);
+	int width, negative;
+	int64_t bits;
+	unsigned char b[8] = { 0 };
+
 	if (near == x || isnan(near) || (down ? near < x : near > x))
 		return near;
-	unsigned char b[8] = { 0 };
 	dtype_store(to, b, near);
-	int64_t bits = 0;
+	bits = 0;
 	memcpy(&bits, b, (size_t)dtype_size(to));
-	int width = dtype_size(to) * 8;
-	int negative = (int)(bits >> (width - 1) & 1);
+	width = dtype_size(to) * 8;
+	negative = (int)(bits >> (width - 1) & 1);
 	if (near == 0)
 		bits = ((int64_t)down << (width - 1)) | 1;
 	else

@@ -108,9 +108,11 @@ static int dot_poison(struct machine *m, const struct tile_insn *in, struct prod
 	struct mval *acc = in->n_src > 2 ? mval_src(m, in, 2) : NULL;
 	unsigned char bits = a->poison | b->poison | (acc ? acc->poison : 0);
 	int32_t at = a->poison ? a->poison_at : b->poison ? b->poison_at : acc ? acc->poison_at : 0;
+	unsigned char *map;
+
 	if (poison_map(m, a) || poison_map(m, b) || (acc && poison_map(m, acc)))
 		return -1;
-	unsigned char *map = poison_room(m, d);
+	map = poison_room(m, d);
 	if (!map)
 		return -1;
 	if (!acc)
@@ -229,17 +231,21 @@ int exec_dot_scaled(struct machine *m, const struct tile_insn *in, const struct 
 {
 	struct mval *d = mval_dst(m, in, 0);
 	struct dot_scaled s;
+	struct scaled_operand a, b;
+	float *x, *y;
+
 	(void)p;
 	tile_dot_scaled_shape(m->code, in, &s);
-	struct scaled_operand a = {
+	a = (struct scaled_operand) {
 		.v = mval_src(m, in, 0), .scale = s.a_scale < 0 ? NULL : mval_src(m, in, s.a_scale), .fmt = (enum tile_fmt)in->attr[0],
 		.packed_k = in->attr[3] != 0, .rows = s.M, .K = s.K, .group = s.a_group,
 	};
-	struct scaled_operand b = {
+	b = (struct scaled_operand) {
 		.v = mval_src(m, in, 1), .scale = s.b_scale < 0 ? NULL : mval_src(m, in, s.b_scale), .fmt = (enum tile_fmt)in->attr[1],
 		.packed_k = in->attr[4] != 0, .rows = s.N, .K = s.K, .group = s.b_group, .k_first = 1,
 	};
-	float *x = (float *)m->scratch[0], *y = (float *)m->scratch[1];
+	x = (float *)m->scratch[0];
+	y = (float *)m->scratch[1];
 	decode_operand(&a, x);
 	decode_operand(&b, y);
 	start_from(d, mval_src(m, in, 2));

@@ -41,11 +41,14 @@ static int run(struct machine *m, const struct tile_insn *in, const struct decod
 	struct operands ops = { .uniform = 0 };
 	int all = 1;
 	size_t n = 1;
+	enum dtype dt;
+	void *out;
+
 	for (int k = 0; k < n_src; k++) {
 		s[k] = mval_src(m, in, k);
 		all &= s[k]->kind == MVAL_UNIFORM;
 	}
-	void *out = &d->u;
+	out = &d->u;
 	if (!all) {
 		n = (size_t)d->n;
 		out = d->data;
@@ -59,7 +62,7 @@ static int run(struct machine *m, const struct tile_insn *in, const struct decod
 			ops.p[k] = mval_dense(s[k]);
 		}
 	}
-	enum dtype dt = (enum dtype)s[0]->dt;
+	dt = (enum dtype)s[0]->dt;
 	if (pi->narrow)
 		run_narrow(pi, dtype_is_float((enum dtype)d->dt), &ops, n_src, dt, out, n);
 	else
@@ -105,15 +108,19 @@ int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct deco
 	struct mval *d = mval_dst(m, in, 0);
 	const char *s[4];
 	enum dtype dt = (enum dtype)d->dt;
+	char *out;
+
 	(void)p;
 	for (int k = 0; k < 4; k++)
 		s[k] = mval_dense(mval_src(m, in, k));
-	char *out = mval_result(d);
+	out = mval_result(d);
 	for (int32_t i = 0; i < d->n; i++) {
 		double x[4];
+		long double r;
+
 		for (int k = 0; k < 4; k++)
 			x[k] = dtype_load(dt, s[k] + (size_t)i * d->esize);
-		long double r = special_norm(x[0], x[1], x[2], x[3]);
+		r = special_norm(x[0], x[1], x[2], x[3]);
 		dtype_store(dt, out + (size_t)i * d->esize, (double)(in->op == TOP_RNORM4D ? 1 / r : r));
 	}
 	return 0;

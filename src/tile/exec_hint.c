@@ -89,11 +89,13 @@ static int check_line(struct machine *m, const struct tile_insn *in, const struc
 int exec_hint(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *v = mval_src(m, in, 0);
+	struct line l;
+
 	(void)p;
 	if (m->trust_hints)
 		return 0;
 	mval_dense(v);
-	struct line l = { .v = v, .step = 1, .count = 1, .unit = v->ptr ? dtype_size((enum dtype)v->dt) : 1 };
+	l = (struct line){ .v = v, .step = 1, .count = 1, .unit = v->ptr ? dtype_size((enum dtype)v->dt) : 1 };
 	if (!v->ndim)
 		return check_line(m, in, &l, in->attr[1]);
 	for (int d = v->ndim - 1; d >= 0; d--) {

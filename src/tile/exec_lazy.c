@@ -118,13 +118,14 @@ FOR_DIMS int add_affine(struct affine *a, const struct affine *b, int sign, int 
 /* a / c and a % c where the whole tile has one quotient. */
 FOR_DIMS int one_quotient(struct mval *d, struct affine *a, const struct mval *b, int rem, int dims)
 {
-	int64_t lo, hi;
+	int64_t lo, hi, q, c;
+
 	if (b->kind != MVAL_UNIFORM)
 		return 0;
-	int64_t c = mval_int(b);
+	c = mval_int(b);
 	if (range_of(a, d, &lo, &hi, dims) || c <= 0 || lo < 0 || lo / c != hi / c)
 		return 0;
-	int64_t q = lo / c;
+	q = lo / c;
 	if (!rem)
 		*a = (struct affine){ .base = q };
 	else
@@ -148,13 +149,14 @@ static int put_bool(struct mval *d, int yes)
 /* diff < 0 lane by lane, as a box if only one dimension matters. */
 FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 {
-	int64_t lo, hi;
+	int64_t lo, hi, n, s, first, last;
 	int along = -1;
+
 	if (range_of(diff, d, &lo, &hi, dims))
 		return 0;
 	if (hi < 0 || lo >= 0)
 		return put_bool(d, hi < 0);
-	int64_t s = 0;
+	s = 0;
 	for (int i = 0; i < dims; i++) {
 		if (!diff->stride[i])
 			continue;
@@ -165,8 +167,9 @@ FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 	}
 	if (!s)
 		return 0;
-	int64_t n = d->shape[along];
-	int64_t first = 0, last = n;
+	n = d->shape[along];
+	first = 0;
+	last = n;
 	if (s > 0)
 		last = floor_div(-diff->base + s - 1, s);
 	else
@@ -183,6 +186,8 @@ FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 
 FOR_DIMS int compare(enum tile_op op, struct mval *d, struct affine *a, const struct affine *b, int dims)
 {
+	int64_t lo, hi;
+
 	if (add_affine(a, b, -1, dims))
 		return 0;
 	if (op == TOP_GT || op == TOP_GE)
@@ -191,7 +196,6 @@ FOR_DIMS int compare(enum tile_op op, struct mval *d, struct affine *a, const st
 		a->base -= 1;
 	if (op != TOP_EQ && op != TOP_NE)
 		return put_negative(d, a, dims);
-	int64_t lo, hi;
 	if (range_of(a, d, &lo, &hi, dims))
 		return 0;
 	if (lo > 0 || hi < 0)
@@ -203,9 +207,11 @@ FOR_DIMS int pick_by_range(enum tile_op op, struct mval *d, const struct affine 
 {
 	struct affine diff = *a;
 	int64_t lo, hi;
+	int max;
+
 	if (add_affine(&diff, b, -1, dims) || range_of(&diff, d, &lo, &hi, dims))
 		return 0;
-	int max = op == TOP_MAX || op == TOP_MAX_NAN;
+	max = op == TOP_MAX || op == TOP_MAX_NAN;
 	if (lo >= 0)
 		return put_affine(d, max ? a : b, dims);
 	return hi <= 0 ? put_affine(d, max ? b : a, dims) : 0;
@@ -213,6 +219,8 @@ FOR_DIMS int pick_by_range(enum tile_op op, struct mval *d, const struct affine 
 
 static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 {
+	int empty;
+
 	if (a->kind == MVAL_UNIFORM || b->kind == MVAL_UNIFORM) {
 		const struct mval *u = a->kind == MVAL_UNIFORM ? a : b, *o = u == a ? b : a;
 		if (o->kind != MVAL_BOX)
@@ -225,7 +233,7 @@ static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 	}
 	if (a->kind != MVAL_BOX || b->kind != MVAL_BOX)
 		return 0;
-	int empty = 0;
+	empty = 0;
 	for (int i = 0; i < d->ndim; i++) {
 		int32_t lo = MAX(a->box.lo[i], b->box.lo[i]), hi = MIN(a->box.hi[i], b->box.hi[i]);
 		empty |= lo >= hi;
@@ -300,13 +308,17 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t scale = dtype_size((enum dtype)d->dt);
 	int prov = a->prov;
+	int64_t *offset, base;
+	const int64_t *addr;
+
 	(void)p;
 	if (d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) {
 		d->prov = (int16_t)prov;
 		return 0;
 	}
-	int64_t *offset = (int64_t *)m->scratch[0], base = a->u.i;
-	const int64_t *addr = a->kind == MVAL_UNIFORM ? NULL : mval_dense(a);
+	offset = (int64_t *)m->scratch[0];
+	base = a->u.i;
+	addr = a->kind == MVAL_UNIFORM ? NULL : mval_dense(a);
 	mval_dense(b);
 	if (b->home != &b->u && b->dt == DT_I32) {
 		SIMD_PICK(lanes_offset32)(mval_result(d), addr, base, b->data, scale, d->n);

@@ -46,11 +46,16 @@ static void gather_row(char *out, const struct access_row *r, int esize)
 static int gather_matrix(const struct access *a, char *out)
 {
 	const struct mval *ptr = a->ptr;
+	int64_t cols, width;
+	const char *from;
+	uint32_t *o;
+
 	if (ptr->ndim != 2 || ptr->kind != MVAL_AFFINE || a->esize != 4 || ptr->stride[1] != 4)
 		return 0;
-	int64_t cols = a->hi[1] - a->lo[1], width = ptr->shape[1];
-	const char *from = (const char *)(uintptr_t)ptr->u.i + a->lo[0] * ptr->stride[0] + a->lo[1] * 4;
-	uint32_t *o = (uint32_t *)out + a->lo[0] * width + a->lo[1];
+	cols = a->hi[1] - a->lo[1];
+	width = ptr->shape[1];
+	from = (const char *)(uintptr_t)ptr->u.i + a->lo[0] * ptr->stride[0] + a->lo[1] * 4;
+	o = (uint32_t *)out + a->lo[0] * width + a->lo[1];
 	for (int32_t i = a->lo[0]; i < a->hi[0]; i++, from += ptr->stride[0], o += width) {
 		const uint32_t *s = (const uint32_t *)from;
 		for (int64_t j = 0; j < cols; j++)
@@ -135,9 +140,12 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	struct mval *other = a->in->n_src > 2 ? mval_src(m, a->in, 2) : NULL;
 	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
 	int undef = 0;
+	unsigned char bits, *map;
+
 	for (int i = 0; i < m->code->n_params; i++)
 		undef |= m->allocs[i].base && m->allocs[i].st->undef;
-	unsigned char bits = 0, *map = NULL;
+	bits = 0;
+	map = NULL;
 	if (undef || off_poison) {
 		map = poison_room(m, d);
 		if (!map)
@@ -192,9 +200,11 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
 	} else if (a.active) {
+		char *out;
+
 		if (!access_full(&a))
 			mval_dense(d);
-		char *out = mval_result(d);
+		out = mval_result(d);
 		if (!a.boxed)
 			gather_lanes(&a, out);
 		else if (gather_matrix(&a, out))
@@ -252,6 +262,10 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct decod
 	struct mval *v = mval_src(m, in, 1);
 	struct access a;
 	struct access_row r;
+	int uniform;
+	const char *value;
+	int64_t vstep;
+
 	(void)p;
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (access_open(&a) || (m->sampled && known_store(&a)))
@@ -261,9 +275,9 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct decod
 		memcpy(v->home, v->data, (size_t)v->n * v->esize);
 		v->data = v->home;
 	}
-	int uniform = v->kind == MVAL_UNIFORM;
-	const char *value = uniform ? (const char *)&v->u : mval_dense(v);
-	int64_t vstep = uniform ? 0 : a.esize;
+	uniform = v->kind == MVAL_UNIFORM;
+	value = uniform ? (const char *)&v->u : mval_dense(v);
+	vstep = uniform ? 0 : a.esize;
 	if (m->check && check_lanes(&a, value, vstep))
 		return -1;
 	while (access_next(&a, &r)) {
@@ -298,6 +312,11 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	const struct decoded_insn *maker = p->maker;
 	struct mval *v = mval_src(m, in, 1);
 	struct access a;
+	struct access_row all;
+	int rc, there;
+	char *to;
+	int64_t bytes;
+
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (maker->counter != 0xff)
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
@@ -309,18 +328,18 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 		return maker->exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
 	if (access_open(&a))
 		return -1;
-	char *to = (char *)(uintptr_t)a.ptr->u.i;
-	int64_t bytes = (int64_t)v->n * v->esize;
+	to = (char *)(uintptr_t)a.ptr->u.i;
+	bytes = (int64_t)v->n * v->esize;
 	if (access_contiguous(&a) && clear_of_sources(m, maker->in, to, bytes))
 		v->data = to;
-	int rc = maker->exec(m, maker->in, maker);
-	int there = v->data == to && v->kind == MVAL_DENSE;
+	rc = maker->exec(m, maker->in, maker);
+	there = v->data == to && v->kind == MVAL_DENSE;
 	v->data = v->home;
 	if (rc)
 		return -1;
 	if (!there)
 		return exec_store(m, in, p);
-	struct access_row all = { .count = v->n, .addr = to, .step = v->esize, .al = a.al };
+	all = (struct access_row){ .count = v->n, .addr = to, .step = v->esize, .al = a.al };
 	m->cost.bytes_stored += bytes;
 	fetch_ahead(a.al, to + bytes, bytes);
 	mark_defined(&all, a.esize);

@@ -69,9 +69,11 @@ static void copy_by_stride(const struct mval *d, const int64_t *stride, char *ou
 	int last = d->ndim - 1;
 	int64_t row = d->shape[last], at = 0;
 	for (;;) {
+		int k;
+
 		copy_strided(out, src + at * esize, stride[last], row, esize);
 		out += row * esize;
-		int k = last - 1;
+		k = last - 1;
 		for (; k >= 0; k--) {
 			at += stride[k];
 			if (++index[k] < d->shape[k])
@@ -147,9 +149,13 @@ static void move_cat(struct machine *m, const struct tile_insn *in, int k, void 
 {
 	const struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t outer, inner;
+	size_t na, nb;
+	char *o;
+
 	around_axis(mval_dst(m, in, k), in->imm, &outer, &inner);
-	size_t na = (size_t)(a->shape[in->imm] * inner * esize), nb = (size_t)(b->shape[in->imm] * inner * esize);
-	char *o = out;
+	na = (size_t)(a->shape[in->imm] * inner * esize);
+	nb = (size_t)(b->shape[in->imm] * inner * esize);
+	o = out;
 	for (int64_t i = 0; i < outer; i++) {
 		memcpy(o, (const char *)src[0] + (size_t)i * na, na);
 		memcpy(o + na, (const char *)src[1] + (size_t)i * nb, nb);
@@ -161,8 +167,10 @@ static void move_flip(struct machine *m, const struct tile_insn *in, int k, void
 {
 	const struct mval *d = mval_dst(m, in, k);
 	int64_t outer, inner, len = d->shape[in->imm];
+	size_t bytes;
+
 	around_axis(d, in->imm, &outer, &inner);
-	size_t bytes = (size_t)(inner * esize);
+	bytes = (size_t)(inner * esize);
 	for (int64_t i = 0; i < outer; i++)
 		for (int64_t j = 0; j < len; j++)
 			memcpy((char *)out + (size_t)(i * len + j) * bytes, (const char *)src[0] + (size_t)(i * len + len - 1 - j) * bytes, bytes);

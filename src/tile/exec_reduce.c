@@ -84,8 +84,9 @@ struct arg_scan {
 			for (int64_t i = 0; i < s->v.inner; i++) { \
 				int64_t at = o * s->v.len * s->v.inner + i, best = at; \
 				for (int64_t j = 1; j < s->v.len; j++) { \
+					int keep; \
 					at += s->v.inner; \
-					int keep = s->min ? x[best] < x[at] : x[best] > x[at]; \
+					keep = s->min ? x[best] < x[at] : x[best] > x[at]; \
 					keep |= !s->fast && x[best] == x[at] && s->index[best] < s->index[at]; \
 					best = keep ? best : at; \
 				} \

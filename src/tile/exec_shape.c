@@ -61,12 +61,14 @@ int exec_program(struct machine *m, const struct tile_insn *in, const struct dec
 /* Poison of a value whose lanes keep their order, or are all one. */
 static int same_poison(struct machine *m, struct mval *d, struct mval *s)
 {
+	unsigned char *map;
+
 	d->poison = s->poison;
 	d->poison_at = s->poison_at;
 	d->pmap_on = 0;
 	if (!s->pmap_on || d == s)
 		return d == s ? (d->pmap_on = s->pmap_on, 0) : 0;
-	unsigned char *map = poison_room(m, d);
+	map = poison_room(m, d);
 	if (!map)
 		return -1;
 	memcpy(map, s->pmap, (size_t)s->n);

@@ -8,6 +8,7 @@
 	{ \
 		T *x = row, *tmp = room; \
 		for (int64_t w = 1; w < n; w *= 2) { \
+			T *t = x; \
 			for (int64_t lo = 0; lo < n; lo += 2 * w) { \
 				int64_t i = lo, mid = lo + w < n ? lo + w : n, j = mid, hi = lo + 2 * w < n ? lo + 2 * w : n; \
 				for (int64_t k = lo; k < hi; k++) { \
@@ -15,7 +16,8 @@
 					tmp[k] = left ? x[i++] : x[j++]; \
 				} \
 			} \
-			T *t = x; x = tmp; tmp = t; \
+			x = tmp; \
+			tmp = t; \
 		} \
 		if (x != row) \
 			memcpy(row, x, (size_t)n * sizeof(T)); \
@@ -56,9 +58,11 @@ static int sort_to(struct machine *m, const struct tile_insn *in)
 	int64_t len = s->shape[s->ndim - 1], keep = d->shape[d->ndim - 1], rows = s->n / len;
 	char *x = (char *)m->scratch[0];
 	size_t wsize = (size_t)dtype_size(wide);
+	char *out;
+
 	dtype_convert(wide, x, dt, mval_dense(s), (size_t)s->n);
 	sort_rows(x, (char *)m->scratch[1], rows, len, wide, in->imm != 0);
-	char *out = mval_result(d);
+	out = mval_result(d);
 	for (int64_t r = 0; r < rows; r++)
 		dtype_convert(dt, out + (size_t)(r * keep) * d->esize, wide, x + (size_t)(r * len) * wsize, (size_t)keep);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
@@ -81,17 +85,20 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
 	int64_t *index = (int64_t *)m->scratch[0];
 	int64_t inner = 1, len = s->shape[in->imm], dlen = d->shape[in->imm];
+	const char *x;
+	char *out;
+
 	(void)p;
 	for (int i = (int)in->imm + 1; i < d->ndim; i++)
 		inner *= d->shape[i];
 	tile_kernel_cast((enum dtype)ix->dt, DT_I64)(index, mval_dense(ix), NULL, NULL, (size_t)ix->n, 0);
-	const char *x = mval_dense(s);
+	x = mval_dense(s);
 	for (int64_t i = 0; i < d->n; i++) {
 		if (index[i] < 0 || index[i] >= len)
 			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld", (long long)index[i], (long long)len - 1);
 		index[i] = (i / (inner * dlen) * len + index[i]) * inner + i % inner;
 	}
-	char *out = mval_result(d);
+	out = mval_result(d);
 	for (int64_t i = 0; i < d->n; i++)
 		memcpy(out + (size_t)i * d->esize, x + (size_t)index[i] * d->esize, d->esize);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
@@ -102,9 +109,11 @@ int exec_histogram(struct machine *m, const struct tile_insn *in, const struct d
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	const unsigned char *on = in->n_src > 1 ? mval_dense(mval_src(m, in, 1)) : NULL;
 	int64_t *x = (int64_t *)m->scratch[0];
+	int32_t *out;
+
 	(void)p;
 	tile_kernel_cast((enum dtype)s->dt, DT_I64)(x, mval_dense(s), NULL, NULL, (size_t)s->n, 0);
-	int32_t *out = mval_result(d);
+	out = mval_result(d);
 	memset(out, 0, (size_t)d->n * sizeof *out);
 	for (int32_t i = 0; i < s->n; i++)
 		if ((!on || on[i]) && x[i] >= 0 && x[i] < d->n)

@@ -4,10 +4,13 @@
 int exec_assert(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *c = mval_src(m, in, 0), *mask = in->n_src > 1 ? mval_src(m, in, 1) : NULL;
+	const unsigned char *ok, *on;
+
 	(void)p;
 	if (c->kind == MVAL_UNIFORM && c->u.raw[0])
 		return 0;
-	const unsigned char *ok = mval_dense(c), *on = mask ? mval_dense(mask) : NULL;
+	ok = mval_dense(c);
+	on = mask ? mval_dense(mask) : NULL;
 	for (int32_t i = 0; i < c->n; i++)
 		if ((!on || on[i]) && !ok[i])
 			return fault_at(m, in->loc, REASON_device_assert, "device_assert failed at lane %d: %.*s", i, STR_ARG(in->text));

@@ -78,16 +78,19 @@ static int bind_param(struct grid_run *w, int i, struct err *e)
 	const struct tile_param *p = &w->code->params[i];
 	struct tile_type t = w->code->regs[p->reg];
 	struct mval *v = &w->bound[i];
+	int tensor;
+	const struct tile_val *a;
+
 	if (p->arg < 0 || (size_t)p->arg >= w->l->n_args)
 		return bad_argument(p, e);
-	const struct tile_val *a = &w->l->args[p->arg];
+	a = &w->l->args[p->arg];
 	for (int k = 0; k < p->n_path; k++) {
 		if (a->kind != TILE_V_TUPLE || p->path[k] < 0 || (size_t)p->path[k] >= a->n)
 			return bad_argument(p, e);
 		a = &a->items[p->path[k]];
 	}
 	*v = (struct mval){ .dt = t.dt, .ptr = t.ptr, .prov = -1 };
-	int tensor = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st;
+	tensor = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st;
 	if (p->part != TILE_PART_VALUE) {
 		if (!tensor || p->dim >= a->t.ndim || t.ptr || dtype_is_float(t.dt))
 			return bad_argument(p, e);
@@ -201,8 +204,10 @@ static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
 
 static void note_fault(struct grid_run *w, int me, int64_t k)
 {
+	int64_t seen;
+
 	w->fault_at[me] = k;
-	int64_t seen = __atomic_load_n(&w->faulted, __ATOMIC_RELAXED);
+	seen = __atomic_load_n(&w->faulted, __ATOMIC_RELAXED);
 	while (k < seen && !__atomic_compare_exchange_n(&w->faulted, &seen, k, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }

@@ -22,11 +22,14 @@ static void fail_at(const struct front *f, struct diag *d, enum reason r, const 
 {
 	const struct front_frame *fr = user_frame(f);
 	char text[sizeof d->text];
+	const struct front_frame *kernel;
+	int line, col;
+
 	vsnprintf(text, sizeof text, fmt, ap);
-	int line = fr && fr->cur ? fr->cur->line : 0;
-	int col = fr && fr->cur ? fr->cur->col + 1 : 0;
+	line = fr && fr->cur ? fr->cur->line : 0;
+	col = fr && fr->cur ? fr->cur->col + 1 : 0;
 	diag_set(d, r, line, col, "%s", text);
-	const struct front_frame *kernel = f->frame;
+	kernel = f->frame;
 	while (kernel && kernel->up)
 		kernel = kernel->up;
 	if (kernel && !d->kernel[0])
@@ -55,11 +58,12 @@ _Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint,
 
 void front_unsupported(struct front *f, const char *fmt, ...)
 {
+	va_list ap;
+
 	if (f->unsupported)
 		return;
 	f->unsupported = 1;
 	f->mute++;
-	va_list ap;
 	va_start(ap, fmt);
 	fail_at(f, f->du, REASON_unsupported, fmt, ap);
 	va_end(ap);

@@ -13,9 +13,14 @@ static const struct py_arguments *params_of(const struct tile_fn *fn)
 
 void front_frame_init(struct front *f, struct front_frame *fr, const struct tile_fn *fn)
 {
+	const struct py_arguments *p;
+	const struct py_list *lists[3];
+
 	*fr = (struct front_frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1, .in_prelude = lang_is_library(f->g, fn) };
-	const struct py_arguments *p = params_of(fn);
-	const struct py_list *lists[3] = { &p->posonlyargs, &p->args, &p->kwonlyargs };
+	p = params_of(fn);
+	lists[0] = &p->posonlyargs;
+	lists[1] = &p->args;
+	lists[2] = &p->kwonlyargs;
 	for (int k = 0; k < 3; k++)
 		for (size_t i = 0; i < lists[k]->n; i++)
 			front_add_name(f, fr, lists[k]->v[i]->u.arg.arg);
@@ -58,9 +63,11 @@ static struct lang_val decayed(struct front *f, struct lang_val v)
 {
 	if (v.kind == LANG_TUPLE) {
 		struct lang_val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
+		struct lang_val t;
+
 		for (size_t i = 0; i < v.u.tup.n; i++)
 			items[i] = decayed(f, v.u.tup.v[i]);
-		struct lang_val t = lang_tuple(items, v.u.tup.n);
+		t = lang_tuple(items, v.u.tup.n);
 		t.u.tup.fields = v.u.tup.fields;
 		return t;
 	}
@@ -132,10 +139,13 @@ void front_return(struct front *f, const struct py_node *n)
 static void fall_off(struct front *f)
 {
 	struct front_frame *fr = f->frame;
+	size_t n;
+	struct part *p;
+
 	if (fr->returned || !fr->ret_regs)
 		return;
-	size_t n = flow_count(f, &fr->ret);
-	struct part *p = arena_array(f->a, n + 1, sizeof *p);
+	n = flow_count(f, &fr->ret);
+	p = arena_array(f->a, n + 1, sizeof *p);
 	flow_parts(f, &fr->ret, p);
 	for (size_t i = 0; i < n; i++)
 		emit_mov(f, p[i].reg, emit(f, TOP_UNDEF, p[i].ty, 0).id);
@@ -156,6 +166,8 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 {
 	const struct py_arguments *p = params_of(fn);
 	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
+	size_t first_default;
+
 	if (p->vararg && f->version < 308)
 		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple", "AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)
@@ -174,7 +186,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
 		out[slot] = args->kw[i];
 	}
-	size_t first_default = p->args.n - p->defaults.n;
+	first_default = p->args.n - p->defaults.n;
 	for (size_t i = 0; i < first_default; i++)
 		if (out[i].kind == LANG_UNBOUND)
 			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() missing 1 required positional argument: '%.*s'\")", STR_ARG(fn->name),
@@ -196,6 +208,8 @@ static void fill_defaults(struct front *f, struct front_frame *fr, size_t n, str
 /* Numbers, None and types become constants; what has no type cannot be passed. */
 static struct lang_val as_argument(struct front *f, struct lang_val v)
 {
+	int passable;
+
 	if (v.kind == LANG_TENSOR || v.kind == LANG_DESC)
 		return v;
 	for (size_t i = 0; v.kind == LANG_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
@@ -203,7 +217,7 @@ static struct lang_val as_argument(struct front *f, struct lang_val v)
 			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
 	if (v.kind == LANG_TUPLE)
 		return v;
-	int passable = v.wrapped || lang_is_number(&v) || v.kind == LANG_NONE || v.kind == LANG_TYPE ||
+	passable = v.wrapped || lang_is_number(&v) || v.kind == LANG_NONE || v.kind == LANG_TYPE ||
 		       v.kind == LANG_FN || v.kind == LANG_SLICE || v.kind == LANG_RANGE;
 	if (!passable)
 		front_fail_hint(f, REASON_bad_types, "pass a @triton.jit function, or the value", "AttributeError(\"'%s' object has no attribute 'type'\")",
@@ -223,9 +237,11 @@ static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, 
 static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
 	for (const struct front_frame *fr = f->frame; fr; fr = fr->up) {
+		size_t same;
+
 		if (fr->fn != fn || fr->n_args != n)
 			continue;
-		size_t same = 0;
+		same = 0;
 		while (same < n && flow_same_type(&v[same], &fr->args[same]))
 			same++;
 		if (same == n)
@@ -258,14 +274,16 @@ struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const s
 {
 	const struct py_arguments *p = params_of(fn);
 	struct lang_val *v = arena_array(f->a, p->args.n + 1, sizeof *v), rest;
+	struct lang_val r;
+	struct front_frame *caller, fr;
+
 	bind(f, fn, args, v, &rest);
-	struct front_frame fr;
 	front_frame_init(f, &fr, fn);
 	if (!f->mute) {
 		emit_here(f);
 		fr.loc = f->b->at;
 	}
-	struct front_frame *caller = f->frame;
+	caller = f->frame;
 	f->frame = &fr;
 	fill_defaults(f, &fr, p->args.n, v);
 	f->frame = caller;
@@ -285,7 +303,7 @@ struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const s
 	f->calls++;
 	f->frame = &fr;
 	front_signature(f);
-	struct lang_val r = run_body(f, &fr);
+	r = run_body(f, &fr);
 	f->frame = caller;
 	f->calls--;
 	return r;

@@ -33,12 +33,14 @@ static pyint floor_mod(pyint a, pyint b)
 
 static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 {
+	pyint r;
+
 	if (e < 0) {
 		if (base == 0)
 			front_fail(f, REASON_bad_value, "0.0 cannot be raised to a negative power");
 		return lang_float(pow((double)base, (double)e));
 	}
-	pyint r = 1;
+	r = 1;
 	for (; e > 0; e--) {
 		if (base == 0 || base == 1 || (base == -1 && e > 2)) {
 			r = base == -1 ? ((e & 1) ? -r : r) : r * base;
@@ -124,11 +126,13 @@ static struct lang_val tuple_add(struct front *f, const struct lang_val *a, cons
 static struct lang_val tuple_repeat(struct front *f, const struct lang_val *a, pyint times)
 {
 	size_t n = a->u.tup.n;
+	struct lang_val *v;
+
 	if (times < 0)
 		times = 0;
 	if (times > 4096)
 		front_fail(f, REASON_unsupported, "a tuple repeated more than 4096 times");
-	struct lang_val *v = arena_array(f->a, n * (size_t)times + 1, sizeof *v);
+	v = arena_array(f->a, n * (size_t)times + 1, sizeof *v);
 	for (size_t i = 0; i < n * (size_t)times; i++)
 		v[i] = a->u.tup.v[i % n];
 	return lang_tuple(v, n * (size_t)times);
@@ -178,9 +182,11 @@ static int order(struct front *f, enum py_op op, const struct lang_val *a, const
 
 struct lang_val front_const_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
+	int o;
+
 	if (op == PY_OP_Eq || op == PY_OP_NotEq)
 		return lang_bool(lang_equal(&a, &b) == (op == PY_OP_Eq));
-	int o = order(f, op, &a, &b);
+	o = order(f, op, &a, &b);
 	switch (op) {
 	case PY_OP_Lt: return lang_bool(o == -1);
 	case PY_OP_LtE: return lang_bool(o == -1 || o == 0);
@@ -245,9 +251,11 @@ struct lang_val front_math(struct front *f, struct str name, const struct front_
 	for (size_t i = 0; i < COUNT_OF(math_one); i++)
 		if (str_is(name, math_one[i].name) && args->n == 1) {
 			double r = math_one[i].one(lang_as_double(&args->v[0]));
+			int whole;
+
 			if (isnan(r) && !isnan(lang_as_double(&args->v[0])))
 				front_fail(f, REASON_bad_value, "ValueError('math domain error')");
-			int whole = str_is(name, "ceil") || str_is(name, "floor") || str_is(name, "trunc");
+			whole = str_is(name, "ceil") || str_is(name, "floor") || str_is(name, "trunc");
 			return whole && fabs(r) < 1e30 ? lang_int((pyint)r) : lang_float(r);
 		}
 	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() takes other arguments')", STR_ARG(name));

@@ -28,6 +28,9 @@ static void add_local(struct deps *d, const struct py_node *target)
 static struct str module_of(struct deps *d, const struct py_node *n)
 {
 	struct tile_val v;
+	struct lang_val a;
+	struct str m;
+
 	if (n->kind == PY_Name) {
 		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup || !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
 			return STR("");
@@ -37,11 +40,11 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	}
 	if (n->kind != PY_Attribute)
 		return STR("");
-	struct str m = module_of(d, n->u.Attribute.value);
+	m = module_of(d, n->u.Attribute.value);
 	if (!m.n || str_is(m, "math") || (d->f->version >= 305 && str_is(m, "triton.language")))
 		return STR("");
 	d->f->frame->cur = n;
-	struct lang_val a = front_module_attr(d->f, m, n->u.Attribute.attr);
+	a = front_module_attr(d->f, m, n->u.Attribute.attr);
 	return a.kind == LANG_MODULE ? a.u.s : STR("");
 }
 
@@ -94,16 +97,22 @@ static void check_node(void *ctx, struct py_node *n)
 
 static void check_function(struct front *f, const struct tile_fn *fn, struct seen **seen)
 {
+	struct front_frame names;
+	struct seen *me;
+	struct deps d;
+	const struct py_FunctionDef *def;
+	const struct py_list *args;
+
 	for (const struct seen *s = *seen; s; s = s->next)
 		if (s->fn == fn)
 			return;
-	struct seen *me = arena_zalloc(f->a, sizeof *me);
+	me = arena_zalloc(f->a, sizeof *me);
 	*me = (struct seen){ .fn = fn, .next = *seen };
 	*seen = me;
-	struct front_frame names = { .fn = fn };
-	struct deps d = { .f = f, .fn = fn, .names = &names, .seen = *seen };
-	const struct py_FunctionDef *def = &fn->def->u.FunctionDef;
-	const struct py_list *args = &def->args->u.arguments.args;
+	names = (struct front_frame){ .fn = fn };
+	d = (struct deps){ .f = f, .fn = fn, .names = &names, .seen = *seen };
+	def = &fn->def->u.FunctionDef;
+	args = &def->args->u.arguments.args;
 	for (size_t i = 0; i < args->n; i++)
 		front_add_name(f, &names, args->v[i]->u.arg.arg);
 	py_children(def->args, check_node, &d);

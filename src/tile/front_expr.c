@@ -75,12 +75,14 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_unsupported_syntax, "add parentheses, or use & and |",
 				"chained boolean operators (A or B or C) are not supported; use parentheses to split the chain.");
 	for (size_t i = 0; i < count; i++) {
+		int truth;
+
 		last = front_expr(f, n->u.BoolOp.values.v[i]);
 		if (is_tensor(&last)) {
 			v[kept++] = last;
 			continue;
 		}
-		int truth = last.kind == LANG_TENSOR ? 1 : lang_truth(&last);
+		truth = last.kind == LANG_TENSOR ? 1 : lang_truth(&last);
 		if (truth == (op == PY_OP_Or))
 			return last;
 	}
@@ -102,10 +104,14 @@ static int identical(const struct lang_val *a, const struct lang_val *b)
 
 static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 {
+	struct lang_val a, b;
+	enum py_op op;
+
 	if (n->u.Compare.ops.n != 1)
 		front_fail_hint(f, REASON_unsupported_syntax, "write (a < b) & (b < c)", "simultaneous multiple comparison is not supported");
-	struct lang_val a = front_expr(f, n->u.Compare.left), b = front_expr(f, n->u.Compare.comparators.v[0]);
-	enum py_op op = n->u.Compare.ops.v[0];
+	a = front_expr(f, n->u.Compare.left);
+	b = front_expr(f, n->u.Compare.comparators.v[0]);
+	op = n->u.Compare.ops.v[0];
 	if (op == PY_OP_Is || op == PY_OP_IsNot)
 		return lang_bool(identical(&a, &b) == (op == PY_OP_Is));
 	if (op == PY_OP_In || op == PY_OP_NotIn)
@@ -173,15 +179,18 @@ static struct lang_val expr_List(struct front *f, const struct py_node *n) { ret
 
 static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 {
+	struct lang_val *v, it;
+	const struct py_comprehension *c;
+
 	if (n->u.ListComp.generators.n != 1)
 		front_fail(f, REASON_unsupported_syntax, "ValueError('nested comprehensions are not supported')");
-	const struct py_comprehension *c = &n->u.ListComp.generators.v[0]->u.comprehension;
-	struct lang_val it = front_expr(f, c->iter);
+	c = &n->u.ListComp.generators.v[0]->u.comprehension;
+	it = front_expr(f, c->iter);
 	if (it.kind != LANG_TUPLE)
 		front_fail(f, REASON_unsupported_syntax, "NotImplementedError('only tuple comprehensions are supported')");
 	if (c->target->kind != PY_Name)
 		front_fail(f, REASON_unsupported_syntax, "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(c->target->kind)->name);
-	struct lang_val *v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
+	v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
 	for (size_t i = 0; i < it.u.tup.n; i++) {
 		front_set(f, c->target->u.Name.id, it.u.tup.v[i]);
 		v[i] = front_expr(f, n->u.ListComp.elt);
@@ -202,6 +211,9 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 {
 	size_t count = n->u.JoinedStr.values.n;
 	struct lang_val *v = arena_array(f->a, count + 1, sizeof *v);
+	struct lang_val r;
+	struct buf b = BUF_INIT;
+
 	for (size_t i = 0; i < count; i++) {
 		const struct py_node *p = n->u.JoinedStr.values.v[i];
 		v[i] = p->kind == PY_Constant ? lang_str(p->u.Constant.value.s) : front_expr(f, p->u.FormattedValue.value);
@@ -209,12 +221,12 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 			front_fail(f, REASON_not_constexpr, "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type <class '%s'>",
 				   lang_type_name(&v[i]));
 	}
-	struct buf b = BUF_INIT;        /* nothing below leaves by longjmp */
+	/* Nothing below leaves by longjmp: the buffer may hold memory. */
 	for (size_t i = 0; i < count; i++) {
 		struct lang_val bare = lang_raw(v[i]);
 		lang_str_to(&bare, &b);
 	}
-	struct lang_val r = lang_str((struct str){ arena_strndup(f->a, buf_cstr(&b), b.n), b.n });
+	r = lang_str((struct str){ arena_strndup(f->a, buf_cstr(&b), b.n), b.n });
 	buf_release(&b);
 	return lang_raw(r);
 }
@@ -250,28 +262,36 @@ static struct lang_val tensor_index(struct front *f, struct lang_val self, const
 
 static pyint clip(const struct lang_val *v, pyint otherwise, pyint n)
 {
+	pyint i;
+
 	if (!lang_is_int(v))
 		return otherwise;
-	pyint i = v->u.i < 0 ? v->u.i + n : v->u.i;
+	i = v->u.i < 0 ? v->u.i + n : v->u.i;
 	return i < 0 ? 0 : i > n ? n : i;
 }
 
 static struct lang_val tuple_index(struct front *f, struct lang_val self, const struct lang_val *index)
 {
 	pyint n = (pyint)self.u.tup.n;
+	pyint lo, hi;
+	const struct lang_val *s;
+
 	if (lang_is_int(index)) {
 		pyint i = index->u.i < 0 ? index->u.i + n : index->u.i;
+		struct lang_val v;
+
 		if (i < 0 || i >= n)
 			front_fail(f, REASON_bad_value, "list index out of range");
-		struct lang_val v = self.u.tup.v[i];
+		v = self.u.tup.v[i];
 		return v;
 	}
 	if (index->kind != LANG_SLICE)
 		front_fail(f, REASON_not_constexpr, "a tuple can be indexed by constants only");
-	const struct lang_val *s = index->u.slice;
+	s = index->u.slice;
 	if (s[2].kind != LANG_NONE && !(lang_is_int(&s[2]) && s[2].u.i == 1))
 		front_fail(f, REASON_unsupported, "a tuple sliced with a step");
-	pyint lo = clip(&s[0], 0, n), hi = clip(&s[1], n, n);
+	lo = clip(&s[0], 0, n);
+	hi = clip(&s[1], n, n);
 	return lang_tuple(self.u.tup.v + lo, hi > lo ? (size_t)(hi - lo) : 0);
 }
 
@@ -294,6 +314,9 @@ static struct lang_val expr_Subscript(struct front *f, const struct py_node *n)
 
 static void read_args(struct front *f, const struct py_Call *c, struct front_args *out)
 {
+	size_t cap;
+	struct lang_val *v;
+
 	*out = (struct front_args){ .n_kw = c->keywords.n };
 	out->kw = arena_array(f->a, c->keywords.n + 1, sizeof *out->kw);
 	out->names = arena_array(f->a, c->keywords.n + 1, sizeof *out->names);
@@ -304,18 +327,20 @@ static void read_args(struct front *f, const struct py_Call *c, struct front_arg
 		out->names[i] = k->arg;
 		out->kw[i] = front_expr(f, k->value);
 	}
-	size_t cap = c->args.n + 1;
-	struct lang_val *v = arena_array(f->a, cap, sizeof *v);
+	cap = c->args.n + 1;
+	v = arena_array(f->a, cap, sizeof *v);
 	for (size_t i = 0; i < c->args.n; i++) {
 		const struct py_node *a = c->args.v[i];
+		struct lang_val *more, star;
+
 		if (a->kind != PY_Starred) {
 			v[out->n++] = front_expr(f, a);
 			continue;
 		}
-		struct lang_val star = front_expr(f, a->u.Starred.value);
+		star = front_expr(f, a->u.Starred.value);
 		if (star.kind != LANG_TUPLE || star.wrapped)
 			front_fail(f, REASON_bad_types, "AssertionError: only a tuple can be unpacked with *");
-		struct lang_val *more = arena_array(f->a, cap += star.u.tup.n, sizeof *more);
+		more = arena_array(f->a, cap += star.u.tup.n, sizeof *more);
 		memcpy(more, v, out->n * sizeof *v);
 		memcpy(more + out->n, star.u.tup.v, star.u.tup.n * sizeof *v);
 		out->n += star.u.tup.n;
@@ -327,9 +352,12 @@ static void read_args(struct front *f, const struct py_Call *c, struct front_arg
 /* The message of a static_assert is looked at only when it fails. */
 static struct lang_val call_static_assert(struct front *f, const struct py_Call *c, const struct builtin *b)
 {
+	struct lang_val a[2];
+
 	if (c->args.n < 1 || c->args.n > 2 || c->keywords.n)
 		front_fail(f, REASON_bad_argument, "TypeError('`static_assert` requires one or two positional arguments only')");
-	struct lang_val a[2] = { front_expr(f, c->args.v[0]), lang_str(STR("")) };
+	a[0] = front_expr(f, c->args.v[0]);
+	a[1] = lang_str(STR(""));
 	if (a[0].kind == LANG_BOOL && !a[0].u.i && c->args.n == 2 && c->args.v[1]->kind == PY_Constant)
 		a[1] = front_expr(f, c->args.v[1]);
 	return bi_static_assert(f, b, a);
@@ -355,12 +383,13 @@ static struct lang_val call(struct front *f, const struct py_node *n, int unused
 {
 	const struct py_Call *c = &n->u.Call;
 	struct lang_val fn = front_expr(f, c->func);
+	struct front_args args;
+
 	if (fn.kind == LANG_BUILTIN && fn.u.b->fn == bi_static_assert)
 		return call_static_assert(f, c, fn.u.b);
 	if (unused && fn.kind == LANG_BUILTIN && (fn.u.b->flags & BF_MUST_USE))
 		front_fail(f, REASON_unused_result, "The result of tl.%s is not being used. Note that tl.advance does not have any side effects. "
 			   "To move the block pointer, you need to assign the result of tl.advance to a variable.", fn.u.b->name);
-	struct front_args args;
 	read_args(f, c, &args);
 	return front_call(f, fn, &args, unused);
 }
@@ -370,8 +399,10 @@ static struct lang_val expr_Call(struct front *f, const struct py_node *n) { ret
 struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;
+	struct lang_val v;
+
 	f->frame->cur = n;
-	struct lang_val v = call(f, n, 1);
+	v = call(f, n, 1);
 	f->frame->cur = last;
 	return v;
 }
@@ -392,11 +423,13 @@ void front_count(struct front *f)
 struct lang_val front_expr(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;
+	struct lang_val v;
+
 	front_count(f);
 	f->frame->cur = n;
 	if (!table[n->kind])
 		front_fail(f, REASON_unsupported_syntax, "unsupported AST node type: %s", py_kind_info(n->kind)->name);
-	struct lang_val v = table[n->kind](f, n);
+	v = table[n->kind](f, n);
 	f->frame->cur = last;
 	return v;
 }

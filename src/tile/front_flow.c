@@ -105,18 +105,23 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 
 static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *n)
 {
+	struct part *p;
+
 	*n = flow_count(f, v);
-	struct part *p = arena_array(f->a, *n + 1, sizeof *p);
+	p = arena_array(f->a, *n + 1, sizeof *p);
 	flow_parts(f, v, p);
 	return p;
 }
 
 int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
+	size_t na, nb;
+	struct part *pa, *pb;
+
 	if (a->kind == LANG_TENSOR && b->kind == LANG_TENSOR && !ty_is_block_ptr(a->u.t.ty))
 		return a->u.t.id == b->u.t.id && ty_eq(a->u.t.ty, b->u.t.ty);
-	size_t na, nb;
-	struct part *pa = parts_of(f, a, &na), *pb = parts_of(f, b, &nb);
+	pa = parts_of(f, a, &na);
+	pb = parts_of(f, b, &nb);
 	if (na != nb)
 		return 0;
 	for (size_t i = 0; i < na; i++)
@@ -165,9 +170,11 @@ struct lang_val flow_alloc(struct front *f, const struct lang_val *v)
 {
 	size_t n, at = 0;
 	struct part *p = parts_of(f, v, &n);
+	tile_reg *regs;
+
 	if (!n)
 		return *v;
-	tile_reg *regs = arena_array(f->a, n, sizeof *regs);
+	regs = arena_array(f->a, n, sizeof *regs);
 	for (size_t i = 0; i < n; i++)
 		regs[i] = emit_reg(f, p[i].ty);
 	return flow_rebuild(f, v, regs, &at);
@@ -201,10 +208,12 @@ void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_
 
 const char *flow_type_str(struct front *f, const struct lang_val *v)
 {
+	struct lang_val bare;
+
 	if (v->kind == LANG_TENSOR && !v->wrapped)
 		return front_ty(f, v->u.t.ty);
 	if (v->kind == LANG_TUPLE || v->kind == LANG_DESC)
 		return lang_type_name(v);
-	struct lang_val bare = lang_raw(*v);
+	bare = lang_raw(*v);
 	return arena_printf(f->a, "constexpr_type[%s]", front_str(f, &bare));
 }

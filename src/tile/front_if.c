@@ -100,6 +100,8 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 {
 	struct front_frame *fr = f->frame;
 	int mute = f->mute, unsupported = f->unsupported;
+	int live, returned;
+
 	memset(fr->defs, 0, fr->n_names);
 	fr->regions++;
 	front_block(f, body);
@@ -111,7 +113,8 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
-	int live = mute + (f->unsupported && !unsupported), returned = f->mute > live;
+	live = mute + (f->unsupported && !unsupported);
+	returned = f->mute > live;
 	f->mute = live;
 	*out = scope_save(f);
 	return returned;
@@ -154,9 +157,11 @@ static void branch_init(struct front *f, struct branch *b, const struct py_node 
 static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 {
 	struct branch b;
+	int returned;
+
 	branch_init(f, &b, n);
 	emit_if(f, cond.id);
-	int returned = visit_side(f, &n->u.If.body, &b, &b.then, 0);
+	returned = visit_side(f, &n->u.If.body, &b, &b.then, 0);
 	emit_else(f);
 	scope_restore(f, &b.before);
 	returned &= visit_side(f, &n->u.If.orelse, &b, &b.otherwise, 1);
@@ -199,16 +204,19 @@ static void static_if(struct front *f, const struct py_node *n, const struct lan
 void flow_if(struct front *f, const struct py_node *n)
 {
 	struct lang_val cond = front_expr(f, n->u.If.test);
+	int returns;
+	struct tv c;
+
 	if (cond.kind != LANG_TENSOR || cond.wrapped) {
 		static_if(f, n, &cond);
 		return;
 	}
-	struct tv c = tv_of(&cond);
+	c = tv_of(&cond);
 	if (ty_is_block(c.ty) && c.ty->numel != 1)
 		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where, or reduce the condition to a scalar",
 				"Boolean value of Tensor with more than one value is ambiguous");
 	c = sem_cast(f, sem_unsplat(f, c), ty_sc(SC_INT1));
-	int returns = front_has_return(&n->u.If.body) || front_has_return(&n->u.If.orelse);
+	returns = front_has_return(&n->u.If.body) || front_has_return(&n->u.If.orelse);
 	if (returns && f->frame->loops)
 		front_fail_hint(f, REASON_bad_return, "guard the rest of the loop body with the condition instead",
 				"Cannot have `return` statements inside `while` or `for` statements in triton.");
@@ -221,28 +229,31 @@ void flow_if(struct front *f, const struct py_node *n)
 struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 {
 	struct lang_val cond = front_expr(f, n->u.IfExp.test);
+	struct lang_val other, home;
+	struct tv e, t, c;
+
 	if (cond.kind != LANG_TENSOR || cond.wrapped) {
 		if (cond.kind != LANG_BOOL && cond.kind != LANG_INT && cond.kind != LANG_NONE)
 			front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
 				   lang_type_name(&cond));
 		return front_expr(f, lang_truth(&cond) ? n->u.IfExp.body : n->u.IfExp.orelse);
 	}
-	struct tv c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
+	c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
 	if (ty_is_block(c.ty))
 		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where", "a conditional expression on a tensor of shape %s", front_shape(f, c.ty));
 	if (!f->in_func)
 		emit_if(f, c.id);
-	struct tv t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
-	struct lang_val home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
+	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
+	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)
 		emit_else(f);
-	struct tv e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));
+	e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));
 	if (!ty_eq(t.ty, e.ty))
 		front_fail_hint(f, REASON_branch_type_mismatch, "convert one side, or use tl.where",
 				"AssertionError('Ternary expression with dynamic condition has inconsistent types %s and %s')", front_ty(f, t.ty), front_ty(f, e.ty));
 	if (f->in_func)
 		return lang_of(emit(f, TOP_SELECT, t.ty, 3, c.id, t.id, e.id));
-	struct lang_val other = lang_of(e);
+	other = lang_of(e);
 	flow_assign(f, &home, &other);
 	emit_end(f);
 	return home;

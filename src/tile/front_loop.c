@@ -45,6 +45,8 @@ static const char *class_of(const struct lang_val *v)
 static void check_carried(struct front *f, const struct loop *l, size_t i)
 {
 	const struct lang_val *was = &l->before[i], *now = &f->frame->vars[i];
+	int was_const, now_const;
+
 	if (was->kind == LANG_UNBOUND || (int)i == l->skip)
 		return;
 	if (!flow_is_triton(was)) {
@@ -55,7 +57,8 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 	}
 	if (!flow_is_triton(now))
 		front_fail(f, REASON_loop_type_change, "AssertionError('cannot reassign constexpr %s in the loop')", slot_name(f, i));
-	int was_const = !flow_count(f, was) && was->kind != LANG_TUPLE, now_const = !flow_count(f, now) && now->kind != LANG_TUPLE;
+	was_const = !flow_count(f, was) && was->kind != LANG_TUPLE;
+	now_const = !flow_count(f, now) && now->kind != LANG_TUPLE;
 	if (was_const != now_const || was->kind != now->kind) {
 		if (was_const && now_const)
 			return;
@@ -74,6 +77,8 @@ static void loop_carry(struct front *f, struct loop *l)
 	struct front_frame *fr = f->frame;
 	size_t n = 0;
 	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a, fr->n_names + 1, sizeof *src);
+	struct lang_val d, s;
+
 	for (size_t i = 0; i < fr->n_names; i++) {
 		check_carried(f, l, i);
 		if (l->carried[i].kind == LANG_UNBOUND)
@@ -81,7 +86,8 @@ static void loop_carry(struct front *f, struct loop *l)
 		dst[n] = l->carried[i];
 		src[n++] = fr->vars[i];
 	}
-	struct lang_val d = lang_tuple(dst, n), s = lang_tuple(src, n);
+	d = lang_tuple(dst, n);
+	s = lang_tuple(src, n);
 	flow_assign(f, &d, &s);
 }
 
@@ -113,10 +119,12 @@ static void refuse_else(struct front *f, const struct py_list *orelse, const cha
 void flow_while(struct front *f, const struct py_node *n)
 {
 	struct loop l;
+	struct lang_val cond;
+
 	loop_enter(f, &l, &n->u.While.body, -1);
 	emit_block(f);
 	emit_loop(f);
-	struct lang_val cond = front_expr(f, n->u.While.test);
+	cond = front_expr(f, n->u.While.test);
 	if (cond.kind == LANG_CONDITION)
 		cond = *cond.u.cond;
 	if (cond.kind != LANG_TENSOR || cond.wrapped)
@@ -170,6 +178,8 @@ static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 {
 	struct bounds b = { 0 };
 	struct lang_val start = r->start, end = r->end, step = r->step;
+	const struct ty *ts, *te, *tp;
+
 	if (lang_is_int(&step) && step.u.i < 0) {
 		struct lang_val swap = start;
 		start = end, end = swap;
@@ -179,7 +189,9 @@ static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 	b.start = sem_to_tensor(f, start);
 	b.end = sem_to_tensor(f, end);
 	b.step = sem_to_tensor(f, step);
-	const struct ty *ts = ty_scalar(b.start.ty), *te = ty_scalar(b.end.ty), *tp = ty_scalar(b.step.ty);
+	ts = ty_scalar(b.start.ty);
+	te = ty_scalar(b.end.ty);
+	tp = ty_scalar(b.step.ty);
 	if (!ty_is_int(ts) || !ty_is_int(te) || !ty_is_int(tp))
 		front_fail_hint(f, REASON_bad_iterator, "use // for whole numbers", "TypeError('For loop bounds and step must all be ints, are (%s, %s, %s)')",
 				front_ty(f, ts), front_ty(f, te), front_ty(f, tp));
@@ -198,25 +210,28 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	struct bounds b = loop_bounds(f, r);
 	struct str target = n->u.For.target->u.Name.id;
 	int slot = front_slot(f->frame, target.p);
+	struct tv next, i, done;
+	tile_reg counter;
+	struct loop l;
+
 	/* after the loop its variable holds nothing */
 	front_set(f, target, lang_of(emit(f, TOP_UNDEF, b.type, 0)));
-	struct loop l;
 	loop_enter(f, &l, &n->u.For.body, slot);
-	tile_reg counter = emit_reg(f, b.type);
+	counter = emit_reg(f, b.type);
 	emit_mov(f, counter, b.start.id);
 	emit_block(f);
 	emit_loop(f);
 	emit_last(f)->attr[0] = 1 + (lang_is_int(&r->num_stages) && r->num_stages.u.i > 0 ? (int)MIN(r->num_stages.u.i, 64) : 0);
-	struct tv done = emit(f, TOP_GE, ty_sc(SC_INT1), 2, counter, b.end.id);
+	done = emit(f, TOP_GE, ty_sc(SC_INT1), 2, counter, b.end.id);
 	emit_br_if(f, done.id, 1);
-	struct tv i = { b.type, counter };
+	i = (struct tv){ b.type, counter };
 	if (b.negative) {
 		i = emit(f, TOP_SUB, b.type, 2, b.end.id, counter);
 		i = emit(f, TOP_ADD, b.type, 2, i.id, b.start.id);
 	}
 	f->frame->vars[slot] = lang_of(i);
 	loop_body(f, &l, &n->u.For.body);
-	struct tv next = emit(f, TOP_ADD, b.type, 2, counter, b.step.id);
+	next = emit(f, TOP_ADD, b.type, 2, counter, b.step.id);
 	emit_mov(f, counter, next.id);
 	emit_br(f, 0);
 	emit_end(f);
@@ -228,10 +243,12 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 void flow_for(struct front *f, const struct py_node *n)
 {
 	const struct py_node *it = n->u.For.iter;
+	struct lang_val r;
+
 	if (it->kind != PY_Call)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
 				"AttributeError(\"'%s' object has no attribute 'func'\")", py_kind_info(it->kind)->name);
-	struct lang_val r = front_iterator(f, it);
+	r = front_iterator(f, it);
 	if (r.kind != LANG_RANGE)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
 				"RuntimeError('Only `range` and `static_range` iterators are currently supported')");

@@ -49,14 +49,17 @@ static struct lang_val language_attr(struct front *f, struct str attr, int core)
 	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type", "tuple_type",
 		"tensor_descriptor", "tensor_descriptor_type", "base_value", "base_type" };
 	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language", attr);
+	const struct tile_fn *fn;
+	int sc;
+
 	if (!b && core)
 		b = lang_builtin_get(&f->g->builtins, "lib", attr);
 	if (b)
 		return of_builtin(b);
-	int sc = sc_by_module(attr);
+	sc = sc_by_module(attr);
 	if (sc >= 0)
 		return lang_type(ty_sc((enum sc)sc));
-	const struct tile_fn *fn = lang_library_get(f->g, attr, 1);
+	fn = lang_library_get(f->g, attr, 1);
 	if (fn)
 		return of_fn(fn);
 	for (size_t i = 0; i < COUNT_OF(modules); i++)
@@ -76,6 +79,8 @@ static struct lang_val language_attr(struct front *f, struct str attr, int core)
 
 static struct lang_val extra_attr(struct front *f, struct str module, struct str attr)
 {
+	const struct builtin *b;
+
 	if (str_is(module, "triton.language.extra")) {
 		if (str_is(attr, "cuda") || str_is(attr, "libdevice") || str_is(attr, "hip"))
 			return lang_module(str_of(arena_printf(f->a, "triton.language.extra.%.*s", STR_ARG(attr))));
@@ -85,7 +90,7 @@ static struct lang_val extra_attr(struct front *f, struct str module, struct str
 		return lang_libdevice_exists(attr) ? named_builtin(f, "libdevice", attr) : unbound();
 	if (str_is(module, "triton.language.extra.cuda") && str_is(attr, "libdevice"))
 		return lang_module(STR("triton.language.extra.libdevice"));
-	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language.extra.cuda", attr);
+	b = lang_builtin_get(&f->g->builtins, "triton.language.extra.cuda", attr);
 	return b ? of_builtin(b) : unbound();
 }
 
@@ -102,9 +107,11 @@ static struct lang_val python_math_attr(struct front *f, struct str attr)
 
 static struct lang_val triton_attr(struct front *f, struct str attr)
 {
+	const struct builtin *b;
+
 	if (str_is(attr, "language"))
 		return lang_module(STR("triton.language"));
-	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton", attr);
+	b = lang_builtin_get(&f->g->builtins, "triton", attr);
 	if (b)
 		return of_builtin(b);
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = str_of(arena_printf(f->a, "triton.%.*s", STR_ARG(attr))) };
@@ -113,6 +120,10 @@ static struct lang_val triton_attr(struct front *f, struct str attr)
 /* LANG_UNBOUND: no such attribute. */
 static struct lang_val module_attr(struct front *f, struct str module, struct str attr)
 {
+	struct str dotted;
+	const struct tile_fn *fn;
+	struct tile_val g;
+
 	if (str_starts(module, "triton.language") && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
 	if (str_is(module, "triton.language"))
@@ -120,8 +131,10 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	if (str_is(module, "triton.language.core"))
 		return language_attr(f, attr, 1);
 	if (str_is(module, "triton.language.standard") || str_is(module, "triton.language.random")) {
-		const struct tile_fn *fn = lang_library_get(f->g, attr, 0);
-		const struct builtin *b = fn ? NULL : lang_builtin_get(&f->g->builtins, "lib", attr);
+		const struct builtin *b;
+
+		fn = lang_library_get(f->g, attr, 0);
+		b = fn ? NULL : lang_builtin_get(&f->g->builtins, "lib", attr);
 		return fn ? of_fn(fn) : b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.math")) {
@@ -141,9 +154,8 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	if (str_is(module, "math"))
 		return python_math_attr(f, attr);
 	/* A module that only the host knows (inductor's helpers): asked for by its dotted name. */
-	struct str dotted = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr)));
-	const struct tile_fn *fn = f->frame->fn;
-	struct tile_val g;
+	dotted = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr)));
+	fn = f->frame->fn;
 	if (fn->lookup && fn->lookup(fn->lookup_ctx, dotted, &g) && g.kind != TILE_V_OTHER)
 		return front_from_host(f, &g);
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = dotted };
@@ -169,12 +181,14 @@ static struct lang_val tuple_from_host(struct front *f, const struct tile_val *v
 
 static struct lang_val type_from_host(struct front *f, struct str s)
 {
+	int sc;
+
 	if (s.n && s.p[0] == '*') {
 		int is_const = s.n > 1 && s.p[1] == 'k';
 		struct lang_val elem = type_from_host(f, (struct str){ s.p + 1 + is_const, s.n - 1 - (size_t)is_const });
 		return elem.kind == LANG_TYPE ? lang_type(ty_ptr(f->a, elem.u.ty, is_const)) : elem;
 	}
-	int sc = sc_by_alias(s);
+	sc = sc_by_alias(s);
 	if (sc < 0)
 		return (struct lang_val){ .kind = LANG_OTHER, .u.s = s };
 	return lang_type(ty_sc((enum sc)sc));
@@ -239,9 +253,11 @@ struct lang_val front_name(struct front *f, struct str id)
 {
 	struct front_frame *fr = f->frame;
 	int slot = front_slot(fr, id.p);
+	const struct builtin *b;
+	struct tile_val g;
+
 	if (slot >= 0 && fr->vars[slot].kind != LANG_UNBOUND)
 		return fr->vars[slot];
-	struct tile_val g;
 	if (fr->in_prelude) {
 		struct lang_val v = library_name(f, id);
 		if (v.kind != LANG_UNBOUND)
@@ -253,7 +269,7 @@ struct lang_val front_name(struct front *f, struct str id)
 				"NameError('Cannot access global variable %.*s from within @jit\\'ed function. Triton kernels can only access global "
 				"variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`).')", STR_ARG(id));
 	}
-	const struct builtin *b = lang_builtin_get(&f->g->builtins, "builtins", id);
+	b = lang_builtin_get(&f->g->builtins, "builtins", id);
 	if (b)
 		return of_builtin(b);
 	front_fail_hint(f, REASON_undefined_name, builtin_name_hint(f, id), "NameError('%.*s is not defined')", STR_ARG(id));
@@ -281,6 +297,9 @@ static struct lang_val bound(struct front *f, struct lang_val self, const struct
 static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct ty *t = self.u.t.ty;
+	const struct tile_fn *fn;
+	const struct builtin *b;
+
 	if (str_is(attr, "dtype"))
 		return lang_type(ty_scalar(t));
 	if (str_is(attr, "shape"))
@@ -295,10 +314,10 @@ static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct
 	}
 	if (!f->frame->in_prelude && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
-	const struct builtin *b = lang_builtin_method(&f->g->builtins, attr);
+	b = lang_builtin_method(&f->g->builtins, attr);
 	if (b)
 		return bound(f, self, b, NULL);
-	const struct tile_fn *fn = lang_library_method(attr) ? lang_library_get(f->g, attr, 1) : NULL;
+	fn = lang_library_method(attr) ? lang_library_get(f->g, attr, 1) : NULL;
 	return fn ? bound(f, self, NULL, fn) : unbound();
 }
 
@@ -339,6 +358,8 @@ static struct lang_val type_attr(struct front *f, struct lang_val self, struct s
 static struct lang_val desc_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct lang_desc *d = self.u.desc;
+	const struct builtin *b;
+
 	if (str_is(attr, "block_shape"))
 		return dims_tuple(f, d->block, 0);
 	if (str_is(attr, "dtype"))
@@ -347,7 +368,7 @@ static struct lang_val desc_attr(struct front *f, struct lang_val self, struct s
 		return lang_type(d->block);
 	if (str_is(attr, "shape") || str_is(attr, "strides"))
 		return lang_tuple(attr.n == 5 ? d->shape : d->strides, (size_t)d->block->rank);
-	const struct builtin *b = lang_builtin_get(&f->g->builtins, "desc", attr);
+	b = lang_builtin_get(&f->g->builtins, "desc", attr);
 	return b ? bound(f, self, b, NULL) : unbound();
 }
 
@@ -382,9 +403,11 @@ int front_has_attr(struct front *f, struct lang_val self, struct str attr)
 
 struct lang_val front_attr(struct front *f, struct lang_val self, struct str attr)
 {
+	struct lang_val v;
+
 	if (self.kind == LANG_MODULE)
 		return front_module_attr(f, self.u.s, attr);
-	struct lang_val v = any_attr(f, self, attr);
+	v = any_attr(f, self, attr);
 	if (v.kind == LANG_UNBOUND)
 		front_fail_hint(f, REASON_unknown_attribute, lang_builtin_hint(attr), "AttributeError(\"'%s' object has no attribute '%.*s'\")",
 				lang_type_name(&self), STR_ARG(attr));

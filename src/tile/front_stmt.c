@@ -88,12 +88,14 @@ static struct lang_val assigned_value(struct front *f, struct lang_val v)
 {
 	if (v.kind == LANG_TUPLE) {
 		struct lang_val *items = arena_array(f->a, v.u.tup.n + 1, sizeof *items);
+		struct lang_val t;
+
 		for (size_t i = 0; i < v.u.tup.n; i++) {
 			items[i] = assigned_value(f, v.u.tup.v[i]);
 			if (items[i].kind == LANG_NONE)
 				items[i].wrapped = 1;
 		}
-		struct lang_val t = lang_tuple(items, v.u.tup.n);
+		t = lang_tuple(items, v.u.tup.n);
 		t.u.tup.fields = v.u.tup.fields;
 		return t;
 	}
@@ -129,10 +131,12 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 
 static void stmt_Assign(struct front *f, const struct py_node *n)
 {
+	struct lang_val v;
+
 	if (n->u.Assign.targets.n != 1)
 		front_fail_hint(f, REASON_unsupported_syntax, "write one assignment for each name",
 				"TypeError('Simultaneous multiple assignment is not supported.')");
-	struct lang_val v = front_expr(f, n->u.Assign.value);
+	v = front_expr(f, n->u.Assign.value);
 	assign(f, n->u.Assign.targets.v[0], assigned_value(f, v));
 }
 
@@ -166,11 +170,13 @@ static void stmt_AnnAssign(struct front *f, const struct py_node *n)
 	int constexpr = annotation.kind == LANG_BUILTIN && annotation.u.b->fn == bi_constexpr;
 	struct lang_val v = n->u.AnnAssign.value ? front_expr(f, n->u.AnnAssign.value) : lang_none();
 	const struct py_node *target = n->u.AnnAssign.target;
+	int slot;
+
 	if (!constexpr || target->kind != PY_Name) {
 		assign(f, target, assigned_value(f, v));
 		return;
 	}
-	int slot = front_slot(f->frame, target->u.Name.id.p);
+	slot = front_slot(f->frame, target->u.Name.id.p);
 	if (f->frame->vars[slot].kind != LANG_UNBOUND)
 		front_fail(f, REASON_not_constexpr, "ValueError('%.*s is already defined. constexpr cannot be reassigned.')", STR_ARG(target->u.Name.id));
 	v.wrapped = 1;

@@ -108,13 +108,16 @@ static int parse_dims(struct str s, struct tile_type *t)
 int tile_type_parse(struct str s, struct tile_type *out)
 {
 	struct tile_type t = { .ptr = 0 };
+	struct str rest, name;
+	int dt;
+
 	if (s.n && *s.p == '*') {
 		t.ptr = 1;
 		s.p++, s.n--;
 	}
-	struct str rest = s;
-	struct str name = str_cut(&rest, '[');
-	int dt = dtype_by_triton(name);
+	rest = s;
+	name = str_cut(&rest, '[');
+	dt = dtype_by_triton(name);
 	if (dt < 0)
 		return -1;
 	t.dt = (uint8_t)dt;

@@ -89,11 +89,12 @@ void lang_int_repr(pyint i, struct buf *out)
 
 void lang_float_repr(double f, struct buf *out)
 {
+	char text[40];
+
 	if (isnan(f) || isinf(f)) {
 		buf_adds(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
 		return;
 	}
-	char text[40];
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, f);
 		if (strtod(text, NULL) == f)

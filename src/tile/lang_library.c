@@ -291,16 +291,20 @@ static const char *const methods[] = {
 
 int lang_library_open(struct tile_engine *g, struct err *e)
 {
+	const struct py_list *body;
+
 	if (py_parse(&g->library, (struct str){ source, sizeof source - 1 }, "triton.language", 0, e))
 		return err_wrap(e, "the library of the tile language");
-	const struct py_list *body = &g->library.root->u.Module.body;
+	body = &g->library.root->u.Module.body;
 	g->lib_fns = arena_array(&g->mem, body->n, sizeof *g->lib_fns);
 	if (!g->lib_fns)
 		return err_nomem(e);
 	for (size_t i = 0; i < body->n; i++) {
 		struct str name = body->v[i]->u.FunctionDef.name;
+		struct map_entry *m;
+
 		g->lib_fns[i] = (struct tile_fn){ .name = name, .def = body->v[i], .module = &g->library };
-		struct map_entry *m = map_put(&g->lib_by_name, name);
+		m = map_put(&g->lib_by_name, name);
 		if (!m)
 			return err_nomem(e);
 		m->val.i64 = (int64_t)i + 1;
@@ -311,9 +315,11 @@ int lang_library_open(struct tile_engine *g, struct err *e)
 
 const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str name, int exported)
 {
+	const struct map_entry *m;
+
 	if (exported && (str_starts(name, "_") || str_is(name, "sort_impl")))
 		return NULL;
-	const struct map_entry *m = map_get(&g->lib_by_name, name);
+	m = map_get(&g->lib_by_name, name);
 	return m ? &g->lib_fns[m->val.i64 - 1] : NULL;
 }
 

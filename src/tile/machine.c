@@ -141,10 +141,12 @@ int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...
 {
 	char text[512];
 	va_list ap;
+	const struct tile_loc *l;
+
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	const struct tile_loc *l = &m->code->locs[loc];
+	l = &m->code->locs[loc];
 	diag_set(m->fault, r, l->line, l->col, "%s, in program (%lld, %lld, %lld)", text,
 		(long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2]);
 	snprintf(m->fault->kernel, sizeof m->fault->kernel, "%.*s", STR_ARG(m->code->name));
@@ -157,12 +159,14 @@ enum { FUEL_CHUNK = 1 << 14 };
 
 static int refuel(struct machine *m, const struct tile_insn *in)
 {
+	int64_t want, left;
+
 	if (!m->fuel_pool) {
 		m->fuel = INT64_MAX;
 		return 0;
 	}
-	int64_t want = FUEL_CHUNK - m->fuel;
-	int64_t left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
+	want = FUEL_CHUNK - m->fuel;
+	left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
 	if (left < -want)
 		return fault_at(m, in->loc, REASON_kernel_timeout, "the kernel used up its fuel; does a loop end?");
 	m->fuel += want;

@@ -17,10 +17,11 @@ static inline float fma_exact(float x, float y, float z)
 	double s = p + c;
 	double t = s - p;
 	double err = (p - (s - t)) + (c - t);   /* s + err is the true sum */
-	uint64_t b;
+	uint64_t b, inexact, toward;
+
 	memcpy(&b, &s, 8);
-	uint64_t inexact = err != 0 && s - s == 0;
-	uint64_t toward = (err > 0) == (s > 0) ? 1 : (uint64_t)-1;
+	inexact = err != 0 && s - s == 0;
+	toward = (err > 0) == (s > 0) ? 1 : (uint64_t)-1;
 	b += inexact & ~b & 1 ? toward : 0;
 	memcpy(&s, &b, 8);
 	return (float)s;

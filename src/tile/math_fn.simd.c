@@ -40,6 +40,8 @@ static inline double d_expm1(double x)
 {
 	double q = x * (1.0 / 10);
 	double y = 1 + q;
+	double e;
+
 	y = 1 + x * (1.0 / 9) * y;
 	y = 1 + x * (1.0 / 8) * y;
 	y = 1 + x * (1.0 / 7) * y;
@@ -48,7 +50,7 @@ static inline double d_expm1(double x)
 	y = 1 + x * (1.0 / 4) * y;
 	y = 1 + x * (1.0 / 3) * y;
 	y = 1 + x * (1.0 / 2) * y;
-	double e = d_exp(x) - 1;
+	e = d_exp(x) - 1;
 	return fabs(x) < 0.35 ? x * y : e;
 }
 
@@ -58,11 +60,13 @@ static inline double d_log_core(double x, double unit, double two)
 {
 	uint64_t b = bits_of(x) - 0x3fe6a09e667f3bcdu;  /* sqrt 1/2 */
 	double k = of_bits((b >> 52) + 0x4330000000000000u) - 0x1p52;   /* exponent, wrapped at 2^12 */
+	double m, s, z, p;
+
 	k = k > 2047 ? k - 4096 : k;
-	double m = of_bits((b & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
-	double s = (m - 1) / (m + 1);
-	double z = s * s;
-	double p = 1.0 / 15;
+	m = of_bits((b & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu);
+	s = (m - 1) / (m + 1);
+	z = s * s;
+	p = 1.0 / 15;
 	p = p * z + 1.0 / 13;
 	p = p * z + 1.0 / 11;
 	p = p * z + 1.0 / 9;
@@ -129,8 +133,10 @@ static inline double d_cos_poly(double r)
 static inline double d_quadrant(double r, uint64_t q, int cosine)
 {
 	double s = d_sin_poly(r), c = d_cos_poly(r);
+	double v;
+
 	q += (uint64_t)cosine;
-	double v = q & 1 ? c : s;
+	v = q & 1 ? c : s;
 	return of_bits(bits_of(v) ^ (q & 2) << 62);
 }
 

@@ -32,11 +32,13 @@ static int overload(const struct row *w, int k, enum dtype args[4], enum dtype *
 {
 	struct str rest = str_of(w->overloads);
 	struct str one = str_cut(&rest, ' ');
+	struct str in;
+
 	while (k-- > 0)
 		one = str_cut(&rest, ' ');
 	if (!one.n)
 		return -1;
-	struct str in = str_cut(&one, ':');
+	in = str_cut(&one, ':');
 	for (size_t i = 0; i < in.n; i++)
 		args[i] = by_letter(in.p[i]);
 	*gives = by_letter(one.p[0]);

@@ -9,9 +9,12 @@
 
 long double special_sinpi(long double x)
 {
+	long double q, r;
+
 	if (!isfinite(x))
 		return NAN;
-	long double q = rintl(2 * x), r = (x - q / 2) * PI_L;
+	q = rintl(2 * x);
+	r = (x - q / 2) * PI_L;
 	switch ((int)(fmodl(q, 4) + 4) & 3) {
 	case 0: return sinl(r);
 	case 1: return cosl(r);
@@ -22,9 +25,12 @@ long double special_sinpi(long double x)
 
 long double special_cospi(long double x)
 {
+	long double q, r;
+
 	if (!isfinite(x))
 		return NAN;
-	long double q = rintl(2 * x), r = (x - q / 2) * PI_L;
+	q = rintl(2 * x);
+	r = (x - q / 2) * PI_L;
 	switch ((int)(fmodl(q, 4) + 4) & 3) {
 	case 0: return cosl(r);
 	case 1: return -sinl(r);
@@ -37,9 +43,11 @@ long double special_cospi(long double x)
  * sqrt(pi) erfcx(x) = 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))) converges fast. */
 long double special_erfcx(long double x)
 {
+	long double f;
+
 	if (x < 10)
 		return expl(x * x) * erfcl(x);
-	long double f = x;
+	f = x;
 	for (int k = 60; k > 0; k--)
 		f = x + (k * 0.5L) / f;
 	return TWO_OVER_SQRT_PI / 2 / f;
@@ -70,6 +78,8 @@ long double special_erfcinv(long double x)
 
 long double special_erfinv(long double x)
 {
+	long double y;
+
 	if (!(fabsl(x) <= 1))
 		return NAN;
 	if (fabsl(x) == 1)
@@ -77,7 +87,7 @@ long double special_erfinv(long double x)
 	if (fabsl(x) > 0.5L)
 		return copysignl(solve_erfc(1 - fabsl(x)), x);
 	/* Near 0 the residual must be taken from erf itself. */
-	long double y = x / TWO_OVER_SQRT_PI;
+	y = x / TWO_OVER_SQRT_PI;
 	for (int i = 0; i < 6; i++) {
 		long double err = erfl(y) - x;
 		y -= err / (TWO_OVER_SQRT_PI * expl(-y * y) + y * err);

@@ -47,8 +47,10 @@ static int is_word(char c)
 
 static struct str word(struct reader *r)
 {
+	struct str w;
+
 	skip_space(r);
-	struct str w = { .p = r->line.p, .n = 0 };
+	w = (struct str){ .p = r->line.p, .n = 0 };
 	while (r->line.n && is_word(*r->line.p))
 		r->line.p++, r->line.n--, w.n++;
 	return w;
@@ -69,9 +71,11 @@ static int hex_digit(char c)
 static int quoted(struct reader *r, struct str *out)
 {
 	struct arena *mem = tile_build_arena(&r->b);
+	char *p;
+
 	if (!accept(r, "\""))
 		return bad(r, "a quoted text expected");
-	char *p = mem ? arena_alloc(mem, r->line.n + 1) : NULL;
+	p = mem ? arena_alloc(mem, r->line.n + 1) : NULL;
 	if (!p)
 		return err_nomem(r->e);
 	*out = (struct str){ .p = p, .n = 0 };
@@ -93,20 +97,23 @@ static int quoted(struct reader *r, struct str *out)
 /* "%12" or "%12:fp32[64]"; the type makes the register, once. */
 static int read_reg(struct reader *r, tile_reg *out)
 {
-	skip_space(r);
-	struct str key = { .p = r->line.p };
+	struct tile_type t;
+	struct map_entry *m;
+	struct str key;
 	int64_t label;
+
+	skip_space(r);
+	key = (struct str){ .p = r->line.p };
 	if (!accept(r, "%") || number(r, 0, MAX_LABEL, &label))
 		return bad(r, "a register expected");
 	key.n = (size_t)(r->line.p - key.p);
-	struct map_entry *m = map_get(&r->labels, key);
+	m = map_get(&r->labels, key);
 	if (!accept(r, ":")) {
 		if (!m)
 			return bad(r, "an unknown register");
 		*out = (tile_reg)m->val.i64;
 		return 0;
 	}
-	struct tile_type t;
 	if (m)
 		return bad(r, "a register has its type twice");
 	if (tile_type_parse(word(r), &t))
@@ -140,10 +147,12 @@ static int read_loc(struct reader *r, int32_t *out)
 	int64_t a, b;
 	if (accept(r, "#")) {
 		struct str key = { .p = r->line.p - 1 };
+		struct map_entry *m;
+
 		if (number(r, 0, INT32_MAX, &a))
 			return -1;
 		key.n = (size_t)(r->line.p - key.p);
-		struct map_entry *m = map_get(&r->labels, key);
+		m = map_get(&r->labels, key);
 		if (!m)
 			return bad(r, "an unknown place");
 		*out = (int32_t)m->val.i64;
@@ -194,17 +203,19 @@ static int read_attr(struct reader *r, struct tile_insn *in)
 static int read_insn(struct reader *r)
 {
 	tile_reg regs[2 * MAX_OPERANDS];
-	int n_dst, n_src;
+	int n_dst, n_src, op;
+	struct tile_insn *in;
+
 	if (reg_list(r, regs, &n_dst))
 		return -1;
 	if (n_dst && !accept(r, "="))
 		return bad(r, "'=' expected");
-	int op = tile_op_by_name(word(r));
+	op = tile_op_by_name(word(r));
 	if (op < 0)
 		return bad(r, "no such operation");
 	if (reg_list(r, regs + n_dst, &n_src))
 		return -1;
-	struct tile_insn *in = tile_build_insn(&r->b, (enum tile_op)op, n_dst, regs, n_src, regs + n_dst);
+	in = tile_build_insn(&r->b, (enum tile_op)op, n_dst, regs, n_src, regs + n_dst);
 	in->loc = 0;
 	for (;;) {
 		skip_space(r);
@@ -221,8 +232,11 @@ static int read_param(struct reader *r)
 	struct tile_type t;
 	int64_t v;
 	tile_reg reg;
+	struct map_entry *m;
+	struct str where, key;
+
 	skip_space(r);
-	struct str key = { .p = r->line.p };
+	key = (struct str){ .p = r->line.p };
 	if (!accept(r, "%") || number(r, 0, MAX_LABEL, &v))
 		return bad(r, "a register expected");
 	key.n = (size_t)(r->line.p - key.p);
@@ -230,7 +244,7 @@ static int read_param(struct reader *r)
 		return bad(r, "a new register with its type expected");
 	if (quoted(r, &p.name))
 		return -1;
-	struct str where = word(r);
+	where = word(r);
 	if (str_to_i64(str_cut(&where, '.'), &v) || v < 0 || v > 4096)
 		return bad(r, "an argument index expected");
 	p.arg = (int)v;
@@ -243,7 +257,7 @@ static int read_param(struct reader *r)
 	if (p.part && (number(r, 0, TILE_DIMS - 1, &v) || (p.dim = (int)v, 0)))
 		return -1;
 	reg = tile_build_param(&r->b, t, &p);
-	struct map_entry *m = map_put(&r->labels, key);
+	m = map_put(&r->labels, key);
 	if (!m)
 		return err_nomem(r->e);
 	m->val.i64 = reg;
@@ -254,19 +268,23 @@ static int read_loc_row(struct reader *r)
 {
 	int64_t line, col, parent;
 	struct str fn, key = word(r);
+	struct str name;
+	char up[32], text[32] = "#";
+	int n;
+	struct map_entry *m;
+	int32_t loc;
+
 	if (!key.n || key.p[-1] != ' ')
 		return bad(r, "a place number expected");
 	if (number(r, 0, INT32_MAX, &line) || !accept(r, ":") || number(r, 0, INT32_MAX, &col) ||
 	    number(r, -1, INT32_MAX, &parent) || quoted(r, &fn))
 		return -1;
-	char text[32] = "#";
 	memcpy(text + 1, key.p, MIN(key.n, sizeof text - 1));
-	struct str name = { .p = text, .n = 1 + MIN(key.n, sizeof text - 1) };
+	name = (struct str){ .p = text, .n = 1 + MIN(key.n, sizeof text - 1) };
 	/* A parent that is written later, or not at all, is none: reports lose a line, no more. */
-	char up[32];
-	int n = snprintf(up, sizeof up, "#%lld", (long long)parent);
-	struct map_entry *m = map_get(&r->labels, (struct str){ .p = up, .n = (size_t)n });
-	int32_t loc = tile_build_loc(&r->b, (int)line, (int)col, m ? (int32_t)m->val.i64 : -1, fn);
+	n = snprintf(up, sizeof up, "#%lld", (long long)parent);
+	m = map_get(&r->labels, (struct str){ .p = up, .n = (size_t)n });
+	loc = tile_build_loc(&r->b, (int)line, (int)col, m ? (int32_t)m->val.i64 : -1, fn);
 	m = map_put(&r->labels, name);
 	if (!m)
 		return err_nomem(r->e);

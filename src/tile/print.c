@@ -74,6 +74,8 @@ static void print_locs(struct code_printer *p)
 static void print_attrs(struct code_printer *p, const struct tile_insn *in)
 {
 	int last = TILE_ATTRS;
+	const struct tile_loc *l;
+
 	if (in->imm)
 		buf_addf(p->out, " imm=%lld", (long long)in->imm);
 	if (in->fimm != 0 || signbit(in->fimm))
@@ -88,7 +90,7 @@ static void print_attrs(struct code_printer *p, const struct tile_insn *in)
 		buf_adds(p->out, " text=");
 		print_quoted(p->out, in->text);
 	}
-	const struct tile_loc *l = &p->code->locs[in->loc];
+	l = &p->code->locs[in->loc];
 	if (plain_loc(p->code, l)) {
 		if (l->line)
 			buf_addf(p->out, " @%d:%d", l->line, l->col);

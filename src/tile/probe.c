@@ -42,10 +42,11 @@ static void find_repeats(struct walk *w)
 
 	for (int i = f->n_insns - 1; i >= 0; i--) {
 		const struct tile_insn *in = &f->insns[i];
+		uint8_t times;
 
 		if (in->n_dst != 1 || in->op == TOP_LOAD)
 			continue;
-		uint8_t times = in->op == TOP_EXPAND_DIMS ? repeats(w->code->regs[tile_dst(in, 0)], in->imm, w->p->warps) : w->repeat[tile_dst(in, 0)];
+		times = in->op == TOP_EXPAND_DIMS ? repeats(w->code->regs[tile_dst(in, 0)], in->imm, w->p->warps) : w->repeat[tile_dst(in, 0)];
 		for (int k = 0; k < in->n_src; k++)
 			if (w->code->regs[tile_src(in, k)].ndim == 1)
 				w->repeat[tile_src(in, k)] = MAX(w->repeat[tile_src(in, k)], times);
@@ -300,6 +301,7 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 	int leave;
 	const struct tile_insn *test = find_test(w, pc, &leave);
 	int64_t end;
+	uint64_t apart;
 
 	if (!test || is_float(w, tile_src(test, 0)))
 		return -1;
@@ -313,7 +315,7 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 	if (b->back < b->body || step_of(w, b, tile_src(test, 0), &b->step) || b->step <= 0)
 		return -1;
 	/* The numbers are a candidate's: their difference may be more than an int64_t holds. */
-	uint64_t apart = end > b->start ? (uint64_t)end - (uint64_t)b->start : 0;
+	apart = end > b->start ? (uint64_t)end - (uint64_t)b->start : 0;
 	b->turns = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
 	return 0;
 }

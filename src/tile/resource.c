@@ -16,11 +16,16 @@ struct walk {
 
 static int walk_init(struct walk *w, const struct tile_code *code)
 {
+	struct { int loop, branch; } *stack;
+	int n, loops, depth;
+
 	*w = (struct walk){ .code = code, .f = &code->funcs[0] };
-	int n = w->f->n_insns, loops = 0, depth = 0;
+	n = w->f->n_insns;
+	loops = 0;
+	depth = 0;
 	w->loop = mem_array((size_t)n + 1, sizeof *w->loop);
 	w->maker = mem_array((size_t)code->n_regs + 1, sizeof *w->maker);
-	struct { int loop, branch; } *stack = mem_array((size_t)n + 1, sizeof *stack);
+	stack = mem_array((size_t)n + 1, sizeof *stack);
 	w->stages = mem_array((size_t)n + 2, sizeof *w->stages);
 	w->branch = mem_array((size_t)n + 1, 1);
 	if (!w->loop || !w->maker || !w->stages || !w->branch || !stack) {
@@ -67,9 +72,11 @@ static int load_behind(const struct walk *w, tile_reg r)
 {
 	for (int steps = 0; steps < 16; steps++) {
 		int i = w->maker[r];
+		const struct tile_insn *in;
+
 		if (i < 0)
 			return -1;
-		const struct tile_insn *in = &w->f->insns[i];
+		in = &w->f->insns[i];
 		switch (in->op) {
 		case TOP_LOAD: return i;
 		case TOP_CAST: case TOP_BITCAST: case TOP_PERMUTE: case TOP_RESHAPE: case TOP_MOV: r = tile_src(in, 0); break;
@@ -113,11 +120,15 @@ struct needs { int64_t lasting, passing; };
 static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
 {
 	int load = load_behind(w, r);
+	int64_t bytes;
+	int same_loop, pipelined;
+
 	if (load < 0 || counted[load])
 		return;
 	counted[load] = 1;
-	int64_t bytes = bytes_of(w->code, tile_dst(&w->f->insns[load], 0));
-	int same_loop = w->loop[load] == w->loop[at], pipelined = same_loop && w->loop[at] && w->stages[w->loop[at]] && !w->branch[load] && !w->branch[at];
+	bytes = bytes_of(w->code, tile_dst(&w->f->insns[load], 0));
+	same_loop = w->loop[load] == w->loop[at];
+	pipelined = same_loop && w->loop[at] && w->stages[w->loop[at]] && !w->branch[load] && !w->branch[at];
 	if (pipelined)
 		n->lasting += buffers * bytes;
 	else if (same_loop)
@@ -133,9 +144,11 @@ static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, i
 	for (int i = 0; counted && i < w->f->n_insns; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
 		struct needs one = { 0, 0 };
+		int buffers;
+
 		if (in->op != TOP_DOT && in->op != TOP_DOT_SCALED)
 			continue;
-		int buffers = buffers_of(w, i, l, capability);
+		buffers = buffers_of(w, i, l, capability);
 		add_operand(w, i, tile_src(in, 0), buffers, counted, &one);
 		add_operand(w, i, tile_src(in, 1), buffers, counted, &one);
 		all.lasting += one.lasting;
@@ -336,8 +349,13 @@ static int spread(const struct tile_code *code, struct origin *o)
 
 int resource_touched(const struct tile_code *code, struct touched *out, struct err *e)
 {
+	int loops, depth;
+	struct origin *o;
+	unsigned char is_loop[256];
+	const struct tile_func *f;
+
 	*out = (struct touched){ .read = { 0 } };
-	struct origin *o = mem_array((size_t)code->n_regs + 1, sizeof *o);
+	o = mem_array((size_t)code->n_regs + 1, sizeof *o);
 	if (!o)
 		return err_nomem(e);
 	for (int i = 0; i < code->n_params; i++)
@@ -356,11 +374,14 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 				memset(out->again, 0xff, sizeof out->again);
 			}
 		}
-	int loops = 0, depth = 0;
-	unsigned char is_loop[256];         /* by construct around the instruction */
-	const struct tile_func *f = &code->funcs[0];
+	loops = 0;
+	depth = 0;
+	 /* by construct around the instruction */
+	f = &code->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
+		int reads, writes;
+
 		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
 			is_loop[depth % 256] = in->op == TOP_LOOP;
 			loops += in->op == TOP_LOOP;
@@ -369,8 +390,8 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 			depth--;
 			loops -= is_loop[depth % 256];
 		}
-		int reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
-		int writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
+		reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
+		writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		for (int k = 0; k < 2; k++) {
 			uint64_t through = reads || writes ? o[tile_src(in, 0)].bit[k] : 0;
 			out->read[k] |= reads ? through : 0;

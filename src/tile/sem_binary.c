@@ -41,6 +41,8 @@ static const struct ty *float_result(const struct ty *a, const struct ty *b, int
 static const struct ty *computation_type(struct front *f, const struct ty *a, int a_number,
 					 const struct ty *b, int b_number, int div)
 {
+	const struct ty *t;
+
 	if (a_number != b_number) {
 		const struct ty *number = a_number ? a : b, *tensor = a_number ? b : a;
 		if (kind_of(number) <= kind_of(tensor)) {
@@ -49,7 +51,7 @@ static const struct ty *computation_type(struct front *f, const struct ty *a, in
 			return tensor;
 		}
 	}
-	const struct ty *t = float_result(a, b, div);
+	t = float_result(a, b, div);
 	if (t)
 		return t;
 	if (!ty_is_int(a) || !ty_is_int(b))
@@ -72,14 +74,18 @@ static void check_pointer(struct front *f, const struct ty *a, const struct ty *
 static void check_number(struct front *f, const struct lang_val *v, const struct ty *t)
 {
 	double x = lang_as_double(v);
+	int bits;
+	pyint one, hi, lo;
+
 	if (x < 0 && ty_is_unsigned(t))
 		front_fail(f, REASON_bad_value, "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
 			   "Perform a explicit cast on one of them.");
 	if (!ty_is_int(t))
 		return;
-	int bits = ty_bits(t);
-	pyint one = 1, hi = ty_is_signed(t) ? (one << (bits - 1)) - 1 : (one << bits) - 1;
-	pyint lo = ty_is_signed(t) ? -(one << (bits - 1)) : 0;
+	bits = ty_bits(t);
+	one = 1;
+	hi = ty_is_signed(t) ? (one << (bits - 1)) - 1 : (one << bits) - 1;
+	lo = ty_is_signed(t) ? -(one << (bits - 1)) : 0;
 	if (v->u.i < lo || v->u.i > hi) {
 		struct lang_val bare = lang_raw(*v);
 		front_fail(f, REASON_bad_value, "Scalar %s is out of range for type %s", front_str(f, &bare), front_ty(f, t));
@@ -108,8 +114,11 @@ static struct tv operand_as(struct front *f, const struct lang_val *v, int numbe
 void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y)
 {
 	int a_number = lang_is_number(&a), b_number = lang_is_number(&b);
+	const struct ty *ta, *tb;
+
 	f->mute++;      /* the literal's own type is asked for, its constant is not wanted */
-	const struct ty *ta = operand_type(f, &a, a_number), *tb = operand_type(f, &b, b_number);
+	ta = operand_type(f, &a, a_number);
+	tb = operand_type(f, &b, b_number);
 	f->mute--;
 	check_pointer(f, ta, tb, flags & SEM_LHS_PTR);
 	check_pointer(f, tb, ta, flags & SEM_RHS_PTR);
@@ -144,8 +153,11 @@ static struct tv add_pointer(struct front *f, struct tv ptr, struct tv offset)
 static struct tv add(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
+	const struct ty *tx, *ty;
+
 	sem_unify(f, a, b, SEM_LHS_PTR | SEM_RHS_PTR, &x, &y);
-	const struct ty *tx = ty_scalar(x.ty), *ty = ty_scalar(y.ty);
+	tx = ty_scalar(x.ty);
+	ty = ty_scalar(y.ty);
 	if (ty_is_ptr(tx) && ty_is_ptr(ty))
 		front_fail(f, REASON_bad_types, "cannot add pointers together");
 	if (ty_is_ptr(ty))
@@ -160,8 +172,10 @@ static struct tv add(struct front *f, struct lang_val a, struct lang_val b)
 static struct tv sub(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
+	const struct ty *t;
+
 	sem_unify(f, a, b, SEM_LHS_PTR, &x, &y);
-	const struct ty *t = ty_scalar(x.ty);
+	t = ty_scalar(x.ty);
 	if (ty_is_ptr(t))
 		return add(f, lang_of(x), lang_of(sem_neg(f, y)));
 	if (!ty_is_float(t) && !ty_is_int(t))
@@ -206,8 +220,10 @@ static struct tv mod(struct front *f, struct lang_val a, struct lang_val b)
 
 static void unify_ints(struct front *f, struct lang_val a, struct lang_val b, struct tv *x, struct tv *y)
 {
+	const struct ty *t;
+
 	sem_unify(f, a, b, 0, x, y);
-	const struct ty *t = ty_scalar(x->ty);
+	t = ty_scalar(x->ty);
 	if (!ty_is_int(t))
 		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, t), front_ty_repr(f, ty_scalar(y->ty)));
 }
@@ -224,17 +240,20 @@ static struct tv shift_right(struct front *f, struct lang_val a, struct lang_val
 {
 	const struct lang_val *owner = a.kind == LANG_TENSOR ? &a : &b;
 	int arithmetic = ty_is_signed(ty_scalar(owner->u.t.ty));
-	struct tv x, y;
-	unify_ints(f, a, b, &x, &y);
-	const struct ty *t = ty_scalar(x.ty);
-	if (ty_is_bool(t) || ty_is_signed(t) == arithmetic)
-		return emit(f, TOP_SHR, x.ty, 2, x.id, y.id);
+	struct tv x, y, xs, ys;
 	static const enum sc other_sign[SCALARS] = {
 		[SC_INT8] = SC_UINT8, [SC_INT16] = SC_UINT16, [SC_INT32] = SC_UINT32, [SC_INT64] = SC_UINT64,
 		[SC_UINT8] = SC_INT8, [SC_UINT16] = SC_INT16, [SC_UINT32] = SC_INT32, [SC_UINT64] = SC_INT64,
 	};
-	const struct ty *s = ty_sc(other_sign[t->sc]);
-	struct tv xs = sem_cast(f, x, s), ys = sem_cast(f, y, s);
+	const struct ty *t, *s;
+
+	unify_ints(f, a, b, &x, &y);
+	t = ty_scalar(x.ty);
+	if (ty_is_bool(t) || ty_is_signed(t) == arithmetic)
+		return emit(f, TOP_SHR, x.ty, 2, x.id, y.id);
+	s = ty_sc(other_sign[t->sc]);
+	xs = sem_cast(f, x, s);
+	ys = sem_cast(f, y, s);
 	return sem_cast(f, emit(f, TOP_SHR, xs.ty, 2, xs.id, ys.id), t);
 }
 
@@ -286,10 +305,12 @@ struct tv sem_logical(struct front *f, enum py_op op, struct lang_val a, struct 
 struct tv sem_neg(struct front *f, struct tv x)
 {
 	const struct ty *t = ty_scalar(x.ty);
+	struct tv zero;
+
 	if (ty_is_ptr(t))
 		front_fail(f, REASON_bad_types, "wrong type argument to unary minus (%s)", front_ty_repr(f, t));
 	/* 0 - x, not -x: the sign of a zero differs */
-	struct tv zero = ty_is_float(t) ? emit_float(f, x.ty, 0.0) : emit_int(f, x.ty, 0);
+	zero = ty_is_float(t) ? emit_float(f, x.ty, 0.0) : emit_int(f, x.ty, 0);
 	return emit(f, TOP_SUB, x.ty, 2, zero.id, x.id);
 }
 
@@ -309,8 +330,10 @@ struct tv sem_not(struct front *f, struct tv x)
 struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
+	enum tile_op op;
+
 	sem_unify(f, a, b, 0, &x, &y);
-	enum tile_op op = is_max ? TOP_MAX : TOP_MIN;
+	op = is_max ? TOP_MAX : TOP_MIN;
 	if (propagate_nan && ty_is_float(ty_scalar(x.ty)))
 		op = is_max ? TOP_MAX_NAN : TOP_MIN_NAN;
 	return emit(f, op, x.ty, 2, x.id, y.id);
@@ -318,10 +341,12 @@ struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang
 
 struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, int propagate_nan)
 {
+	const struct ty *t;
+
 	sem_unify(f, lang_of(lo), lang_of(hi), 0, &lo, &hi);
 	sem_unify(f, lang_of(x), lang_of(lo), 0, &x, &lo);
 	sem_unify(f, lang_of(x), lang_of(hi), 0, &x, &hi);
-	const struct ty *t = ty_scalar(x.ty);
+	t = ty_scalar(x.ty);
 	if (!ty_is_float(t))
 		front_fail_hint(f, REASON_bad_dtype, "use tl.minimum(tl.maximum(x, lo), hi) on integers",
 				"Unexpected dtype %s. Only floating point clamp is supported", front_ty(f, t));
@@ -330,8 +355,9 @@ struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, in
 
 struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct lang_val b)
 {
-	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	struct tv x, y;
+
+	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	sem_unify(f, a, b, SEM_LHS_PTR | SEM_RHS_PTR, &x, &y);
 	sem_broadcast(f, &cond, &x);
 	sem_broadcast(f, &x, &y);

@@ -16,6 +16,8 @@ static struct lang_tuple listed(const struct lang_val *v)
 static struct tv index_value(struct front *f, const struct lang_val *v, int wide)
 {
 	const struct ty *t = ty_sc(wide ? SC_INT64 : SC_INT32);
+	struct tv x;
+
 	if (lang_is_int(v)) {
 		pyint lim = (pyint)1 << (wide ? 63 : 31);
 		if (v->u.i < -lim || v->u.i >= lim) {
@@ -27,7 +29,7 @@ static struct tv index_value(struct front *f, const struct lang_val *v, int wide
 	}
 	if (v->kind != LANG_TENSOR)
 		front_fail(f, REASON_block_pointer, "Unsupported element type in shape/strides/offsets: <class '%s'>", lang_type_name(v));
-	struct tv x = tv_of(v);
+	x = tv_of(v);
 	if (x.ty->numel != 1 || ty_is_block(x.ty))
 		front_fail(f, REASON_block_pointer, "Expected a scalar in shape/strides/offsets");
 	if (!ty_is_int(x.ty))
@@ -72,6 +74,9 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	struct lang_tuple block = listed(&block_shape), order = listed(&order_);
 	struct block_ptr p = { 0 };
 	size_t most = MAX(MAX(shape.n, strides.n), offsets.n);
+	int64_t dims[TY_MAX_RANK];
+	const struct ty *elem;
+
 	if (most > TILE_DIMS || block.n > TILE_DIMS) {
 		front_unsupported(f, "block pointers of more than %d dimensions", TILE_DIMS);
 		most = 0;
@@ -84,12 +89,11 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 		p.offset[i] = index_value(f, &offsets.v[i], 0).id;
 	if (!ty_is_ptr(base.ty) || ty_is_block_ptr(base.ty))
 		front_fail(f, REASON_block_pointer, "Expected `base` to be a pointer type (but not a block pointer type or others)");
-	const struct ty *elem = base.ty->elem;
+	elem = base.ty->elem;
 	if (ty_is_bool(elem)) {
 		elem = ty_sc(SC_INT8);
 		base = sem_cast(f, base, ty_ptr(f->a, elem, 0));
 	}
-	int64_t dims[TY_MAX_RANK];
 	static_dims(f, block, dims);
 	check_order(f, order);
 	if (shape.n != block.n || strides.n != block.n || offsets.n != block.n || order.n != block.n)
@@ -103,11 +107,13 @@ struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 {
 	struct lang_tuple offsets = listed(&offsets_);
 	struct tv by[TILE_DIMS];
+	struct block_ptr p;
+
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
 		by[i] = index_value(f, &offsets.v[i], 0);
 	if (!ty_is_block_ptr(ptr.ty))
 		front_fail(f, REASON_block_pointer, "tl.advance takes a block pointer made by tl.make_block_ptr");
-	struct block_ptr p = f->block_ptrs.v[ptr.id];
+	p = f->block_ptrs.v[ptr.id];
 	if ((int)offsets.n != p.ty->elem->rank)
 		front_fail(f, REASON_block_pointer, "tl.advance needs one offset for each of the %d dimensions", p.ty->elem->rank);
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
@@ -152,31 +158,38 @@ static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned 
 {
 	const struct ty *block = p->ty->elem, *i64 = ty_sc(SC_INT64);
 	struct tv offset = { 0 }, on = { 0 };
+	const struct ty *pt;
+	struct tv base;
+
 	for (int d = 0; d < block->rank && d < TILE_DIMS; d++) {
 		struct tv start = sem_cast(f, (struct tv){ ty_sc(SC_INT32), p->offset[d] }, i64);
 		struct tv index = both(f, TOP_ADD, arange64(f, block->shape[d]), start);
+		struct tv part;
+
 		if (checked & 1u << d) {
 			struct tv m = along(f, within(f, index, p->shape[d]), d, block->rank);
 			on = on.ty ? both(f, TOP_AND, on, m) : m;
 		}
-		struct tv part = both(f, TOP_MUL, index, (struct tv){ i64, p->stride[d] });
+		part = both(f, TOP_MUL, index, (struct tv){ i64, p->stride[d] });
 		part = along(f, part, d, block->rank);
 		offset = offset.ty ? both(f, TOP_ADD, offset, part) : part;
 	}
 	if (on.ty)
 		*mask = sem_broadcast_to(f, on, block->rank, block->shape);
 	offset = sem_broadcast_to(f, offset, block->rank, block->shape);
-	const struct ty *pt = ty_ptr(f->a, block->elem, 0);
-	struct tv base = sem_splat(f, (struct tv){ pt, p->base }, block->rank, block->shape);
+	pt = ty_ptr(f->a, block->elem, 0);
+	base = sem_splat(f, (struct tv){ pt, p->base }, block->rank, block->shape);
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, offset.id);
 }
 
 static unsigned boundary_dims(struct front *f, const struct lang_val *v, int rank)
 {
 	unsigned set = 0;
+	struct lang_tuple t;
+
 	if (!lang_truth(v))
 		return 0;
-	struct lang_tuple t = listed(v);
+	t = listed(v);
 	for (size_t i = 0; i < t.n; i++) {
 		if (!lang_is_int(&t.v[i]) || t.v[i].u.i < 0 || t.v[i].u.i >= rank)
 			front_fail(f, REASON_block_pointer, "boundary_check names a dimension that the block does not have");
@@ -219,22 +232,31 @@ static void store_at(struct front *f, const struct block_ptr *p, unsigned checke
 
 struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access *a)
 {
+	struct block_ptr p;
+	const struct ty *block;
+	enum tile_pad pad;
+	unsigned checked;
+
 	if (a->mask.kind != LANG_NONE || a->other.kind != LANG_NONE)
 		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
-	const struct ty *block = ptr.ty->elem;
-	enum tile_pad pad = padding_of(f, a->padding, block->elem, "block pointers");
-	unsigned checked = boundary_dims(f, &a->boundary, block->rank);
+	block = ptr.ty->elem;
+	pad = padding_of(f, a->padding, block->elem, "block pointers");
+	checked = boundary_dims(f, &a->boundary, block->rank);
 	if (f->mute)
 		return (struct tv){ block, 0 };
-	struct block_ptr p = f->block_ptrs.v[ptr.id];
+	p = f->block_ptrs.v[ptr.id];
 	return load_at(f, &p, checked, pad);
 }
 
 void sem_store_block(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a)
 {
+	struct block_ptr p;
+	unsigned checked;
+	const struct ty *block;
+
 	if (a->mask.kind != LANG_NONE)
 		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
-	const struct ty *block = ptr.ty->elem;
+	block = ptr.ty->elem;
 	if (!ty_is_block(value.ty))
 		value = sem_broadcast_to(f, value, block->rank, block->shape);
 	if (block->rank != value.ty->rank || memcmp(block->shape, value.ty->shape, (size_t)block->rank * sizeof *block->shape))
@@ -242,11 +264,11 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 	if (!ty_eq(block->elem, value.ty->elem))
 		front_fail_hint(f, REASON_bad_types, "store to a block pointer does not convert: use value.to(ptr.dtype.element_ty)",
 				"Block element type(%s) and value element type(%s) mismatch", front_ty(f, block->elem), front_ty(f, value.ty->elem));
-	unsigned checked = boundary_dims(f, &a->boundary, block->rank);
+	checked = boundary_dims(f, &a->boundary, block->rank);
 	sem_trace(f, "store", value.ty);
 	if (f->mute)
 		return;
-	struct block_ptr p = f->block_ptrs.v[ptr.id];
+	p = f->block_ptrs.v[ptr.id];
 	store_at(f, &p, checked, value);
 }
 
@@ -265,9 +287,11 @@ static void check_desc_shape(struct front *f, struct lang_tuple shape, struct la
 static void check_desc_last(struct front *f, const struct lang_val *block, const struct lang_val *stride, const struct ty *elem)
 {
 	int size = ty_bits(elem) / 8;
+	long long n;
+
 	if (!lang_is_int(block))
 		front_fail(f, REASON_not_constexpr, "the block shape of a tensor descriptor must be known at compile time");
-	long long n = (long long)block->u.i;
+	n = (long long)block->u.i;
 	if (n * size < 16)
 		front_fail(f, REASON_block_pointer, "Descriptor block shape must have at least 16 bytes in the last dimension, but got %lld * %d = %lld bytes",
 			   n, size, n * size);
@@ -279,15 +303,21 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 			 struct lang_val block_shape, struct str padding)
 {
 	struct lang_tuple shape = listed(&shape_), strides = listed(&strides_), block = listed(&block_shape);
+	struct lang_desc *d;
+	const struct ty *bt, *elem;
+	struct lang_val *dims;
+	struct block_ptr p;
+	size_t n;
+	int64_t bs[TY_MAX_RANK];
+
 	check_desc_shape(f, shape, strides, block);
 	if (!ty_is_ptr(base.ty) || ty_is_block_ptr(base.ty))
 		front_fail(f, REASON_block_pointer, "tl.make_tensor_descriptor takes a scalar pointer as its base");
-	const struct ty *elem = base.ty->elem;
-	size_t n = shape.n;
+	elem = base.ty->elem;
+	n = shape.n;
 	check_desc_last(f, &block.v[n - 1], &strides.v[n - 1], elem);
-	struct lang_val *dims = arena_array(f->a, 2 * n, sizeof *dims);
-	struct block_ptr p = { .base = base.id, .is_desc = 1 };
-	int64_t bs[TY_MAX_RANK];
+	dims = arena_array(f->a, 2 * n, sizeof *dims);
+	p = (struct block_ptr){ .base = base.id, .is_desc = 1 };
 	if (!f->mute) {
 		struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &base.id);
 		in->imm = 16;
@@ -309,11 +339,11 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 		}
 	}
 	static_dims(f, block, bs);
-	const struct ty *bt = sem_block_ty(f, elem, (int)n, bs);
+	bt = sem_block_ty(f, elem, (int)n, bs);
 	padding_of(f, padding, elem, "blocks");
 	p.ty = ty_ptr(f->a, bt, 0);
 	p.pad = str_is(padding, "nan") ? TILE_PAD_NAN : TILE_PAD_ZERO;
-	struct lang_desc *d = arena_zalloc(f->a, sizeof *d);
+	d = arena_zalloc(f->a, sizeof *d);
 	*d = (struct lang_desc){ .id = (int)new_block_ptr(f, &p).id, .block = bt, .shape = dims, .strides = dims + n };
 	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
@@ -322,9 +352,11 @@ static struct block_ptr desc_at(struct front *f, const struct lang_val *desc, st
 {
 	struct lang_tuple offsets = listed(&offsets_);
 	const struct lang_desc *d = desc->u.desc;
+	struct block_ptr p;
+
 	if ((int)offsets.n != d->block->rank)
 		front_fail(f, REASON_block_pointer, "expected %d offsets, but got %zu", d->block->rank, offsets.n);
-	struct block_ptr p = f->block_ptrs.v[d->id];
+	p = f->block_ptrs.v[d->id];
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
 		p.offset[i] = index_value(f, &offsets.v[i], 0).id;
 	return p;
@@ -357,17 +389,22 @@ void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_va
 void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets, struct tv value)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
+	struct tv mask, ptr;
+	const struct ty *elem;
+	int wide, half, ok;
+
 	check_desc_value(f, desc, value);
-	const struct ty *elem = desc->u.desc->block->elem;
-	int wide = ty_bits(elem) >= 32 && ty_is_int(elem);
-	int half = ty_is(elem, SC_FP16) || ty_is(elem, SC_BF16);
-	int ok = rmw == TILE_RMW_ADD ? half || ty_is(elem, SC_FP32) || (wide && !ty_is(elem, SC_INT64))
+	elem = desc->u.desc->block->elem;
+	wide = ty_bits(elem) >= 32 && ty_is_int(elem);
+	half = ty_is(elem, SC_FP16) || ty_is(elem, SC_BF16);
+	ok = rmw == TILE_RMW_ADD ? half || ty_is(elem, SC_FP32) || (wide && !ty_is(elem, SC_INT64))
 		: rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN ? half || wide : wide;
 	if (!ok)
 		front_fail(f, REASON_bad_dtype, "Unsupported dtype");
 	if (!ty_eq(value.ty->elem, elem))
 		front_fail(f, REASON_bad_types, "the value is %s, the descriptor holds %s", front_ty(f, value.ty->elem), front_ty(f, elem));
-	struct tv mask = { 0 }, ptr = addresses(f, &p, ALL_DIMS, &mask);
+	mask = (struct tv){ 0 };
+	ptr = addresses(f, &p, ALL_DIMS, &mask);
 	emit(f, TOP_ATOMIC, value.ty, 3, ptr.id, value.id, mask.id);
 	emit_last(f)->attr[0] = rmw;
 }
@@ -378,24 +415,31 @@ static struct tv row_addresses(struct front *f, const struct lang_val *desc, str
 {
 	const struct lang_desc *d = desc->u.desc;
 	const struct ty *b = d->block;
+	struct tv off, r, base, c;
+	const struct ty *i64;
+	int least;
+	struct block_ptr p;
+	int64_t dims[2];
+
 	if (b->rank != 2 || b->shape[0] != 1)
 		front_fail(f, REASON_block_pointer, "descriptor block must have 1 row, but got %s", front_shape(f, b));
 	if (rows.ty->rank != 1 || rows.ty->shape[0] < 8)
 		front_fail(f, REASON_block_pointer, "descriptor %s must have at least 8 rows, but got %s", what, front_shape(f, rows.ty));
-	int least = 32 / ty_bits(b->elem) * 8;
+	least = 32 / ty_bits(b->elem) * 8;
 	if (b->shape[1] < least)
 		front_fail(f, REASON_block_pointer, "descriptor %s of %s must have at least %d columns, but got %lld", what,
 			   front_ty(f, b->elem), least, (long long)b->shape[1]);
-	const struct ty *i64 = ty_sc(SC_INT64);
-	struct block_ptr p = f->block_ptrs.v[d->id];
-	int64_t dims[2] = { rows.ty->shape[0], b->shape[1] };
+	i64 = ty_sc(SC_INT64);
+	p = f->block_ptrs.v[d->id];
+	dims[0] = rows.ty->shape[0];
+	dims[1] = b->shape[1];
 	*block = sem_block_ty(f, b->elem, 2, dims);
-	struct tv r = sem_cast(f, rows, i64);
-	struct tv c = both(f, TOP_ADD, arange64(f, dims[1]), sem_cast(f, index_value(f, &col, 0), i64));
+	r = sem_cast(f, rows, i64);
+	c = both(f, TOP_ADD, arange64(f, dims[1]), sem_cast(f, index_value(f, &col, 0), i64));
 	*mask = both(f, TOP_AND, along(f, within(f, r, p.shape[0]), 0, 2), along(f, within(f, c, p.shape[1]), 1, 2));
 	r = both(f, TOP_MUL, r, (struct tv){ i64, p.stride[0] });
-	struct tv off = both(f, TOP_ADD, along(f, r, 0, 2), along(f, c, 1, 2));
-	struct tv base = sem_splat(f, (struct tv){ ty_ptr(f->a, b->elem, 0), p.base }, 2, dims);
+	off = both(f, TOP_ADD, along(f, r, 0, 2), along(f, c, 1, 2));
+	base = sem_splat(f, (struct tv){ ty_ptr(f->a, b->elem, 0), p.base }, 2, dims);
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, off.id);
 }
 

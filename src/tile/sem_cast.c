@@ -7,6 +7,8 @@
 static const struct ty *int_literal_type(struct front *f, pyint i)
 {
 	pyint one = 1;
+	struct lang_val v;
+
 	if (i >= -(one << 31) && i < one << 31)
 		return ty_sc(SC_INT32);
 	if (i >= one << 31 && i < one << 32)
@@ -15,7 +17,7 @@ static const struct ty *int_literal_type(struct front *f, pyint i)
 		return ty_sc(SC_INT64);
 	if (i >= one << 63 && i < one << 64)
 		return ty_sc(SC_UINT64);
-	struct lang_val v = lang_raw(lang_int(i));
+	v = lang_raw(lang_int(i));
 	front_fail(f, REASON_bad_value, "Nonrepresentable integer %s.", front_str(f, &v));
 }
 
@@ -68,10 +70,12 @@ void sem_check_fp8(struct front *f, const struct ty *t)
 
 struct tv sem_constant(struct front *f, const struct lang_val *v, const struct ty *t)
 {
+	int zero;
+
 	if (t->kind != TY_SCALAR || t->sc == SC_VOID)
 		bad_constant(f, v, t);
 	sem_check_fp8(f, t);
-	int zero = v->kind == LANG_FLOAT ? v->u.f == 0 : v->u.i == 0;
+	zero = v->kind == LANG_FLOAT ? v->u.f == 0 : v->u.i == 0;
 	if (ty_is_float(t)) {
 		if (ty_is_fp8(t) && !zero)
 			bad_constant(f, v, t);
@@ -94,11 +98,13 @@ int64_t sem_int_bits(const struct lang_val *v, const struct ty *t)
 
 struct tv sem_to_tensor(struct front *f, struct lang_val v)
 {
+	struct lang_val bare;
+
 	if (v.kind == LANG_TENSOR)
 		return tv_of(&v);
 	if (lang_is_number(&v))
 		return sem_constant(f, &v, literal_type(f, &v));
-	struct lang_val bare = lang_raw(v);
+	bare = lang_raw(v);
 	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor", front_str(f, &bare), lang_type_name(&v));
 }
 
@@ -151,10 +157,15 @@ static enum tile_round rounding_mode(struct front *f, const char *name)
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding)
 {
 	const struct ty *from = ty_scalar(x.ty), *to = ty_scalar(dtype);
+	struct tv r;
+	const struct ty *t;
+	int narrows;
+	enum tile_round mode;
+
 	if (ty_eq(from, to))
 		return x;
-	int narrows = ty_is_float(from) && ty_is_float(to) && ty_bits(to) < ty_bits(from);
-	enum tile_round mode = TILE_RN;
+	narrows = ty_is_float(from) && ty_is_float(to) && ty_bits(to) < ty_bits(from);
+	mode = TILE_RN;
 	if (rounding) {
 		mode = rounding_mode(f, rounding);
 		if (!narrows)
@@ -162,14 +173,14 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 				   "Source scalar type is %s and destination type is %s", front_ty(f, from), front_ty(f, to));
 	}
 	sem_check_fp8(f, to);
-	const struct ty *t = ty_with(f->a, x.ty, to);
+	t = ty_with(f->a, x.ty, to);
 	if (ty_is(from, SC_FP8E4B15))       /* a conversion of its own, which knows two types only */
 		return emit(f, TOP_CAST, ty_with(f->a, x.ty, ty_sc(ty_is(to, SC_FP32) ? SC_FP32 : SC_FP16)), 1, x.id);
 	if (!castable(from, to) || ty_is_block_ptr(x.ty)) {
 		struct lang_val v = lang_of(x);
 		front_fail(f, REASON_bad_cast, "cannot cast %s to %s", front_str(f, &v), front_ty(f, t));
 	}
-	struct tv r = emit(f, TOP_CAST, t, 1, x.id);
+	r = emit(f, TOP_CAST, t, 1, x.id);
 	if (narrows)
 		emit_last(f)->rounding = mode;
 	return r;

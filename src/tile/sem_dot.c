@@ -24,9 +24,12 @@ static int precision(struct front *f, struct str s)
 static void check_types(struct front *f, const struct ty *a, const struct ty *b)
 {
 	static const enum sc allowed[] = { SC_INT8, SC_UINT8, SC_FP16, SC_BF16, SC_FP32, SC_FP64 };
+	const struct ty *t[2];
+
 	if (ty_is_fp8(a) && ty_is_fp8(b))
 		return;
-	const struct ty *t[2] = { a, b };
+	t[0] = a;
+	t[1] = b;
 	for (int side = 0; side < 2; side++) {
 		int ok = 0;
 		for (size_t i = 0; i < COUNT_OF(allowed); i++)
@@ -78,9 +81,13 @@ static void check_ranks(struct front *f, const struct sem_dot *d)
 /* Ranks above 3 are folded into one batch dimension. */
 static struct tv fold(struct front *f, struct tv x)
 {
+	int64_t shape[3];
+
 	if (x.ty->rank < 4)
 		return x;
-	int64_t shape[3] = { 1, x.ty->shape[x.ty->rank - 2], x.ty->shape[x.ty->rank - 1] };
+	shape[0] = 1;
+	shape[1] = x.ty->shape[x.ty->rank - 2];
+	shape[2] = x.ty->shape[x.ty->rank - 1];
 	for (int i = 0; i < x.ty->rank - 2; i++)
 		shape[0] *= x.ty->shape[i];
 	return sem_reshape(f, x, 3, shape);
@@ -93,12 +100,16 @@ static struct tv upcast_fp8(struct front *f, struct tv x)
 
 struct tv sem_dot(struct front *f, const struct sem_dot *d)
 {
+	struct tv r, a, b, acc;
+	const struct ty *elem, *t;
+	int rank, prec;
+	int64_t shape[TY_MAX_RANK], inner[3];
+
 	check_ranks(f, d);
-	int rank = d->a.ty->rank;
-	int64_t shape[TY_MAX_RANK];
+	rank = d->a.ty->rank;
 	memcpy(shape, d->a.ty->shape, (size_t)rank * sizeof *shape);
 	shape[rank - 1] = d->b.ty->shape[rank - 1];
-	struct tv acc = { 0 };
+	acc = (struct tv){ 0 };
 	if (d->acc.kind == LANG_TENSOR) {
 		acc = tv_of(&d->acc);
 		if (acc.ty->rank != rank || memcmp(acc.ty->shape, shape, (size_t)rank * sizeof *shape))
@@ -107,12 +118,15 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 		front_fail(f, REASON_dot_rules, "'%s' object has no attribute 'shape'", lang_type_name(&d->acc));
 	}
 	check_types(f, d->a.ty->elem, d->b.ty->elem);
-	struct tv a = upcast_fp8(f, fold(f, d->a)), b = upcast_fp8(f, fold(f, d->b));
-	int prec = precision(f, d->precision);
+	a = upcast_fp8(f, fold(f, d->a));
+	b = upcast_fp8(f, fold(f, d->b));
+	prec = precision(f, d->precision);
 	check_sizes(f, a.ty, b.ty);
-	const struct ty *elem = result_scalar(f, a.ty->elem, d->out);
-	int64_t inner[3] = { a.ty->shape[0], a.ty->shape[a.ty->rank - 2], b.ty->shape[b.ty->rank - 1] };
-	const struct ty *t = a.ty->rank == 3 ? sem_block_ty(f, elem, 3, inner) : sem_block_ty(f, elem, 2, inner + 1);
+	elem = result_scalar(f, a.ty->elem, d->out);
+	inner[0] = a.ty->shape[0];
+	inner[1] = a.ty->shape[a.ty->rank - 2];
+	inner[2] = b.ty->shape[b.ty->rank - 1];
+	t = a.ty->rank == 3 ? sem_block_ty(f, elem, 3, inner) : sem_block_ty(f, elem, 2, inner + 1);
 	if (acc.ty) {
 		acc = fold(f, acc);
 		if (!ty_eq(acc.ty->elem, d->out))
@@ -126,7 +140,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 			   (long long)a.ty->shape[a.ty->rank - 1]);
 	sem_trace(f, "dot", a.ty);
 	sem_trace(f, "dot", b.ty);
-	struct tv r = acc.ty ? emit(f, TOP_DOT, t, 3, a.id, b.id, acc.id) : emit(f, TOP_DOT, t, 2, a.id, b.id);
+	r = acc.ty ? emit(f, TOP_DOT, t, 3, a.id, b.id, acc.id) : emit(f, TOP_DOT, t, 2, a.id, b.id);
 	emit_last(f)->attr[0] = ty_is(a.ty->elem, SC_FP32) ? prec : TILE_PREC_IEEE;
 	return rank >= 4 ? sem_reshape(f, r, rank, shape) : r;
 }

@@ -27,6 +27,8 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 {
 	const struct ty *s = ty_scalar(t);
 	struct tile_type m;
+	int32_t shape[TILE_DIMS];
+
 	if (s->kind == TY_PTR)
 		m = s->elem->kind == TY_PTR ? tile_pointer(DT_I64) : tile_pointer(element(f, s->elem));
 	else
@@ -37,7 +39,6 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 		front_unsupported(f, "tiles of more than %d dimensions are not run by this engine", TILE_DIMS);
 		return m;
 	}
-	int32_t shape[TILE_DIMS];
 	for (int i = 0; i < t->rank; i++)
 		shape[i] = (int32_t)t->shape[i];
 	return tile_shaped(m, t->rank, shape);
@@ -45,10 +46,13 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 
 void emit_here(struct front *f)
 {
+	const struct front_frame *fr;
+	const struct py_node *n;
+
 	if (f->mute)
 		return;
-	const struct front_frame *fr = f->frame;
-	const struct py_node *n = fr->cur;
+	fr = f->frame;
+	n = fr->cur;
 	if (fr->in_prelude || !n)
 		tile_build_at(f->b, fr->loc);
 	else
@@ -57,9 +61,11 @@ void emit_here(struct front *f)
 
 tile_reg emit_reg(struct front *f, const struct ty *t)
 {
+	struct tile_type m;
+
 	if (f->mute)
 		return 0;
-	struct tile_type m = emit_type(f, t);
+	m = emit_type(f, t);
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
 
@@ -95,11 +101,12 @@ static void refuse_fp8(struct front *f, enum tile_op op, const struct ty *result
 
 static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, int n, va_list ap)
 {
+	tile_reg r, src[MOST_SOURCES];
+
 	BUG_ON(n > MOST_SOURCES);
-	tile_reg src[MOST_SOURCES];
 	for (int i = 0; i < n; i++)
 		src[i] = va_arg(ap, tile_reg);
-	tile_reg r = emit_reg(f, t);
+	r = emit_reg(f, t);
 	refuse_fp8(f, op, t);
 	emit_insn(f, op, 1, &r, n, src);
 	return (struct tv){ t, r };
@@ -108,8 +115,10 @@ static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, in
 struct tv emit(struct front *f, enum tile_op op, const struct ty *t, int n, ...)
 {
 	va_list ap;
+	struct tv r;
+
 	va_start(ap, n);
-	struct tv r = emit_v(f, op, t, n, ap);
+	r = emit_v(f, op, t, n, ap);
 	va_end(ap);
 	return r;
 }
@@ -117,8 +126,10 @@ struct tv emit(struct front *f, enum tile_op op, const struct ty *t, int n, ...)
 struct tv emit_imm(struct front *f, enum tile_op op, const struct ty *t, int64_t imm, int n, ...)
 {
 	va_list ap;
+	struct tv r;
+
 	va_start(ap, n);
-	struct tv r = emit_v(f, op, t, n, ap);
+	r = emit_v(f, op, t, n, ap);
 	va_end(ap);
 	emit_last(f)->imm = imm;
 	return r;
@@ -126,9 +137,10 @@ struct tv emit_imm(struct front *f, enum tile_op op, const struct ty *t, int64_t
 
 void emit_do(struct front *f, enum tile_op op, int n, ...)
 {
-	BUG_ON(n > MOST_SOURCES);
 	tile_reg src[MOST_SOURCES];
 	va_list ap;
+
+	BUG_ON(n > MOST_SOURCES);
 	va_start(ap, n);
 	for (int i = 0; i < n; i++)
 		src[i] = va_arg(ap, tile_reg);

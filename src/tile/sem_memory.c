@@ -40,17 +40,23 @@ static void check_pointee(struct front *f, struct tv ptr, const char *fn)
 
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 {
+	const struct ty *t, *elem;
+	int is_bool, has_mask, has_other;
+	struct tv mask, other, r;
+
 	if (ty_is_block_ptr(ptr.ty))
 		return sem_load_block(f, ptr, a);
 	check_pointee(f, ptr, "tl.load");
-	int has_mask = a->mask.kind == LANG_TENSOR, has_other = a->other.kind == LANG_TENSOR;
+	has_mask = a->mask.kind == LANG_TENSOR;
+	has_other = a->other.kind == LANG_TENSOR;
 	if (!has_mask && has_other)
 		front_fail(f, REASON_bad_mask, "`other` cannot be provided without `mask`");
 	if (a->padding.n || lang_truth(&a->boundary))
 		front_fail(f, REASON_block_pointer, "`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
 			   "pointers or loading a scalar. Because the compiler does not know the boundary; please "
 			   "use block pointers (defined by `make_block_ptr`) instead");
-	struct tv mask = { 0 }, other = { 0 };
+	mask = (struct tv){ 0 };
+	other = (struct tv){ 0 };
 	if (has_mask)
 		mask = tv_of(&a->mask);
 	if (has_other)
@@ -68,15 +74,15 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 		if (has_mask)
 			sem_broadcast(f, &ptr, &mask);
 	}
-	int is_bool = ty_is_bool(ty_scalar(ptr.ty)->elem);
+	is_bool = ty_is_bool(ty_scalar(ptr.ty)->elem);
 	ptr = bytes_for_bool(f, ptr);
-	const struct ty *elem = ty_scalar(ptr.ty)->elem;
+	elem = ty_scalar(ptr.ty)->elem;
 	if (has_other)
 		other = sem_cast(f, other, elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
-	const struct ty *t = ty_with(f->a, ptr.ty, elem);
-	struct tv r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
+	t = ty_with(f->a, ptr.ty, elem);
+	r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
 		: !has_other ? emit(f, TOP_LOAD, t, 2, ptr.id, mask.id)
 		: emit(f, TOP_LOAD, t, 3, ptr.id, mask.id, other.id);
 	return is_bool ? sem_cast(f, r, ty_sc(SC_INT1)) : r;
@@ -105,6 +111,9 @@ static void broadcast_store(struct front *f, struct tv *ptr, struct tv *value, s
 
 void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a)
 {
+	int has_mask;
+	struct tv mask;
+
 	check_writable(f, ptr);
 	if (ty_is_block_ptr(ptr.ty)) {
 		sem_store_block(f, ptr, value, a);
@@ -115,8 +124,8 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		front_fail(f, REASON_block_pointer, "`boundary_check` argument is not supported for storing a tensor of pointers or storing a "
 			   "scalar. Because the compiler does not know the boundary; please use block pointers "
 			   "(defined by `make_block_ptr`) instead");
-	int has_mask = a->mask.kind == LANG_TENSOR;
-	struct tv mask = { 0 };
+	has_mask = a->mask.kind == LANG_TENSOR;
+	mask = (struct tv){ 0 };
 	if (has_mask)
 		mask = tv_of(&a->mask);
 	if (!ty_is_block(ptr.ty)) {
@@ -170,14 +179,18 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 {
 	struct tv ptr = need_tensor(f, &ptr_), value = sem_to_tensor(f, value_);
 	const struct ty *p = ty_scalar(ptr.ty);
+	const struct ty *t;
+	int has_mask;
+	struct tv r, mask;
+
 	if (!ty_is_ptr(p))
 		front_fail(f, REASON_not_a_pointer, "Pointer argument of store instruction is %s", front_ty_repr(f, ptr.ty));
 	if (ty_is_block_ptr(p))
 		front_fail(f, REASON_block_pointer, "atomic_%s does not take a block pointer", name);
 	check_writable(f, ptr);
 	check_atomic_type(f, p->elem, name);
-	int has_mask = mask_.kind != LANG_NONE;
-	struct tv mask = { 0 };
+	has_mask = mask_.kind != LANG_NONE;
+	mask = (struct tv){ 0 };
 	if (has_mask)
 		mask = need_tensor(f, &mask_);
 	if (ty_is_block(ptr.ty)) {
@@ -191,8 +204,8 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	check_atomic_op(f, rmw, name, p->elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
-	const struct ty *t = ty_with(f->a, ptr.ty, p->elem);
-	struct tv r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2, ptr.id, value.id);
+	t = ty_with(f->a, ptr.ty, p->elem);
+	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2, ptr.id, value.id);
 	emit_last(f)->attr[0] = rmw;
 	return r;
 }
@@ -201,13 +214,17 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 {
 	struct tv ptr = need_tensor(f, &ptr_);
 	const struct ty *p = ty_scalar(ptr.ty);
+	struct tv c, v, r;
+	const struct ty *t;
+	int bits;
+
 	if (!ty_is_ptr(p) || ty_is_block_ptr(p))
 		front_fail(f, REASON_not_a_pointer, "'dtype' object has no attribute 'element_ty'");
-	int bits = ty_bits(p->elem);
+	bits = ty_bits(p->elem);
 	if (bits != 16 && bits != 32 && bits != 64)
 		front_fail(f, REASON_bad_dtype, "atomic_cas only supports elements with width {16, 32, 64}");
 	/* Triton converts nothing here: its verifier refuses what does not match the pointer. */
-	const struct ty *t = ty_with(f->a, ptr.ty, p->elem);
+	t = ty_with(f->a, ptr.ty, p->elem);
 	if (ty_bits(ty_scalar(cmp.ty)) != bits || ty_bits(ty_scalar(value.ty)) != bits
 	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem) || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
 		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type", "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
@@ -215,8 +232,9 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape", "atomic_cas: pointer, cmp and val must have one shape");
 	if (f->mute)
 		return (struct tv){ value.ty, 0 };
-	struct tv c = sem_cast(f, cmp, p->elem), v = sem_cast(f, value, p->elem);
-	struct tv r = emit(f, TOP_CAS, t, 3, ptr.id, c.id, v.id);
+	c = sem_cast(f, cmp, p->elem);
+	v = sem_cast(f, value, p->elem);
+	r = emit(f, TOP_CAS, t, 3, ptr.id, c.id, v.id);
 	emit_order(f, order);
 	return (struct tv){ value.ty, sem_cast(f, r, ty_scalar(value.ty)).id };
 }

@@ -45,18 +45,20 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	struct func_build fb = { 0 };
 	struct tile_type mt[2 * MOST_PARTS] = { 0 };
 	tile_reg regs[2 * MOST_PARTS] = { 0 };
-	struct lang_val args[2 * MOST_PARTS];
+	struct lang_val args[2 * MOST_PARTS], r;
+	int depth, muted;
+
 	for (size_t i = 0; i < n; i++)
 		mt[i] = emit_type(f, types[i]);
-	int muted = f->mute;
+	muted = f->mute;
 	if (!muted)
 		fb.index = tile_build_func_begin(f->b, fn->name, (int)n, mt, regs);
 	for (size_t i = 0; i < n; i++)
 		args[i] = lang_of((struct tv){ types[i], regs[i] });
-	int depth = f->depth;
+	depth = f->depth;
 	f->depth = 0;
 	f->in_func++;
-	struct lang_val r = front_call_with(f, fn, n, args);
+	r = front_call_with(f, fn, n, args);
 	f->in_func--;
 	f->depth = depth;
 	fb.n_results = results_of(f, &r, fb.results, MOST_PARTS);
@@ -72,11 +74,13 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, const struct tv *in, enum tile_combine known)
 {
 	const struct ty *types[2 * MOST_PARTS];
+	struct func_build fb;
+
 	for (size_t i = 0; i < 2 * n; i++)
 		types[i] = ty_scalar(in[i % n].ty);
 	if (known != TILE_CUSTOM)
 		return 0;
-	struct func_build fb = build_func(f, fn, 2 * n, types);
+	fb = build_func(f, fn, 2 * n, types);
 	if (fb.n_results != n)
 		front_fail(f, REASON_bad_return, "the combine function takes %zu pairs but returns %zu values", n, fb.n_results);
 	for (size_t i = 0; i < n; i++)
@@ -131,6 +135,11 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
 	int rank = in[0].ty->rank, axis = 0;
+	struct tile_insn *ins;
+	enum tile_combine known;
+	int func;
+	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
+
 	*single = input.kind != LANG_TUPLE;
 	if (axis_.kind != LANG_NONE) {
 		if (!lang_is_int(&axis_))
@@ -141,15 +150,14 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 			in[i] = sem_reshape(f, in[i], 1, &in[i].ty->numel);
 	}
 	check_same_shape(f, n, in, "reduction");
-	enum tile_combine known = combine_of(f, combine);
-	int func = combine_func(f, combine, n, in, known);
-	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
+	known = combine_of(f, combine);
+	func = combine_func(f, combine, n, in, known);
 	for (size_t i = 0; i < n; i++) {
 		out[i].ty = without_dim(f, in[i].ty, axis);
 		out[i].id = dst[i] = emit_reg(f, out[i].ty);
 		src[i] = in[i].id;
 	}
-	struct tile_insn *ins = emit_insn(f, TOP_REDUCE, (int)n, dst, (int)n, src);
+	ins = emit_insn(f, TOP_REDUCE, (int)n, dst, (int)n, src);
 	ins->imm = axis;
 	ins->attr[0] = (int32_t)known;
 	ins->attr[1] = func;
@@ -164,16 +172,20 @@ struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, 
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
 	int axis = sem_wrap_axis(f, axis_, in[0].ty->rank);
-	check_same_shape(f, n, in, "scan");
-	enum tile_combine known = combine_of(f, combine);
-	int func = combine_func(f, combine, n, in, known);
+	struct tile_insn *ins;
+	enum tile_combine known;
+	int func;
 	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
+
+	check_same_shape(f, n, in, "scan");
+	known = combine_of(f, combine);
+	func = combine_func(f, combine, n, in, known);
 	for (size_t i = 0; i < n; i++) {
 		out[i].ty = in[i].ty;
 		out[i].id = dst[i] = emit_reg(f, in[i].ty);
 		src[i] = in[i].id;
 	}
-	struct tile_insn *ins = emit_insn(f, TOP_SCAN, (int)n, dst, (int)n, src);
+	ins = emit_insn(f, TOP_SCAN, (int)n, dst, (int)n, src);
 	ins->imm = axis;
 	ins->attr[0] = (int32_t)known;
 	ins->attr[1] = func;
@@ -184,9 +196,14 @@ struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, 
 struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int pack)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
+	struct tile_insn *ins;
+	size_t n_out;
+	struct func_build fb;
+	const struct ty *types[2 * MOST_PARTS];
+	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
+
 	if (!n || n * (size_t)pack > MOST_PARTS)
 		front_fail(f, REASON_bad_argument, "map_elementwise must have at least 1 input tensor");
-	const struct ty *types[2 * MOST_PARTS];
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(&args[i]));
@@ -194,19 +211,18 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 		for (int j = 0; j < pack; j++)
 			types[i * (size_t)pack + (size_t)j] = ty_scalar(in[i].ty);
 	}
-	struct func_build fb = build_func(f, fn, n * (size_t)pack, types);
+	fb = build_func(f, fn, n * (size_t)pack, types);
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 1; i < n; i++)
 			sem_broadcast(f, &in[0], &in[i]);
-	size_t n_out = fb.n_results / (size_t)pack;
-	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
+	n_out = fb.n_results / (size_t)pack;
 	for (size_t i = 0; i < n; i++)
 		src[i] = in[i].id;
 	for (size_t i = 0; i < n_out; i++) {
 		out[i].ty = ty_with(f->a, in[0].ty, fb.results[i * (size_t)pack].ty);
 		out[i].id = dst[i] = emit_reg(f, out[i].ty);
 	}
-	struct tile_insn *ins = emit_insn(f, TOP_MAP, (int)n_out, dst, (int)n, src);
+	ins = emit_insn(f, TOP_MAP, (int)n_out, dst, (int)n, src);
 	ins->attr[0] = pack;
 	ins->attr[1] = fb.index;
 	return n_out == 1 && fb.n_results == 1 ? lang_of(out[0]) : tuple_of(f, n_out, out);
@@ -214,14 +230,16 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis_)
 {
+	int axis, rank;
+
 	if (!ty_is_int(ty_scalar(index.ty)))
 		front_fail(f, REASON_bad_dtype, "index must be an integer tensor");
-	int rank = src.ty->rank;
+	rank = src.ty->rank;
 	if (index.ty->rank != rank || !rank)
 		front_fail(f, REASON_bad_shape, "source and index tensors must have the same rank");
 	if (axis_ < -rank || axis_ >= rank)
 		front_fail(f, REASON_bad_axis, "gather axis %lld must be < source rank (%d)", (long long)axis_, rank);
-	int axis = (int)(axis_ < 0 ? axis_ + rank : axis_);
+	axis = (int)(axis_ < 0 ? axis_ + rank : axis_);
 	for (int d = 0; d < rank; d++)
 		if (d != axis && index.ty->shape[d] != src.ty->shape[d])
 			front_fail(f, REASON_shape_mismatch, "index dim %d must match the corresponding source dim", axis);
@@ -230,16 +248,19 @@ struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t ax
 
 struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask)
 {
+	struct tv m;
+	const struct ty *t;
+
 	if (x.ty->rank != 1)
 		front_fail(f, REASON_bad_shape, "histogram only supports 1D input");
 	if (!ty_is_int(x.ty->elem))
 		front_fail(f, REASON_bad_dtype, "histogram only supports integer input");
 	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)", "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
-	const struct ty *t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);
+	t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);
 	if (mask.kind == LANG_NONE)
 		return emit(f, TOP_HISTOGRAM, t, 1, x.id);
-	struct tv m = sem_broadcast_to(f, sem_to_tensor(f, mask), 1, x.ty->shape);
+	m = sem_broadcast_to(f, sem_to_tensor(f, mask), 1, x.ty->shape);
 	if (!ty_is_bool(ty_scalar(m.ty)))
 		front_fail(f, REASON_bad_mask, "Mask must have boolean scalar type");
 	return emit(f, TOP_HISTOGRAM, t, 2, x.id, m.id);

@@ -4,11 +4,13 @@
 
 const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, const int64_t *shape)
 {
+	int64_t numel;
+
 	if (rank < 1)
 		front_fail(f, REASON_bad_shape, "0d block_type is forbidden");
 	if (rank > TY_MAX_RANK)
 		front_fail(f, REASON_unsupported, "a tile of %d dimensions", rank);
-	int64_t numel = 1;
+	numel = 1;
 	for (int i = 0; i < rank; i++) {
 		if (shape[i] & (shape[i] - 1))
 			front_fail_hint(f, REASON_not_power_of_two, "round it up with triton.next_power_of_2 and mask the rest",
@@ -49,9 +51,10 @@ static struct tv grow(struct front *f, struct tv x, int rank, const int64_t *sha
 static void broadcast_blocks(struct front *f, struct tv *a, struct tv *b)
 {
 	int rank = MAX(a->ty->rank, b->ty->rank);
+	int64_t shape[TY_MAX_RANK];
+
 	*a = pad_rank(f, *a, rank);
 	*b = pad_rank(f, *b, rank);
-	int64_t shape[TY_MAX_RANK];
 	for (int i = 0; i < rank; i++) {
 		int64_t x = a->ty->shape[i], y = b->ty->shape[i];
 		if (x != 1 && y != 1 && x != y)
@@ -79,10 +82,12 @@ void sem_broadcast(struct front *f, struct tv *a, struct tv *b)
 static const char *dims(struct front *f, int rank, const int64_t *shape)
 {
 	struct buf b = BUF_INIT;
+	const char *s;
+
 	for (int i = 0; i < rank; i++)
 		buf_addf(&b, "%s%lld", i ? ", " : "[", (long long)shape[i]);
 	buf_adds(&b, rank ? "]" : "[]");
-	const char *s = arena_strndup(f->a, buf_cstr(&b), b.n);
+	s = arena_strndup(f->a, buf_cstr(&b), b.n);
 	buf_release(&b);
 	return s;
 }
@@ -103,9 +108,11 @@ struct tv sem_broadcast_to(struct front *f, struct tv x, int rank, const int64_t
 
 struct tv sem_reshape(struct front *f, struct tv x, int rank, const int64_t *shape)
 {
+	int64_t numel;
+
 	if (!ty_is_block(x.ty))
 		front_fail(f, REASON_bad_shape, "'dtype' object has no attribute 'numel'");
-	int64_t numel = 1;
+	numel = 1;
 	for (int i = 0; i < rank; i++)
 		if (ck_mul64(numel, shape[i], &numel))
 			numel = -1;
@@ -130,10 +137,13 @@ struct tv sem_expand_dims(struct front *f, struct tv x, int axis)
 
 struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 {
+	struct tv r;
+	int64_t shape[TY_MAX_RANK] = { 0 };
+	unsigned seen;
+
 	if (x.ty->rank != n)
 		front_fail(f, REASON_bad_shape, "permute dims must have the same length as input shape");
-	int64_t shape[TY_MAX_RANK] = { 0 };
-	unsigned seen = 0;
+	seen = 0;
 	for (int i = 0; i < n; i++) {
 		if (dims_[i] < 0 || dims_[i] >= n || (seen & 1u << dims_[i]))
 			front_fail(f, REASON_bad_axis, "permute dims must be a permutation of 0, 1, ..., n-1, but were %s", dims(f, n, dims_));
@@ -142,7 +152,7 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 	}
 	if (!n)
 		return x;
-	struct tv r = emit(f, TOP_PERMUTE, ty_block(f->a, x.ty->elem, n, shape), 1, x.id);
+	r = emit(f, TOP_PERMUTE, ty_block(f->a, x.ty->elem, n, shape), 1, x.id);
 	for (int i = 0; i < n && i < TILE_ATTRS; i++)
 		emit_last(f)->attr[i] = (int32_t)dims_[i];
 	return r;
@@ -150,30 +160,37 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 
 struct tv sem_join(struct front *f, struct tv a, struct tv b)
 {
+	struct tv r;
+	int64_t shape[TY_MAX_RANK + 1];
+	int scalars;
+
 	sem_broadcast(f, &a, &b);
-	int scalars = !ty_is_block(a.ty);
+	scalars = !ty_is_block(a.ty);
 	if (scalars) {
 		a = sem_expand_dims(f, a, 0);
 		b = sem_expand_dims(f, b, 0);
 	}
 	if (!ty_eq(a.ty->elem, b.ty->elem))
 		front_fail(f, REASON_bad_types, "tl.join of %s and %s: both must have one type", front_ty(f, a.ty->elem), front_ty(f, b.ty->elem));
-	int64_t shape[TY_MAX_RANK + 1];
 	memcpy(shape, a.ty->shape, (size_t)a.ty->rank * sizeof *shape);
 	shape[a.ty->rank] = 2;
-	struct tv r = emit(f, TOP_JOIN, sem_block_ty(f, a.ty->elem, a.ty->rank + 1, shape), 2, a.id, b.id);
+	r = emit(f, TOP_JOIN, sem_block_ty(f, a.ty->elem, a.ty->rank + 1, shape), 2, a.id, b.id);
 	return scalars ? sem_reshape(f, r, 1, &shape[1]) : r;
 }
 
 void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b)
 {
 	int flat = x.ty->rank == 1;
+	const struct ty *t;
+	tile_reg r[2];
+
 	if (flat)
 		x = sem_expand_dims(f, x, 0);
 	if (!ty_is_block(x.ty) || x.ty->shape[x.ty->rank - 1] != 2)
 		front_fail_hint(f, REASON_bad_shape, "tl.split needs a last dimension of 2", "AssertionError: tl.split");
-	const struct ty *t = sem_block_ty(f, x.ty->elem, x.ty->rank - 1, x.ty->shape);
-	tile_reg r[2] = { emit_reg(f, t), emit_reg(f, t) };
+	t = sem_block_ty(f, x.ty->elem, x.ty->rank - 1, x.ty->shape);
+	r[0] = emit_reg(f, t);
+	r[1] = emit_reg(f, t);
 	emit_insn(f, TOP_SPLIT, 2, r, 1, &x.id);
 	*a = (struct tv){ t, r[0] };
 	*b = (struct tv){ t, r[1] };
@@ -185,9 +202,11 @@ void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b)
 
 struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 {
+	int64_t n;
+
 	if (a.ty->rank != 1 || b.ty->rank != 1)
 		front_fail(f, REASON_bad_shape, "tl.cat takes tensors of one dimension");
-	int64_t n = a.ty->shape[0] + b.ty->shape[0];
+	n = a.ty->shape[0] + b.ty->shape[0];
 	if (!ty_eq(a.ty, b.ty))
 		front_fail(f, REASON_bad_types, "tl.cat of %s and %s: both must have one type", front_ty(f, a.ty), front_ty(f, b.ty));
 	return emit_imm(f, TOP_CAT, sem_block_ty(f, a.ty->elem, 1, &n), 0, 2, a.id, b.id);
@@ -223,11 +242,13 @@ struct tv sem_unsplat(struct front *f, struct tv x)
 
 struct tv sem_arange(struct front *f, int64_t start, int64_t end)
 {
+	int64_t n;
+
 	if (start >> 32 || end >> 32)
 		front_fail(f, REASON_bad_value, "arange must fit in int32");
 	if (end <= start)
 		front_fail(f, REASON_bad_value, "arange's end argument must be greater than the start argument");
-	int64_t n = end - start;
+	n = end - start;
 	if (n & (n - 1))
 		front_fail_hint(f, REASON_not_power_of_two, "use triton.next_power_of_2 for the size and mask the rest",
 				"arange's range must be a power of 2");

@@ -25,6 +25,8 @@ static struct str annotation_text(const struct py_node *a)
 static void canonical_type(struct str s, char *out, size_t size)
 {
 	int ptr = 0, is_const = 0;
+	int sc;
+
 	s = str_trim(s);
 	out[0] = 0;
 	if (str_starts(s, "const ")) {
@@ -42,7 +44,7 @@ static void canonical_type(struct str s, char *out, size_t size)
 	}
 	if (str_starts(s, "tl."))
 		s.p += 3, s.n -= 3;
-	int sc = sc_by_alias(s);
+	sc = sc_by_alias(s);
 	if (sc > SC_VOID)
 		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "", sc == SC_INT1 ? "u1" : sc_table[sc].sig);
 }
@@ -68,18 +70,23 @@ struct place { struct front *f; const struct spec_param *p; struct tile_param at
 static struct lang_val new_param(struct place *pl, const struct ty *t)
 {
 	struct front *f = pl->f;
+	struct tile_type m;
+	tile_reg r;
+
 	f->frame->cur = f->frame->fn->def;
 	sem_check_fp8(f, ty_is_ptr(t) ? t->elem : t);
-	struct tile_type m = emit_type(f, t);
-	tile_reg r = f->mute ? 0 : tile_build_param(f->b, m, &pl->at);
+	m = emit_type(f, t);
+	r = f->mute ? 0 : tile_build_param(f->b, m, &pl->at);
 	return lang_of((struct tv){ t, r });
 }
 
 static const struct ty *forced_type(struct front *f, const char *s)
 {
+	int is_const;
+
 	if (s[0] != '*')
 		return ty_sc((enum sc)sc_by_sig(str_of(s)));
-	int is_const = s[1] == 'k';
+	is_const = s[1] == 'k';
 	return ty_ptr(f->a, ty_sc((enum sc)sc_by_sig(str_of(s + 1 + is_const))), is_const);
 }
 
@@ -114,21 +121,29 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	struct front *f = pl->f;
 	int64_t shape[TY_MAX_RANK];
 	int rank = (int)v->n;
+	struct lang_desc *d;
+	struct lang_val *dims, base;
+	int sc;
+	const struct ty *block;
+	struct block_ptr p;
+
 	if (rank < 1 || rank > TILE_DIMS || rank != v->t.ndim)
 		front_fail(f, REASON_block_pointer, "a tensor descriptor of %d dimensions with a block of %d", v->t.ndim, rank);
 	for (int i = 0; i < rank; i++)
 		shape[i] = v->items[i].i;
-	int sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
-	const struct ty *block = sem_block_ty(f, ty_sc((enum sc)sc), rank, shape);
-	struct block_ptr p = { .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO, .is_desc = 1 };
-	struct lang_val base = new_param(pl, ty_ptr(f->a, block->elem, 0));
+	sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
+	block = sem_block_ty(f, ty_sc((enum sc)sc), rank, shape);
+	p = (struct block_ptr){ .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO, .is_desc = 1 };
+	base = new_param(pl, ty_ptr(f->a, block->elem, 0));
 	p.base = (tile_reg)base.u.t.id;
-	struct lang_val *dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
+	dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
 	for (int i = 0; i < 2 * rank; i++) {
+		tile_reg r;
+
 		pl->at.part = i < rank ? TILE_PART_SHAPE : TILE_PART_STRIDE;
 		pl->at.dim = i % rank;
 		dims[i] = new_param(pl, ty_sc(i < rank ? SC_INT32 : SC_INT64));
-		tile_reg r = (tile_reg)dims[i].u.t.id;
+		r = (tile_reg)dims[i].u.t.id;
 		if (i < rank)
 			p.shape[i] = sem_cast(f, (struct tv){ ty_sc(SC_INT32), r }, ty_sc(SC_INT64)).id;
 		else
@@ -137,7 +152,7 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	pl->at.part = TILE_PART_VALUE;
 	if (vec_push(&f->block_ptrs, p))
 		front_fail(f, REASON_out_of_memory, "out of memory");
-	struct lang_desc *d = arena_zalloc(f->a, sizeof *d);
+	d = arena_zalloc(f->a, sizeof *d);
 	*d = (struct lang_desc){ .id = (int)f->block_ptrs.n - 1, .block = block, .shape = dims, .strides = dims + rank };
 	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
@@ -188,6 +203,9 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 		front_fail(f, REASON_bad_parameter, "the kernel takes %zu parameters, the launch has %zu arguments", a->args.n, l->n_args);
 	for (size_t i = 0; i < l->n_args; i++) {
 		struct spec_param p;
+		struct place pl;
+		int slot;
+
 		spec_param(l->fn, i, &p);
 		fr->cur = a->args.v[i];
 		if (p.is_constexpr && p.no_specialize)
@@ -197,8 +215,8 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 			snprintf(p.type, sizeof p.type, "%s", types[i]);
 			p.is_constexpr = 0;
 		}
-		struct place pl = { .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
-		int slot = front_slot(fr, p.name.p);
+		pl = (struct place){ .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
+		slot = front_slot(fr, p.name.p);
 		fr->vars[slot] = value_param(&pl, &l->args[i]);
 		fr->defs[slot] = 1;
 	}

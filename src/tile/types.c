@@ -28,8 +28,10 @@ const struct ty *ty_ptr(struct arena *a, const struct ty *elem, int is_const)
 
 const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, const int64_t *shape)
 {
+	struct ty *t;
+
 	BUG_ON(rank < 1 || rank > TY_MAX_RANK);
-	struct ty *t = arena_zalloc(a, sizeof *t + (size_t)rank * sizeof *shape);
+	t = arena_zalloc(a, sizeof *t + (size_t)rank * sizeof *shape);
 	t->kind = TY_BLOCK;
 	t->elem = elem;
 	t->rank = rank;
@@ -91,6 +93,8 @@ int sc_by_sig(struct str name)
 
 int sc_by_alias(struct str name)
 {
+	int sc;
+
 	static const struct { const char *alias; enum sc sc; } extra[] = {
 		{ "bool", SC_INT1 }, { "uint1", SC_INT1 }, { "u1", SC_INT1 },
 		{ "half", SC_FP16 }, { "float", SC_FP32 }, { "double", SC_FP64 }, { "int", SC_INT32 },
@@ -100,7 +104,7 @@ int sc_by_alias(struct str name)
 	for (size_t i = 0; i < COUNT_OF(extra); i++)
 		if (str_is(name, extra[i].alias))
 			return extra[i].sc;
-	int sc = sc_by_sig(name);
+	sc = sc_by_sig(name);
 	if (sc < 0)
 		sc = sc_by_name(name);
 	return sc < 0 ? sc_by_module(name) : sc;

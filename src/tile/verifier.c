@@ -87,9 +87,11 @@ static void assign(struct verifier *v, const struct tile_insn *in)
 
 static int check_counts(struct verifier *v, const struct tile_insn *in)
 {
+	const struct tile_op_info *info;
+
 	if (in->op >= TILE_OPS)
 		return fail(v, in, "no such operation");
-	const struct tile_op_info *info = tile_op_info(in->op);
+	info = tile_op_info(in->op);
 	if ((info->n_dst >= 0 && in->n_dst != info->n_dst) || in->n_src < info->src_min ||
 	    (info->src_max >= 0 && in->n_src > info->src_max))
 		return fail(v, in, "wrong number of operands");
@@ -104,9 +106,11 @@ static int check_counts(struct verifier *v, const struct tile_insn *in)
 
 static int push(struct verifier *v, const struct tile_insn *in)
 {
+	struct nest *f;
+
 	if (v->depth == MAX_NEST)
 		return fail(v, in, "nested too deeply");
-	struct nest *f = &v->stack[v->depth++];
+	f = &v->stack[v->depth++];
 	f->op = in->op;
 	f->entry = arena_alloc(&v->mem, v->words * 8);
 	f->exit = arena_alloc(&v->mem, v->words * 8);
@@ -130,9 +134,11 @@ static int do_else(struct verifier *v, const struct tile_insn *in)
 
 static int do_end(struct verifier *v, const struct tile_insn *in)
 {
+	struct nest *f;
+
 	if (!v->depth)
 		return fail(v, in, "end of nothing");
-	struct nest *f = &v->stack[--v->depth];
+	f = &v->stack[--v->depth];
 	if (f->op == TOP_IF)                    /* no else: the condition may skip it all */
 		set_meet(v, f->exit, f->entry);
 	if (f->op != TOP_LOOP)                  /* branches to a loop go to its start */
@@ -186,9 +192,11 @@ static int check_params(struct verifier *v)
 	int n = v->fn_index ? v->fn->n_params : v->code->n_params;
 	for (int i = 0; i < n; i++) {
 		tile_reg r = v->fn_index ? v->fn->params[i] : v->code->params[i].reg;
+		struct tile_type t;
+
 		if (own(v, NULL, r))
 			return -1;
-		struct tile_type t = v->code->regs[r];
+		t = v->code->regs[r];
 		if (t.ndim || (v->fn_index && t.ptr))
 			return fail(v, NULL, "a parameter that is not a scalar");
 		v->now[r / 64] |= (uint64_t)1 << (r % 64);
@@ -206,6 +214,8 @@ static int verify_func(struct verifier *v, int index)
 		return -1;
 	for (int i = 0; i < v->fn->n_insns; i++) {
 		const struct tile_insn *in = &v->fn->insns[i];
+		const char *wrong;
+
 		if (check_counts(v, in) || check_uses(v, in))
 			return -1;
 		if (tile_op_info(in->op)->flags & TOF_C) {
@@ -213,7 +223,7 @@ static int verify_func(struct verifier *v, int index)
 				return -1;
 			continue;
 		}
-		const char *wrong = tile_verify_rule(v->code, in);
+		wrong = tile_verify_rule(v->code, in);
 		if (wrong)
 			return fail(v, in, wrong);
 		assign(v, in);

@@ -398,6 +398,8 @@ static const char *combine_ok(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
 	int kind = in->attr[0], n = in->n_src;
+	const struct tile_func *f;
+
 	if (n != in->n_dst || n > 16 || kind < 0 || kind >= TILE_COMBINES)
 		return "operands do not fit";
 	for (int i = 0; i < n; i++)
@@ -411,7 +413,7 @@ static const char *combine_ok(const struct ctx *c)
 	}
 	if (in->attr[1] < 1 || in->attr[1] >= c->code->n_funcs)
 		return "no such function";
-	const struct tile_func *f = &c->code->funcs[in->attr[1]];
+	f = &c->code->funcs[in->attr[1]];
 	if (f->n_params != 2 * n || f->n_results != n)
 		return "function does not fit";
 	for (int i = 0; i < n; i++)
@@ -446,10 +448,13 @@ static const char *rule_SCAN(const struct ctx *c)
 static const char *rule_MAP(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
+	const struct tile_func *f;
+	int64_t pack;
+
 	if (in->attr[1] < 1 || in->attr[1] >= c->code->n_funcs || !in->n_dst)
 		return "no such function";
-	const struct tile_func *f = &c->code->funcs[in->attr[1]];
-	int64_t pack = in->attr[0];
+	f = &c->code->funcs[in->attr[1]];
+	pack = in->attr[0];
 	if (f->n_params > TILE_FUNC_PARAMS || f->n_results > TILE_FUNC_PARAMS)
 		return "function has too many parameters";
 	if (pack < 1 || pack > 16 || f->n_params != in->n_src * pack || f->n_results != in->n_dst * pack)

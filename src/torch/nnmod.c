@@ -11,9 +11,11 @@
 static struct class_obj *module_class(struct host *h)
 {
 	struct val nn, c;
+	struct str_obj *name;
+
 	if (h->type.nn_module)
 		return h->type.nn_module;
-	struct str_obj *name = host_intern(h, STR("Module"));
+	name = host_intern(h, STR("Module"));
 	if (!name || import_module(h, STR("torch.nn"), &nn) || module_attr(h, nn.u.mod, name, &c) <= 0 || c.kind != V_CLASS)
 		return NULL;
 	return h->type.nn_module = c.u.c;
@@ -54,10 +56,13 @@ static int m_setattr(struct bind *b)
 	struct host *h = b->h;
 	struct val self = b->a[0], v = b->a[2];
 	struct tables t = { table(h, self, NM__parameters), table(h, self, NM__buffers), table(h, self, NM__modules) };
+	struct str_obj *name;
+	struct class_obj *mc;
+
 	if (b->a[1].kind != V_STR)
 		return bind_raise(b, EXC_TypeError, "attribute name must be string");
-	struct str_obj *name = host_intern(h, val_text(b->a[1]));
-	struct class_obj *mc = module_class(h);
+	name = host_intern(h, val_text(b->a[1]));
+	mc = module_class(h);
 	if (!name || !mc)
 		return -1;
 	if (v.kind == V_TENSOR && v.u.t->is_param)
@@ -120,6 +125,8 @@ static int new_param(struct bind *b, int grad, int is_param)
 {
 	struct tensor t, *from;
 	struct err e = ERR_INIT;
+	enum host_device dev;
+
 	if (!bind_given(b, 1)) {
 		int64_t zero = 0;
 		if (tensor_new(&t, host_dtype(b->h, b->h->torch.default_dtype), 1, &zero, &e))
@@ -130,7 +137,7 @@ static int new_param(struct bind *b, int grad, int is_param)
 		t = *from;
 		tensor_retain(&t);
 	}
-	enum host_device dev = bind_given(b, 1) ? b->a[1].u.t->device : HOST_CPU;
+	dev = bind_given(b, 1) ? b->a[1].u.t->device : HOST_CPU;
 	if (grad && !dtype_is_float(t.dt)) {
 		tensor_release(&t);
 		return bind_raise(b, EXC_RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");

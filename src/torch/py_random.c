@@ -45,16 +45,18 @@ static void seed_with(struct host_random *r, uint64_t seed)
 
 static uint32_t next32(struct host_random *r)
 {
+	uint32_t y;
+
 	if (!r->ready)
 		seed_with(r, 0);
 	if (r->at >= MT_N) {
 		for (int k = 0; k < MT_N; k++) {
-			uint32_t y = (r->mt[k] & 0x80000000u) | (r->mt[(k + 1) % MT_N] & 0x7fffffffu);
+			y = (r->mt[k] & 0x80000000u) | (r->mt[(k + 1) % MT_N] & 0x7fffffffu);
 			r->mt[k] = r->mt[(k + MT_M) % MT_N] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
 		}
 		r->at = 0;
 	}
-	uint32_t y = r->mt[r->at++];
+	y = r->mt[r->at++];
 	y ^= y >> 11;
 	y ^= y << 7 & 0x9d2c5680u;
 	y ^= y << 15 & 0xefc60000u;
@@ -69,9 +71,11 @@ static double next_double(struct host_random *r)
 
 static uint64_t bits(struct host_random *r, int k)
 {
+	uint64_t low;
+
 	if (k <= 32)
 		return next32(r) >> (32 - k);
-	uint64_t low = next32(r);
+	low = next32(r);
 	return low | (uint64_t)(next32(r) >> (64 - k)) << 32;
 }
 
@@ -111,11 +115,13 @@ static int r_uniform(struct bind *b)
 static int r_randint(struct bind *b)
 {
 	int64_t lo, hi;
+	uint64_t span;
+
 	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi))
 		return -1;
 	if (hi < lo)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1), (long long)(hi - lo + 1));
-	uint64_t span = (uint64_t)hi - (uint64_t)lo + 1;
+	span = (uint64_t)hi - (uint64_t)lo + 1;
 	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) : bits(&b->h->torch.random, 64))));
 	return 0;
 }
@@ -123,9 +129,11 @@ static int r_randint(struct bind *b)
 static int r_randrange(struct bind *b)
 {
 	int64_t lo = 0, hi, step;
+	int64_t n;
+
 	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step))
 		return -1;
-	int64_t n = step > 0 && hi > lo ? (hi - lo + step - 1) / step : step < 0 && hi < lo ? (hi - lo + step + 1) / step : 0;
+	n = step > 0 && hi > lo ? (hi - lo + step - 1) / step : step < 0 && hi < lo ? (hi - lo + step + 1) / step : 0;
 	if (n <= 0)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
 	b->out = val_int(lo + step * (int64_t)below(&b->h->torch.random, (uint64_t)n));
@@ -144,9 +152,11 @@ static int r_choice(struct bind *b)
 
 static int r_shuffle(struct bind *b)
 {
+	struct seq_obj *s;
+
 	if (b->a[0].kind != V_LIST)
 		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(b->h, b->a[0]));
-	struct seq_obj *s = b->a[0].u.seq;
+	s = b->a[0].u.seq;
 	for (size_t i = s->n; i-- > 1;) {
 		size_t j = (size_t)below(&b->h->torch.random, i + 1);
 		struct val t = s->v[i];
@@ -220,13 +230,15 @@ static int n_up_to(struct bind *b)
 	struct host_random *r = numpy_state(b->h);
 	struct tensor t;
 	int64_t most, n;
+	uint64_t mask, v;
+
 	if (bind_int(b, 0, &most) || bind_int(b, 1, &n))
 		return -1;
 	if (most < 0)
 		return bind_raise(b, EXC_ValueError, "low >= high");
 	if (num_new(&c, &t, DT_I64, 1, &n, bind_e(b)))
 		return bind_fail(b);
-	uint64_t mask = most ? UINT64_MAX >> __builtin_clzll((uint64_t)most) : 0, v;
+	mask = most ? UINT64_MAX >> __builtin_clzll((uint64_t)most) : 0;
 	for (int64_t i = 0; i < n; i++) {
 		do {
 			v = !most ? 0 : mask > UINT32_MAX ? (uint64_t)next32(r) << 32 : 0;

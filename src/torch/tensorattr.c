@@ -90,15 +90,17 @@ static int same_view(const struct tensor *a, const struct tensor *b)
 
 static int set_data(struct bind *b)
 {
-	struct tensor *from;
+	struct tensor *from, old, t;
 	struct tensor_obj *self = b->a[0].u.t, *other = b->a[1].u.t;
+
 	if (bind_tensor(b, 1, &from))
 		return -1;
 	if (same_view(&self->t, from))
 		return 0;
 	if (host_may_change(b->h, b->a[0]))
 		return -1;
-	struct tensor old = self->t, t = *from;
+	old = self->t;
+	t = *from;
 	tensor_retain(&t);
 	self->t = t;
 	self->device = other->device;

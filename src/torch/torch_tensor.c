@@ -115,12 +115,13 @@ static int t_item(struct bind *b)
 
 static int t_bool(struct bind *b)
 {
+	struct val v;
+
 	if (is_tensor(b))
 		return -1;
 	if (tensor_numel(&self(b)->t) != 1)
 		return bind_raise(b, EXC_RuntimeError, "Boolean value of Tensor with %s is ambiguous",
 				  tensor_numel(&self(b)->t) ? "more than one value" : "no values");
-	struct val v;
 	if (host_read(b->h, &self(b)->t, &v))
 		return -1;
 	b->out = val_bool(v.kind == V_FLOAT ? v.u.f != 0 : v.u.i != 0);
@@ -162,11 +163,12 @@ static int t_int(struct bind *b)
 
 static int t_index(struct bind *b)
 {
+	struct val v;
+
 	if (is_tensor(b))
 		return -1;
 	if (tensor_numel(&self(b)->t) != 1 || dtype_is_float(self(b)->t.dt))
 		return bind_raise(b, EXC_TypeError, "only integer tensors of a single element can be converted to an index");
-	struct val v;
 	if (host_read(b->h, &self(b)->t, &v))
 		return -1;
 	b->out = val_int(v.u.i);

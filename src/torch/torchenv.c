@@ -11,6 +11,8 @@
 
 static int dtype_const(struct bind *b)
 {
+	int dt;
+
 	static const struct { const char *alias; enum dtype dt; } aliases[] = {
 		{ "float", DT_F32 }, { "double", DT_F64 }, { "half", DT_F16 }, { "int", DT_I32 }, { "long", DT_I64 }, { "short", DT_I16 },
 	};
@@ -20,7 +22,7 @@ static int dtype_const(struct bind *b)
 			b->out = val_dtype(aliases[i].dt);
 			return 0;
 		}
-	int dt = dtype_by_torch(str_of(name));
+	dt = dtype_by_torch(str_of(name));
 	if (dt < 0)
 		BUG("dtype %s", name);
 	b->out = val_dtype((enum dtype)dt);
@@ -188,13 +190,17 @@ static int version(struct bind *b) { return val_str(b->h, STR("2.11.0+cu130"), &
 static int gpu(struct bind *b)
 {
 	const struct tile_gpu *g = tile_gpu_find(str_of(b->h->o.gpu ? b->h->o.gpu : TILE_GPU_DEFAULT));
-	struct val name;
+	struct val name, all[5];
 
 	if (!g)
 		BUG("GPU %s", b->h->o.gpu);
 	if (val_str(b->h, str_of(g->name), &name))
 		return -1;
-	struct val all[] = { name, val_int(g->capability), val_int(g->processors), val_int((int64_t)(g->gib * (1 << 30))), val_int(g->shared_bytes) };
+	all[0] = name;
+	all[1] = val_int(g->capability);
+	all[2] = val_int(g->processors);
+	all[3] = val_int((int64_t)(g->gib * (1 << 30)));
+	all[4] = val_int(g->shared_bytes);
 	return val_tuple(b->h, all, COUNT_OF(all), &b->out);
 }
 

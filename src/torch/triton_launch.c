@@ -154,14 +154,19 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	struct func_obj *f = j->f;
 	const struct var *var = scope_find(f->scope, name.p);
 	struct val v = { .kind = V_UNSET };
+	size_t mark;
+	int rc;
+
 	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
 		v = CELL_VALUE(f->cells[var->index]);
 	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {        /* a member of a module that only the host knows */
 		size_t dot = name.n;
+		struct val m;
+		struct str_obj *member;
+
 		while (name.p[--dot] != '.')
 			;
-		struct val m;
-		struct str_obj *member = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - dot - 1 });
+		member = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - dot - 1 });
 		if (!member || import_module(h, (struct str){ .p = name.p, .n = dot }, &m) || m.kind != V_MODULE ||
 		    module_attr(h, m.u.mod, member, &v) <= 0) {
 			if (!h->fail.fatal)
@@ -177,8 +182,8 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
 			return 0;
 	}
-	size_t mark = temps_mark(h);
-	int rc = to_tile(h, v, out, 0);
+	mark = temps_mark(h);
+	rc = to_tile(h, v, out, 0);
 	temps_drain(h, mark);
 	return rc ? 0 : 1;
 }
@@ -188,9 +193,11 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 {
 	struct val list;
+	const struct py_arguments *a;
+
 	if (host_getattr(h, obj, "do_not_specialize", &list) <= 0 || (list.kind != V_LIST && list.kind != V_TUPLE))
 		return h->fail.fatal ? -1 : 0;
-	const struct py_arguments *a = &j->f->node->u.FunctionDef.args->u.arguments;
+	a = &j->f->node->u.FunctionDef.args->u.arguments;
 	j->no_specialize = arena_array(&h->torch.jit_arena, list.u.seq->n + 1, sizeof *j->no_specialize);
 	if (!j->no_specialize)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
@@ -208,6 +215,9 @@ static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 static struct jit *jit_of(struct host *h, struct val kernel)
 {
 	struct val fn = kernel, inner;
+	struct val no;
+	struct jit *j;
+
 	for (int hops = 0; fn.kind == V_OBJECT && hops < 8; hops++) {
 		if (host_getattr(h, fn, "fn", &inner) <= 0)
 			break;
@@ -219,7 +229,7 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 			host_raise(h, EXC_TypeError, "@triton.jit needs a function");
 		return NULL;
 	}
-	struct jit *j = ptr_map_get(&h->torch.jits, fn.u.o);
+	j = ptr_map_get(&h->torch.jits, fn.u.o);
 	if (j)
 		return j;
 	j = arena_zalloc(&h->torch.jit_arena, sizeof *j);
@@ -232,7 +242,6 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 	j->f = fn.u.fn;
 	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n }, .def = fn.u.fn->node,
 				  .module = fn.u.fn->unit->ast, .lookup = lookup, .lookup_ctx = j };
-	struct val no;
 	if (host_getattr(h, kernel, "noinline", &no) > 0)
 		j->fn.noinline = val_truth(h, no) > 0;
 	return find_no_specialize(h, j, kernel) ? NULL : j;
@@ -402,9 +411,11 @@ static int execute(struct triton_call *x)
 	struct host *h = x->h;
 	struct diag d = { .reason = REASON_ok };
 	struct err e = ERR_INIT;
+	int rc;
+
 	if (!h->o.launch)
 		return 0;
-	int rc = h->o.launch(h->o.launch_ctx, &x->l, &d, &e);
+	rc = h->o.launch(h->o.launch_ctx, &x->l, &d, &e);
 	if (!rc)
 		return 0;
 	if (rc > 0 && x->l.compile_only && resource_left_out(&d))
@@ -422,10 +433,12 @@ static int execute(struct triton_call *x)
 /* Everything bound; `args` has room for LAUNCH_PARAMS. */
 static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 {
+	int w;
+
 	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1, .allocator = b->h->torch.allocator } };
 	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
-	int w = x->l.num_warps;
+	w = x->l.num_warps;
 	if (w <= 0 || (w & (w - 1)))
 		return bind_raise(b, EXC_AssertionError, "num_warps must be a power of 2");
 	for (int i = 0; i < 3; i++)
@@ -447,9 +460,11 @@ static int t_run(struct bind *b)
 {
 	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
+	int empty;
+
 	if (ready(b, &x, args))
 		return -1;
-	int empty = !x.l.grid[0] || !x.l.grid[1] || !x.l.grid[2];
+	empty = !x.l.grid[0] || !x.l.grid[1] || !x.l.grid[2];
 	if (record(&x) || (!empty && check_pointers(&x)))
 		return -1;
 	return empty ? 0 : execute(&x);
@@ -460,10 +475,12 @@ static int t_fits(struct bind *b)
 {
 	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
+	int rc;
+
 	if (ready(b, &x, args) || check_pointers(&x))
 		return -1;
 	x.l.compile_only = 1;
-	int rc = execute(&x);
+	rc = execute(&x);
 	b->out = val_bool(!rc);
 	return MIN(rc, 0);
 }
@@ -471,9 +488,11 @@ static int t_fits(struct bind *b)
 static int t_arg_names(struct bind *b)
 {
 	struct jit *j = jit_of(b->h, b->a[0]);
+	const struct py_arguments *a;
+
 	if (!j || val_list(b->h, NULL, 0, &b->out))
 		return -1;
-	const struct py_arguments *a = &j->f->node->u.FunctionDef.args->u.arguments;
+	a = &j->f->node->u.FunctionDef.args->u.arguments;
 	for (size_t i = 0; i < a->posonlyargs.n + a->args.n + a->kwonlyargs.n; i++) {
 		struct str_obj *s = host_ident(b->h, kernel_param(a, i));
 		if (!s || list_append(b->h, b->out, val_of_str(s)))

@@ -50,11 +50,13 @@ const struct py_node *reach_method(const struct py_node *cls, const char *name)
 
 int reach_dotted(const struct py_node *n, char *out, size_t cap)
 {
+	size_t at;
+
 	if (n->kind == PY_Name)
 		return snprintf(out, cap, "%.*s", STR_ARG(n->u.Name.id)) < (int)cap;
 	if (n->kind != PY_Attribute || !reach_dotted(n->u.Attribute.value, out, cap))
 		return 0;
-	size_t at = strlen(out);
+	at = strlen(out);
 
 	return snprintf(out + at, cap - at, ".%.*s", STR_ARG(n->u.Attribute.attr)) < (int)(cap - at);
 }

@@ -215,9 +215,10 @@ static void test_lora(void)
 	dy = acts((size_t)M * (size_t)N), u = poisoned((size_t)M * R, DT_BF16), du = poisoned((size_t)M * R, DT_BF16);
 	for (int d = 0; d < 2; d++) {
 		struct dev *dev = d ? gpu : cpu;
+		size_t at;
 
 		block[d] = dev_alloc(dev, 8 << 20, NULL);
-		size_t at = 0;
+		at = 0;
 
 		for (int i = 0; i < parts; i++) {
 			if (!d)
@@ -430,6 +431,8 @@ static void test_attention(void)
 	int longest = 0;
 	size_t ld = (size_t)((H + 2 * HKV) * D);
 	char what[80];
+	struct pair *qkv, *out, *lse, *dout, *dqkv;
+	struct attention c, g;
 
 	for (int s = 0; s < S; s++) {
 		int n = PICK(1, 7, 64, 129, 200, 300);
@@ -439,11 +442,14 @@ static void test_attention(void)
 		start[s + 1] = T;
 	}
 	dev_put(gpu, dstart, start, sizeof start);
-	struct pair *qkv = acts((size_t)T * ld), *out = poisoned((size_t)(T * H * D), DT_BF16), *lse = poisoned((size_t)(T * H), DT_F32);
-	struct pair *dout = acts((size_t)(T * H * D)), *dqkv = poisoned((size_t)T * ld, DT_BF16);
-	struct attention c = { .H = H, .HKV = HKV, .D = D, .T = T, .sequences = S, .longest = longest, .start = start, .qkv = qkv->c, .out = out->c,
+	qkv = acts((size_t)T * ld);
+	out = poisoned((size_t)(T * H * D), DT_BF16);
+	lse = poisoned((size_t)(T * H), DT_F32);
+	dout = acts((size_t)(T * H * D));
+	dqkv = poisoned((size_t)T * ld, DT_BF16);
+	c = (struct attention){ .H = H, .HKV = HKV, .D = D, .T = T, .sequences = S, .longest = longest, .start = start, .qkv = qkv->c, .out = out->c,
 			       .lse = lse->c, .dout = dout->c, .dqkv = dqkv->c };
-	struct attention g = { .H = H, .HKV = HKV, .D = D, .T = T, .sequences = S, .longest = longest, .start = dstart, .qkv = qkv->g, .out = out->g,
+	g = (struct attention){ .H = H, .HKV = HKV, .D = D, .T = T, .sequences = S, .longest = longest, .start = dstart, .qkv = qkv->g, .out = out->g,
 			       .lse = lse->g, .dout = dout->g, .dqkv = dqkv->g };
 
 	co->attention(cpu, &c);

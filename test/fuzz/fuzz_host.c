@@ -10,12 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = ERR_INIT;
 	struct val ns;
 	static struct host_lib *lib;
+	struct host *h;
+	struct host_options o;
+
 	if (!lib)
 		lib = host_lib_new(&e);
-	struct host_options o = { .lib = lib, .fuel = 20000, .memory = (size_t)16 << 20, .recursion = 100 };
+	o = (struct host_options){ .lib = lib, .fuel = 20000, .memory = (size_t)16 << 20, .recursion = 100 };
 	if (py_parse(&m, (struct str){ .p = (const char *)data, .n = size }, "fuzz", (size_t)16 << 20, &e))
 		return 0;
-	struct host *h = host_new(&o, &e);
+	h = host_new(&o, &e);
 	if (h)
 		host_load(h, &m, NULL, 0, &ns, &e);
 	host_free(h);

@@ -72,10 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct player x = { .p = data, .end = data + size };
 	struct err e = ERR_INIT;
 	struct val ns;
+	struct host_options o;
 
 	if (!lib && !(lib = open_lib(&source)))
 		return 0;
-	struct host_options o = { .lib = lib, .fuel = 400000, .memory = (size_t)48 << 20, .recursion = 60 };
+	o = (struct host_options){ .lib = lib, .fuel = 400000, .memory = (size_t)48 << 20, .recursion = 60 };
 	x.h = host_new(&o, &e);
 	if (!host_load(x.h, &source, NULL, 0, &ns, &e) && host_get(x.h, ns, "stock", &x.stock) == 1)
 		for (int i = 0; i < CALLS_MOST && x.p < x.end && !host_is_lost(x.h); i++)

@@ -41,10 +41,12 @@ static int run(const struct tile_code *code, struct tile_val *args, int n, enum 
 	struct tile_run_options o = { .mode = mode, .fuel = 2000, .poison = 0xa5 };
 	struct diag d = { .reason = REASON_ok };
 	struct err e = ERR_INIT;
+	int rc;
+
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == TILE_V_TENSOR)
 			memset(args[i].t.st->data, i, args[i].t.st->bytes);
-	int rc = tile_execute(NULL, code, &l, &o, NULL, &d, &e);
+	rc = tile_execute(NULL, code, &l, &o, NULL, &d, &e);
 	*sum = 0;
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == TILE_V_TENSOR)
@@ -62,6 +64,8 @@ static int too_large(const struct tile_code *code)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct tile_val *args;
+
 	enum { ARGS = 4097 };
 	struct err e = ERR_INIT;
 	struct tile_code *code;
@@ -70,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	tile_print(code, &printed);
 	buf_release(&printed);
-	struct tile_val *args = mem_array(ARGS, sizeof *args);
+	args = mem_array(ARGS, sizeof *args);
 	if (args && !too_large(code) && !bind(code, args, &e)) {
 		uint64_t fast, checked;
 		int a = run(code, args, ARGS, TILE_FAST, &fast), b = run(code, args, ARGS, TILE_CHECKED, &checked);

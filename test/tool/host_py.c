@@ -12,19 +12,24 @@ int main(int argc, char **argv)
 	struct py_module m;
 	struct host_options o = { .fuel = 0 };
 	struct val ns;
+	const struct diag *d;
+	int rc;
+	struct host *h;
+	struct str out;
+
 	if (argc < 2 || file_read(argv[1], 0, &src, &e) || py_parse(&m, buf_str(&src), argv[1], 0, &e)) {
 		fprintf(stderr, "%d:%d: %s\n", e.line, e.column, e.text);
 		return 2;
 	}
-	struct host *h = host_new(&o, &e);
+	h = host_new(&o, &e);
 	if (!h) {
 		fprintf(stderr, "%s\n", e.text);
 		return 2;
 	}
-	int rc = host_load(h, &m, NULL, 0, &ns, &e);
-	struct str out = host_printed(h);
+	rc = host_load(h, &m, NULL, 0, &ns, &e);
+	out = host_printed(h);
 	fwrite(out.p, 1, out.n, stdout);
-	const struct diag *d = host_diag(h);
+	d = host_diag(h);
 	if (rc)
 		fprintf(stderr, "%d:%d: %s: %s\n", d->line, d->col, rc < 0 ? "error" : reason_code(d->reason), rc < 0 ? e.text : d->text);
 	host_free(h);

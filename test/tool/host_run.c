@@ -61,8 +61,10 @@ static int time_forward(struct run *r, struct err *e)
 {
 	int64_t begin = now_ns(r), spent = 0;
 	for (int i = 0; (i < 5 || spent < 300000000) && spent < (int64_t)3e9; i++) {
+		int rc;
+
 		val_drop(r->h, r->out);
-		int rc = forward(r, e);
+		rc = forward(r, e);
 		if (rc)
 			return rc;
 		spent = now_ns(r) - begin;
@@ -73,12 +75,15 @@ static int time_forward(struct run *r, struct err *e)
 static int run_once(struct run *r, struct err *e)
 {
 	struct host_options o = { .lib = r->lib, .memory = (size_t)r->memory << 20, .fuel = (int64_t)1 << 50, .pool = r->pool, .oracle = r->oracle };
+	int64_t t0;
+	int rc;
+
 	host_free(r->h);
 	r->h = host_new(&o, e);
 	if (!r->h)
 		return -1;
-	int64_t t0 = now_ns(r);
-	int rc = host_load(r->h, &r->m, r->ov, r->n_ov, &r->ns, e);
+	t0 = now_ns(r);
+	rc = host_load(r->h, &r->m, r->ov, r->n_ov, &r->ns, e);
 	if (!rc)
 		rc = host_build(r->h, r->ns, r->ns, "Model", r->seed, &r->model, e);
 	if (!rc)
@@ -106,6 +111,8 @@ static int shrink(struct run *r, struct err *e)
 	}
 	r->n_ov = fixed + n;
 	for (size_t k = 0; k < 2 * RUNGS && n; k++) {
+		int rc;
+
 		if (rung[k % RUNGS] < r->rung)
 			continue;
 		for (size_t i = 0; i < n; i++) {
@@ -114,7 +121,7 @@ static int shrink(struct run *r, struct err *e)
 			int64_t want = alike ? size : str_find(c[i].name, STR("batch")) >= 0 ? 2 : size + (int64_t)i % 2;
 			r->ov[fixed + i] = (struct host_override){ .name = c[i].name, .value = MIN(want, c[i].value) };
 		}
-		int rc = run_once(r, e);
+		rc = run_once(r, e);
 		if (rc <= 0 || host_diag(r->h)->reason == REASON_out_of_memory)      /* larger inputs take more */
 			return rc;
 	}
@@ -135,10 +142,12 @@ static int collect(void *ctx, struct str name, struct tensor_obj *t)
 	struct tensor dense;
 	struct err e = ERR_INIT;
 	struct buf b = BUF_INIT;
+	struct st_entry en;
+
 	if (tensor_contiguous(&dense, &t->t, &e))
 		return -1;
 	buf_addf(&b, "%s%s%.*s", c->prefix, name.n ? "." : "", STR_ARG(name));
-	struct st_entry en = { .name = buf_take(&b), .dt = dense.dt, .ndim = dense.ndim, .data = tensor_data(&dense) };
+	en = (struct st_entry){ .name = buf_take(&b), .dt = dense.dt, .ndim = dense.ndim, .data = tensor_data(&dense) };
 	for (int i = 0; i < dense.ndim; i++)
 		en.shape[i] = dense.shape[i];
 	return vec_push(&c->entries, en);
@@ -147,6 +156,8 @@ static int collect(void *ctx, struct str name, struct tensor_obj *t)
 static int save(struct run *r, const char *path, struct err *e)
 {
 	struct collect c = { .prefix = "input" };
+	struct st_write w;
+
 	if (host_tensors(r->h, r->inputs, collect, &c))
 		return err_set(e, ERR_STATE, "collecting inputs");
 	c.prefix = "state";
@@ -155,7 +166,7 @@ static int save(struct run *r, const char *path, struct err *e)
 	c.prefix = "output";
 	if (host_tensors(r->h, r->out, collect, &c))
 		return err_set(e, ERR_STATE, "collecting outputs");
-	struct st_write w = { .entries = c.entries.v, .n = c.entries.n };
+	w = (struct st_write){ .entries = c.entries.v, .n = c.entries.n };
 	return st_write_file(path, &w, e);
 }
 
@@ -221,6 +232,8 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct buf src = BUF_INIT;
 	struct run r = { .h = NULL, .memory = 8192, .threads = 1 };
+	int rc;
+
 	if (argc < 4 || parse_words(&r, argc, argv) || file_read(argv[1], 0, &src, &e) || py_parse(&r.m, buf_str(&src), argv[1], 0, &e)) {
 		fprintf(stderr, "usage: host_run TASK.py OUT SEED [shrink[=N]] [oracle] [time] [memory=MB] [threads=N] [NAME=VALUE...] %s\n", e.text);
 		return 2;
@@ -229,7 +242,7 @@ int main(int argc, char **argv)
 	r.seed = strtoull(argv[3], NULL, 10);
 	r.lib = host_lib_new(&e);
 	r.pool = pool_new((int)r.threads, &e);
-	int rc = r.shrink ? shrink(&r, &e) : run_once(&r, &e);
+	rc = r.shrink ? shrink(&r, &e) : run_once(&r, &e);
 	if (!rc && r.timing)
 		rc = time_forward(&r, &e);
 	if (!rc && strcmp(argv[2], "-") != 0)

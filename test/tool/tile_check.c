@@ -33,6 +33,8 @@ static double now_us(void)
 
 static void report(struct jw *w, int rc, const struct diag *d, const struct diag *unsupported, const struct err *e)
 {
+	const struct diag *x;
+
 	jw_key(w, "result");
 	jw_cstr(w, rc < 0 ? "error" : rc ? "refuse" : "accept");
 	if (rc < 0) {
@@ -40,7 +42,7 @@ static void report(struct jw *w, int rc, const struct diag *d, const struct diag
 		jw_cstr(w, e->text);
 		return;
 	}
-	const struct diag *x = rc ? d : unsupported;
+	x = rc ? d : unsupported;
 	jw_key(w, "reason");
 	jw_cstr(w, reason_code(x->reason));
 	jw_key(w, "line");
@@ -60,24 +62,31 @@ static void check(struct tile_engine *g, const struct check_env *env, struct str
 	struct diag d = { 0 }, unsupported = { 0 };
 	struct check_launch c = { 0 };
 	struct tile_code *code = NULL;
+	double us, start;
+	struct compile_watch watch;
+	const struct tile_fn *fn;
+	struct str signature;
+	int rc, warps, stages;
+
 	jw_begin(&w, '{');
 	jw_key(&w, "trace");
 	jw_begin(&w, '[');
-	const struct tile_fn *fn = check_env_fn(env, kernel);
-	struct str signature = str_cut(&sig, '\t');
-	int warps = 4, stages = 3;
+	fn = check_env_fn(env, kernel);
+	signature = str_cut(&sig, '\t');
+	warps = 4;
+	stages = 3;
 	if (sig.n)
 		sscanf(sig.p, "%d %d", &warps, &stages);
-	struct compile_watch watch = { .trace = trace, .ctx = &w };
-	double start = now_us();
-	int rc = fn ? check_launch_parse(&c, env, fn, signature, &e) : err_set(&e, ERR_NOT_FOUND, "no jit function '%.*s'", STR_ARG(kernel));
+	watch = (struct compile_watch){ .trace = trace, .ctx = &w };
+	start = now_us();
+	rc = fn ? check_launch_parse(&c, env, fn, signature, &e) : err_set(&e, ERR_NOT_FOUND, "no jit function '%.*s'", STR_ARG(kernel));
 	if (!rc) {
 		watch.types = c.types;
 		c.l.num_warps = warps;
 		c.l.num_stages = stages;
 		rc = compile_kernel(g, &c.l, &watch, &code, &d, &unsupported, &e);
 	}
-	double us = now_us() - start;
+	us = now_us() - start;
 	jw_end(&w, ']');
 	report(&w, rc, &d, &unsupported, &e);
 	if (!rc && code) {      /* accepted but not run here: no code */
@@ -104,22 +113,29 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	struct tile_options o = { .triton_version = 306, .capability = 90 };
-	if (argc > 2 && !strcmp(argv[1], "--triton-version"))
-		sscanf(argv[2], "%d", &o.triton_version);
-	struct tile_engine *g = tile_engine_new(&o, &e);
+	struct tile_engine *g;
 	char line[65536], last[4096] = "";
 	struct buf src = BUF_INIT;
 	struct py_module m;
 	struct check_env env;
-	int loaded = 0;
+	int loaded;
+
+	if (argc > 2 && !strcmp(argv[1], "--triton-version"))
+		sscanf(argv[2], "%d", &o.triton_version);
+	g = tile_engine_new(&o, &e);
+	loaded = 0;
 	if (!g) {
 		fprintf(stderr, "tile_check: %s\n", e.text);
 		return 2;
 	}
 	while (fgets(line, sizeof line, stdin)) {
-		line[strcspn(line, "\n")] = 0;
-		struct str rest = str_of(line), path = str_cut(&rest, '\t'), kernel = str_cut(&rest, '\t');
+		struct str rest, path, kernel;
 		struct buf out = BUF_INIT;
+
+		line[strcspn(line, "\n")] = 0;
+		rest = str_of(line);
+		path = str_cut(&rest, '\t');
+		kernel = str_cut(&rest, '\t');
 		err_clear(&e);
 		if (!str_is(path, last)) {
 			if (loaded) {

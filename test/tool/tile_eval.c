@@ -89,10 +89,13 @@ static void list_ops(const struct tile_code *code, struct buf *out)
 		for (int i = 0; i < code->funcs[f].n_insns; i++) {
 			const struct tile_insn *in = &code->funcs[f].insns[i];
 			char one[96];
+			struct tile_type t;
+			int whole;
+
 			if (in->n_dst + in->n_src == 0)
 				continue;
-			struct tile_type t = code->regs[in->r[in->op == TOP_STORE ? 1 : 0]];
-			int whole = in->op == TOP_DOT || in->op == TOP_REDUCE || in->op == TOP_SCAN || in->op == TOP_ATOMIC;
+			t = code->regs[in->r[in->op == TOP_STORE ? 1 : 0]];
+			whole = in->op == TOP_DOT || in->op == TOP_REDUCE || in->op == TOP_SCAN || in->op == TOP_ATOMIC;
 			snprintf(one, sizeof one, " %s:%s:%d;", tile_op_info(in->op)->name, dtype_info(t.dt)->triton, whole ? in->attr[0] : 0);
 			if (str_find(buf_str(out), str_of(one)) < 0)
 				buf_adds(out, one);
@@ -103,19 +106,22 @@ static int execute(struct tile_engine *g, const struct json *j, const struct che
 {
 	struct run r = { .n = 0 };
 	const struct json *args = json_get(j, "args"), *grid = json_get(j, "grid");
+	int mode, rc;
+	const struct tile_code *code;
+	struct tile_launch l;
+
 	for (size_t i = 0; i < json_count(args) && i < MOST_ARGS; i++)
 		if (read_arg(&r, json_at(args, i), env, e))
 			return -1;
-	struct tile_launch l = { .fn = check_env_fn(env, json_str(json_get(j, "kernel"), "")), .args = r.v, .n_args = r.n, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	l = (struct tile_launch){ .fn = check_env_fn(env, json_str(json_get(j, "kernel"), "")), .args = r.v, .n_args = r.n, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
 	for (size_t i = 0; i < 3; i++)
 		l.grid[i] = json_int(json_at(grid, i), 1);
-	const struct tile_code *code;
 	if (!l.fn)
 		return err_set(e, ERR_NOT_FOUND, "no such kernel");
-	int rc = tile_compile(g, &l, &code, d, e);
+	rc = tile_compile(g, &l, &code, d, e);
 	if (!rc && json_bool(json_get(j, "ops"), 0))
 		list_ops(code, ops);
-	int mode = json_bool(json_get(j, "checked"), 0) ? TILE_CHECKED : TILE_FAST;
+	mode = json_bool(json_get(j, "checked"), 0) ? TILE_CHECKED : TILE_FAST;
 	if (!rc)
 		rc = tile_run(g, code, &l, &(struct tile_run_options){ .mode = mode, .fuel = json_int(json_get(j, "fuel"), 0) }, &(struct tile_cost){ 0 }, d, e);
 	if (!rc)
@@ -132,9 +138,11 @@ static int one(struct tile_engine *g, const struct json *j, struct buf *ops, str
 	struct py_module m;
 	struct check_env env;
 	const char *path = text(j, "path");
+	int rc;
+
 	if (file_read(path, 0, &src, e) || py_parse(&m, buf_str(&src), path, 0, e) || check_env_init(&env, &m, NULL, e))
 		return -1;
-	int rc = execute(g, j, &env, ops, d, e);
+	rc = execute(g, j, &env, ops, d, e);
 	check_env_release(&env);
 	py_release(&m);
 	buf_release(&src);
@@ -149,9 +157,12 @@ int main(void)
 	while (g && fgets(line, sizeof line, stdin)) {
 		struct diag d = { 0 };
 		struct buf ops = BUF_INIT;
+		struct json *j;
+		int rc;
+
 		err_clear(&e);
-		struct json *j = json_parse(str_of(line), &e);
-		int rc = j ? one(g, j, &ops, &d, &e) : -1;
+		j = json_parse(str_of(line), &e);
+		rc = j ? one(g, j, &ops, &d, &e) : -1;
 		printf("%s%.*s\n", rc < 0 ? e.text : rc ? d.text : "ok", rc ? 0 : (int)ops.n, ops.n ? ops.p : "");
 		fflush(stdout);
 		buf_release(&ops);

@@ -112,21 +112,25 @@ static int parameter(const struct tile_fn *fn, struct str name)
 static int parse_call(struct source *s, struct call *c, struct str rest)
 {
 	struct err e = ERR_INIT;
+	struct str name;
+
 	rest = str_trim(rest);
-	struct str name = str_cut(&rest, ' ');
+	name = str_cut(&rest, ' ');
 	c->l.fn = check_env_fn(&s->env, name);
 	if (!c->l.fn)
 		return complain(s, c->line, "launch of no kernel");
 	c->l.n_args = parameters(c->l.fn)->n;
 	for (rest = str_trim(rest); rest.n; rest = str_trim(rest)) {
 		struct str value = str_cut(&rest, ' '), key = str_cut(&value, '=');
+		int k;
+
 		if (str_is(key, "grid")) {
 			for (int i = 0; i < 3 && value.n; i++)
 				if (str_to_i64(str_cut(&value, ','), &c->l.grid[i]))
 					return complain(s, c->line, "grid=X,Y,Z");
 			continue;
 		}
-		int k = parameter(c->l.fn, key);
+		k = parameter(c->l.fn, key);
 		if (k < 0 || k >= MAX_ARGS || parse_value(c, k, value, &e)) {
 			fprintf(stderr, "%s:%d: argument '%.*s' %s\n", s->path, c->line, STR_ARG(key), e.text);
 			return -1;
@@ -222,9 +226,11 @@ static double best_us(struct source *s, struct call *c, const struct tile_code *
 	do {
 		struct diag d = { .reason = REASON_ok };
 		struct err e = ERR_INIT;
+		double t;
+
 		if (reset(c, &e))
 			return -1;
-		double t = now_us();
+		t = now_us();
 		if (tile_run(s->g, code, &c->l, &o, NULL, &d, &e))
 			return complain(s, c->line, d.text);
 		t = now_us() - t;
@@ -238,6 +244,8 @@ static int time_launch(struct source *s, struct call *c, const struct tile_code 
 	struct err e = ERR_INIT;
 	struct diag d = { .reason = REASON_ok };
 	double compile = 1e18;
+	double fast, checked;
+
 	for (int i = 0; i < 20; i++) {
 		struct tile_engine *fresh = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
 		const struct tile_code *again;
@@ -248,7 +256,8 @@ static int time_launch(struct source *s, struct call *c, const struct tile_code 
 		compile = t < compile ? t : compile;
 		tile_engine_free(fresh);
 	}
-	double fast = best_us(s, c, code, TILE_FAST), checked = best_us(s, c, code, TILE_CHECKED);
+	fast = best_us(s, c, code, TILE_FAST);
+	checked = best_us(s, c, code, TILE_CHECKED);
 	printf("%.*s compile %.1f fast %.1f checked %.1f\n", STR_ARG(c->l.fn->name), compile, fast, checked);
 	return fast < 0 || checked < 0;
 }
@@ -284,11 +293,13 @@ static void find_bug(struct source *s, struct call *c)
 	int n = snprintf(def, sizeof def, "def %.*s(", STR_ARG(c->l.fn->name));
 	for (int line = 1; text.n; line++) {
 		struct str one = str_cut(&text, '\n');
+		ptrdiff_t at;
+
 		if (str_find(one, (struct str){ .p = def, .n = (size_t)n }) == 0)
 			inside = 1;
 		else if (inside && str_starts(one, "@triton.jit"))
 			return;
-		ptrdiff_t at = str_find(one, STR("# BUG: "));
+		at = str_find(one, STR("# BUG: "));
 		if (!inside || at < 0)
 			continue;
 		c->bug = str_trim((struct str){ .p = one.p + at + 7, .n = one.n - (size_t)at - 7 });

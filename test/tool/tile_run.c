@@ -71,23 +71,29 @@ static int do_tensor(struct test *t, struct str rest)
 	int dt = dtype_by_triton(next_word(&rest));
 	int64_t count, last_int = 0;
 	double v = 0;
+	struct str first;
+	struct tile_val *a;
+	int ramp;
+
 	if (dt < 0 || str_to_i64(next_word(&rest), &count) || t->n == MAX_ARGS)
 		return complain(t, "tensor NAME DTYPE COUNT : values");
-	struct tile_val *a = &t->args[t->n];
+	a = &t->args[t->n];
 	*a = (struct tile_val){ .kind = TILE_V_TENSOR };
 	if (tensor_new_zero(&a->t, (enum dtype)dt, 1, &count, &t->e))
 		return complain(t, t->e.text);
 	next_word(&rest);
-	struct str first = str_trim(rest);
-	int ramp = str_is(first, "ramp");
+	first = str_trim(rest);
+	ramp = str_is(first, "ramp");
 	for (int64_t i = 0; i < count; i++) {
 		struct str w = ramp ? (struct str){ .n = 0 } : next_word(&rest);
 		int whole = w.n && !str_to_i64(w, &last_int);
+		void *p;
+
 		if (w.n && !whole && parse_value(w, &v))
 			return complain(t, "not a value");
 		if (whole)
 			v = (double)last_int;
-		void *p = (char *)tensor_data(&a->t) + i * dtype_size((enum dtype)dt);
+		p = (char *)tensor_data(&a->t) + i * dtype_size((enum dtype)dt);
 		if (dtype_is_float((enum dtype)dt))
 			dtype_store((enum dtype)dt, p, ramp ? (double)i : v);
 		else
@@ -165,15 +171,19 @@ static int check_expect(struct test *t, struct str rest)
 	struct str name = next_word(&rest);
 	int k = find_arg(t, name), bad = 0;
 	double want = 0;
+	const struct tensor *x;
+
 	if (k < 0 || t->args[k].kind != TILE_V_TENSOR)
 		return complain(t, "expect: no such tensor");
-	const struct tensor *x = &t->args[k].t;
+	x = &t->args[k].t;
 	next_word(&rest);
 	for (int64_t i = 0; i < x->shape[0]; i++) {
 		struct str w = next_word(&rest);
+		double got;
+
 		if (w.n && parse_value(w, &want))
 			return complain(t, "not a value");
-		double got = dtype_load(x->dt, (char *)tensor_data(x) + i * dtype_size(x->dt));
+		got = dtype_load(x->dt, (char *)tensor_data(x) + i * dtype_size(x->dt));
 		if (same_value(want, got))
 			continue;
 		fprintf(stderr, "%s:%d: %.*s[%lld] is %.9g, not %.9g\n", t->path, t->line, STR_ARG(name), (long long)i, got, want);
@@ -187,11 +197,14 @@ static int each_directive(struct test *t, struct str text, int expects)
 	int rc = 0;
 	for (t->line = 1; text.n; t->line++) {
 		struct str line = str_trim(str_cut(&text, '\n'));
+		struct str peek;
+		int is_expect;
+
 		if (!str_starts(line, "#!"))
 			continue;
 		line.p += 2, line.n -= 2;
-		struct str peek = line;
-		int is_expect = str_is(next_word(&peek), "expect");
+		peek = line;
+		is_expect = str_is(next_word(&peek), "expect");
 		if (expects && is_expect)
 			rc |= check_expect(t, peek);
 		else if (!expects && directive(t, line))

@@ -101,14 +101,16 @@ static int do_chat(const struct tok *t, struct err *e)
 		struct json *j = json_parse(line, e);
 		struct buf out = BUF_INIT;
 		struct err why = ERR_INIT;
+		struct tok_chat c;
+		struct buf quoted = BUF_INIT;
+		struct jw w;
 
 		if (!j)
 			return -1;
-		struct tok_chat c = { .messages = json_get(j, "messages"), .tools = json_get(j, "tools"),
+		c = (struct tok_chat){ .messages = json_get(j, "messages"), .tools = json_get(j, "tools"),
 				      .extra = json_get(j, "extra"),
 				      .add_generation_prompt = json_bool(json_get(j, "add_generation_prompt"), 0) };
-		struct buf quoted = BUF_INIT;
-		struct jw w = { .out = &quoted };
+		w = (struct jw){ .out = &quoted };
 
 		jw_begin(&w, '{');
 		if (tok_render_chat(t, &c, &out, &why)) {

@@ -94,10 +94,11 @@ static int work_metrics(struct err *e)
 	struct store_step step = { .stage = "sft", .step = 1, .loss = 1.5, .lr = 1e-4 };
 	struct metric extra = { .name = "x", .value = 2 };
 	struct metrics m;
+	int rc;
 
 	if (metrics_open(&m, torture_dir(), NULL, "sft", 0, e))
 		return -1;
-	int rc = metrics_step(&m, &step, &extra, 1, e);
+	rc = metrics_step(&m, &step, &extra, 1, e);
 	metrics_close(&m);
 	return rc;
 }

@@ -46,8 +46,10 @@ static int64_t int_of(struct program *p, const char *name)
 static void fails(const char *source, const char *reason, int line, const char *part)
 {
 	struct program p;
+	const struct diag *d;
+
 	load(&p, source);
-	const struct diag *d = host_diag(p.h);
+	d = host_diag(p.h);
 	assert_int_equal(p.rc, 1);
 	assert_string_equal(reason_code(d->reason), reason);
 	if (line)
@@ -168,13 +170,14 @@ struct seen { int n; int64_t grid, block; int warps; char name[32]; };
 static int on_launch(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct seen *s = ctx;
+	struct tile_val v;
+
 	(void)d, (void)e;
 	s->n++;
 	s->grid = l->grid[0];
 	s->block = l->args[2].i;
 	s->warps = l->num_warps;
 	snprintf(s->name, sizeof s->name, "%.*s", STR_ARG(l->fn->name));
-	struct tile_val v;
 	assert_int_equal(l->fn->lookup(l->fn->lookup_ctx, STR("K"), &v), 1);
 	assert_int_equal(v.i, 5);
 	assert_int_equal(v.is_constexpr, 1);

@@ -45,11 +45,12 @@ static void test_known_stream(void **state)
 static void test_streams_differ(void **state)
 {
 	struct rng a, b, c, d;
+	uint64_t x;
 
 	(void)state;
 	rng_init(&a, 1, "sample"), rng_init(&b, 1, "shuffle"), rng_init(&c, 2, "sample");
 	d = a;
-	uint64_t x = rng_u64(&a);
+	x = rng_u64(&a);
 	assert_true(x != rng_u64(&b));
 	assert_true(x != rng_u64(&c));
 	rng_fork(&b, &d, 7), rng_fork(&c, &d, 8), rng_fork(&a, &d, 7);

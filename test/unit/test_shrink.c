@@ -131,14 +131,16 @@ static void close_pair(struct pair *p)
 static void test_import(void **state)
 {
 	struct pair p;
-	struct val v;
+	struct val v, t, row, *k;
 
 	(void)state;
 	open_pair(&p, "import torch\nx = torch.arange(6.0).view(2, 3)\nall = [1, 2.5, 'text', None, (True, {'k': x}), x.t(), x[0]]\n", 0);
 	assert_int_equal(import(&p, "all", &v), 0);
 	assert_int_equal(v.u.seq->n, 7);
 	assert_true(str_is(val_text(v.u.seq->v[2]), "text"));
-	struct val t = v.u.seq->v[5], row = v.u.seq->v[6], *k = dict_find(v.u.seq->v[4].u.seq->v[1], "k");
+	t = v.u.seq->v[5];
+	row = v.u.seq->v[6];
+	k = dict_find(v.u.seq->v[4].u.seq->v[1], "k");
 	assert_int_equal(t.u.t->t.stride[0], 1);
 	assert_ptr_equal(t.u.t->t.st, row.u.t->t.st);          /* what was shared stays shared */
 	assert_ptr_equal(t.u.t->t.st, k->u.t->t.st);

@@ -150,8 +150,10 @@ static void test_loops(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(loops); i++) {
+		struct probe p;
+
 		snprintf(text, sizeof text, sum, loops[i]);
-		struct probe p = probe_of(text);
+		p = probe_of(text);
 
 		near(p.memory.load_bytes, 4.0 * (1 << 22));
 		near(p.rounds, 4096);

@@ -62,15 +62,21 @@ static void test_arithmetic(void **state)
 			struct rig r;
 			void *a, *b, *o;
 			unsigned char want[8];
+			tile_reg x, y;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, rig_tile(dt, N), &a), y = rig_input(&r, rig_tile(dt, N), &b);
+			x = rig_input(&r, rig_tile(dt, N), &a);
+			y = rig_input(&r, rig_tile(dt, N), &b);
 			rig_output(&r, tile_build(&r.b, ops[k], rig_tile(to, N), 2, x, y), &o);
 			fill(dt, a, N, 1, -1e4, 1e4);
 			fill(dt, b, N, 2, -1e4, 1e4);
 			rig_run(&r);
 			for (int i = 0; i < N; i++) {
+				double w, got;
+
 				dtype_store(to, want, ref2(ops[k], lane(dt, a, i), lane(dt, b, i)));
-				double w = lane(to, want, 0), got = lane(to, o, i);
+				w = lane(to, want, 0);
+				got = lane(to, o, i);
 				if (!(w == got || (isnan(w) && isnan(got))))
 					fail_msg("%s %s: %g, %g gave %g, not %g", tile_op_info(ops[k])->name, dtype_info(dt)->triton,
 						lane(dt, a, i), lane(dt, b, i), got, w);
@@ -106,9 +112,11 @@ static const struct fn {
 
 static double ulps(enum dtype dt, double got, long double want)
 {
+	long double unit;
+
 	if ((isnan(got) && isnan(want)) || got == want)
 		return 0;
-	long double unit = dt == DT_F32 ? nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want)
+	unit = dt == DT_F32 ? nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want)
 					: nextafter(fabs((double)want), INFINITY) - fabs((double)want);
 	if (dt == DT_F32 && fabsl(want) < 0x1p-126L)
 		unit = 0x1p-149L;
@@ -127,8 +135,10 @@ static void test_functions(void **state)
 			struct rig r;
 			void *a, *o;
 			double worst = 0, at = 0;
+			tile_reg x;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, rig_tile(dt, N), &a);
+			x = rig_input(&r, rig_tile(dt, N), &a);
 			rig_output(&r, tile_build(&r.b, fns[k].op, rig_tile(dt, N), 1, x), &o);
 			fill(dt, a, N, k + 7, fns[k].lo, fns[k].hi);
 			rig_run(&r);
@@ -213,10 +223,12 @@ static void test_levels(void **state) { (void)state; skip(); }
 static double cast_ref(enum dtype to, double x)
 {
 	double lo, hi;
+	int bits, sint;
+
 	if (to == DT_BOOL)
 		return x != 0;
-	int bits = dtype_size(to) == 1 ? 16 : dtype_size(to) * 8;
-	int sint = dtype_info(to)->class == DTC_SINT;
+	bits = dtype_size(to) == 1 ? 16 : dtype_size(to) * 8;
+	sint = dtype_info(to)->class == DTC_SINT;
 	lo = sint ? -exp2(bits - 1) : 0;
 	hi = sint ? exp2(bits - 1) : exp2(bits);
 	if (isnan(x))
@@ -239,8 +251,10 @@ static void test_float_to_int(void **state)
 		for (size_t t = 0; t < COUNT_OF(to); t++) {
 			struct rig r;
 			void *a, *o;
+			tile_reg x;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, rig_tile(from[f], N), &a);
+			x = rig_input(&r, rig_tile(from[f], N), &a);
 			rig_output(&r, tile_build(&r.b, TOP_CAST, rig_tile(to[t], N), 1, x), &o);
 			fill(from[f], a, N, 5, -1e4, 1e4);
 			dtype_store(from[f], a, 3e9);
@@ -265,9 +279,11 @@ static void test_rounding(void **state)
 		for (size_t t = 0; t < COUNT_OF(to); t++) {
 			struct rig r;
 			void *a, *o;
+			tile_reg x, y;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, rig_tile(DT_F64, N), &a);
-			tile_reg y = tile_build(&r.b, TOP_CAST, rig_tile(to[t], N), 1, x);
+			x = rig_input(&r, rig_tile(DT_F64, N), &a);
+			y = tile_build(&r.b, TOP_CAST, rig_tile(to[t], N), 1, x);
 			tile_build_last(&r.b)->rounding = (uint8_t)modes[k];
 			rig_output(&r, y, &o);
 			fill(DT_F64, a, N, 6, -100, 100);
@@ -291,11 +307,15 @@ static void test_fma_and_select(void **state)
 {
 	struct rig r;
 	void *a, *b, *c, *o, *s;
+	tile_reg lt, x, y, z;
+
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_input(&r, rig_tile(DT_F32, N), &a), y = rig_input(&r, rig_tile(DT_F32, N), &b), z = rig_input(&r, rig_tile(DT_F32, N), &c);
+	x = rig_input(&r, rig_tile(DT_F32, N), &a);
+	y = rig_input(&r, rig_tile(DT_F32, N), &b);
+	z = rig_input(&r, rig_tile(DT_F32, N), &c);
 	rig_output(&r, tile_build(&r.b, TOP_FMA, rig_tile(DT_F32, N), 3, x, y, z), &o);
-	tile_reg lt = tile_build(&r.b, TOP_LT, rig_tile(DT_BOOL, N), 2, x, y);
+	lt = tile_build(&r.b, TOP_LT, rig_tile(DT_BOOL, N), 2, x, y);
 	rig_output(&r, tile_build(&r.b, TOP_SELECT, rig_tile(DT_F32, N), 3, lt, x, z), &s);
 	fill(DT_F32, a, N, 21, -100, 100);
 	fill(DT_F32, b, N, 22, -100, 100);

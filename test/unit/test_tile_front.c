@@ -54,23 +54,26 @@ static void run(struct fixture *x, struct tile_val *args, size_t n, int64_t grid
 {
 	struct tile_launch l = { .fn = &x->env.fns[x->env.n_fns - 1], .args = args, .n_args = n, .grid = { grid, 1, 1 },
 				 .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
-	const struct tile_code *code;
+	const struct tile_code *code, *again;
 	struct tile_cost cost = { 0 };
 	int rc = tile_compile(x->g, &l, &code, &x->d, &x->e);
+
 	if (rc)
 		fail_msg("compile: %d %s %s", rc, x->d.text, x->e.text);
 	rc = tile_run(x->g, code, &l, &(struct tile_run_options){ .mode = TILE_CHECKED }, &cost, &x->d, &x->e);
 	if (rc)
 		fail_msg("run: %d %s %s", rc, x->d.text, x->e.text);
-	const struct tile_code *again;
 	assert_int_equal(tile_compile(x->g, &l, &again, &x->d, &x->e), 0);
 	assert_ptr_equal(code, again);
 }
 
 static void adds_vectors(void **state)
 {
-	(void)state;
+	struct tensor a, b, c;
 	struct fixture x;
+	struct tile_val args[5];
+
+	(void)state;
 	open_source(&x, HEAD
 		"def add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):\n"
 		"    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
@@ -78,8 +81,11 @@ static void adds_vectors(void **state)
 		"    a = tl.load(a_ptr + offs, mask=mask, other=0.0)\n"
 		"    b = tl.load(b_ptr + offs, mask=mask, other=0.0)\n"
 		"    tl.store(c_ptr + offs, a + b, mask=mask)\n");
-	struct tensor a, b, c;
-	struct tile_val args[] = { tensor_arg(&a, DT_F32, 100), tensor_arg(&b, DT_F32, 100), tensor_arg(&c, DT_F32, 100), int_arg(100), int_arg(32) };
+	args[0] = tensor_arg(&a, DT_F32, 100);
+	args[1] = tensor_arg(&b, DT_F32, 100);
+	args[2] = tensor_arg(&c, DT_F32, 100);
+	args[3] = int_arg(100);
+	args[4] = int_arg(32);
 	for (int i = 0; i < 100; i++) {
 		((float *)tensor_data(&a))[i] = (float)i;
 		((float *)tensor_data(&b))[i] = 0.5f;
@@ -93,8 +99,12 @@ static void adds_vectors(void **state)
 
 static void loops_and_branches(void **state)
 {
-	(void)state;
+	struct tensor o;
 	struct fixture x;
+	const int32_t *r, want[8] = { 55, 10 + 7 + 4 + 1, 5, -1, 0, 1, 0, 99 };
+	struct tile_val args[3];
+
+	(void)state;
 	open_source(&x, HEAD
 		"def pick(v, n):\n"
 		"    if n > 2:\n"
@@ -121,10 +131,11 @@ static void loops_and_branches(void **state)
 		"    if n == 11:\n"
 		"        return\n"
 		"    tl.store(out_ptr + 7, 99)\n");
-	struct tensor o;
-	struct tile_val args[] = { tensor_arg(&o, DT_I32, 8), int_arg(10), int_arg(4) };
+	args[0] = tensor_arg(&o, DT_I32, 8);
+	args[1] = int_arg(10);
+	args[2] = int_arg(4);
 	run(&x, args, 3, 1);
-	const int32_t *r = tensor_data(&o), want[8] = { 55, 10 + 7 + 4 + 1, 5, -1, 0, 1, 0, 99 };
+	r = tensor_data(&o);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(r[i], want[i]);
 	args[1] = int_arg(11);
@@ -137,8 +148,14 @@ static void loops_and_branches(void **state)
 
 static void reduces_and_dots(void **state)
 {
-	(void)state;
+	enum { N = 16 };
+	struct tile_val args[3];
+	const float *r;
+	float *p;
+	struct tensor a, o;
 	struct fixture x;
+
+	(void)state;
 	open_source(&x, HEAD
 		"def k(a_ptr, o_ptr, N: tl.constexpr):\n"
 		"    r = tl.arange(0, N)\n"
@@ -149,14 +166,14 @@ static void reduces_and_dots(void **state)
 		"    tl.store(o_ptr + N + r, tl.sum(s, axis=1))\n"
 		"    tl.store(o_ptr + 2 * N + r, tl.argmax(d, axis=1).to(tl.float32))\n"
 		"    tl.store(o_ptr + 3 * N + r, tl.sort(d * -1.0, 1).max(axis=1))\n");
-	struct tensor a, o;
-	enum { N = 16 };
-	struct tile_val args[] = { tensor_arg(&a, DT_F32, N * N), tensor_arg(&o, DT_F32, 4 * N), int_arg(N) };
-	float *p = tensor_data(&a);
+	args[0] = tensor_arg(&a, DT_F32, N * N);
+	args[1] = tensor_arg(&o, DT_F32, 4 * N);
+	args[2] = int_arg(N);
+	p = tensor_data(&a);
 	for (int i = 0; i < N * N; i++)
 		p[i] = (float)((i * 7) % 11 - 4);
 	run(&x, args, 3, 1);
-	const float *r = tensor_data(&o);
+	r = tensor_data(&o);
 	for (int i = 0; i < N; i++) {
 		double sum = 0, best = -1e30, low = 1e30;
 		int at = 0;
@@ -180,8 +197,12 @@ static void reduces_and_dots(void **state)
 
 static void block_pointers(void **state)
 {
-	(void)state;
+	struct tensor a, o;
 	struct fixture x;
+	struct tile_val args[6];
+	float *p, want[40] = { 0 };
+
+	(void)state;
 	open_source(&x, HEAD
 		"def k(a_ptr, o_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):\n"
 		"    p = tl.make_block_ptr(a_ptr, (M, N), (N, 1), (0, 0), (BM, BN), (1, 0))\n"
@@ -191,9 +212,13 @@ static void block_pointers(void **state)
 		"        p = tl.advance(p, (0, BN))\n"
 		"    d = tl.make_tensor_descriptor(o_ptr, [M, BN], [BN, 1], [BM, BN])\n"
 		"    d.store([0, 0], acc)\n");
-	struct tensor a, o;
-	struct tile_val args[] = { tensor_arg(&a, DT_F32, 5 * 20), tensor_arg(&o, DT_F32, 5 * 8), int_arg(5), int_arg(20), int_arg(8), int_arg(8) };
-	float *p = tensor_data(&a), want[40] = { 0 };
+	args[0] = tensor_arg(&a, DT_F32, 5 * 20);
+	args[1] = tensor_arg(&o, DT_F32, 5 * 8);
+	args[2] = int_arg(5);
+	args[3] = int_arg(20);
+	args[4] = int_arg(8);
+	args[5] = int_arg(8);
+	p = tensor_data(&a);
 	for (int i = 0; i < 100; i++) {
 		p[i] = (float)i;
 		want[i / 20 * 8 + i % 20 % 8] += (float)i;
@@ -236,14 +261,17 @@ static void refuses(void **state)
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		char source[2048];
 		struct fixture x;
-		snprintf(source, sizeof source, "%sdef k(p, n, N: tl.constexpr):\n%s", HEAD, wrong[i].body);
-		open_source(&x, source);
+		struct compile_watch w;
 		struct check_launch c;
-		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("p=*fp32, n=i32, N=16"), &x.e), 0);
-		struct compile_watch w = { .types = c.types };
 		struct tile_code *code;
 		struct diag unsupported;
-		int rc = compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e);
+		int rc;
+
+		snprintf(source, sizeof source, "%sdef k(p, n, N: tl.constexpr):\n%s", HEAD, wrong[i].body);
+		open_source(&x, source);
+		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("p=*fp32, n=i32, N=16"), &x.e), 0);
+		w = (struct compile_watch){ .types = c.types };
+		rc = compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e);
 		if (rc != 1 || strcmp(reason_code(x.d.reason), wrong[i].reason) || x.d.line != wrong[i].line)
 			fail_msg("case %zu: %d %s line %d: %s%s", i, rc, reason_code(x.d.reason), x.d.line, x.d.text, x.e.text);
 		check_launch_release(&c);
@@ -296,12 +324,13 @@ static const char attention[] = HEAD
 
 static void estimates_attention(void **state)
 {
-	(void)state;
 	struct fixture x;
 	struct check_launch c;
 	struct tile_code *code;
 	struct diag unsupported;
 	struct resources r;
+
+	(void)state;
 	open_source(&x, attention);
 	assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("q=*fp16, k=*fp16, v=*fp16, o=*fp16, n=i32, scale=fp32, BM=128, BN=64, D=64"), &x.e), 0);
 	assert_int_equal(compile_kernel(x.g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &x.d, &unsupported, &x.e), 0);
@@ -316,27 +345,31 @@ static void estimates_attention(void **state)
 
 static void estimates_resources(void **state)
 {
-	(void)state;
 	struct fixture x;
+
+	(void)state;
 	open_source(&x, matmul);
 	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
 		struct check_launch c;
 		struct tile_code *code;
-		struct diag unsupported;
+		struct diag unsupported, d;
 		struct resources r;
+		struct touched t;
+		struct compile_watch w;
+		int over;
+
 		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], str_of(measured[i].signature), &x.e), 0);
-		struct compile_watch w = { .types = c.types };
+		w = (struct compile_watch){ .types = c.types };
 		c.l.num_stages = measured[i].stages;
 		assert_int_equal(compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e), 0);
 		resource_estimate(code, &c.l, measured[i].capability, &r);
 		assert_int_equal(r.shared_bytes, measured[i].shared);
-		struct touched t;
 		assert_int_equal(resource_touched(code, &t, &x.e), 0);
 		assert_int_equal(t.read[0], 3);
 		assert_int_equal(t.written[0], 4);
 		c.l.num_stages = 8;
-		struct diag d = { 0 };
-		int over = measured[i].shared / measured[i].stages * 8 > 232448;
+		d = (struct diag){ 0 };
+		over = measured[i].shared / measured[i].stages * 8 > 232448;
 		if (measured[i].capability == 90)
 			assert_int_equal(resource_check(code, &c.l, tile_gpu_find(STR("H100")), &d), over);
 		c.l.grid[1] = 70000;
@@ -402,15 +435,17 @@ static void follows_versions(void **state)
 	for (size_t i = 0; i < sizeof history / sizeof *history; i++) {
 		char source[1024];
 		struct fixture x;
+		int rc;
+		struct check_launch c;
+		struct tile_code *code;
+		struct diag unsupported;
+
 		snprintf(source, sizeof source, "%sdef k(p, n, N: tl.constexpr):\n%s", HEAD, history[i].body);
 		open_source(&x, source);
 		tile_engine_free(x.g);
 		x.g = tile_engine_new(&(struct tile_options){ .triton_version = history[i].version, .capability = 90 }, &x.e);
-		struct check_launch c;
-		struct tile_code *code;
-		struct diag unsupported;
 		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[0], STR("p=*fp32, n=i32, N=16"), &x.e), 0);
-		int rc = compile_kernel(x.g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &x.d, &unsupported, &x.e);
+		rc = compile_kernel(x.g, &c.l, &(struct compile_watch){ .types = c.types }, &code, &x.d, &unsupported, &x.e);
 		if (rc != history[i].refused)
 			fail_msg("case %zu: %d %s%s", i, rc, x.d.text, x.e.text);
 		tile_code_free(code);

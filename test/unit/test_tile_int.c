@@ -78,9 +78,12 @@ static void one_binary(enum tile_op op, enum dtype dt)
 	struct rig r;
 	void *a, *b, *o;
 	int compare = op >= TOP_EQ && op <= TOP_GE;
+	tile_reg x, y;
+
 	rig_open(&r);
 	r.o.mode = TILE_FAST;           /* lanes that divide by zero are part of the test */
-	tile_reg x = rig_input(&r, rig_tile(dt, N), &a), y = rig_input(&r, rig_tile(dt, N), &b);
+	x = rig_input(&r, rig_tile(dt, N), &a);
+	y = rig_input(&r, rig_tile(dt, N), &b);
 	rig_output(&r, tile_build(&r.b, op, rig_tile(compare ? DT_BOOL : dt, N), 2, x, y), &o);
 	fill(dt, a, 1);
 	fill(dt, b, 2);
@@ -117,10 +120,12 @@ static void test_uniform(void **state)
 			enum dtype dt = int_types[t];
 			struct rig r;
 			void *a, *o;
+			tile_reg x, c;
+
 			rig_open(&r);
 			r.o.mode = TILE_FAST;
-			tile_reg x = rig_input(&r, rig_tile(dt, N), &a);
-			tile_reg c = tile_build_int(&r.b, rig_tile(dt, N), 5);
+			x = rig_input(&r, rig_tile(dt, N), &a);
+			c = tile_build_int(&r.b, rig_tile(dt, N), 5);
 			rig_output(&r, tile_build(&r.b, TOP_SUB, rig_tile(dt, N), 2, side ? c : x, side ? x : c), &o);
 			fill(dt, a, 3);
 			rig_run(&r);
@@ -167,8 +172,10 @@ static void test_unary(void **state)
 			enum dtype dt = int_types[t], to = k >= 3 && k < 6 ? DT_I32 : dt;
 			struct rig r;
 			void *a, *o;
+			tile_reg x;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, rig_tile(dt, N), &a);
+			x = rig_input(&r, rig_tile(dt, N), &a);
 			rig_output(&r, tile_build(&r.b, ops[k], rig_tile(to, N), 1, x), &o);
 			fill(dt, a, 4);
 			rig_run(&r);
@@ -191,6 +198,8 @@ static void test_affine(void **state)
 	for (size_t k = 0; k < COUNT_OF(ops); k++)
 		for (size_t s = 0; s < COUNT_OF(starts); s++)
 			for (size_t c = 0; c < COUNT_OF(others); c++) {
+				tile_reg x, y;
+
 				enum { LANES = 64 };
 				int compare = ops[k] >= TOP_EQ && ops[k] <= TOP_GE;
 				enum dtype to = compare ? DT_BOOL : DT_I32;
@@ -198,8 +207,8 @@ static void test_affine(void **state)
 				void *o, *o2;
 				rig_open(&r);
 				r.o.mode = TILE_FAST;
-				tile_reg x = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, LANES), starts[s], 0);
-				tile_reg y = tile_build_int(&r.b, rig_tile(DT_I32, LANES), others[c]);
+				x = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, LANES), starts[s], 0);
+				y = tile_build_int(&r.b, rig_tile(DT_I32, LANES), others[c]);
 				rig_output(&r, tile_build(&r.b, ops[k], rig_tile(to, LANES), 2, x, y), &o);
 				rig_output(&r, tile_build(&r.b, ops[k], rig_tile(to, LANES), 2, y, x), &o2);
 				rig_run(&r);

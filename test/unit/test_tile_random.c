@@ -116,10 +116,12 @@ static void statement(struct program *p, int depth)
 		*s = (struct st){ .kind = SPLAT, .dst = pick(p, (enum class)rng_below(&p->g, 2)), .src = { pick(p, SCALAR) } };
 	} else {
 		int at = p->n - 1, loop = which == 18;
+		int first, n;
+
 		s->kind = loop ? LOOP : BRANCH;
 		s->imm = loop ? (int64_t)rng_below(&p->g, 4) : 0;
 		s->src[0] = pick(p, SCALAR);
-		int first, n = block(p, depth + 1, 1 + (int)rng_below(&p->g, 5), &first);
+		n = block(p, depth + 1, 1 + (int)rng_below(&p->g, 5), &first);
 		p->st[at].body = first, p->st[at].n_body = n;
 		if (!loop) {
 			n = block(p, depth + 1, (int)rng_below(&p->g, 4), &first);
@@ -263,10 +265,12 @@ static void make_chain(struct maker *m, const struct st *s)
 	struct tile_builder *b = &m->r->b;
 	struct st to = { .tensor = s->to, .imm = s->to_imm };
 	tile_reg t = tile_build(b, TOP_LOAD, type_of(0), 1, make_address(m, s));
+	tile_reg at;
+
 	make_barrier(m);
 	if (!s->plain)
 		t = tile_build(b, s->op, type_of(0), 2, t, m->var[s->src[1]]);
-	tile_reg at = make_address(m, &to);
+	at = make_address(m, &to);
 	if (s->masked)
 		tile_build_do(b, TOP_STORE, 3, at, t, m->var[s->src[0]]);
 	else
@@ -349,10 +353,11 @@ static void one_program(uint64_t seed, enum tile_mode mode)
 	struct rig r;
 	struct maker m = { .r = &r, .p = &p };
 	int32_t *mem[TENSORS];
-	int first;
+	int first, rc, n;
+
 	p.n = 0;
 	rng_init(&p.g, seed, "random tile programs");
-	int n = block(&p, 0, 25, &first);
+	n = block(&p, 0, 25, &first);
 	memset(&x, 0, sizeof x);
 	rig_open(&r);
 	r.o.mode = mode;
@@ -368,7 +373,7 @@ static void one_program(uint64_t seed, enum tile_mode mode)
 			x.mem[i][k] = mem[i][k] = (i + 1) * 1000 + k;
 	run_block(&p, &x, first, n);
 	assert_int_equal(rig_finish(&r), 0);
-	int rc = rig_execute(&r);
+	rc = rig_execute(&r);
 	/* Checked mode stops where a division by zero matters; the reference goes on. */
 	if (!(rc == 1 && mode == TILE_CHECKED && r.d.reason == REASON_division_by_zero)) {
 		if (rc)

@@ -32,24 +32,30 @@ static void window(int dense_ptr, int dense_mask, enum tile_mode mode, int32_t r
 	struct rig r;
 	int32_t *a, *o;
 	struct tile_type t = tile2(DT_I32, 16, 32);
+	tile_reg more, v, src, dst, lin, m1, m2, ri, mask, ci, row, col, off;
+	struct tile_type b;
+
 	rig_open(&r);
 	r.o.mode = mode;
-	tile_reg src = rig_tensor(&r, DT_I32, 4096, (void **)&a), dst = rig_tensor(&r, DT_I32, 4096, (void **)&o);
-	tile_reg ri = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 16, 1), 1, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 16), 0));
-	tile_reg ci = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 32), 0, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 32), 0));
-	tile_reg row = tile_build(&r.b, TOP_BROADCAST, t, 1, ri), col = tile_build(&r.b, TOP_BROADCAST, t, 1, ci);
-	tile_reg off = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, rs)), op2(&r, TOP_MUL, col, tile_build_int(&r.b, t, cs)));
+	src = rig_tensor(&r, DT_I32, 4096, (void **)&a);
+	dst = rig_tensor(&r, DT_I32, 4096, (void **)&o);
+	ri = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 16, 1), 1, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 16), 0));
+	ci = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 32), 0, 1, tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 32), 0));
+	row = tile_build(&r.b, TOP_BROADCAST, t, 1, ri);
+	col = tile_build(&r.b, TOP_BROADCAST, t, 1, ci);
+	off = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, rs)), op2(&r, TOP_MUL, col, tile_build_int(&r.b, t, cs)));
 	if (dense_ptr)          /* xor with a zero that the machine does not see through */
 		off = op2(&r, TOP_XOR, off, op2(&r, TOP_XOR, col, col));
-	struct tile_type b = tile2(DT_BOOL, 16, 32);
-	tile_reg m1 = tile_build(&r.b, TOP_GE, b, 2, row, tile_build_int(&r.b, t, 3)), m2 = tile_build(&r.b, TOP_LT, b, 2, col, tile_build_int(&r.b, t, 29));
-	tile_reg mask = op2(&r, TOP_AND, m1, m2);
+	b = tile2(DT_BOOL, 16, 32);
+	m1 = tile_build(&r.b, TOP_GE, b, 2, row, tile_build_int(&r.b, t, 3));
+	m2 = tile_build(&r.b, TOP_LT, b, 2, col, tile_build_int(&r.b, t, 29));
+	mask = op2(&r, TOP_AND, m1, m2);
 	if (dense_mask)
 		mask = op2(&r, TOP_XOR, mask, op2(&r, TOP_XOR, mask, mask));
-	tile_reg v = tile_build(&r.b, TOP_LOAD, t, 3, at(&r, src, off), mask, tile_build_int(&r.b, t, -7));
-	tile_reg lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, 32)), col);
+	v = tile_build(&r.b, TOP_LOAD, t, 3, at(&r, src, off), mask, tile_build_int(&r.b, t, -7));
+	lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, row, tile_build_int(&r.b, t, 32)), col);
 	tile_build_do(&r.b, TOP_STORE, 2, at(&r, dst, lin), v);
-	tile_reg more = op2(&r, TOP_ADD, lin, tile_build_int(&r.b, t, 1024));
+	more = op2(&r, TOP_ADD, lin, tile_build_int(&r.b, t, 1024));
 	tile_build_do(&r.b, TOP_STORE, 3, at(&r, dst, more), op2(&r, TOP_ADD, v, v), mask);
 	for (int i = 0; i < 4096; i++)
 		a[i] = i * 3, o[i] = -1;
@@ -82,12 +88,14 @@ static void test_overlap(void **state)
 		for (int fused = 0; fused < 2; fused++) {
 			struct rig r;
 			int32_t *a, before[256];
+			tile_reg x, i, v, w;
+
 			rig_open(&r);
 			r.o.mode = TILE_FAST;
-			tile_reg x = rig_tensor(&r, DT_I32, 256, (void **)&a);
-			tile_reg i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 128), 16, 0);
-			tile_reg v = tile_build(&r.b, TOP_LOAD, rig_tile(DT_I32, 128), 1, at(&r, x, i));
-			tile_reg w = fused ? op2(&r, TOP_ADD, v, tile_build_int(&r.b, rig_tile(DT_I32, 128), 1000)) : v;
+			x = rig_tensor(&r, DT_I32, 256, (void **)&a);
+			i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 128), 16, 0);
+			v = tile_build(&r.b, TOP_LOAD, rig_tile(DT_I32, 128), 1, at(&r, x, i));
+			w = fused ? op2(&r, TOP_ADD, v, tile_build_int(&r.b, rig_tile(DT_I32, 128), 1000)) : v;
 			tile_build_do(&r.b, TOP_STORE, 2, at(&r, x, op2(&r, TOP_ADD, i, tile_build_int(&r.b, rig_tile(DT_I32, 128), shift))), w);
 			for (int k = 0; k < 256; k++)
 				a[k] = before[k] = k * k;
@@ -106,9 +114,12 @@ static void test_accumulate(void **state)
 		struct rig r;
 		int32_t *a, *o;
 		struct tile_type t = rig_tile(DT_I32, 64), i32 = tile_scalar(DT_I32);
+		tile_reg acc, k;
+
 		rig_open(&r);
 		r.o.mode = (enum tile_mode)mode;
-		tile_reg acc = rig_input(&r, t, (void **)&a), k = tile_build_reg(&r.b, i32);
+		acc = rig_input(&r, t, (void **)&a);
+		k = tile_build_reg(&r.b, i32);
 		tile_build_mov(&r.b, k, tile_build_int(&r.b, i32, 0));
 		tile_build_block(&r.b);
 		tile_build_loop(&r.b);
@@ -140,10 +151,12 @@ static void test_fast_bounds(void **state)
 			for (int64_t first = -2; first <= 2; first += 2) {
 				struct rig r;
 				float *a;
+				tile_reg x, i;
+
 				rig_open(&r);
 				r.o.mode = TILE_FAST;
-				tile_reg x = rig_tensor(&r, DT_F32, 64, (void **)&a);
-				tile_reg i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 64), first, 0);
+				x = rig_tensor(&r, DT_F32, 64, (void **)&a);
+				i = tile_build_imm(&r.b, TOP_ARANGE, rig_tile(DT_I32, 64), first, 0);
 				if (dense)
 					i = op2(&r, TOP_XOR, i, op2(&r, TOP_XOR, i, i));
 				rig_line(&r, 7);
@@ -168,12 +181,15 @@ static void test_fast_bounds(void **state)
 /* out[i] = x[i] * 2 + pid over a large grid: same bits for any number of threads. */
 static void build_scale(struct rig *r, int64_t n, float **x, float **o)
 {
+	tile_reg px, po, off, v, pid;
+
 	rig_open(r);
 	r->o.mode = TILE_FAST;
-	tile_reg px = rig_tensor(r, DT_F32, n, (void **)x), po = rig_tensor(r, DT_F32, n, (void **)o);
-	tile_reg off = block_offsets(r);
-	tile_reg v = tile_build(&r->b, TOP_LOAD, rig_tile(DT_F32, BLOCK), 1, at(r, px, off));
-	tile_reg pid = tile_build(&r->b, TOP_CAST, tile_scalar(DT_F32), 1, tile_build(&r->b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
+	px = rig_tensor(r, DT_F32, n, (void **)x);
+	po = rig_tensor(r, DT_F32, n, (void **)o);
+	off = block_offsets(r);
+	v = tile_build(&r->b, TOP_LOAD, rig_tile(DT_F32, BLOCK), 1, at(r, px, off));
+	pid = tile_build(&r->b, TOP_CAST, tile_scalar(DT_F32), 1, tile_build(&r->b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
 	v = op2(r, TOP_ADD, op2(r, TOP_ADD, v, v), splat(r, pid, rig_tile(DT_F32, BLOCK)));
 	tile_build_do(&r->b, TOP_STORE, 2, at(r, po, off), v);
 	for (int64_t i = 0; i < n; i++)
@@ -227,14 +243,16 @@ static void test_grid_order(void **state)
 	struct rig r;
 	int32_t *o;
 	struct tile_type i32 = tile_scalar(DT_I32);
+	tile_reg lin, po, p[3], n[3];
+
 	(void)state;
 	rig_open(&r);
-	tile_reg po = rig_tensor(&r, DT_I32, 24, (void **)&o), p[3], n[3];
+	po = rig_tensor(&r, DT_I32, 24, (void **)&o);
 	for (int k = 0; k < 3; k++) {
 		p[k] = tile_build_imm(&r.b, TOP_PROGRAM_ID, i32, k, 0);
 		n[k] = tile_build_imm(&r.b, TOP_NUM_PROGRAMS, i32, k, 0);
 	}
-	tile_reg lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, op2(&r, TOP_ADD, op2(&r, TOP_MUL, p[2], n[1]), p[1]), n[0]), p[0]);
+	lin = op2(&r, TOP_ADD, op2(&r, TOP_MUL, op2(&r, TOP_ADD, op2(&r, TOP_MUL, p[2], n[1]), p[1]), n[0]), p[0]);
 	tile_build_do(&r.b, TOP_STORE, 2, op2(&r, TOP_ADDPTR, po, lin), op2(&r, TOP_ADD, lin, tile_build_int(&r.b, i32, 1)));
 	r.grid[0] = 4, r.grid[1] = 3, r.grid[2] = 2;
 	r.o.order_seed = 5;
@@ -261,10 +279,12 @@ static void test_atomics(void **state)
 		for (int pool = 0; pool < 2; pool++) {
 			struct rig r;
 			void *a;
+			tile_reg x, pid;
+
 			rig_open(&r);
 			r.o.mode = pool ? TILE_FAST : TILE_CHECKED;
-			tile_reg x = rig_tensor(&r, cases[c].dt, 4, &a);
-			tile_reg pid = tile_build(&r.b, TOP_CAST, tile_scalar(cases[c].dt), 1, tile_build(&r.b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
+			x = rig_tensor(&r, cases[c].dt, 4, &a);
+			pid = tile_build(&r.b, TOP_CAST, tile_scalar(cases[c].dt), 1, tile_build(&r.b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
 			tile_build(&r.b, TOP_ATOMIC, tile_scalar(cases[c].dt), 2, x, pid);
 			tile_build_last(&r.b)->attr[0] = (int)cases[c].kind;
 			r.grid[0] = 5;
@@ -285,11 +305,14 @@ static void test_cas(void **state)
 	struct rig r;
 	int32_t *a, *old;
 	struct tile_type i32 = tile_scalar(DT_I32);
+	tile_reg x, o, pid, was;
+
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_tensor(&r, DT_I32, 1, (void **)&a), o = rig_tensor(&r, DT_I32, 4, (void **)&old);
-	tile_reg pid = tile_build(&r.b, TOP_PROGRAM_ID, i32, 0);
-	tile_reg was = tile_build(&r.b, TOP_CAS, i32, 3, x, tile_build_int(&r.b, i32, 0), op2(&r, TOP_ADD, pid, tile_build_int(&r.b, i32, 5)));
+	x = rig_tensor(&r, DT_I32, 1, (void **)&a);
+	o = rig_tensor(&r, DT_I32, 4, (void **)&old);
+	pid = tile_build(&r.b, TOP_PROGRAM_ID, i32, 0);
+	was = tile_build(&r.b, TOP_CAS, i32, 3, x, tile_build_int(&r.b, i32, 0), op2(&r, TOP_ADD, pid, tile_build_int(&r.b, i32, 5)));
 	tile_build_do(&r.b, TOP_STORE, 2, op2(&r, TOP_ADDPTR, o, pid), was);
 	r.grid[0] = 4;
 	rig_run(&r);

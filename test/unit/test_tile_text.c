@@ -48,12 +48,14 @@ static void test_round_trip(void **state)
 {
 	struct err e = ERR_INIT;
 	struct buf once = BUF_INIT, twice = BUF_INIT;
+	struct tile_code *b, *a;
+
 	(void)state;
-	struct tile_code *a = parse(program, &e);
+	a = parse(program, &e);
 	if (!a)
 		fail_msg("%s", e.text);
 	tile_print(a, &once);
-	struct tile_code *b = parse(buf_cstr(&once), &e);
+	b = parse(buf_cstr(&once), &e);
 	if (!b)
 		fail_msg("%s\n%s", e.text, buf_cstr(&once));
 	tile_print(b, &twice);
@@ -128,17 +130,20 @@ static void test_many_parameters(void **state)
 {
 	struct rig r;
 	struct tile_type types[80];
-	tile_reg p[80], src[5];
+	tile_reg p[80], src[5], d;
+	int fn;
+	struct tile_insn *in;
+
 	(void)state;
 	rig_open(&r);
 	for (int i = 0; i < 80; i++)
 		types[i] = tile_scalar(DT_I32);
-	int fn = tile_build_func_begin(&r.b, STR("wide"), 80, types, p);
+	fn = tile_build_func_begin(&r.b, STR("wide"), 80, types, p);
 	tile_build_func_end(&r.b, 16, p);
 	for (int i = 0; i < 5; i++)
 		src[i] = tile_build_int(&r.b, rig_tile(DT_I32, 16), i);
-	tile_reg d = tile_build_reg(&r.b, rig_tile(DT_I32, 16));
-	struct tile_insn *in = tile_build_insn(&r.b, TOP_MAP, 1, &d, 5, src);
+	d = tile_build_reg(&r.b, rig_tile(DT_I32, 16));
+	in = tile_build_insn(&r.b, TOP_MAP, 1, &d, 5, src);
 	in->attr[0] = 16;
 	in->attr[1] = fn;
 	assert_int_equal(rig_finish(&r), -1);
@@ -183,8 +188,9 @@ static void test_libdevice_all(void **state)
 			int n = tile_libdevice_overload(str_of(names[i]), k, args), known;
 			struct tile_libdevice l;
 			struct rig r;
-			tile_reg src[4];
+			tile_reg src[4], d;
 			void *out;
+
 			if (n < 0)
 				break;
 			assert_int_equal(tile_libdevice(str_of(names[i]), n, args, &l, &known), 0);
@@ -194,7 +200,7 @@ static void test_libdevice_all(void **state)
 				if (l.before >= 0)
 					src[j] = tile_build(&r.b, (enum tile_op)l.before, rig_tile(args[j], 8), 1, src[j]);
 			}
-			tile_reg d = tile_build_reg(&r.b, rig_tile(l.gives, 8));
+			d = tile_build_reg(&r.b, rig_tile(l.gives, 8));
 			tile_build_insn(&r.b, l.op, 1, &d, n, src)->rounding = (uint8_t)l.rounding;
 			rig_output(&r, d, &out);
 			if (rig_finish(&r))

@@ -30,10 +30,12 @@ static void test_permute(void **state)
 {
 	struct rig r;
 	int32_t *a, *o;
+	tile_reg x, y;
+
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_input(&r, tile3(DT_I32, 4, 8, 2), (void **)&a);
-	tile_reg y = tile_build(&r.b, TOP_PERMUTE, tile3(DT_I32, 2, 4, 8), 1, x);
+	x = rig_input(&r, tile3(DT_I32, 4, 8, 2), (void **)&a);
+	y = tile_build(&r.b, TOP_PERMUTE, tile3(DT_I32, 2, 4, 8), 1, x);
 	memcpy(tile_build_last(&r.b)->attr, (int32_t[]){ 2, 0, 1 }, 12);
 	rig_output(&r, y, (void **)&o);
 	ramp_i32(a, 64);
@@ -50,24 +52,29 @@ static void test_short_forms(void **state)
 {
 	struct rig r;
 	int32_t *a, *o, *box;
+	tile_reg m1, src, m2, p, rows, cols, m, r2, c2, rb, cb, eight, off, offt;
+	struct tile_type pt;
+
 	(void)state;
 	rig_open(&r);
-	tile_reg src = rig_tensor(&r, DT_I32, 16 * 8, (void **)&a);
-	tile_reg rows = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 16), 0), cols = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 8), 0);
-	tile_reg r2 = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 16, 1), 1, 1, rows);
-	tile_reg c2 = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 8), 0, 1, cols);
-	tile_reg rb = tile_build(&r.b, TOP_BROADCAST, tile2(DT_I32, 16, 8), 1, r2), cb = tile_build(&r.b, TOP_BROADCAST, tile2(DT_I32, 16, 8), 1, c2);
-	tile_reg eight = tile_build_int(&r.b, tile2(DT_I32, 16, 8), 8);
-	tile_reg off = tile_build(&r.b, TOP_ADD, tile2(DT_I32, 16, 8), 2, tile_build(&r.b, TOP_MUL, tile2(DT_I32, 16, 8), 2, rb, eight), cb);
-	tile_reg offt = tile_build(&r.b, TOP_PERMUTE, tile2(DT_I32, 8, 16), 1, off);
+	src = rig_tensor(&r, DT_I32, 16 * 8, (void **)&a);
+	rows = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 16), 0);
+	cols = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 8), 0);
+	r2 = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 16, 1), 1, 1, rows);
+	c2 = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 8), 0, 1, cols);
+	rb = tile_build(&r.b, TOP_BROADCAST, tile2(DT_I32, 16, 8), 1, r2);
+	cb = tile_build(&r.b, TOP_BROADCAST, tile2(DT_I32, 16, 8), 1, c2);
+	eight = tile_build_int(&r.b, tile2(DT_I32, 16, 8), 8);
+	off = tile_build(&r.b, TOP_ADD, tile2(DT_I32, 16, 8), 2, tile_build(&r.b, TOP_MUL, tile2(DT_I32, 16, 8), 2, rb, eight), cb);
+	offt = tile_build(&r.b, TOP_PERMUTE, tile2(DT_I32, 8, 16), 1, off);
 	memcpy(tile_build_last(&r.b)->attr, (int32_t[]){ 1, 0 }, 8);
-	struct tile_type pt = tile_shaped(tile_pointer(DT_I32), 2, (int32_t[]){ 8, 16 });
-	tile_reg p = tile_build(&r.b, TOP_ADDPTR, pt, 2, tile_build(&r.b, TOP_SPLAT, pt, 1, src), offt);
+	pt = tile_shaped(tile_pointer(DT_I32), 2, (int32_t[]){ 8, 16 });
+	p = tile_build(&r.b, TOP_ADDPTR, pt, 2, tile_build(&r.b, TOP_SPLAT, pt, 1, src), offt);
 	rig_output(&r, tile_build(&r.b, TOP_LOAD, tile2(DT_I32, 8, 16), 1, p), (void **)&o);
 	/* row < 5 and col >= 2, as a box */
-	tile_reg m1 = tile_build(&r.b, TOP_LT, tile2(DT_BOOL, 16, 8), 2, rb, tile_build_int(&r.b, tile2(DT_I32, 16, 8), 5));
-	tile_reg m2 = tile_build(&r.b, TOP_GE, tile2(DT_BOOL, 16, 8), 2, cb, tile_build_int(&r.b, tile2(DT_I32, 16, 8), 2));
-	tile_reg m = tile_build(&r.b, TOP_AND, tile2(DT_BOOL, 16, 8), 2, m1, m2);
+	m1 = tile_build(&r.b, TOP_LT, tile2(DT_BOOL, 16, 8), 2, rb, tile_build_int(&r.b, tile2(DT_I32, 16, 8), 5));
+	m2 = tile_build(&r.b, TOP_GE, tile2(DT_BOOL, 16, 8), 2, cb, tile_build_int(&r.b, tile2(DT_I32, 16, 8), 2));
+	m = tile_build(&r.b, TOP_AND, tile2(DT_BOOL, 16, 8), 2, m1, m2);
 	rig_output(&r, tile_build(&r.b, TOP_CAST, tile2(DT_I32, 16, 8), 1, m), (void **)&box);
 	ramp_i32(a, 128);
 	rig_run(&r);
@@ -83,12 +90,16 @@ static void test_join_split_cat_flip(void **state)
 {
 	struct rig r;
 	int32_t *a, *b, *j, *s0, *s1, *c, *f;
+	tile_reg x, y, joined, halves[2];
+
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_input(&r, tile2(DT_I32, 4, 8), (void **)&a), y = rig_input(&r, tile2(DT_I32, 4, 8), (void **)&b);
-	tile_reg joined = tile_build(&r.b, TOP_JOIN, tile3(DT_I32, 4, 8, 2), 2, x, y);
+	x = rig_input(&r, tile2(DT_I32, 4, 8), (void **)&a);
+	y = rig_input(&r, tile2(DT_I32, 4, 8), (void **)&b);
+	joined = tile_build(&r.b, TOP_JOIN, tile3(DT_I32, 4, 8, 2), 2, x, y);
 	rig_output(&r, joined, (void **)&j);
-	tile_reg halves[2] = { tile_build_reg(&r.b, tile2(DT_I32, 4, 8)), tile_build_reg(&r.b, tile2(DT_I32, 4, 8)) };
+	halves[0] = tile_build_reg(&r.b, tile2(DT_I32, 4, 8));
+	halves[1] = tile_build_reg(&r.b, tile2(DT_I32, 4, 8));
 	tile_build_insn(&r.b, TOP_SPLIT, 2, halves, 1, &joined);
 	rig_output(&r, halves[0], (void **)&s0);
 	rig_output(&r, halves[1], (void **)&s1);
@@ -127,18 +138,22 @@ static void test_reduce_builtin(void **state)
 				int32_t rest[2] = { shape[axis == 0 ? 1 : 0], shape[axis == 2 ? 1 : 2] };
 				struct rig r;
 				char *a, *o;
+				int inner, len, size;
+				tile_reg x, y;
+
 				if (dtype_is_float(dt) && kinds[k] >= TILE_AND)
 					continue;
 				rig_open(&r);
-				tile_reg x = rig_input(&r, tile3(dt, 4, 8, 16), (void **)&a);
-				tile_reg y = tile_build_imm(&r.b, TOP_REDUCE, tile2(dt, rest[0], rest[1]), axis, 1, x);
+				x = rig_input(&r, tile3(dt, 4, 8, 16), (void **)&a);
+				y = tile_build_imm(&r.b, TOP_REDUCE, tile2(dt, rest[0], rest[1]), axis, 1, x);
 				tile_build_last(&r.b)->attr[0] = (int)kinds[k];
 				rig_output(&r, y, (void **)&o);
-				int size = dtype_size(dt);
+				size = dtype_size(dt);
 				for (int i = 0; i < 512; i++)           /* small powers of two: exact in any order */
 					dtype_store(dt, a + i * size, kinds[k] == TILE_PROD ? (i % 3 ? 1 : 2) : i * 5 % 7);
 				rig_run(&r);
-				int inner = axis == 0 ? 128 : axis == 1 ? 16 : 1, len = shape[axis];
+				inner = axis == 0 ? 128 : axis == 1 ? 16 : 1;
+				len = shape[axis];
 				for (int i = 0; i < 512 / len; i++) {
 					int base = i / inner * inner * len + i % inner;
 					double acc = dtype_load(dt, a + base * size);
@@ -167,10 +182,12 @@ static void test_reduce_rows(void **state)
 	(void)state;
 	for (int32_t L = 1; L <= 2048; L *= 2) {
 		struct rig r;
-		float *a, *o, *x;
+		float *a, *o, *x, best;
+		tile_reg in, y;
+
 		rig_open(&r);
-		tile_reg in = rig_input(&r, tile2(DT_F32, 4, L), (void **)&a);
-		tile_reg y = tile_build_imm(&r.b, TOP_REDUCE, rig_tile(DT_F32, 4), 1, 1, in);
+		in = rig_input(&r, tile2(DT_F32, 4, L), (void **)&a);
+		y = tile_build_imm(&r.b, TOP_REDUCE, rig_tile(DT_F32, 4), 1, 1, in);
 		tile_build_last(&r.b)->attr[0] = TILE_SUM;
 		rig_output(&r, y, (void **)&o);
 		y = tile_build_imm(&r.b, TOP_REDUCE, rig_tile(DT_F32, 4), 1, 1, in);
@@ -185,7 +202,7 @@ static void test_reduce_rows(void **state)
 				sum += a[i * L + j], abs += fabsf(a[i * L + j]);
 			assert_true(fabs(o[i] - sum) <= abs * 1e-6 + 1e-9);
 		}
-		float best = NAN;
+		best = NAN;
 		for (int j = 0; j < L; j++)
 			best = fmaxf(best, a[j]);
 		assert_true(isnan(o[0]));
@@ -201,13 +218,17 @@ static void test_arg(void **state)
 		struct rig r;
 		float *a, *v;
 		int32_t *o;
+		tile_reg x, ix, out[2];
+		struct tile_insn *in;
+
 		rig_open(&r);
-		tile_reg x = rig_input(&r, tile2(DT_F32, 8, 32), (void **)&a);
-		tile_reg ix = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 32), 0);
+		x = rig_input(&r, tile2(DT_F32, 8, 32), (void **)&a);
+		ix = tile_build(&r.b, TOP_ARANGE, rig_tile(DT_I32, 32), 0);
 		ix = tile_build_imm(&r.b, TOP_EXPAND_DIMS, tile2(DT_I32, 1, 32), 0, 1, ix);
 		ix = tile_build(&r.b, TOP_BROADCAST, tile2(DT_I32, 8, 32), 1, ix);
-		tile_reg out[2] = { tile_build_reg(&r.b, rig_tile(DT_F32, 8)), tile_build_reg(&r.b, rig_tile(DT_I32, 8)) };
-		struct tile_insn *in = tile_build_insn(&r.b, TOP_REDUCE, 2, out, 2, (tile_reg[]){ x, ix });
+		out[0] = tile_build_reg(&r.b, rig_tile(DT_F32, 8));
+		out[1] = tile_build_reg(&r.b, rig_tile(DT_I32, 8));
+		in = tile_build_insn(&r.b, TOP_REDUCE, 2, out, 2, (tile_reg[]){ x, ix });
 		in->imm = 1;
 		in->attr[0] = k;
 		rig_output(&r, out[0], (void **)&v);
@@ -249,15 +270,22 @@ static void test_custom(void **state)
 			struct rig r;
 			double *a, *b, *sa, *sb, *ra, *rb;
 			struct tile_type t = axis ? tile2(DT_F64, 2, L) : tile2(DT_F64, L, 2);
+			int step, fn;
+			tile_reg red[2], src[2], out[2];
+			struct tile_insn *in;
+
 			rig_open(&r);
-			int fn = recurrence(&r);
-			tile_reg src[2] = { rig_input(&r, t, (void **)&a), rig_input(&r, t, (void **)&b) };
-			tile_reg out[2] = { tile_build_reg(&r.b, t), tile_build_reg(&r.b, t) };
-			struct tile_insn *in = tile_build_insn(&r.b, TOP_SCAN, 2, out, 2, src);
+			fn = recurrence(&r);
+			src[0] = rig_input(&r, t, (void **)&a);
+			src[1] = rig_input(&r, t, (void **)&b);
+			out[0] = tile_build_reg(&r.b, t);
+			out[1] = tile_build_reg(&r.b, t);
+			in = tile_build_insn(&r.b, TOP_SCAN, 2, out, 2, src);
 			in->imm = axis, in->attr[1] = fn, in->attr[2] = reverse;
 			rig_output(&r, out[0], (void **)&sa);
 			rig_output(&r, out[1], (void **)&sb);
-			tile_reg red[2] = { tile_build_reg(&r.b, rig_tile(DT_F64, 2)), tile_build_reg(&r.b, rig_tile(DT_F64, 2)) };
+			red[0] = tile_build_reg(&r.b, rig_tile(DT_F64, 2));
+			red[1] = tile_build_reg(&r.b, rig_tile(DT_F64, 2));
 			in = tile_build_insn(&r.b, TOP_REDUCE, 2, red, 2, src);
 			in->imm = axis, in->attr[1] = fn;
 			rig_output(&r, red[0], (void **)&ra);
@@ -265,7 +293,7 @@ static void test_custom(void **state)
 			for (int i = 0; i < 2 * L; i++)
 				a[i] = 0.5 + i % 5 * 0.2, b[i] = i % 11 - 5;
 			rig_run(&r);
-			int step = axis ? 1 : 2;
+			step = axis ? 1 : 2;
 			for (int row = 0; row < 2; row++) {
 				int first = axis ? row * L : row;
 				double h = 0, g = 0, p = 1;
@@ -289,18 +317,23 @@ static void test_map(void **state)
 	struct rig r;
 	int32_t *a, *o;
 	struct tile_type i = tile_scalar(DT_I32), b = tile_scalar(DT_BOOL);
-	tile_reg p[1];
+	tile_reg p[1], x, y, odd, one, two, three, n, steps;
+	int fn;
+
 	(void)state;
 	rig_open(&r);
-	int fn = tile_build_func_begin(&r.b, STR("collatz"), 1, &i, p);
-	tile_reg one = tile_build_int(&r.b, i, 1), two = tile_build_int(&r.b, i, 2), three = tile_build_int(&r.b, i, 3);
-	tile_reg n = tile_build_reg(&r.b, i), steps = tile_build_reg(&r.b, i);
+	fn = tile_build_func_begin(&r.b, STR("collatz"), 1, &i, p);
+	one = tile_build_int(&r.b, i, 1);
+	two = tile_build_int(&r.b, i, 2);
+	three = tile_build_int(&r.b, i, 3);
+	n = tile_build_reg(&r.b, i);
+	steps = tile_build_reg(&r.b, i);
 	tile_build_mov(&r.b, n, p[0]);
 	tile_build_mov(&r.b, steps, tile_build_int(&r.b, i, 0));
 	tile_build_block(&r.b);
 	tile_build_loop(&r.b);
 	tile_build_br_if(&r.b, tile_build(&r.b, TOP_LE, b, 2, n, one), 1);
-	tile_reg odd = tile_build(&r.b, TOP_EQ, b, 2, tile_build(&r.b, TOP_AND, i, 2, n, one), one);
+	odd = tile_build(&r.b, TOP_EQ, b, 2, tile_build(&r.b, TOP_AND, i, 2, n, one), one);
 	tile_build_if(&r.b, odd);
 	tile_build_mov(&r.b, n, tile_build(&r.b, TOP_ADD, i, 2, tile_build(&r.b, TOP_MUL, i, 2, n, three), one));
 	tile_build_else(&r.b);
@@ -311,7 +344,8 @@ static void test_map(void **state)
 	tile_build_end(&r.b);
 	tile_build_end(&r.b);
 	tile_build_func_end(&r.b, 1, &steps);
-	tile_reg x = rig_input(&r, rig_tile(DT_I32, 32), (void **)&a), y = tile_build(&r.b, TOP_MAP, rig_tile(DT_I32, 32), 1, x);
+	x = rig_input(&r, rig_tile(DT_I32, 32), (void **)&a);
+	y = tile_build(&r.b, TOP_MAP, rig_tile(DT_I32, 32), 1, x);
 	tile_build_last(&r.b)->attr[0] = 1;
 	tile_build_last(&r.b)->attr[1] = fn;
 	rig_output(&r, y, (void **)&o);
@@ -334,9 +368,12 @@ static void test_scan_builtin(void **state)
 		for (int reverse = 0; reverse < 2; reverse++) {
 			struct rig r;
 			int32_t *a, *o, *m;
+			int len, step;
+			tile_reg x, y;
+
 			rig_open(&r);
-			tile_reg x = rig_input(&r, tile2(DT_I32, 8, 16), (void **)&a);
-			tile_reg y = tile_build_imm(&r.b, TOP_SCAN, tile2(DT_I32, 8, 16), axis, 1, x);
+			x = rig_input(&r, tile2(DT_I32, 8, 16), (void **)&a);
+			y = tile_build_imm(&r.b, TOP_SCAN, tile2(DT_I32, 8, 16), axis, 1, x);
 			tile_build_last(&r.b)->attr[0] = TILE_SUM;
 			tile_build_last(&r.b)->attr[2] = reverse;
 			rig_output(&r, y, (void **)&o);
@@ -346,7 +383,8 @@ static void test_scan_builtin(void **state)
 			rig_output(&r, y, (void **)&m);
 			ramp_i32(a, 128);
 			rig_run(&r);
-			int len = axis ? 16 : 8, step = axis ? 1 : 16;
+			len = axis ? 16 : 8;
+			step = axis ? 1 : 16;
 			for (int row = 0; row < 128 / len; row++) {
 				int32_t sum = 0, max = INT32_MIN;
 				for (int j = 0; j < len; j++) {
@@ -368,13 +406,16 @@ static void test_sort_gather_histogram(void **state)
 	struct rig r;
 	float *a, *s, *k, *g;
 	int32_t *ix, *h;
+	tile_reg flat, x, i;
+
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_input(&r, tile2(DT_F32, 4, 64), (void **)&a), i = rig_input(&r, tile2(DT_I32, 4, 16), (void **)&ix);
+	x = rig_input(&r, tile2(DT_F32, 4, 64), (void **)&a);
+	i = rig_input(&r, tile2(DT_I32, 4, 16), (void **)&ix);
 	rig_output(&r, tile_build(&r.b, TOP_SORT, tile2(DT_F32, 4, 64), 1, x), (void **)&s);
 	rig_output(&r, tile_build_imm(&r.b, TOP_TOPK, tile2(DT_F32, 4, 8), 1, 1, x), (void **)&k);
 	rig_output(&r, tile_build_imm(&r.b, TOP_GATHER, tile2(DT_F32, 4, 16), 1, 2, x, i), (void **)&g);
-	tile_reg flat = tile_build(&r.b, TOP_RESHAPE, rig_tile(DT_I32, 64), 1, i);
+	flat = tile_build(&r.b, TOP_RESHAPE, rig_tile(DT_I32, 64), 1, i);
 	rig_output(&r, tile_build(&r.b, TOP_HISTOGRAM, rig_tile(DT_I32, 32), 1, flat), (void **)&h);
 	random_f32(a, 256, 5);
 	for (int j = 0; j < 64; j++)
@@ -413,16 +454,20 @@ static void one_dot(int32_t B, int32_t M, int32_t N, int32_t K, enum dtype in, e
 	struct rig r;
 	char *a, *b, *c, *o;
 	int is_int = !dtype_is_float(in);
+	int si, so;
+	struct rng g;
+	tile_reg x, y, z, d;
+
 	rig_open(&r);
-	tile_reg x = rig_input(&r, B > 1 ? tile3(in, B, M, K) : tile2(in, M, K), (void **)&a);
-	tile_reg y = rig_input(&r, B > 1 ? tile3(in, B, K, N) : tile2(in, K, N), (void **)&b);
-	tile_reg z = rig_input(&r, B > 1 ? tile3(out, B, M, N) : tile2(out, M, N), (void **)&c);
-	tile_reg d = tile_build(&r.b, TOP_DOT, tile_build_type(&r.b, z), 3, x, y, z);
+	x = rig_input(&r, B > 1 ? tile3(in, B, M, K) : tile2(in, M, K), (void **)&a);
+	y = rig_input(&r, B > 1 ? tile3(in, B, K, N) : tile2(in, K, N), (void **)&b);
+	z = rig_input(&r, B > 1 ? tile3(out, B, M, N) : tile2(out, M, N), (void **)&c);
+	d = tile_build(&r.b, TOP_DOT, tile_build_type(&r.b, z), 3, x, y, z);
 	tile_build_last(&r.b)->attr[0] = (int)prec;
 	rig_output(&r, d, (void **)&o);
-	struct rng g;
 	rng_init(&g, (uint64_t)(M * 1000 + N * 10 + K), "dot");
-	int si = dtype_size(in), so = dtype_size(out);
+	si = dtype_size(in);
+	so = dtype_size(out);
 	for (int i = 0; i < B * M * K; i++)
 		dtype_store(in, a + i * si, is_int ? (double)rng_between(&g, -100, 100) : rng_f64(&g) * 2 - 1);
 	for (int i = 0; i < B * K * N; i++)
@@ -434,13 +479,15 @@ static void one_dot(int32_t B, int32_t M, int32_t N, int32_t K, enum dtype in, e
 		for (int i = 0; i < M; i++)
 			for (int j = 0; j < N; j++) {
 				double sum = dtype_load(out, c + ((q * M + i) * N + j) * so);
+				double got;
+
 				for (int k = 0; k < K; k++) {
 					double u = dtype_load(in, a + ((q * M + i) * K + k) * si), v = dtype_load(in, b + ((q * K + k) * N + j) * si);
 					if (prec == TILE_PREC_TF32 && in == DT_F32)
 						u = cut_tf32((float)u), v = cut_tf32((float)v);
 					sum += u * v;
 				}
-				double got = dtype_load(out, o + ((q * M + i) * N + j) * so);
+				got = dtype_load(out, o + ((q * M + i) * N + j) * so);
 				if (fabs(got - sum) > tolerance * (1 + fabs(sum)))
 					fail_msg("dot %dx%dx%d %s: [%d,%d] is %.9g, not %.9g", M, N, K, dtype_info(in)->triton, i, j, got, sum);
 			}
@@ -498,6 +545,9 @@ static void test_dot_levels(void **state) { (void)state; skip(); }
 
 static void test_dot_scaled(void **state)
 {
+	struct rng g;
+	tile_reg x, y, u, v, acc, d;
+
 	enum { M = 16, N = 16, K = 64 };
 	struct rig r;
 	uint8_t *a, *b, *sa, *sb;
@@ -505,13 +555,14 @@ static void test_dot_scaled(void **state)
 	static const float e2m1[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
 	(void)state;
 	rig_open(&r);
-	tile_reg x = rig_input(&r, tile2(DT_U8, M, K / 2), (void **)&a), y = rig_input(&r, tile2(DT_F8E4M3, K, N), (void **)&b);
-	tile_reg u = rig_input(&r, tile2(DT_U8, M, K / 32), (void **)&sa), v = rig_input(&r, tile2(DT_U8, N, K / 32), (void **)&sb);
-	tile_reg acc = tile_build_float(&r.b, tile2(DT_F32, M, N), 1);
-	tile_reg d = tile_build(&r.b, TOP_DOT_SCALED, tile2(DT_F32, M, N), 5, x, y, acc, u, v);
+	x = rig_input(&r, tile2(DT_U8, M, K / 2), (void **)&a);
+	y = rig_input(&r, tile2(DT_F8E4M3, K, N), (void **)&b);
+	u = rig_input(&r, tile2(DT_U8, M, K / 32), (void **)&sa);
+	v = rig_input(&r, tile2(DT_U8, N, K / 32), (void **)&sb);
+	acc = tile_build_float(&r.b, tile2(DT_F32, M, N), 1);
+	d = tile_build(&r.b, TOP_DOT_SCALED, tile2(DT_F32, M, N), 5, x, y, acc, u, v);
 	memcpy(tile_build_last(&r.b)->attr, (int32_t[]){ TILE_FMT_E2M1, TILE_FMT_E4M3, 3, 1, 1 }, 20);
 	rig_output(&r, d, (void **)&o);
-	struct rng g;
 	rng_init(&g, 3, "scaled");
 	for (int i = 0; i < M * K / 2; i++)
 		a[i] = (uint8_t)rng_u32(&g);

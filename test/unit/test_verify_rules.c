@@ -55,11 +55,13 @@ static int flags(void *ctx, const char *dotted)
 static void write_candidate(const struct change *c, struct buf *out)
 {
 	for (const char *p = candidate; *p; p++) {
+		int at;
+
 		if (*p != '@' || p[1] < '0' || p[1] > '3') {
 			buf_addc(out, *p);
 			continue;
 		}
-		int at = *++p - '0';
+		at = *++p - '0';
 		buf_adds(out, c && c->at == at ? c->text : at == 3 ? "y" : "");
 	}
 }

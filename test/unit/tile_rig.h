@@ -73,11 +73,13 @@ static inline tile_reg rig_pointers(struct rig *r, tile_reg base, struct tile_ty
 {
 	int32_t n = (int32_t)tile_numel(t);
 	struct tile_type p = tile_build_type(&r->b, base);
+	tile_reg flat, splat, ptr;
+
 	if (!t.ndim)
 		return base;
-	tile_reg flat = tile_build_imm(&r->b, TOP_ARANGE, rig_tile(DT_I32, n), 0, 0);
-	tile_reg splat = tile_build(&r->b, TOP_SPLAT, tile_shaped(p, 1, &n), 1, base);
-	tile_reg ptr = tile_build(&r->b, TOP_ADDPTR, tile_shaped(p, 1, &n), 2, splat, flat);
+	flat = tile_build_imm(&r->b, TOP_ARANGE, rig_tile(DT_I32, n), 0, 0);
+	splat = tile_build(&r->b, TOP_SPLAT, tile_shaped(p, 1, &n), 1, base);
+	ptr = tile_build(&r->b, TOP_ADDPTR, tile_shaped(p, 1, &n), 2, splat, flat);
 	return t.ndim == 1 ? ptr : tile_build(&r->b, TOP_RESHAPE, tile_shaped(p, t.ndim, t.shape), 1, ptr);
 }
 
@@ -104,17 +106,21 @@ static inline int rig_finish(struct rig *r)
 static inline int rig_execute(struct rig *r)
 {
 	struct tile_launch l = { .args = r->args, .n_args = r->n };
+	struct tile_runner runner;
+
 	memcpy(l.grid, r->grid, sizeof l.grid);
-	struct tile_runner runner = { .pool = r->pool };
+	runner = (struct tile_runner){ .pool = r->pool };
 	return tile_execute(&runner, r->code, &l, &r->o, &r->cost, &r->d, &r->e);
 }
 
 /* Builds and runs; fails the test on any error or fault. */
 static inline void rig_run(struct rig *r)
 {
+	int rc;
+
 	if (rig_finish(r))
 		fail_msg("%s", r->e.text);
-	int rc = rig_execute(r);
+	rc = rig_execute(r);
 	if (rc)
 		fail_msg("rc %d: %s%s", rc, r->e.text, r->d.text);
 }
