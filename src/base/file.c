@@ -143,7 +143,7 @@ int file_out_open(struct file_out *o, const char *path, struct err *e)
 		out_release(o);
 		return err_nomem(e);
 	}
-	o->fd = sys.open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	o->fd = sys.open(o->tmp, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	if (o->fd < 0) {
 		err_errno(e, "cannot create '%s'", o->tmp);
 		out_release(o);

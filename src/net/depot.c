@@ -137,7 +137,7 @@ static int push_object(struct depot *d, const char *path, const char *hex, int64
 	if (!rc && there.bytes != bytes)
 		return err_set(e, ERR_FORMAT, "object '%s' of the bucket has %lld bytes instead of %lld", key, (long long)there.bytes, (long long)bytes);
 	if (rc == S3_ABSENT) {
-		rc = s3_put_file(d->s3, key, path, S3_IF_ABSENT, e);
+		rc = s3_put_file(d->s3, key, path, hex, S3_IF_ABSENT, e);
 		out->files_sent += rc >= 0;
 		out->bytes_sent += rc >= 0 ? bytes : 0;
 	}

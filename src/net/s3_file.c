@@ -1,9 +1,9 @@
 /* Files to and from S3, in parts that travel side by side: see s3.h.
  *
  * An upload of parts is invisible until it is completed, and completing carries the condition. A part
- * is hashed as it is sent, so the file is read once; the digest of the whole goes into the object's
+ * is hashed as it is sent; the digest of the whole goes into the object's
  * metadata, because S3's own checksum of a multipart object is one of checksums. A download asks for
- * ranges, writes each to its place, and is hashed whole before it gets its name. */
+ * ranges, writes each to its place, and is hashed whole, in order while others arrive, before it gets its name. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ struct upload {
 	size_t parts;
 	struct buf id;                /* of the upload, encoded */
 	char (*etag)[ETAG];
-	char sha[65];                 /* of the whole file */
+	const char *sha;              /* of the whole file */
 	_Atomic int failed;
 	struct err e;
 	pthread_mutex_t lock;
@@ -208,14 +208,13 @@ static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 	return rc;
 }
 
-int s3_put_file(struct s3 *s, const char *key, const char *path, enum s3_if cond, struct err *e)
+int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e)
 {
-	struct upload u = { .s = s, .key = key, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct upload u = { .s = s, .key = key, .sha = sha256, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int rc;
 
 	if (file_map_open(&u.file, path, e))
 		return -1;
-	sha256_hex(u.file.p, u.file.n, u.sha);
 	u.part = part_size(s, (int64_t)u.file.n);
 	u.parts = (u.file.n + (size_t)u.part - 1) / (size_t)u.part;
 	rc = u.parts > 1 ? send_all(&u, cond, e) : send_small(&u, cond, e);
@@ -232,7 +231,12 @@ struct download {
 	int64_t bytes, part;
 	_Atomic int failed, absent;
 	struct err e;
+	/* The digest, of parts in their order; under the lock but for the hashing itself, which one thread does at a time. */
 	pthread_mutex_t lock;
+	char *arrived;                /* of each part: whether it is in the file */
+	size_t parts, hashed;
+	int hashing;
+	struct sha256 sha;
 };
 
 /* A range on its way to its place in the file. */
@@ -263,6 +267,48 @@ static int store_range(void *ctx, const void *p, size_t n)
 		r->at += k;
 	}
 	return 0;
+}
+
+/* Reads back what was written: it is still in memory. */
+static int hash_part(struct download *d, size_t i, struct err *e)
+{
+	enum { PIECE = 1 << 18 };
+	char *piece = mem_alloc(PIECE);
+	int64_t at = (int64_t)i * d->part, end = MIN(at + d->part, d->bytes);
+	int rc = piece ? 0 : err_nomem(e);
+
+	while (!rc && at < end) {
+		ssize_t n = pread(d->fd, piece, (size_t)MIN(end - at, (int64_t)PIECE), at);
+
+		if (n <= 0)
+			rc = err_errno(e, "cannot read back what arrived");
+		else
+			sha256_add(&d->sha, piece, (size_t)n);
+		at += n;
+	}
+	mem_free(piece);
+	return rc;
+}
+
+/* Part i is there: it and those behind it that wait for it go into the digest, unless another thread is at that. */
+static int hash_arrived(struct download *d, size_t i, struct err *e)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&d->lock);
+	d->arrived[i] = 1;
+	if (!d->hashing) {
+		d->hashing = 1;
+		while (!rc && d->hashed < d->parts && d->arrived[d->hashed]) {
+			pthread_mutex_unlock(&d->lock);
+			rc = hash_part(d, d->hashed, e);
+			pthread_mutex_lock(&d->lock);
+			d->hashed += !rc;
+		}
+		d->hashing = 0;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return rc;
 }
 
 static int take_range(struct download *d, size_t i, struct err *e)
@@ -298,7 +344,7 @@ static void take_ranges(void *ctx, size_t begin, size_t end)
 	for (size_t i = begin; i < end && !atomic_load(&d->failed); i++) {
 		struct err e = ERR_INIT;
 
-		if (!take_range(d, i, &e))
+		if (!take_range(d, i, &e) && !hash_arrived(d, i, &e))
 			continue;
 		pthread_mutex_lock(&d->lock);
 		if (!atomic_exchange(&d->failed, 1))
@@ -309,27 +355,24 @@ static void take_ranges(void *ctx, size_t begin, size_t end)
 
 static int take_all(struct download *d, struct err *e)
 {
-	size_t parts = (size_t)((d->bytes + d->part - 1) / d->part);
-	struct pool *threads = parts > 1 ? pool_new((int)MIN((size_t)d->s->o.parallel, parts), e) : NULL;
+	struct pool *threads = d->parts > 1 ? pool_new((int)MIN((size_t)d->s->o.parallel, d->parts), e) : NULL;
 
-	if (parts > 1 && !threads)
+	if (d->parts > 1 && !threads)
 		return -1;
-	pool_for_dynamic(threads, parts, 1, take_ranges, d);
+	pool_for_dynamic(threads, d->parts, 1, take_ranges, d);
 	pool_free(threads);
 	if (!atomic_load(&d->failed))
 		return 0;
 	return atomic_load(&d->absent) ? S3_ABSENT : err_set(e, d->e.code, "%s", d->e.text);
 }
 
-static int check_digest(const char *path, const char *want, struct err *e)
+static int check_digest(struct download *d, const char *want, struct err *e)
 {
-	struct file_map m;
+	unsigned char digest[32];
 	char have[65];
 
-	if (file_map_open(&m, path, e))
-		return -1;
-	sha256_hex(m.p, m.n, have);
-	file_map_close(&m);
+	sha256_end(&d->sha, digest);
+	hash_hex(digest, sizeof digest, have);
 	return strcmp(have, want) ? err_set(e, ERR_FORMAT, "what arrived is not what was stored: its SHA-256 differs") : 0;
 }
 
@@ -343,9 +386,13 @@ int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, 
 		return -1;
 	d.fd = out.fd;
 	d.part = part_size(s, bytes);
-	rc = take_all(&d, e);
+	d.parts = (size_t)((bytes + d.part - 1) / d.part);
+	d.arrived = mem_zalloc(d.parts + 1);
+	sha256_init(&d.sha);
+	rc = d.arrived ? take_all(&d, e) : err_nomem(e);
 	if (!rc)
-		rc = check_digest(out.tmp, sha256, e);
+		rc = check_digest(&d, sha256, e);
+	mem_free(d.arrived);
 	if (rc)
 		file_out_abort(&out);
 	else
