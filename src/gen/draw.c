@@ -87,11 +87,11 @@ static void pick_constant(struct rng *r, const char *choices, char out[12])
 	out[MIN(c.n, (size_t)11)] = 0;
 }
 
-static size_t count_forms(const char *const *forms)
+static size_t count_forms(const char *const *forms, int plain)
 {
 	size_t n = 0;
 
-	while (forms[n])
+	while (forms[n] && !(plain && forms[n][0] == '%'))
 		n++;
 	return n;
 }
@@ -102,9 +102,9 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 	struct gen_step *s = &d->p->step[d->p->n++];
 
 	*s = (struct gen_step){ .op = id, .in = d->shape, .groups = 1, .bias = 1 };
-	s->form = (int)rng_below(d->r, count_forms(op->torch));
+	s->form = (int)rng_below(d->r, count_forms(op->torch, d->p->plain));
 	if (op->family <= GEN_KEPT)
-		s->tile_form = (int)rng_below(d->r, count_forms(op->triton));
+		s->tile_form = (int)rng_below(d->r, count_forms(op->triton, 0));
 	if (op->c0)
 		pick_constant(d->r, op->c0, s->c[0]);
 	if (op->c1)
@@ -122,6 +122,13 @@ void gen_pushed(struct gen_draw *d, struct gen_step *s)
 	d->shape = s->shape;
 }
 
+/* Whether the operator may follow itself: where the second time still changes something. */
+static int repeats(struct gen_draw *d, const struct gen_op *op)
+{
+	return !d->p->plain && op->family <= GEN_CONST &&
+	       !(op->flags & (GEN_WANTS_NEG | GEN_WANTS_FREE | GEN_NEEDS_CENTER | GEN_GROWS | GEN_FLAT)) && gen_chance(d, 30);
+}
+
 int gen_push_family(struct gen_draw *d, unsigned families)
 {
 	enum gen_op_id fit[GEN_OPS];
@@ -131,7 +138,7 @@ int gen_push_family(struct gen_draw *d, unsigned families)
 		return 0;
 	for (int i = 0; i < GEN_OPS; i++)
 		if (families >> gen_op(i)->family & 1 && fits(d, gen_op(i)) &&
-		    !(d->p->n && d->p->step[d->p->n - 1].op == (enum gen_op_id)i))
+		    !(d->p->n && d->p->step[d->p->n - 1].op == (enum gen_op_id)i && !repeats(d, gen_op(i))))
 			fit[n++] = (enum gen_op_id)i;
 	if (!n)
 		return 0;

@@ -270,6 +270,8 @@ static void pick_axis(struct gen_draw *d, struct gen_step *s)
 	s->axis_end = s->axis + 1;
 	if (rank > 3 && d->feature == 1 && gen_chance(d, 30))
 		s->axis = 2, s->axis_end = rank;
+	else if (rank > 2 && d->feature == 1 && !d->p->plain && gen_chance(d, 12))
+		s->axis = 1, s->axis_end = rank;
 }
 
 void gen_push_reduce(struct gen_draw *d)

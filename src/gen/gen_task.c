@@ -32,12 +32,24 @@ static int has_text(const struct gen_emit *em, const char *name)
 	return 0;
 }
 
+/* The first of the last arguments whose presets are their values; em->params: get_init_inputs gives all. */
+static int first_as_preset(const struct gen_emit *em)
+{
+	int at = em->params;
+
+	while (at && em->param[at - 1].preset[0] && !strcmp(em->param[at - 1].preset, em->param[at - 1].value))
+		at--;
+	return style(em, 126, 4, 1) ? at : em->params;
+}
+
 /* The last arguments of __init__ may have defaults, which get_init_inputs then leaves out: those that are plain numbers
  * and stand nowhere else. The first of them; em->params: none. */
 static int first_default(const struct gen_emit *em)
 {
 	int at = em->params, most = style(em, 123, 4, 3) == 0 ? 1 + (int)style(em, 125, 3, 0) : 0;
 
+	if (at && em->param[at - 1].preset[0])
+		return first_as_preset(em);
 	for (int i = em->params - 1; i >= 0 && most; i--) {
 		const struct gen_param *p = &em->param[i];
 
@@ -48,6 +60,12 @@ static int first_default(const struct gen_emit *em)
 		at = i, most--;
 	}
 	return at;
+}
+
+static const char *type_of(const struct gen_param *p)
+{
+	return p->value[0] == '(' ? "tuple" : strchr("TF", p->value[0]) ? "bool" : p->value[0] == 'N' ? "int" :
+	       strchr(p->value, '.') || strchr(p->value, 'e') ? "float" : "int";
 }
 
 static void write_init_args(const struct gen_emit *em, int hints, struct buf *out)
@@ -61,9 +79,9 @@ static void write_init_args(const struct gen_emit *em, int hints, struct buf *ou
 			continue;
 		buf_addf(out, ", %s", p->name);
 		if (hints)
-			buf_addf(out, ": %s", p->value[0] == '(' ? "tuple" : strchr(p->value, '.') || strchr(p->value, 'e') ? "float" : "int");
-		if (i >= defaults)
-			buf_addf(out, hints ? " = %s" : "=%s", p->value);
+			buf_addf(out, ": %s", type_of(p));
+		if (i >= defaults || p->preset[0])
+			buf_addf(out, hints ? " = %s" : "=%s", p->preset[0] ? p->preset : p->value);
 	}
 }
 
@@ -97,6 +115,65 @@ static void chain_words(const struct gen_emit *em, struct buf *out)
 	}
 }
 
+static int has_init_params(const struct gen_emit *em)
+{
+	for (int i = 0; i < em->params; i++)
+		if (em->param[i].init)
+			return 1;
+	return 0;
+}
+
+/* Whether the class's docstring names the arguments, or that of __init__. */
+static int args_in_class(const struct gen_emit *em)
+{
+	return style(em, 130, em->p->level == 1 ? 3 : 8, 1) == 0;
+}
+
+static const char *arg_words(const struct gen_param *p)
+{
+	static const struct { const char *begin, *words; } args[] = {
+#define ARG(b, w) { .begin = b, .words = w },
+#include "gen/gen_args.def"
+#undef ARG
+	};
+	size_t i = 0;
+
+	if (p->value[0] == '(' && strstr(p->name, "_shape"))
+		return "Shape of the parameter";
+	while (strncmp(p->name, args[i].begin, strlen(args[i].begin)))
+		i++;
+	return args[i].words;
+}
+
+/* The arguments of __init__ one to a line, with their types and defaults or without. */
+static void args_doc(const struct gen_emit *em, const char *indent, struct buf *out)
+{
+	int types = style(em, 127, 3, 0) != 0, defaults = first_default(em);
+
+	buf_addf(out, "%s%s:\n", indent, style(em, 128, 5, 1) ? "Args" : "Parameters");
+	for (int i = 0; i < em->params; i++) {
+		const struct gen_param *p = &em->param[i];
+		int preset = i >= defaults || p->preset[0];
+
+		if (!p->init)
+			continue;
+		buf_addf(out, "%s    %s", indent, p->name);
+		if (types)
+			buf_addf(out, " (%s%s)", type_of(p), preset ? ", optional" : "");
+		buf_addf(out, ": %s.", arg_words(p));
+		if (preset)
+			buf_addf(out, " Defaults to %s.", p->preset[0] ? p->preset : p->value);
+		buf_addc(out, '\n');
+	}
+}
+
+static void init_doc(const struct gen_emit *em, struct buf *out)
+{
+	buf_addf(out, "        \"\"\"\n        %s\n\n", style(em, 129, 2, 0) ? "Initializes the model." : "Sets up the layers.");
+	args_doc(em, "        ", out);
+	buf_adds(out, "        \"\"\"\n");
+}
+
 static void class_doc(const struct gen_emit *em, struct buf *out)
 {
 	static const char *const openings[] = { "Model that performs ", "Simple model that performs ", "A model that applies ", "Performs ", "Computes " };
@@ -114,28 +191,26 @@ static void class_doc(const struct gen_emit *em, struct buf *out)
 		chain_words(em, out);
 		buf_adds(out, ".\n");
 	}
+	if (has_init_params(em) && args_in_class(em)) {
+		buf_addc(out, '\n');
+		args_doc(em, "    ", out);
+	}
 	buf_adds(out, "    \"\"\"\n");
 }
 
-static void init_doc(const struct gen_emit *em, struct buf *out)
+static void shape_words(const char (*sym)[GEN_NAME], int rank, struct buf *out)
 {
-	buf_adds(out, "        \"\"\"\n        Initializes the model.\n\n        Args:\n");
-	for (int i = 0; i < em->params; i++)
-		if (em->param[i].init)
-			buf_addf(out, "            %s: default %s.\n", em->param[i].name, em->param[i].value);
-	buf_adds(out, "        \"\"\"\n");
-}
-
-static void shape_words(const struct gen_emit *em, int step, int rank, struct buf *out)
-{
-	buf_addc(out, '(');
+	buf_adds(out, " of shape (");
 	for (int i = 0; i < rank; i++)
-		buf_addf(out, "%s%s", i ? ", " : "", em->sym[step][i]);
-	buf_addc(out, ')');
+		buf_addf(out, "%s%s", i ? ", " : "", sym[i]);
+	buf_adds(out, rank == 1 ? ",)" : ")");
 }
 
 static void forward_doc(const struct gen_emit *em, struct buf *out)
 {
+	const char *type = style(em, 131, 4, 1) ? " (torch.Tensor)" : "";
+	int shapes = style(em, 106, 2, 0) != 0;
+
 	buf_adds(out, "        \"\"\"\n");
 	if (style(em, 105, 2, 0)) {
 		buf_adds(out, "        Applies ");
@@ -143,25 +218,19 @@ static void forward_doc(const struct gen_emit *em, struct buf *out)
 		buf_adds(out, " to the input.\n\n");
 	}
 	buf_adds(out, "        Args:\n");
-	for (int i = 0; i < em->inputs; i++)
-		buf_addf(out, "            %s (torch.Tensor): Input tensor.\n", em->input[i].name);
-	buf_adds(out, "        Returns:\n            torch.Tensor: Output tensor");
-	if (style(em, 106, 2, 0)) {
-		buf_adds(out, " of shape ");
-		shape_words(em, em->p->n, em->p->step[em->p->n - 1].shape.rank, out);
+	for (int i = 0; i < em->inputs; i++) {
+		buf_addf(out, "            %s%s: Input tensor", em->input[i].name, type);
+		if (shapes)
+			shape_words(em->input[i].sym, em->input[i].shape.rank, out);
+		buf_adds(out, ".\n");
 	}
+	buf_addf(out, "%s        Returns:\n            %sOutput tensor", style(em, 132, 2, 0) ? "\n" : "", *type ? "torch.Tensor: " : "");
+	if (shapes)
+		shape_words(em->sym[em->p->n], em->p->step[em->p->n - 1].shape.rank, out);
 	buf_adds(out, ".\n        \"\"\"\n");
 }
 
 /* --- class ------------------------------------------------------------------------------- */
-
-static int has_init_params(const struct gen_emit *em)
-{
-	for (int i = 0; i < em->params; i++)
-		if (em->param[i].init)
-			return 1;
-	return 0;
-}
 
 static void write_attributes(const struct gen_emit *em, int i, int all, struct buf *out)
 {
@@ -174,6 +243,26 @@ static void write_attributes(const struct gen_emit *em, int i, int all, struct b
 		buf_addf(out, "        %s = %s\n", n->axis, n->axis + 5);
 }
 
+static int is_attribute(const struct gen_emit *em, const char *name)
+{
+	for (int i = 0; i < em->p->n; i++) {
+		const struct gen_names *n = &em->name[i];
+
+		if (!strcmp(n->module, name) || !strcmp(n->vec, name) || !strcmp(n->konst[0], name) || !strcmp(n->konst[1], name) ||
+		    (!strncmp(n->axis, "self.", 5) && !strcmp(n->axis + 5, name)))
+			return 1;
+	}
+	return 0;
+}
+
+/* People keep arguments as attributes that nothing reads. */
+static void write_unread(const struct gen_emit *em, struct buf *out)
+{
+	for (int i = 0; i < em->params; i++)
+		if (em->param[i].init && !is_attribute(em, em->param[i].name))
+			buf_addf(out, "        self.%s = %s\n", em->param[i].name, em->param[i].name);
+}
+
 void gen_write_init(const struct gen_emit *em, const char *class, int doc, struct buf *out)
 {
 	int task = !strcmp(class, "Model"), first = style(em, 107, 2, 0);
@@ -184,9 +273,11 @@ void gen_write_init(const struct gen_emit *em, const char *class, int doc, struc
 	buf_adds(out, "    def __init__(self");
 	write_init_args(em, task && typed(em), out);
 	buf_adds(out, "):\n");
-	if (doc && has_init_params(em) && style(em, 108, 5, 1) == 0)
+	if (doc && has_init_params(em) && !args_in_class(em) && style(em, 108, 5, 1) == 0)
 		init_doc(em, out);
 	buf_addf(out, "        super(%s).__init__()\n", style(em, 109, 4, 1) ? (task ? "Model, self" : "ModelNew, self") : "");
+	if (task && style(em, 133, 7, 1) == 0)
+		write_unread(em, out);
 	for (int i = 0; i < em->p->n; i++) {
 		const struct gen_names *n = &em->name[i];
 
@@ -223,13 +314,32 @@ static void call_vars(const struct gen_emit *em, int i, const char *from, struct
 	gen_set(v, "e", "torch.einsum(\"%s\", %s, %s)", s->in.rank == 3 ? "bij,jk->bik" : s->in.rank == 4 ? "bijl,lk->bijk" : "ij,jk->ik", from, second);
 }
 
+const char *gen_form(const struct gen_step *s)
+{
+	const char *form = gen_op(s->op)->torch[s->form];
+
+	return form + (form[0] == '%');
+}
+
 /* Forms of max and min that give a pair take one axis; a scalar needs no view. */
 const char *gen_spelling(const struct gen_step *s)
 {
-	const char *const *forms = gen_op(s->op)->torch, *form = forms[s->form];
+	const char *const *forms = gen_op(s->op)->torch, *form = gen_form(s);
 	int pair = strstr(form, "[0]") || strstr(form, ".values");
 
 	return (pair && s->axis_end - s->axis > 1) || (s->axis < 0 && strstr(form, ".view(")) ? forms[0] : form;
+}
+
+/* The last line of the expression goes to its place, those before it stand above, as far in. */
+static void write_expr(const char *to, struct buf *expr, struct buf *out)
+{
+	const char *line = buf_cstr(expr), *end;
+
+	for (; (end = strchr(line, '\n'))[1]; line = end + 1) {
+		buf_pad(out, ' ', strspn(to, " "));
+		buf_add(out, line, (size_t)(end + 1 - line));
+	}
+	buf_addf(out, "%s%s", to, line);
 }
 
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out)
@@ -254,7 +364,7 @@ void gen_forward_line(const struct gen_emit *em, int i, const char *from, const 
 		if (rows)
 			expr.n--, buf_adds(&expr, ".squeeze(1)\n");
 	}
-	buf_addf(out, "%s%s", to, buf_cstr(&expr));
+	write_expr(to, &expr, out);
 	buf_release(&expr);
 }
 
@@ -268,11 +378,23 @@ static int comments(const struct gen_emit *em)
 	return em->p->n < 2 || s > 2 ? COMMENTS_NONE : s ? COMMENTS_ABOVE : COMMENTS_BEHIND;
 }
 
+/* What forward calls the value on its way. */
+static const char *work_name(const struct gen_emit *em)
+{
+	static const char *const names[] = { "x", "x", "x", "x", "x", "x", "out", "y", "result" };
+	const char *name = names[style(em, 137, COUNT_OF(names), 0)];
+
+	for (int i = 1; i < em->inputs; i++)
+		if (!strcmp(em->input[i].name, name))
+			return "x";
+	return em->p->step[0].op == GEN_OP_keep ? "x" : name;
+}
+
 static void write_line(const struct gen_emit *em, int i, int last, const char *indent, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
 	char to[GEN_NAME + 24];
-	const char *from = em->input[0].name;
+	const char *from = em->input[0].name, *work = work_name(em);
 
 	if (comments(em) == COMMENTS_ABOVE) {
 		buf_addf(out, "%s# ", indent);
@@ -282,8 +404,8 @@ static void write_line(const struct gen_emit *em, int i, int last, const char *i
 	if (s->op == GEN_OP_keep)
 		snprintf(to, sizeof to, "%s%s = ", indent, em->name[i].vec);
 	else
-		snprintf(to, sizeof to, "%s%s", indent, last ? "return " : "x = ");
-	gen_forward_line(em, i, i ? "x" : from, to, out);
+		snprintf(to, sizeof to, "%s%s%s", indent, last ? "return" : work, last ? " " : " = ");
+	gen_forward_line(em, i, i ? work : from, to, out);
 	if (comments(em) == COMMENTS_BEHIND && gen_choice(em->p, 200 + (unsigned)i, 3)) {
 		out->n--;
 		buf_adds(out, "  # ");
@@ -299,7 +421,7 @@ static void write_lines(const struct gen_emit *em, const char *indent, struct bu
 	for (int i = 0; i < em->p->n; i++)
 		write_line(em, i, direct && i == em->p->n - 1, indent, out);
 	if (!direct)
-		buf_addf(out, "%sreturn x\n", indent);
+		buf_addf(out, "%sreturn %s\n", indent, work_name(em));
 }
 
 /* Whether the chain is written as a function that the module calls: only one that needs nothing of the module. */
@@ -338,7 +460,7 @@ static void write_function(const struct gen_emit *em, struct buf *out)
 
 static void write_forward(const struct gen_emit *em, struct buf *out)
 {
-	buf_adds(out, "\n    def forward(self");
+	buf_addf(out, "%s\n    def forward(self", style(em, 136, 4, 1) ? "" : "    ");
 	write_args(em, ", ", typed(em) ? ": torch.Tensor" : "", out);
 	buf_addf(out, ")%s:\n", typed(em) ? " -> torch.Tensor" : "");
 	if (style(em, 113, 3, 1) == 0)
@@ -369,14 +491,47 @@ static int numbers_in_place(const struct gen_emit *em)
 	return style(em, 120, 8, 1) == 0;
 }
 
-static int pair_of(const struct gen_emit *em, int i, const char *a, const char *b)
+/* Whether the shape behind the batch is one constant, a tuple: for inputs of two dimensions whose second stands nowhere else. */
+static int rest_as_tuple(const struct gen_emit *em)
 {
-	return i + 1 < em->params && !strcmp(em->param[i].name, a) && !strcmp(em->param[i + 1].name, b) && !em->param[i].init;
+	if (em->p->level > 1 || em->p->plain || em->p->input.rank != 2 || em->params < 2 || em->param[1].init || gen_choice(em->p, 135, 4))
+		return 0;
+	for (int i = 0; i < em->inputs; i++)
+		if (em->input[i].shape.rank != 2 || em->input[i].bound[0] || strcmp(em->input[i].sym[1], em->param[1].name))
+			return 0;
+	for (int i = 2; i < em->params; i++)
+		if (strstr(em->param[i].value, em->param[1].name))
+			return 0;
+	return 1;
+}
+
+/* How many constants from i on are the sides of an image, and no arguments. */
+static int sides_from(const struct gen_emit *em, int i)
+{
+	static const char *const names[] = { "depth", "height", "width", "D", "H", "W", "input_height", "input_width" };
+	int n = 0;
+
+	for (size_t k = 0; k < COUNT_OF(names) && i + n < em->params && !em->param[i + n].init; k++)
+		if (!strcmp(em->param[i + n].name, names[k]))
+			n++;
+	return n;
+}
+
+/* Several constants in one line: "depth, height, width = 8, 16, 16", or "height = width = 16". */
+static void write_sides(const struct gen_param *p, int n, struct buf *out)
+{
+	int same = n == 2 && !strcmp(p[0].value, p[1].value);
+
+	for (int i = 0; i < n; i++)
+		buf_addf(out, "%s%s", i ? (same ? " = " : ", ") : "", p[i].name);
+	for (int i = same ? n - 1 : 0; i < n; i++)
+		buf_addf(out, "%s%s", i && !same ? ", " : " = ", p[i].value);
+	buf_addc(out, '\n');
 }
 
 static void write_constants(const struct gen_emit *em, struct buf *out)
 {
-	int defaults = first_default(em);
+	int defaults = first_default(em), sides = style(em, 116, 3, 1) == 0, blanks = style(em, 134, 8, 1) == 0;
 	static const char *const notes[] = { "# Test code\n", "# === Test config ===\n", "# Example sizes\n" };
 
 	if (style(em, 114, 4, 1) == 0)
@@ -386,14 +541,13 @@ static void write_constants(const struct gen_emit *em, struct buf *out)
 
 		if (p->init && i >= defaults)
 			continue;
-		if (pair_of(em, i, "height", "width") && style(em, 116, 3, 1) == 0) {
-			if (strcmp(p->value, p[1].value))
-				buf_addf(out, "height, width = %s, %s\n", p->value, p[1].value);
-			else
-				buf_addf(out, "height = width = %s\n", p->value);
-			i++;
+		if (sides && sides_from(em, i) > 1) {
+			write_sides(p, sides_from(em, i), out);
+			i += sides_from(em, i) - 1;
+		} else if (rest_as_tuple(em) && i == 1) {
+			buf_addf(out, "input_shape = (%s,)\n", p->value);
 		} else {
-			buf_addf(out, "%s = %s\n", p->name, p->value);
+			buf_addf(out, "%s = %s%s\n", p->name, p->value, blanks && i % 2 ? "  " : "");
 		}
 	}
 }
@@ -403,6 +557,8 @@ static void input_shape(const struct gen_emit *em, const struct gen_input *in, s
 	for (int i = 0; i < in->shape.rank; i++)
 		if (numbers_in_place(em))
 			buf_addf(out, "%s%lld", i ? ", " : "", (long long)in->shape.d[i]);
+		else if (i == 1 && rest_as_tuple(em))
+			buf_adds(out, ", *input_shape");
 		else
 			buf_addf(out, "%s%s", i ? ", " : "", in->sym[i]);
 }
@@ -481,7 +637,7 @@ static void write_get_init_inputs(const struct gen_emit *em, struct buf *out)
 			buf_addf(out, "%s%s", n++ ? ", " : "", numbers_in_place(em) ? em->param[i].value : em->param[i].name);
 	buf_adds(out, "]");
 	if (!n && style(em, 119, 2, 0))
-		buf_adds(out, "  # No special initialization inputs needed");
+		buf_adds(out, style(em, 139, 2, 0) ? "  # the model takes no arguments" : "  # Nothing to initialize with");
 	buf_addc(out, '\n');
 }
 
@@ -513,4 +669,6 @@ void gen_write_task(const struct gen_emit *em, struct buf *out)
 	}
 	write_get_inputs(em, out);
 	write_get_init_inputs(em, out);
+	if (style(em, 138, 2, 0))
+		out->n--;
 }

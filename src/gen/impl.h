@@ -51,14 +51,15 @@ struct gen_input {
 	char bound[GEN_NAME];         /* classes */
 };
 
-struct gen_param { char name[GEN_NAME], value[GEN_NAME]; int init; };
+/* A constant of the module. `init`: also an argument of __init__, with the default `preset` where that is not empty. */
+struct gen_param { char name[GEN_NAME], value[GEN_NAME], preset[GEN_NAME]; int init; };
 
 struct gen_emit {
 	const struct gen_plan *p;
 	struct gen_names name[GEN_STEPS];
 	struct gen_input input[GEN_INPUTS];
 	int inputs;
-	struct gen_param param[GEN_PARAMS];           /* constants of the module; init: also __init__'s arguments */
+	struct gen_param param[GEN_PARAMS];           /* those with a preset come last */
 	int params;
 	char sym[GEN_STEPS + 1][GEN_RANK][GEN_NAME];  /* dimensions before each step as symbols; empty: none */
 };
@@ -81,7 +82,9 @@ void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf 
 /* The class line, __init__ with its modules and parameters: the same in both. */
 void gen_write_init(const struct gen_emit *em, const char *class, int doc, struct buf *out);
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out);
-/* How the task writes the step: one of its operator's forms. */
+/* The form that was drawn for the step; '@': a module. */
+const char *gen_form(const struct gen_step *s);
+/* How the task writes the step: that form, or another where it does not fit. */
 const char *gen_spelling(const struct gen_step *s);
 int gen_uses(const struct gen_emit *em, const char *word);
 

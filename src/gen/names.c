@@ -58,6 +58,15 @@ static const char *add_param(struct gen_emit *em, const char *stem, int init, co
 	return p->name;
 }
 
+/* An argument of __init__ that has a default. */
+static const char *add_preset(struct gen_emit *em, const char *stem, const char *value, const char *preset)
+{
+	const char *name = add_param(em, stem, 1, value);
+
+	snprintf(em->param[em->params - 1].preset, GEN_NAME, "%s", preset);
+	return name;
+}
+
 static const char *add_size(struct gen_emit *em, const char *stem, int init, int64_t value)
 {
 	char text[32];
@@ -111,12 +120,15 @@ static struct gen_input *add_input(struct gen_emit *em, const char *name, const 
 
 static void first_symbols(struct gen_emit *em)
 {
-	static const char *const space[4][3] = { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } };
+	static const char *const space[3][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
+						    { { 0 }, { "L" }, { "H", "W" }, { "D", "H", "W" } },
+						    { { 0 }, { "input_length" }, { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } } };
 	static const char *const product[3][4] = { { "M", "K" }, { "batch_size", "m", "k" }, { "b", "i", "j", "l" } };
 	static const char *const heads[4] = { "batch_size", "num_heads", "seq_len", "head_dim" };
 	const struct gen_plan *p = em->p;
 	const struct gen_op *op = gen_op(p->step[0].op);
 	int rank = p->input.rank, swapped = p->step[0].op == GEN_OP_matmul_ta || p->step[0].op == GEN_OP_matmul_tab;
+	unsigned words = p->plain || gen_choice(p, 5, 10) < 6 ? 0 : 1 + gen_choice(p, 6, 2);
 
 	for (int i = 0; i < rank; i++) {
 		const char *stem = i ? (rank == 3 && i == 1 ? ONE_OF(em, 2, "seq_len", "dim1", "sequence_length") :
@@ -128,9 +140,11 @@ static void first_symbols(struct gen_emit *em)
 		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
 			stem = product[rank - 2][swapped ? 1 - i : i];
 		else if (p->channels_first && i)
-			stem = i == 1 ? ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[rank - 2][i - 2];
+			stem = i == 1 ? ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[words][rank - 2][i - 2];
 		else if (p->level == 1 && op->family == GEN_ROW_LOSS && i)
 			stem = "num_classes";
+		else if (i == 2 && !strcmp(em->sym[0][1], "dim1"))
+			stem = "dim2";
 		snprintf(em->sym[0][i], GEN_NAME, "%s", add_size(em, stem, 0, p->input.d[i]));
 	}
 }
@@ -252,9 +266,9 @@ static const char *module_stem(const struct gen_emit *em, const struct gen_step 
 	unsigned what = 20 + (unsigned)s->op;
 
 	switch (s->op) {
-	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : ONE_OF(em, what, "conv", "conv", "conv2d", "conv1");
-	case GEN_OP_conv_depthwise: return ONE_OF(em, what, "depthwise", "conv");
-	case GEN_OP_conv_transpose: return ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv");
+	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : ONE_OF(em, what, "conv", "conv", "conv$dd", "conv1");
+	case GEN_OP_conv_depthwise: return ONE_OF(em, what, "depthwise", "conv", "conv$dd");
+	case GEN_OP_conv_transpose: return ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv", "conv_transpose$dd");
 	case GEN_OP_linear: case GEN_OP_linear_nobias: return ONE_OF(em, what, "linear", "gemm", "matmul", "fc");
 	case GEN_OP_max_pool: return ONE_OF(em, what, "max_pool", "maxpool", "pool");
 	case GEN_OP_avg_pool: return ONE_OF(em, what, "avg_pool", "pool");
@@ -289,6 +303,33 @@ static int all_equal(const struct gen_step *s, const int *v, int to)
 	return 1;
 }
 
+/* Whether __init__ takes every argument of the window, with the library's defaults. */
+static int all_arguments(const struct gen_emit *em)
+{
+	return em->p->level == 1 && em->p->n == 1 && !em->p->plain && gen_form(&em->p->step[0])[0] == '@' &&
+	       gen_choice(em->p, 45, 2) == 0;
+}
+
+/* The same number for all dimensions, written as the window's other numbers are. */
+static void same_text(const struct gen_emit *em, const struct gen_step *s, int number, char *out, size_t n)
+{
+	tuple_text(em, s, (const int[]){ number, number, number }, out, n);
+}
+
+/* The name of a window's argument in __init__, where it may have a default. */
+static const char *window_param(struct gen_emit *em, int i, const char *stem, const char *text, int unless)
+{
+	char preset[GEN_NAME];
+
+	if (unless >= 0 && all_arguments(em)) {
+		same_text(em, &em->p->step[i], unless, preset, sizeof preset);
+		return add_preset(em, stem, text, preset);
+	}
+	if (unless >= 0 && em->p->level > 1 && !em->p->plain && gen_choice(em->p, 47, 6) == 0)
+		return add_preset(em, stem, text, text);
+	return add_param(em, stem, 1, text);
+}
+
 /* One argument of a window: a constant of the module, or the number itself (always in a functional
  * call, which __init__'s arguments do not reach); none where it is the default. */
 static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v, int unless, char *out, size_t n)
@@ -296,13 +337,31 @@ static void window_arg(struct gen_emit *em, int i, const char *keyword, const ch
 	const struct gen_step *s = &em->p->step[i];
 	char text[GEN_NAME];
 	size_t used = strlen(out);
-	int module = gen_op(s->op)->torch[s->form][0] == '@';
+	int module = gen_form(s)[0] == '@';
 
-	if (all_equal(s, v, unless) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
+	if (all_equal(s, v, unless) && !all_arguments(em) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
 		return;
 	tuple_text(em, s, v, text, sizeof text);
 	snprintf(out + used, n - used, "%s%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "",
-		 module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)) ? add_param(em, stem, 1, text) : text);
+		 module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)) ? window_param(em, i, stem, text, unless) : text);
+}
+
+static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, const char *channels, char *w, size_t n)
+{
+	char groups[GEN_NAME];
+
+	snprintf(groups, sizeof groups, "%d", s->groups);
+	if (s->op == GEN_OP_conv_depthwise)
+		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", channels);
+	else if (all_arguments(em))
+		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_preset(em, "groups", groups, "1"));
+	else if (s->groups > 1)
+		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_param(em, "groups", 1, groups));
+	if (all_arguments(em))
+		snprintf(w + strlen(w), n - strlen(w), ", bias=%s",
+			 add_preset(em, "bias", s->bias ? "True" : "False", gen_choice(em->p, 48, 3) ? "False" : "True"));
+	else if (!s->bias)
+		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
 }
 
 static void conv_names(struct gen_emit *em, int i)
@@ -318,16 +377,21 @@ static void conv_names(struct gen_emit *em, int i)
 	window_arg(em, i, "", "kernel_size", s->window, -1, w, n);
 	window_arg(em, i, "stride", "stride", s->stride, 1, w, n);
 	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
-	if (s->op == GEN_OP_conv_transpose && !all_equal(s, s->out_pad, 0))
+	if (s->op == GEN_OP_conv_transpose && (all_arguments(em) || !all_equal(s, s->out_pad, 0)))
 		window_arg(em, i, "output_padding", "output_padding", s->out_pad, 0, w, n);
-	if (!all_equal(s, s->dilation, 1))
+	if (all_arguments(em) || !all_equal(s, s->dilation, 1))
 		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
-	if (s->op == GEN_OP_conv_depthwise)
-		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", em->sym[i][1]);
-	else if (s->groups > 1)
-		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_size(em, "groups", 1, s->groups));
-	if (!s->bias)
-		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
+	conv_groups_and_bias(em, s, em->sym[i][1], w, n);
+}
+
+/* A pool's stride is its window where it is not given. */
+static void pool_stride(struct gen_emit *em, const struct gen_step *s, int same, char *w, size_t n)
+{
+	char text[GEN_NAME] = "None";
+
+	if (!same)
+		tuple_text(em, s, s->stride, text, sizeof text);
+	snprintf(w + strlen(w), n - strlen(w), ", stride=%s", add_preset(em, "stride", text, "None"));
 }
 
 static void pool_names(struct gen_emit *em, int i)
@@ -340,10 +404,12 @@ static void pool_names(struct gen_emit *em, int i)
 	for (int k = 0; k < s->nd; k++)
 		same &= s->stride[k] == s->window[k];
 	window_arg(em, i, gen_choice(em->p, 43, 2) ? "kernel_size" : "", em->p->level == 1 ? "kernel_size" : "pool_kernel_size", s->window, -1, w, n);
-	if (!same)
+	if (all_arguments(em))
+		pool_stride(em, s, same, w, n);
+	else if (!same)
 		window_arg(em, i, "stride", "stride", s->stride, -1, w, n);
 	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
-	if (s->op == GEN_OP_max_pool && !all_equal(s, s->dilation, 1))
+	if (s->op == GEN_OP_max_pool && (all_arguments(em) || !all_equal(s, s->dilation, 1)))
 		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
 }
 
@@ -418,10 +484,9 @@ static void axis_names(struct gen_emit *em, int i)
 	unsigned style = gen_choice(em->p, 70 + (unsigned)i, 4);
 
 	if (s->axis_end - s->axis > 1) {
-		if (s->axis_end - s->axis == 2)
-			snprintf(out, GEN_NAME, style & 1 ? "(%d, %d)" : "[%d, %d]", s->axis, s->axis + 1);
-		else
-			snprintf(out, GEN_NAME, style & 1 ? "(%d, %d, %d)" : "[%d, %d, %d]", s->axis, s->axis + 1, s->axis + 2);
+		for (int k = s->axis; k < s->axis_end; k++)
+			snprintf(out + strlen(out), GEN_NAME - strlen(out), "%s%d", k > s->axis ? ", " : style & 1 ? "(" : "[", k);
+		snprintf(out + strlen(out), GEN_NAME - strlen(out), style & 1 ? ")" : "]");
 		return;
 	}
 	if (em->p->level == 1 && s->attr) {
@@ -446,6 +511,7 @@ static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, i
 	case GEN_OP_dropout: return "dropout_p";
 	case GEN_OP_triplet_loss: return "margin";
 	case GEN_OP_rms_norm: return "eps";
+	case GEN_OP_threshold: return which ? "value" : "cutoff";
 	default: return which ? "value" : ONE_OF(em, 85, "constant_value", "factor", "threshold");
 	}
 }
@@ -454,7 +520,7 @@ static void constant_names(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
 	struct gen_names *n = &em->name[i];
-	int module = gen_op(s->op)->torch[s->form][0] == '@';
+	int module = gen_form(s)[0] == '@';
 
 	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm)
 		return;
@@ -471,6 +537,7 @@ static void module_names(struct gen_emit *em, int i)
 	struct gen_names *n = &em->name[i];
 	struct gen_vars v;
 	struct buf b = BUF_INIT;
+	char stem[GEN_NAME];
 	int nd = s->nd ? s->nd : 1;
 
 	gen_vars_init(&v);
@@ -486,10 +553,18 @@ static void module_names(struct gen_emit *em, int i)
 	}
 	gen_set(&v, "w", "%s", n->window);
 	gen_set(&v, "a", "%s", !strncmp(n->axis, "self.", 5) ? n->axis + 5 : n->axis);
-	unique(em, i, module_stem(em, s), offsetof(struct gen_names, module), n->module);
-	gen_text(&b, op->torch[s->form] + 1, &v);
+	gen_text(&b, module_stem(em, s), &v);
+	snprintf(stem, sizeof stem, "%.*s", (int)b.n - 1, buf_cstr(&b));
+	unique(em, i, stem, offsetof(struct gen_names, module), n->module);
+	buf_clear(&b);
+	gen_text(&b, gen_form(s) + 1, &v);
 	snprintf(n->ctor, sizeof n->ctor, "%.*s", (int)b.n - 1, buf_cstr(&b));
 	buf_release(&b);
+	if (s->op == GEN_OP_linear && !em->p->plain && gen_choice(em->p, 46, 8) == 0) {
+		size_t at = strlen(n->ctor) - 1;
+
+		snprintf(n->ctor + at, sizeof n->ctor - at, ", bias=%s)", add_preset(em, "bias", "True", "True"));
+	}
 }
 
 static void gemm_names(struct gen_emit *em, int i)
@@ -554,8 +629,22 @@ static void name_step(struct gen_emit *em, int i)
 	else if (op->family == GEN_KEPT)
 		snprintf(em->name[i].vec, GEN_NAME, "%s", ONE_OF(em, 90, "original_x", "residual_x", "identity", "skip"));
 	constant_names(em, i);
-	if (op->torch[s->form][0] == '@')
+	if (gen_form(s)[0] == '@')
 		module_names(em, i);
+}
+
+/* Python wants arguments with a default behind the others. */
+static void presets_last(struct gen_emit *em)
+{
+	struct gen_param with[GEN_PARAMS];
+	int n = 0, kept = 0;
+
+	for (int i = 0; i < em->params; i++)
+		if (em->param[i].preset[0])
+			with[n++] = em->param[i];
+		else
+			em->param[kept++] = em->param[i];
+	memcpy(&em->param[kept], with, (size_t)n * sizeof *with);
 }
 
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
@@ -565,4 +654,5 @@ void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
 	first_input(em);
 	for (int i = 0; i < p->n; i++)
 		name_step(em, i);
+	presets_last(em);
 }
