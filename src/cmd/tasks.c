@@ -34,7 +34,7 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows, whatever the number of threads"),
-	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, and weak where a part of the task does not show; - for standard output"),
+	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, speedup against eager as the judge estimates it, and weak where a part of the task does not show; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
 		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
 	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
@@ -66,6 +66,7 @@ struct row {
 	char id[32];
 	int state;                 /* 0 waiting, 1 good, 2 not to be written */
 	struct verdict_task check; /* what the judge thinks of the task's inputs */
+	double speedup;            /* of the solution, estimated; 0: not known */
 };
 
 struct maker {
@@ -129,6 +130,8 @@ static void json_row(struct jw *w, const struct row *r)
 	jw_key(w, "plan"), jw_str(w, buf_str(&r->text.plan));
 	jw_key(w, "task"), jw_str(w, buf_str(&r->text.task));
 	jw_key(w, "solution"), jw_str(w, buf_str(&r->text.solution));
+	if (r->speedup > 0.0)
+		jw_key(w, "speedup"), jw_real(w, r->speedup);
 	if (r->check.survivors)
 		jw_key(w, "weak"), jw_cstr(w, r->check.survivor);
 }
@@ -208,6 +211,7 @@ static int collect(struct maker *m)
 	r = &m->row[j.id];
 	r->state = !j.rc && j.verdict.correct ? 1 : 2;
 	r->check = j.verdict.task;
+	r->speedup = j.verdict.speedup;
 	m->weak += r->state == 1 && r->check.survivors;
 	if (r->state == 2)
 		note_rejected(m, r, &j);
@@ -254,6 +258,7 @@ static int make_batch(struct maker *m)
 		if (r->rc)
 			return err_set(m->e, r->err.code, "%s", r->err.text);
 		r->check = (struct verdict_task){ .survivors = 0 };
+		r->speedup = 0.0;
 		r->state = is_new(m, r) ? !m->a->verify : 2;
 		fresh += r->state != 2;
 	}
@@ -284,7 +289,6 @@ static int open_judges(struct maker *m)
 
 	if (judge_args_options(&m->a->judge, &o, &po, m->e))
 		return -1;
-	o.last = STAGE_full;
 	o.skip_general = 1;
 	po.kept = 0;                    /* no task comes a second time */
 	m->judges = judge_pool_open(&o, &po, m->e);

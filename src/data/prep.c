@@ -151,6 +151,8 @@ static int collect(struct prep *p, struct err *e)
 			row->drop = PREP_DROP_bad_task;
 		else if (row->messages.n && (j.rc || !j.verdict.correct))
 			row->drop = PREP_DROP_not_correct;
+		else if (j.verdict.speedup > 0.0)
+			row->speedup = j.verdict.speedup;
 		if (row->drop != PREP_KEPT)
 			log_debug("%s: %s", row->id, j.rc ? j.err.text : j.verdict.diag.text);
 	}
@@ -168,6 +170,16 @@ static int judge(struct prep *p, struct err *e)
 			return -1;
 	}
 	return p->o->judge ? collect(p, e) : 0;
+}
+
+static void drop_slow(struct prep *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct prep_row *row = &p->row[i];
+
+		if (row->drop == PREP_KEPT && row->role != PREP_EVAL && row->speedup > 0.0 && row->speedup < p->o->min_speedup)
+			row->drop = PREP_DROP_too_slow;
+	}
 }
 
 /* Rows of files go by the hash of the program, so that programs that differ only in names and
@@ -213,7 +225,10 @@ static int write_rows(struct prep *p, struct err *e)
 
 static int run_batch(struct prep *p, struct err *e)
 {
-	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e) || judge(p, e) || write_rows(p, e))
+	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e) || judge(p, e))
+		return -1;
+	drop_slow(p);
+	if (write_rows(p, e))
 		return -1;
 	progress_note(&p->bar, "%lld kept", (long long)p->count->kept);
 	return 0;

@@ -64,6 +64,7 @@ struct prep_opts {
 	int rising;                    /* built-in: low levels first */
 	int plain;                          /* built-in: solutions in one style */
 	struct judge_pool *judge;           /* keep only pairs it finds correct; NULL: not asked */
+	double min_speedup;                 /* against eager; 0: any. Of rows whose estimate is known */
 	uint64_t seed;
 	int threads;                        /* 0: one a core */
 };

@@ -33,6 +33,7 @@ struct prep_row {
 	struct sketch sketch;
 	struct difficulty difficulty;
 	int tokens;                    /* of the training row; 0: not measured */
+	double speedup;                /* of the solution against eager, estimated by the judge; 0: not known */
 	struct str messages;           /* JSON list; empty: no solution */
 };
 

@@ -90,6 +90,8 @@ static void add_sft(struct jw *w, const struct prep_row *row)
 	add_members(w, row);
 	if (row->tokens)
 		jw_key(w, "tokens"), jw_int(w, row->tokens);
+	if (row->speedup > 0.0)
+		jw_key(w, "speedup"), jw_real(w, row->speedup);
 }
 
 static void add_task(struct jw *w, const struct prep_row *row)

@@ -50,6 +50,7 @@ static void decode_object(struct prep_work *w, struct prep_row *row, const struc
 	row->plan = copy(row, text_of(j, "plan"));
 	row->ops = copy(row, text_of(j, "ops"));
 	row->level = (int)json_int(json_get(j, "level"), 0);
+	row->speedup = json_real(json_get(j, "speedup"), 0.0);
 	row->id = id.n ? arena_strndup(&row->arena, id.p, id.n) :
 			 arena_printf(&row->arena, "%s-%06lld", prep_kind_name(row->kind), (long long)row->number);
 	keep_origin(w, row, j);

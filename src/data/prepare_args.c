@@ -34,6 +34,8 @@ const struct opt prepare_opts[] = {
 	OPT_CHOICE(struct prepare_args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	{ .type = OPT_T_FLAG, .name = "verify", .offset = offsetof(struct prepare_args, verify), .group = "The judge",
 	  .help = "judge every pair and keep only correct ones" },
+	OPT_REAL(struct prepare_args, min_speedup, "min-speedup", 0, 1000, 0,
+		 "leave out pairs whose speed-up against eager is estimated below this, by --verify or in the row (tasks writes it); 0: none"),
 	OPT_INCLUDE(struct prepare_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
@@ -62,6 +64,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 	struct prep_opts o = { .source = words(&a->source), .input = words(&a->input), .out = a->out, .limit = a->limit,
 			       .max_length = a->max_length, .max_bytes = a->max_bytes, .validation = a->validation, .test = a->test,
 			       .near = a->near, .near_eval = a->near_eval, .decontaminate = words(&a->decontaminate),
+			       .min_speedup = a->min_speedup,
 			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level), .rl_level = words(&a->rl_level), .rising = a->rising,
 			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed, .threads = (int)a->threads };
 	int rc;

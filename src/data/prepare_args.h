@@ -10,7 +10,7 @@ struct prepare_args {
 	const char *out, *model, *tokenizer, *prompt, *style;
 	struct opt_list source, input, level, rl_level, decontaminate;
 	int64_t limit, count, rl_count, max_length, max_bytes, seed, threads;
-	double validation, test, near, near_eval;
+	double validation, test, near, near_eval, min_speedup;
 	int rising, verify;
 	struct judge_args judge;
 };

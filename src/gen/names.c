@@ -461,7 +461,7 @@ static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
 	const struct gen_step *s = &em->p->step[i];
 	int channel = s->op == GEN_OP_layer_norm ? s->in.rank - 1 : 1;
 
-	if (gen_op(s->op)->flags & GEN_AFFINE || s->op == GEN_OP_instance_norm)
+	if ((gen_op(s->op)->flags & GEN_AFFINE && s->op != GEN_OP_layer_norm) || s->op == GEN_OP_instance_norm)
 		gen_set(v, "c", "%s", in_init(em, em->sym[i][channel]));
 	if (s->op == GEN_OP_group_norm)
 		gen_set(v, "g", "%s", add_size(em, ONE_OF(em, 60, "num_groups", "groups"), 1, s->groups));
@@ -473,7 +473,7 @@ static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
 		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ")");
 		gen_set(v, "s", "%s", add_param(em, "normalized_shape", 1, shape));
 	} else if (s->op == GEN_OP_layer_norm) {
-		gen_set(v, "s", "%s", em->sym[i][channel]);
+		gen_set(v, "s", "%s", in_init(em, em->sym[i][channel]));
 	}
 }
 

@@ -46,6 +46,14 @@ grep -q '"heuristic":{"level":' "$tmp/a/difficulty_labels.jsonl" || fail "the he
 [ "$(number kept "$tmp/v/prepare.json")" = 12 ] || fail "verified pairs"
 grep -q not_correct "$tmp/v/prepare.json" && fail "a good pair was refused"
 
+# tasks writes an estimate of the speed with each pair; slow ones can be left out.
+"$TRITONRL" tasks --style plain --level 1,2 --count 12 --out "$tmp/pairs.jsonl" --quiet
+[ "$(grep -c '"speedup":[0-9]' "$tmp/pairs.jsonl")" = 12 ] || fail "pairs without an estimate"
+"$TRITONRL" prepare --source jsonl --input "$tmp/pairs.jsonl" --out "$tmp/fast" --near 0 --near-eval 0 --validation 0 --min-speedup 1 --quiet
+slow=$(python3 -c 'import json, sys; print(sum(json.loads(l)["speedup"] < 1 for l in open(sys.argv[1])))' "$tmp/pairs.jsonl")
+[ "$(wc -l <"$tmp/fast/sft_train.jsonl")" = $((12 - slow)) ] || fail "--min-speedup: $slow of 12 are slow"
+grep -q '"speedup":' "$tmp/fast/sft_train.jsonl" || fail "the estimate is lost"
+
 # Evaluation tasks are kept out, and go nowhere but to test.
 mkdir "$tmp/level1"
 head -n 1 "$tmp/a/tasks_train.jsonl" | python3 -c 'import json, sys; print(json.loads(sys.stdin.readline())["task"])' >"$tmp/level1/1_first.py"
