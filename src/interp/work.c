@@ -89,6 +89,16 @@ static int64_t most_elements(const struct val *a, size_t n, struct val out)
 	return most;
 }
 
+/* Multiply-adds of a call that forms products, and in *sum the length of its sums; 0: it forms none. A transposed convolution
+ * adds to its result for each element of its input. */
+static int64_t products(const char *name, const struct val *a, size_t n, struct val out, int64_t *sum)
+{
+	const struct tensor *x = nth_matrix(a, n, 0);
+
+	*sum = out.kind == V_TENSOR ? sum_length(name, a, n) : 0;
+	return !*sum ? 0 : *sum * tensor_numel(strstr(name, "conv_transpose") ? x : &out.u.t->t);
+}
+
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM | BIND_VIEW)))
@@ -100,10 +110,10 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 		op->bytes += bytes_of(a[i]);
 	op->bytes += bytes_of(out);
 	if (out.kind == V_TENSOR || out.kind == V_TUPLE || out.kind == V_LIST) {
-		int64_t k = out.kind == V_TENSOR ? sum_length(op->name, a, n) : 0;
+		int64_t sum, n_products = products(op->name, a, n, out, &sum);
 
-		op->flops += k ? 2 * k * tensor_numel(&out.u.t->t) : most_elements(a, n, out);
-		op->sum = MAX(op->sum, k);
+		op->flops += n_products ? 2 * n_products : most_elements(a, n, out);
+		op->sum = MAX(op->sum, sum);
 	}
 }
 
@@ -151,7 +161,7 @@ void host_path_mark(struct host_path *p, uint64_t mark)
 
 void host_note_choice(struct host *h, const struct py_node *at, int outcome)
 {
-	if (h->o.path && at)
+	if (h->o.path && at && h->frame && !h->frame->mod->trusted)
 		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, at->col, outcome));
 }
 

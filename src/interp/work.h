@@ -8,9 +8,9 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 /* Adds the bytes and flops of one call to its record (work.c). */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
 
-/* Notes which way a test in the program went, where that is asked for. */
+/* Notes which way a test in code that is not ours went, where that is asked for. */
 void host_note_choice(struct host *h, const struct py_node *at, int outcome);
-/* Of two integers, in code that is not ours. */
+/* The same of two integers. */
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome);
 
 #endif

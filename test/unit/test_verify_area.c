@@ -140,9 +140,30 @@ static void random_reports(void **state)
 	close_fixture(&f);
 }
 
+/* Results of a quarter of a gigabyte each: there is room for one, and for no second. */
+static void room_for_results(void **state)
+{
+	struct fixture f;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	open_fixture(&f);
+	assert_true(area_has_room(&f.o, f.t, 0));
+	f.t->trial[0].expected.r[0].n = 1 << 25;
+	f.o.n = 0;
+	assert_true(area_has_room(&f.o, f.t, 0));
+	f.o.n = 1;
+	assert_int_equal(area_set_orders(f.a, &f.o, f.t, &e), 0);
+	assert_false(area_has_room(&f.o, f.t, 0));
+	f.o.n = 2;
+	assert_int_equal(area_set_orders(f.a, &f.o, f.t, &e), -1);
+	close_fixture(&f);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_report), cmocka_unit_test(hostile_reports), cmocka_unit_test(random_reports) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_report), cmocka_unit_test(hostile_reports), cmocka_unit_test(random_reports),
+					    cmocka_unit_test(room_for_results) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
