@@ -132,6 +132,14 @@ tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const stru
 	return copy.reg;
 }
 
+int tile_build_is_param(const struct tile_builder *b, tile_reg r)
+{
+	for (size_t i = 0; i < b->params.n; i++)
+		if (b->params.v[i].reg == r)
+			return 1;
+	return 0;
+}
+
 int32_t tile_build_loc(struct tile_builder *b, int line, int col, int32_t parent, struct str fn)
 {
 	struct str name;

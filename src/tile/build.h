@@ -40,6 +40,7 @@ struct arena *tile_build_arena(struct tile_builder *b);
 tile_reg tile_build_reg(struct tile_builder *b, struct tile_type t);
 struct tile_type tile_build_type(const struct tile_builder *b, tile_reg r);
 tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const struct tile_param *p);
+int tile_build_is_param(const struct tile_builder *b, tile_reg r);
 /* The same line, col, parent gives the same loc. */
 int32_t tile_build_loc(struct tile_builder *b, int line, int col, int32_t parent, struct str fn);
 void tile_build_at(struct tile_builder *b, int32_t loc);

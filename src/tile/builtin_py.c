@@ -17,13 +17,14 @@ struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const
 	return lang_none();
 }
 
-/* The hint as an instruction that checks it. */
+/* The hint as an instruction that checks it. Triton hangs a hint on the operation that made the value: a parameter of the kernel
+ * has none, so that what is said of it is lost. */
 static void emit_hint(struct front *f, const char *name, struct tv x, const struct lang_tuple *t)
 {
 	int bits = ty_is_ptr(ty_scalar(x.ty)) || ty_is_int(ty_scalar(x.ty));
 	struct tile_insn *in;
 
-	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS)
+	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS || tile_build_is_param(f->b, x.id))
 		return;
 	in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
 	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
