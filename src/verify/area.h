@@ -71,6 +71,7 @@ struct run_report {
 	struct diag diag;             /* RUN_FAILED: why */
 	int stage;                    /* and where: compile, or the trial's */
 	int refused;                  /* by the compiler */
+	int guessed;                  /* it was followed with values that only stand for a tensor's */
 	struct err err;               /* RUN_BROKE: what went wrong that is not the candidate's fault */
 	struct outcome out;           /* RUN_GAVE */
 	int n, too_many;

@@ -2,6 +2,7 @@
 #include "verify/choice.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,7 +10,7 @@
 /* Work of the reference (follow.c) that a run should not exceed: for the first sizes that are tried,
  * for any, and what moduli leave of a size at the most and the least. */
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
-       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, CHOICES_MOST = 12 };
+       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, CHOICES_MOST = 12 };
 /* What stands for all of what only counts: fewer where a run costs more, nothing where it costs too
  * much. At which sizes it is found out what counts. */
 enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17 };
@@ -93,6 +94,23 @@ static size_t next_size(const struct task *t, const int64_t *size, int batch_fir
 	return best;
 }
 
+/* A size that others are divided by and that no work depends on (groups of channels) goes down with
+ * them: groups of one element would say nothing about a norm. */
+static void keep_quotients(const struct task *t, int64_t *size)
+{
+	const struct task_choices *c = t->choices;
+
+	for (size_t i = 0; i < t->n_all; i++)
+		for (size_t k = 0; k < t->n_all; k++) {
+			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
+
+			if (!t->size[i].of_model || !t->size[k].of_model || c->degree[k] > 0.1 || quotient < 2 || t->size[i].own % own)
+				continue;
+			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient, QUOTIENT); m /= 2)
+				size[k] = MIN(size[k], reduced(own, m));
+		}
+}
+
 /* The largest sizes from a modulus on down at which the work is within the limit, or the least. The first ones that are tried
  * have a small batch; the larger ones are about equal, for a kernel without masks wants each of them to hold a block. */
 static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
@@ -112,6 +130,7 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 			size[i] = reduced(t->size[i].own, m[i]);
 		}
 	}
+	keep_quotients(t, size);
 }
 
 static int is_own(const struct task *t, const int64_t *size)
@@ -272,71 +291,68 @@ static int lacking(const struct host_path *own, const struct host_path *other)
 	return n;
 }
 
+/* Sizes that are tried in place of the first, and how many marks of the own ones they lack. */
+struct raised {
+	int64_t size[TASK_SIZES];
+	int left;
+};
+
+enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
+
+/* Follows the candidate at each of them. What does not run lacks all. 0, 1: the runner is lost, -1. */
+static int try_raised(struct funnel *f, const struct host_path *own, struct raised *r, int n)
+{
+	int rc;
+
+	f->orders.n = 0;
+	for (int i = 0; i < n; i++)
+		order(f, FOLLOW_CANDIDATE, r[i].size);
+	rc = attempt_ask(f);
+	for (int i = 0; i < n && !rc; i++) {
+		int failed = followed(f, i);
+
+		if (failed < 0)
+			return -1;
+		r[i].left = failed ? own->n + 1 : lacking(own, &f->report.path);
+	}
+	return rc;
+}
+
 /* Sizes to try where the first do not do: all of them larger, each of them alone larger, each alone
  * as it is. */
-static int raise_sizes(const struct task *t, const int64_t *from, int64_t (*out)[TASK_SIZES])
+static int raise_sizes(const struct task *t, const int64_t *from, struct raised *out)
 {
 	static const int64_t moduli[] = { 512, 1024, 4096 };
 	int n = 0;
 
 	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++)
 		for (size_t i = 0; i < t->n_all; i++)
-			out[n][i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
+			out[n].size[i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
 	for (size_t i = 0; i < t->n_all; i++)
-		for (int k = 0; k < 2; k++, n++) {
-			memcpy(out[n], from, t->n_all * sizeof *from);
-			out[n][i] = k ? t->size[i].own : MAX(from[i], reduced(t->size[i].own, MODULUS_LARGER));
+		for (int k = 0; k < 2 && from[i] < t->size[i].own; k++, n++) {
+			memcpy(out[n].size, from, t->n_all * sizeof *from);
+			out[n].size[i] = k ? t->size[i].own : MAX(from[i], reduced(t->size[i].own, MODULUS_LARGER));
 		}
 	return n;
 }
 
-/* The least work among those of the batch that lack nothing; each size that helps alone goes into
- * *joined. 0, 1: there is none, -1. */
-static int best_raised(struct funnel *f, const struct host_path *own, int lack, int64_t (*raised)[TASK_SIZES], int64_t *size, int64_t *joined)
-{
-	double least = WORK_MOST;
-	int found = 1;
-
-	for (int i = 0; i < f->orders.n; i++) {
-		int rc = followed(f, i), left;
-
-		if (rc < 0)
-			return -1;
-		left = rc ? lack : lacking(own, &f->report.path);
-		for (size_t k = 0; k < f->t->n_all && left < lack && i > 2; k++)
-			joined[k] = MAX(joined[k], raised[i][k]);
-		if (left || work_at(f->t, raised[i]) > least)
-			continue;
-		least = work_at(f->t, raised[i]);
-		memcpy(size, raised[i], f->t->n_all * sizeof *size);
-		found = 0;
-	}
-	return found;
-}
-
-/* Sizes at which the candidate meets what it meets at its own, found by making those of `from` larger: 0 and *size, 1: none within
- * reach, -1. */
+/* Makes those of `size` larger: what lacks least of what the candidate meets at its own sizes, of that the least work. Where
+ * something is lacking, no more than a moderate work is worth it. 0: nothing is, 1: something is, or the runner is lost, -1. */
 static int climb(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
-	int64_t raised[3 + 2 * TASK_SIZES][TASK_SIZES], joined[TASK_SIZES];
-	int rc, n = raise_sizes(f->t, size, raised);
+	const struct task *t = f->t;
+	struct raised r[RAISED_MOST];
+	int n = raise_sizes(t, size, r), rc = try_raised(f, own, r, n);
 
-	memcpy(joined, size, sizeof joined);
-	f->orders.n = 0;
-	for (int i = 0; i < n; i++)
-		order(f, FOLLOW_CANDIDATE, raised[i]);
-	rc = attempt_ask(f);
-	rc = rc ? rc : best_raised(f, own, lack, raised, size, joined);
-	if (rc <= 0 || work_at(f->t, joined) > WORK_MOST)
-		return rc;
-	f->orders.n = 0;
-	order(f, FOLLOW_CANDIDATE, joined);
-	rc = attempt_ask(f);
-	rc = rc ? rc : followed(f, 0);
-	if (rc)
-		return rc < 0 ? -1 : 1;
-	memcpy(size, joined, sizeof joined);
-	return lacking(own, &f->report.path) > 0;
+	for (int i = 0; i < n && !rc; i++) {
+		double work = work_at(t, r[i].size);
+
+		if (r[i].left > lack || work > (r[i].left ? WORK_MOST / 8 : WORK_MOST) || (r[i].left == lack && work >= work_at(t, size)))
+			continue;
+		lack = r[i].left;
+		memcpy(size, r[i].size, t->n_all * sizeof *size);
+	}
+	return rc ? rc : lack > 0;
 }
 
 /* Makes the i-th size as small as it may be for the candidate to meet all that it meets at its own sizes, and for the reference
@@ -391,11 +407,20 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
 
+/* Sizes at which the candidate meets what it meets at its own, those that are less work of two: 0 and *size; 1: none within
+ * reach, *size has most of it; -1. */
 static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
-	int rc = climb(f, own, lack, size);
+	int64_t low[TASK_SIZES];
+	int none = climb(f, own, lack, size), rc;
 
-	return rc > 0 && f->lost == LOST_NOT ? descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, size) : rc;
+	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 4.0 * WORK_FIRST))
+		return none;
+	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, low);
+	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
+		return rc < 0 ? -1 : none;
+	memcpy(size, low, sizeof low);
+	return 0;
 }
 
 /* --- the task at other sizes ----------------------------------------------------------------------------- */
@@ -530,12 +555,22 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	return failed ? -1 : 0;
 }
 
-/* A candidate that does not compile at the task's own sizes, or does not fit, fails. */
+/* A candidate that does not compile at the task's own sizes, or does not fit, or whose host code fails
+ * there, fails. What host code does with a value that only stands for a tensor's says nothing. */
 static int check_own(struct funnel *f)
 {
-	if (f->report.state != RUN_FAILED || !f->report.refused)
+	const struct run_report *r = &f->report;
+	struct diag d;
+
+	if (r->state != RUN_FAILED)
 		return 0;
-	return funnel_fail(f, STAGE_compile, &f->report.diag);
+	if (r->refused)
+		return funnel_fail(f, STAGE_compile, &r->diag);
+	if (r->guessed || strcmp(reason_class(r->diag.reason), "runtime"))
+		return 0;
+	d = r->diag;
+	snprintf(d.text, sizeof d.text, "at the task's own sizes: %.300s", r->diag.text);
+	return funnel_fail(f, STAGE_full, &d);
 }
 
 int choice_find(struct funnel *f, struct choice *out)
@@ -578,7 +613,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	rc = lack ? cover(f, &out->own, lack, size) : 0;
 	if (f->lost != LOST_NOT)
 		choice_forget(f);
-	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, rc ? c->first : size, out);
+	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, size, out);
 }
 
 /* Whether sizes were found says rc: 0, 1: none, or the runner was lost, -1. */

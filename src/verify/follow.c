@@ -142,6 +142,7 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 		rc = call(&f, e);
 	if (rc > 0) {
 		out->refused = launch->refused;
+		out->guessed = w.h && host_guessed(w.h);
 		out->stage = launch->faulted ? STAGE_full : STAGE_compile;
 		out->diag = launch->refused || launch->faulted ? launch->diag : *host_diag(w.h);
 	}

@@ -1,0 +1,24 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, channels, groups):
+        super().__init__()
+        self.norm = nn.GroupNorm(groups, channels)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+batch = 16384
+channels = 8192
+groups = 512
+
+
+def get_inputs():
+    return [torch.rand(batch, channels)]
+
+
+def get_init_inputs():
+    return [channels, groups]
