@@ -24,6 +24,7 @@ struct runner {
 	struct world w;               /* the candidate, once it was built */
 	struct launcher launch;
 	char weights[16];             /* how they were matched */
+	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
 	int compiled;                 /* a run came to its end: names and calls are right */
 	int failed;                   /* syntax or rules: nothing runs */
 	struct census census;         /* of the model before a call */
@@ -326,11 +327,14 @@ static int call_once(struct runner *r, int i, const struct trial *tr)
  * weights is built again for every trial: what it starts with is all that is known of it. */
 static int make_ready(struct runner *r, const struct run_order *o, const struct trial *tr)
 {
-	int rc;
+	int built, rc;
 
 	if (r->w.h && (o->fresh || !strcmp(r->weights, "seed")))
 		world_close(&r->w);
+	built = !r->w.h;
 	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
+	if (!rc && built && tr->set == WEIGHTS_BUILT)
+		rc = weights_differ(tr->weights, r->w.h, r->w.model, &r->differs, &r->e);
 	if (!rc)
 		rc = world_renew(&r->w, tr, RUN_OWN, &r->e);
 	if (rc)
@@ -341,18 +345,22 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 	return weights_put(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
 }
 
-/* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only. */
+/* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only; and
+ * where it is must be certain. */
 static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
 {
-	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity && !strcmp(r->weights, "seed");
-	const struct task_weight *w = !asked ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
+	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity;
+	int seed = asked && !strcmp(r->weights, "seed");
+	const struct task_weight *w = !seed ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
 	struct diag d = { .reason = REASON_ok };
 
-	if (!w)
-		return 0;
-	diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
-		 "take other weights", w->name);
-	return failed_at(out, tr->stage, &d);
+	if (w)
+		diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
+			 "take other weights", w->name);
+	else if (asked && r->differs)
+		diag_set(&d, REASON_weights_differ, 0, 0, "no parameter has the name of '%s' of the reference, and the one in its place starts with "
+			 "other values under the same seed", r->differs->name);
+	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }
 
 static int run_order(struct runner *r, int i)

@@ -352,6 +352,71 @@ static int as_member(struct tensor *out, const struct member *m, struct err *e)
 	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
 }
 
+/* --- what a name does not settle ------------------------------------------------------------ */
+
+/* Does the name tell which weight it is? The whole name does, or its end where only one weight has it. */
+static int is_named(const struct member *m, const struct task_weights *w)
+{
+	int n = 0;
+
+	if (!strcmp(m->name, m->of->name))
+		return 1;
+	for (size_t i = 0; i < w->n; i++)
+		n += w->v[i].param && is_suffix(m->name, w->v[i].name);
+	return n == 1 && is_suffix(m->name, m->of->name);
+}
+
+/* The same draws, whatever was done with them since. */
+static int holds_values(const struct member *m, struct err *e)
+{
+	const double slack = m->obj->t.dt == DT_F32 ? 1e-5 : 1e-2;
+	struct tensor view, a, b;
+	const double *x, *y;
+	double most = 0.0, apart = 0.0;
+
+	if (as_member(&view, m, e))
+		return -1;
+	if (tensor_to(&b, &view, DT_F64, e)) {
+		tensor_release(&view);
+		return -1;
+	}
+	tensor_release(&view);
+	if (tensor_to(&a, &m->obj->t, DT_F64, e)) {
+		tensor_release(&b);
+		return -1;
+	}
+	x = tensor_data(&a);
+	y = tensor_data(&b);
+	for (int64_t i = 0, n = tensor_numel(&a); i < n; i++) {
+		most = fmax(most, fabs(y[i]));
+		apart = isnan(x[i]) ? INFINITY : fmax(apart, fabs(x[i] - y[i]));
+	}
+	tensor_release(&a);
+	tensor_release(&b);
+	return apart <= slack * most;
+}
+
+int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e)
+{
+	struct members m;
+	enum match by;
+	int rc = open_members(&m, w, h, model, &by, e);
+
+	*out = NULL;
+	for (size_t i = 0; !rc && i < m.n && !*out; i++) {
+		int same = 1;
+
+		if (m.v[i].of && m.v[i].of->param && dtype_is_float(m.v[i].of->t.dt) && !is_named(&m.v[i], w))
+			same = holds_values(&m.v[i], e);
+		rc = same < 0 ? -1 : 0;
+		*out = same ? NULL : m.v[i].of;
+	}
+	vec_free(&m);
+	return rc;
+}
+
+/* --- putting them there --------------------------------------------------------------------- */
+
 /* A hollow model borrows them, and needs no more than what its kernels touch. */
 static int put_tensor(const struct tensor *to, const struct tensor *from, struct err *e)
 {
