@@ -355,9 +355,9 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	return rc ? rc : lack > 0;
 }
 
-/* Makes the i-th size as small as it may be for the candidate to meet all that it meets at its own sizes, and for the reference
+/* Makes the i-th size as small as it may be, but not smaller than `from`, for the candidate to meet all that it meets at its own sizes, and for the reference
  * to run. 0: it may have stayed as it was; 1: the runner was lost; -1. */
-static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t *size)
+static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
 	int64_t at = MIN(floor_of(f->t, i), least);
@@ -365,7 +365,9 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 
 	memcpy(tried, size, sizeof tried);
 	f->orders.n = 0;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= 4) {
+	while (at < from && reduced(f->t->size[i].own, at) < from)
+		at *= 2;
+	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from ? 2 : 4) {
 		low[n++] = tried[i] = reduced(f->t->size[i].own, at);
 		order(f, FOLLOW_CANDIDATE, tried);
 		order(f, FOLLOW_REFERENCE, tried);
@@ -387,8 +389,9 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 }
 
 /* The same, found by making its own sizes smaller one by one, the batch first and then the largest, until the work is within the
- * limit; sizes whose bit is in `keep` stay. Moduli go down to `least` where the first sizes would not. */
-static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, int64_t *size)
+ * limit; sizes whose bit is in `keep` stay, none gets smaller than that of `from` (NULL: whatever it takes). Moduli go down to
+ * `least` where the first sizes would not. */
+static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
 {
 	int rc = 0;
 
@@ -402,7 +405,7 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 		if (next == f->t->n_all)
 			break;
 		keep |= 1u << next;
-		rc = lower_size(f, own, next, least, size);
+		rc = lower_size(f, own, next, least, from ? from[next] : 0, size);
 	}
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
@@ -416,7 +419,7 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 
 	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 4.0 * WORK_FIRST))
 		return none;
-	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, low);
+	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->first, low);
 	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
 		return rc < 0 ? -1 : none;
 	memcpy(size, low, sizeof low);
@@ -634,7 +637,7 @@ int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct c
 	memcpy(size, c->size, sizeof size);
 	size[i] = f->t->size[i].own;
 	if (work_at(f->t, size) > WORK_MOST && c->own.n)
-		rc = descend(f, &c->own, 1u << i, WORK_MOST / 8, MODULUS_MODEL, size);
+		rc = descend(f, &c->own, 1u << i, WORK_MOST / 8, MODULUS_MODEL, NULL, size);
 	return work_at(f->t, size) > WORK_MOST ? 1 : settle_found(f, rc, size, c, out);
 }
 
@@ -645,7 +648,7 @@ int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
 
 	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || !c->own.n)
 		return 1;
-	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, size);
+	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, NULL, size);
 	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
 }
 
