@@ -290,3 +290,69 @@ void shrink_source(const struct py_module *m, const struct host_override *ov, si
 	}
 	buf_add(out, w.source.p + w.done, w.source.n - w.done);
 }
+
+/* --- sizes that have no name -------------------------------------------------------------------- */
+
+/* Smaller numbers are rather choices than sizes. */
+enum { LITERAL_LEAST = 64, LITERALS_MOST = 64 };
+
+struct literals {
+	const struct py_node *v[LITERALS_MOST];
+	size_t n;
+};
+
+static int is_before(const struct py_node *a, const struct py_node *b)
+{
+	return a->line < b->line || (a->line == b->line && a->col < b->col);
+}
+
+/* In the order of the source. */
+static void collect_literals(void *ctx, struct py_node *n)
+{
+	struct literals *l = ctx;
+	size_t i;
+
+	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >= LITERAL_LEAST && l->n < LITERALS_MOST) {
+		for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
+			l->v[i] = l->v[i - 1];
+		l->v[i] = n;
+	}
+	py_children(n, collect_literals, l);
+}
+
+static int is_first(const struct literals *l, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (l->v[k]->u.Constant.value.i == l->v[i]->u.Constant.value.i)
+			return 0;
+	return 1;
+}
+
+size_t shrink_name_literals(const struct py_module *m, struct buf *out)
+{
+	struct shrink_const named;
+	struct rewrite w = { .source = m->source, .out = out };
+	struct literals l = { .n = 0 };
+
+	if (shrink_find(m, &named, 1) || shrink_find_model(m, &named, 1) || str_find(m->source, STR("size_of_")) >= 0)
+		return 0;
+	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
+		struct py_node *s = m->root->u.Module.body.v[i];
+
+		if (s->kind == PY_FunctionDef && (str_is(s->u.FunctionDef.name, "get_inputs") || str_is(s->u.FunctionDef.name, "get_init_inputs")))
+			collect_literals(&l, s);
+	}
+	for (size_t i = 0; i < l.n; i++) {
+		size_t from = place(w.source, l.v[i]->line, l.v[i]->col);
+
+		buf_add(out, w.source.p + w.done, from - w.done);
+		buf_addf(out, "size_of_%lld", (long long)l.v[i]->u.Constant.value.i);
+		w.done = place(w.source, l.v[i]->end_line, l.v[i]->end_col);
+	}
+	buf_add(out, w.source.p + w.done, w.source.n - w.done);
+	buf_adds(out, str_ends(w.source, "\n") ? "" : "\n");
+	for (size_t i = 0; i < l.n; i++)
+		if (is_first(&l, i))
+			buf_addf(out, "size_of_%lld = %lld\n", (long long)l.v[i]->u.Constant.value.i, (long long)l.v[i]->u.Constant.value.i);
+	return l.n;
+}

@@ -202,7 +202,7 @@ int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 	return 0;
 }
 
-static struct task *read_task(struct judge *j, struct bytes *in, struct str source, const char *name)
+static struct task *read_task(struct judge *j, struct bytes *in, const char *name)
 {
 	struct err ignored = ERR_INIT;
 	struct task *t;
@@ -213,20 +213,21 @@ static struct task *read_task(struct judge *j, struct bytes *in, struct str sour
 	    !(t = image_open(j, (struct str){ .p = image, .n = (size_t)n }, &ignored)))
 		return NULL;
 	t->id = judge_next_task(j);
-	if (!get_rest(in, t) && (t->is_fixed || (t->choices = choices_new())) && (t->source = mem_strndup(source.p, source.n)) && (t->name = mem_strdup(name)))
+	if (!get_rest(in, t) && (t->is_fixed || (t->choices = choices_new())) && (t->source = mem_strndup(t->module.source.p, t->module.source.n)) &&
+	    (t->name = mem_strdup(name)))
 		return t;
 	task_free(t);
 	return NULL;
 }
 
-struct task *prepared_open(struct judge *j, char *bytes, size_t n, struct str source, const char *name)
+struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name)
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });
 	struct task *t = NULL;
 	struct prepared_head h;
 
 	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h && h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
-		t = read_task(j, &in, source, name);
+		t = read_task(j, &in, name);
 	if (t)
 		t->kept = bytes;
 	else

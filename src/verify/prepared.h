@@ -28,6 +28,6 @@ const struct prepared_store *judge_store(const struct judge *j);
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY]);
 int prepared_pack(const struct task *t, struct buf *out, struct err *e);
 /* Takes the bytes over, whatever it returns. NULL: they are not what was written, or memory ended. */
-struct task *prepared_open(struct judge *j, char *bytes, size_t n, struct str source, const char *name);
+struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name);
 
 #endif

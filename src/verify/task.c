@@ -49,6 +49,24 @@ void task_find_sizes(struct task *t)
 	add_sizes(t, c, shrink_find_model(&t->module, c, TRIAL_SIZES), 1);
 }
 
+/* Sizes that the task writes as numbers get names. 0, -1. */
+static int name_literals(struct task *t, struct err *e)
+{
+	struct buf named = BUF_INIT;
+	int rc = shrink_name_literals(&t->module, &named) ? buf_check(&named, e) : 1;
+	char *text = rc ? NULL : mem_strndup(named.p, named.n);
+
+	buf_release(&named);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!text)
+		return err_nomem(e);
+	py_release(&t->module);
+	mem_free(t->source);
+	t->source = text;
+	return py_parse(&t->module, str_of(t->source), t->name, 64u << 20, e);
+}
+
 static int parse_task(struct task *t, struct err *e)
 {
 	struct err pe = ERR_INIT;
@@ -59,6 +77,8 @@ static int parse_task(struct task *t, struct err *e)
 		note_problem(t, "it is no Python: line %d: %.300s", pe.line, pe.text);
 		return 0;
 	}
+	if (name_literals(t, e))
+		return -1;
 	t->parsed = 1;
 	if (!reach_class(&t->module, "Model"))
 		note_problem(t, "the task defines no class Model");
@@ -653,7 +673,7 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 		return make_task(j, source, name, o, e);
 	prepared_key(judge_options(j), source, o->size, o->large + 2 * (int)o->few, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
-		t = prepared_open(j, bytes, n, source, name);
+		t = prepared_open(j, bytes, n, name);
 	if (t)
 		return t;
 	t = make_task(j, source, name, o, e);

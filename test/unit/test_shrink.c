@@ -50,6 +50,33 @@ static void test_sizes_of_the_model(void **state)
 	py_release(&m);
 }
 
+/* Numbers become names, equal ones one name; small ones and those of a task that has names stay. */
+static void test_literals(void **state)
+{
+	static const char *const sources[] = {
+		"def get_inputs():\n    return [torch.rand(512, 4, 128), torch.rand([128, 512])]\ndef get_init_inputs():\n    return [128]",
+		"def get_inputs():\n    return [torch.rand(4, 4)]\ndef get_init_inputs():\n    return []",
+		"n = 512\ndef get_inputs():\n    return [torch.rand(n, 128)]\ndef get_init_inputs():\n    return []" };
+	static const char named[] =
+		"def get_inputs():\n    return [torch.rand(size_of_512, 4, size_of_128), torch.rand([size_of_128, size_of_512])]\n"
+		"def get_init_inputs():\n    return [size_of_128]\nsize_of_512 = 512\nsize_of_128 = 128\n";
+	static const size_t counts[] = { 5, 0, 0 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct py_module m;
+		struct buf out = BUF_INIT;
+		struct err e = ERR_INIT;
+
+		assert_int_equal(py_parse(&m, str_of(sources[i]), "task", 0, &e), 0);
+		assert_int_equal(shrink_name_literals(&m, &out), counts[i]);
+		if (!i)
+			assert_string_equal(buf_cstr(&out), named);
+		buf_release(&out);
+		py_release(&m);
+	}
+}
+
 /* One name of the chain belongs to the model: so does the size. */
 static void test_chain_of_the_model(void **state)
 {
@@ -183,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model),
+		cmocka_unit_test(test_literals),
 		cmocka_unit_test(test_read_by_a_class), cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import),
 		cmocka_unit_test(test_import_widens), cmocka_unit_test(test_import_refuses),
 	};

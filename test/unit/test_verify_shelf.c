@@ -48,7 +48,7 @@ static struct task *open_copy(struct judge *j, const struct buf *b, size_t n, si
 	memcpy(copy, b->p, n);
 	if (at < n)
 		copy[at] ^= 0x10;
-	return prepared_open(j, copy, n, STR(task_text), "task");
+	return prepared_open(j, copy, n, "task");
 }
 
 static void judge_itself(struct judge *j, const struct task *t, struct verdict *v)
