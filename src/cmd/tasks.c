@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "data/draws.h"
 #include "data/prompt.h"
+#include "verify/batch.h"
 #include "verify/judge_args.h"
 
 struct args {
@@ -76,6 +77,7 @@ struct maker {
 	struct judge_pool *judges;
 	struct pool *pool;
 	struct row *row;           /* [BATCH] */
+	size_t n, asked;           /* rows of the batch, those that the judge has seen or need not */
 	uint64_t next;             /* number of the batch's first row */
 	int64_t written, rejected, drawn, weak;
 	FILE *out;
@@ -200,45 +202,45 @@ static void note_rejected(struct maker *m, const struct row *r, const struct jud
 		  j->rc ? j->err.text : j->verdict.diag.text);
 }
 
-static int collect(struct maker *m)
+/* Rows that were drawn before are not judged. */
+static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
-	struct judged j;
-	struct row *r;
-	int rc = judge_pool_next(m->judges, 1, &j, m->e);
+	struct maker *m = ctx;
 
-	if (rc <= 0)
-		return rc;
-	r = &m->row[j.id];
-	r->state = !j.rc && j.verdict.correct ? 1 : 2;
-	r->check = j.verdict.task;
-	r->speedup = j.verdict.speedup;
-	m->weak += r->state == 1 && r->check.survivors;
-	if (r->state == 2)
-		note_rejected(m, r, &j);
+	while (m->asked < m->n && m->row[m->asked].state)
+		m->asked++;
+	if (m->asked >= m->n)
+		return 0;
+	*id = m->asked++;
+	*task = buf_str(&m->row[*id].text.task);
+	*candidate = buf_str(&m->row[*id].text.solution);
 	return 1;
 }
 
-/* Judges the rows of the batch that are new, a few ahead of the judges. */
-static int judge_batch(struct maker *m, size_t n)
+static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 {
-	size_t ahead = (size_t)judge_pool_workers(m->judges) * 4, open = 0;
+	struct maker *m = ctx;
+	struct row *r = &m->row[j->id];
 
-	for (size_t i = 0; i < n || open; ) {
-		if (stop_requested())
-			return err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written);
-		if (i < n && m->row[i].state) {
-			i++;
-		} else if (i < n && open < ahead) {
-			if (judge_pool_submit(m->judges, i, buf_str(&m->row[i].text.task), buf_str(&m->row[i].text.solution), m->e))
-				return -1;
-			i++, open++;
-		} else if (collect(m) < 0) {
-			return -1;
-		} else {
-			open--;
-		}
-	}
+	(void)e;
+	r->state = !j->rc && j->verdict.correct ? 1 : 2;
+	r->check = j->verdict.task;
+	r->speedup = j->verdict.speedup;
+	m->weak += r->state == 1 && r->check.survivors;
+	if (r->state == 2)
+		note_rejected(m, r, j);
 	return 0;
+}
+
+static int judge_rows(struct maker *m, size_t n)
+{
+	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = m };
+
+	m->asked = 0;
+	m->n = n;
+	if (!judge_pool_run(m->judges, &rows, m->e))
+		return 0;
+	return m->e->code == ERR_INTERRUPTED ? err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written) : -1;
 }
 
 /* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
@@ -266,7 +268,7 @@ static int make_batch(struct maker *m)
 	m->next += n;
 	if (m->next > (uint64_t)WITHOUT_NEW && m->next > 100 * (uint64_t)(m->drawn + 1))
 		return err_set(m->e, ERR_RANGE, "no more new tasks of this kind after %lld", (long long)m->drawn);
-	if (m->a->verify && judge_batch(m, n))
+	if (m->a->verify && judge_rows(m, n))
 		return -1;
 	for (size_t i = 0; i < n && !m->ended; i++)
 		if (m->row[i].state == 1 && write_row(m, &m->row[i]))

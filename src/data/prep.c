@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "data/prep_impl.h"
+#include "verify/batch.h"
 
 enum { BATCH = 256, BATCH_BYTES = 8 << 20 };
 
@@ -25,7 +26,7 @@ struct prep {
 	struct map texts;                /* hashes of what was read */
 	struct prep_out *out;
 	struct prep_row *row;            /* [BATCH] */
-	size_t n;                        /* rows of this batch */
+	size_t n, asked;                 /* rows of this batch, those that the judge has seen or need not */
 	struct prep_source source;
 	struct prep_count *count;
 	struct progress bar;
@@ -139,37 +140,46 @@ static int drop_near(struct prep *p, struct err *e)
 	return 0;
 }
 
-static int collect(struct prep *p, struct err *e)
+/* A task without a solution is asked about alone; what is only evaluated on is left to whoever evaluates. */
+static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
-	struct judged j;
-	int rc;
+	struct prep *p = ctx;
+	const struct prep_row *row;
 
-	while ((rc = judge_pool_next(p->o->judge, 1, &j, e)) > 0) {
-		struct prep_row *row = &p->row[j.id];
+	while (p->asked < p->n && (p->row[p->asked].drop != PREP_KEPT || p->row[p->asked].role == PREP_EVAL))
+		p->asked++;
+	if (p->asked >= p->n)
+		return 0;
+	row = &p->row[p->asked];
+	*id = p->asked++;
+	*task = row->task;
+	*candidate = row->messages.n ? row->solution : STR("");
+	return 1;
+}
 
-		if (j.verdict.diag.reason == REASON_bad_task)
-			row->drop = PREP_DROP_bad_task;
-		else if (row->messages.n && (j.rc || !j.verdict.correct))
-			row->drop = PREP_DROP_not_correct;
-		else if (j.verdict.speedup > 0.0)
-			row->speedup = j.verdict.speedup;
-		if (row->drop != PREP_KEPT)
-			log_debug("%s: %s", row->id, j.rc ? j.err.text : j.verdict.diag.text);
-	}
-	return rc;
+static int take_verdict(void *ctx, const struct judged *j, struct err *e)
+{
+	struct prep *p = ctx;
+	struct prep_row *row = &p->row[j->id];
+
+	(void)e;
+	if (j->verdict.diag.reason == REASON_bad_task)
+		row->drop = PREP_DROP_bad_task;
+	else if (row->messages.n && (j->rc || !j->verdict.correct))
+		row->drop = PREP_DROP_not_correct;
+	else if (j->verdict.speedup > 0.0)
+		row->speedup = j->verdict.speedup;
+	if (row->drop != PREP_KEPT)
+		log_debug("%s: %s", row->id, j->rc ? j->err.text : j->verdict.diag.text);
+	return 0;
 }
 
 static int judge(struct prep *p, struct err *e)
 {
-	for (size_t i = 0; i < p->n && p->o->judge; i++) {
-		const struct prep_row *row = &p->row[i];
+	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = p };
 
-		/* A task without a solution is asked about alone; what is only evaluated on is left to whoever evaluates. */
-		if (row->drop == PREP_KEPT && row->role != PREP_EVAL &&
-		    judge_pool_submit(p->o->judge, i, row->task, row->messages.n ? row->solution : STR(""), e))
-			return -1;
-	}
-	return p->o->judge ? collect(p, e) : 0;
+	p->asked = 0;
+	return p->o->judge ? judge_pool_run(p->o->judge, &rows, e) : 0;
 }
 
 static void drop_slow(struct prep *p)

@@ -1,29 +1,36 @@
 /* Tasks that cannot be judged are left out before anyone is asked about them: see taskset.h. */
 #include "base/log.h"
 #include "data/taskset.h"
-#include "verify/pool.h"
+#include "verify/batch.h"
+
+struct checking {
+	const struct taskset *t;
+	size_t asked;
+	unsigned char *bad;     /* [rows] */
+};
 
 /* A candidate without code: its verdict is about the task, or that there is no code. */
-static int submit_all(const struct taskset *t, struct judge_pool *pool, struct err *e)
+static int next_task(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
-	for (size_t i = 0; i < t->rows.n; i++)
-		if (judge_pool_submit(pool, i, str_of(t->rows.v[i].source), STR(""), e))
-			return -1;
-	return 0;
+	struct checking *c = ctx;
+
+	if (c->asked >= c->t->rows.n)
+		return 0;
+	*id = c->asked++;
+	*task = str_of(c->t->rows.v[*id].source);
+	*candidate = STR("");
+	return 1;
 }
 
-static int find_bad(const struct taskset *t, struct judge_pool *pool, unsigned char *bad, struct err *e)
+static int note_task(void *ctx, const struct judged *j, struct err *e)
 {
-	struct judged j;
-	int rc = submit_all(t, pool, e);
+	struct checking *c = ctx;
+	const char *name = c->t->rows.v[j->id].id;
 
-	while (!rc && (rc = judge_pool_next(pool, 1, &j, e)) > 0) {
-		bad[j.id] = j.verdict.diag.reason == REASON_bad_task;
-		if (bad[j.id])
-			log_warn("task '%s' is left out: %s", t->rows.v[j.id].id, j.verdict.diag.text);
-		rc = j.rc && !bad[j.id] ? err_set(e, ERR_STATE, "task '%s' cannot be judged: %s", t->rows.v[j.id].id, j.err.text) : 0;
-	}
-	return rc;
+	c->bad[j->id] = j->verdict.diag.reason == REASON_bad_task;
+	if (c->bad[j->id])
+		log_warn("task '%s' is left out: %s", name, j->verdict.diag.text);
+	return j->rc && !c->bad[j->id] ? err_set(e, ERR_STATE, "task '%s' cannot be judged: %s", name, j->err.text) : 0;
 }
 
 static void drop(struct taskset *t, const unsigned char *bad)
@@ -42,10 +49,12 @@ int taskset_keep_good(struct taskset *t, struct judge_pool *pool, struct par *pa
 {
 	size_t n = t->rows.n;
 	unsigned char *bad = mem_zalloc(n);
+	struct checking c = { .t = t, .bad = bad };
+	const struct batch_source tasks = { .next = next_task, .told = note_task, .ctx = &c };
 	int rc = bad ? 0 : err_nomem(e);
 
 	if (!rc && par_first(par))
-		rc = find_bad(t, pool, bad, e);
+		rc = judge_pool_run(pool, &tasks, e);
 	if (!rc)
 		rc = par_bcast(par, bad, n, e);
 	if (!rc)

@@ -10,6 +10,7 @@
 #include "rl/pending.h"
 #include "rl/turn.h"
 #include "train/dataset.h"
+#include "verify/batch.h"
 #include "verify/cache.h"
 
 struct rolling {
@@ -26,7 +27,7 @@ struct rolling {
 	const struct tok_ids *given;    /* prompts of a further turn, one a place; NULL: the tasks' own */
 	unsigned char *mine;            /* [samples]: this process draws it */
 	size_t count, judged, sampled;
-	struct map first;               /* code of a task -> sample that is being judged for it */
+	struct judge_batch batch;       /* ids are places of samples */
 	int failed;
 	struct err *e;
 };
@@ -167,38 +168,9 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 
 /* --- judging ------------------------------------------------------------------------------------------- */
 
-static void content_key(struct rolling *g, const struct rolled *s, char hex[65])
-{
-	verdict_key(&g->env->judge, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), hex);
-}
-
-/* The same code for the same task is judged once; the rest copy its verdict. */
-static int submit(struct rolling *g, size_t index)
-{
-	struct rolled *s = &g->r->samples.v[index];
-	struct map_entry *first;
-	char key[65];
-	int rc;
-
-	content_key(g, s, key);
-	if (g->env->cache && (rc = verdict_cache_get(g->env->cache, key, &s->verdict, g->e))) {
-		s->judged = rc > 0;
-		g->judged += rc > 0;
-		return rc < 0 ? -1 : 0;
-	}
-	first = map_put(&g->first, str_of(key));
-	if (!first)
-		return err_nomem(g->e);
-	if (first->val.i64)
-		return 0;
-	first->val.i64 = (int64_t)index + 1;
-	return judge_pool_submit(g->env->pool, index, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), g->e);
-}
-
-static int take_verdict(struct rolling *g, const struct judged *j)
+static void take_verdict(struct rolling *g, const struct judged *j)
 {
 	struct rolled *s = &g->r->samples.v[j->id];
-	char key[65];
 
 	s->verdict = j->verdict;
 	if (j->rc) {
@@ -212,8 +184,17 @@ static int take_verdict(struct rolling *g, const struct judged *j)
 	verdict_forget_times(&s->verdict);
 	s->judged = 1;
 	g->judged++;
-	content_key(g, s, key);
-	return g->env->cache && !j->rc ? verdict_cache_put(g->env->cache, key, &s->verdict, g->e) : 0;
+}
+
+static int submit(struct rolling *g, size_t index)
+{
+	struct rolled *s = &g->r->samples.v[index];
+	struct judged now;
+	int rc = judge_batch_ask(&g->batch, index, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), &now, g->e);
+
+	if (rc > 0)
+		take_verdict(g, &now);
+	return rc < 0 ? -1 : 0;
 }
 
 static int drain(struct rolling *g, int wait)
@@ -221,28 +202,9 @@ static int drain(struct rolling *g, int wait)
 	struct judged j;
 	int rc;
 
-	while ((rc = judge_pool_next(g->env->pool, wait, &j, g->e)) > 0)
-		if (take_verdict(g, &j))
-			return -1;
+	while ((rc = judge_batch_next(&g->batch, wait, &j, g->e)) > 0)
+		take_verdict(g, &j);
 	return rc;
-}
-
-static void copy_verdicts(struct rolling *g)
-{
-	for (size_t i = 0; i < g->r->samples.n; i++) {
-		struct rolled *s = &g->r->samples.v[i];
-		struct map_entry *first;
-		char key[65];
-
-		if (s->judged || !s->code)
-			continue;
-		content_key(g, s, key);
-		first = map_get(&g->first, str_of(key));
-		if (first && g->r->samples.v[first->val.i64 - 1].judged) {
-			s->verdict = g->r->samples.v[first->val.i64 - 1].verdict;
-			s->judged = 1;
-		}
-	}
 }
 
 /* --- samples of an earlier run --------------------------------------------------------------------------- */
@@ -301,7 +263,7 @@ static int recall(struct rolling *g)
 
 static void note_judge(struct rolling *g)
 {
-	size_t waiting = judge_pool_pending(g->env->pool);
+	size_t waiting = judge_batch_pending(&g->batch);
 
 	g->r->looks++;
 	g->r->waiting += (int64_t)waiting;
@@ -456,7 +418,7 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	int rc;
 
 	*r = (struct rollout){ .seconds = 0 };
-	rc = prepare(&g);
+	rc = judge_batch_init(&g.batch, env->pool, NULL, &env->judge, env->cache, e) || prepare(&g) ? -1 : 0;
 	if (!rc)
 		rc = infer_run_list(env->infer, g.requests, g.n_requests, &calls, &r->stats, e) || g.failed ? -1 : 0;
 	sampled_ns = clock_ns();
@@ -465,10 +427,8 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	r->wait_seconds = (double)(clock_ns() - sampled_ns) / 1e9;
 	if (!rc && stop_requested())
 		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
-	if (!rc) {
-		copy_verdicts(&g);
+	if (!rc)
 		rc = gather(&g);
-	}
 	r->seconds = (double)(clock_ns() - start) / 1e9;
 	for (size_t i = 0; g.prompts && i < count; i++)
 		mem_free(g.prompts[i]);
@@ -476,7 +436,7 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	mem_free(g.requests);
 	mem_free(g.mine);
 	mem_free(g.group);
-	map_release(&g.first);
+	judge_batch_release(&g.batch);
 	if (rc)
 		rollout_release(r);
 	return rc;
@@ -623,7 +583,7 @@ static int gather_verdicts(struct rolling *g)
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e)
 {
 	struct rolling g = { .r = r, .env = env, .tasks = tasks, .e = e };
-	int rc = 0;
+	int rc = judge_batch_init(&g.batch, env->pool, NULL, &env->judge, env->cache, e);
 
 	memset(out, 0, r->samples.n * sizeof *out);
 	swap_verdicts(r, out);
@@ -633,14 +593,12 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 		rc = submit(&g, i) || drain(&g, 0) < 0 ? -1 : 0;
 	if (!rc && drain(&g, 1) < 0)
 		rc = -1;
-	if (!rc) {
-		copy_verdicts(&g);
+	if (!rc)
 		rc = gather_verdicts(&g);
-	}
 	for (size_t i = 0; i < r->samples.n; i++)
 		r->samples.v[i].judged = 1;
 	swap_verdicts(r, out);
-	map_release(&g.first);
+	judge_batch_release(&g.batch);
 	return rc;
 }
 

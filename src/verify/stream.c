@@ -133,31 +133,29 @@ static int print_ready(struct stream *s, struct err *e)
 	return rc;
 }
 
-static int keep(struct stream *s, const struct stream_item *it, const struct verdict *v, struct err *e)
+/* The cache is written in groups. */
+static int commit_some(struct stream *s, struct err *e)
 {
-	if (verdict_cache_put(s->cache, it->key, v, e))
-		return -1;
-	if (++s->cached < CACHE_GROUP)
+	if (s->batch.kept < CACHE_GROUP)
 		return 0;
-	s->cached = 0;
+	s->batch.kept = 0;
 	return store_commit(s->cache, e) || store_begin(s->cache, e) ? -1 : 0;
+}
+
+static int take(struct stream *s, struct judged *j, struct err *e)
+{
+	struct stream_item *it = item_at(s, j->id);
+
+	return finish_item(s, it, &j->verdict, !j->rc ? NULL : j->err.code ? j->err.text : j->verdict.diag.text, e) || print_ready(s, e) ? -1 : 0;
 }
 
 /* One verdict from the pool. */
 static int collect(struct stream *s, int wait, struct err *e)
 {
 	struct judged j;
-	struct stream_item *it;
-	int rc = crew_next(&s->crew, wait, &j, e);
+	int rc = judge_batch_next(&s->batch, wait, &j, e);
 
-	if (rc <= 0)
-		return rc;
-	it = item_at(s, j.id);
-	if (s->cache && !j.rc && keep(s, it, &j.verdict, e))
-		return -1;
-	if (finish_item(s, it, &j.verdict, !j.rc ? NULL : j.err.code ? j.err.text : j.verdict.diag.text, e))
-		return -1;
-	return print_ready(s, e) ? -1 : 1;
+	return rc <= 0 ? rc : commit_some(s, e) || take(s, &j, e) ? -1 : 1;
 }
 
 /* --- what was judged before ------------------------------------------------------------------------ */
@@ -226,26 +224,10 @@ static struct stream_item *new_item(struct stream *s, struct str id, const char 
 	return it;
 }
 
-/* 1: the cache had it. */
-static int from_cache(struct stream *s, struct stream_item *it, struct str task, struct str candidate, struct err *e)
-{
-	struct verdict v;
-	int rc;
-
-	if (!s->cache)
-		return 0;
-	verdict_key(&s->o.judge, task, candidate, it->key);
-	rc = s->o.dump ? 0 : verdict_cache_get(s->cache, it->key, &v, e);
-	if (rc > 0) {
-		s->hits++;
-		rc = finish_item(s, it, &v, NULL, e) || print_ready(s, e) ? -1 : 1;
-	}
-	return rc;
-}
-
 int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e)
 {
 	struct stream_item *it;
+	struct judged now;
 	int rc = was_judged(s, id, e);
 
 	if (rc)
@@ -255,11 +237,10 @@ int stream_add(struct stream *s, struct str id, const char *path, struct str tas
 		return -1;
 	if (s->o.explain && !(it->candidate = mem_strndup(candidate.p, candidate.n)))
 		return err_nomem(e);
-	rc = from_cache(s, it, task, candidate, e);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = crew_submit(&s->crew, s->added - 1, task, candidate, e);
-	while (!rc && crew_pending(&s->crew) > (size_t)crew_workers(&s->crew) * 4 && !stop_requested())
+	rc = judge_batch_ask(&s->batch, s->added - 1, task, candidate, &now, e);
+	if (rc > 0)
+		rc = take(s, &now, e);
+	while (!rc && judge_batch_full(&s->batch) && !stop_requested())
 		rc = collect(s, 1, e) < 0 ? -1 : 0;
 	return rc;
 }
@@ -280,7 +261,7 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 {
 	while (!stop_requested()) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int pending = crew_pending(&s->crew) > 0, rc;
+		int pending = judge_batch_pending(&s->batch) > 0, rc;
 
 		/* A verdict takes about a millisecond, so that is how often to look for one. */
 		rc = poll(&p, 1, pending ? 1 : 100);
@@ -297,12 +278,12 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 
 int stream_finish(struct stream *s, struct err *e)
 {
-	while (crew_pending(&s->crew) && !stop_requested())
+	while (judge_batch_pending(&s->batch) && !stop_requested())
 		if (collect(s, 1, e) < 0)
 			return -1;
 	if (stop_requested())
 		return interrupted(s, e);
-	return crew_dismiss(&s->crew, e);
+	return crew_dismiss(&s->batch.crew, e);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------- */
@@ -326,7 +307,7 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	s->o.pool.stopped = stop_requested;
 	s->ring = mem_array(STREAM_WINDOW, sizeof *s->ring);
 	s->pool = s->ring ? judge_pool_open(&s->o.judge, &s->o.pool, e) : (err_nomem(e), NULL);
-	if (!s->pool || crew_init(&s->crew, s->pool, o->par, e))
+	if (!s->pool)
 		return -1;
 	if (o->out && file_exists(o->out)) {
 		if (file_cut_line(o->out, e) || lines_open(&s->old, o->out, e))
@@ -335,6 +316,10 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	}
 	if (o->cache && (store_open(&s->cache, o->cache, e) || store_begin(s->cache, e)))
 		return -1;
+	/* Whoever wants no cache wants every candidate judged; so does who wants to see what it was given. */
+	if (judge_batch_init(&s->batch, s->pool, o->par, s->cache ? &s->o.judge : NULL, s->cache, e))
+		return -1;
+	s->batch.always = o->dump != NULL;
 	progress_begin(&s->bar, "verify", "candidates", total);
 	return 0;
 }
@@ -348,9 +333,9 @@ void stream_close(struct stream *s)
 		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct, (long long)s->wrong, (long long)s->failed);
 	if (s->skipped)
 		log_info("%lld candidates were judged before", (long long)s->skipped);
-	if (s->hits)
-		log_info("%lld verdicts came from the cache", (long long)s->hits);
-	crew_release(&s->crew);
+	if (s->batch.hits)
+		log_info("%lld verdicts came from the cache", (long long)s->batch.hits);
+	judge_batch_release(&s->batch);
 	judge_pool_close(s->pool);
 	if (s->cache && store_commit(s->cache, &e))
 		log_warn("the cache of verdicts was not written: %s", e.text);

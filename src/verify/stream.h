@@ -10,8 +10,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
-#include "store/store.h"
-#include "verify/crew.h"
+#include "verify/batch.h"
 
 enum { STREAM_WINDOW = 4096 };
 
@@ -26,7 +25,6 @@ struct stream_options {
 struct stream_item {
 	char *id, *path;             /* path: of the candidate's file, or NULL */
 	char *candidate;             /* kept for carets */
-	char key[65];                /* of the cache */
 	int done, failed, wrong;
 	struct buf json, plain;      /* once done */
 };
@@ -34,15 +32,14 @@ struct stream_item {
 struct stream {
 	struct stream_options o;
 	struct judge_pool *pool;
-	struct crew crew;
+	struct judge_batch batch;
 	struct store *cache;
-	int cached;                  /* verdicts put since the last commit */
 	struct stream_item *ring;    /* STREAM_WINDOW of them, by number modulo that */
 	uint64_t added, printed;
 	struct line_reader old;      /* verdicts that were there, read along */
 	int resuming;
 	struct progress bar;
-	int64_t correct, wrong, failed, skipped, hits;
+	int64_t correct, wrong, failed, skipped;
 };
 
 /* `total` candidates to come, for the progress; 0: not known. */

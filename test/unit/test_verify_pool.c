@@ -1,5 +1,6 @@
 /* The pool as its users see it: every job that goes in comes out once, with its own verdict,
- * whoever of the workers is killed meanwhile; a full pool, an empty one, one that is closed early. */
+ * whoever of the workers is killed meanwhile; a full pool, an empty one, one that is closed early. And batches:
+ * equal candidates cost one judgement, whether they come while it is made or after. */
 #include "check.h"
 
 #include <dirent.h>
@@ -10,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "verify/pool.h"
+#include "verify/batch.h"
 
 #define TASK "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
 	"    def forward(self, x):\n        return torch.relu(x)\nn = 40\n" \
@@ -178,10 +179,78 @@ static void test_closed_early(void **state)
 	judge_pool_close(p);
 }
 
+/* Asks JOBS of three kinds, twice: the second time all are known. */
+static void test_equal_once(void **state)
+{
+	const struct judge_options o = JUDGE_DEFAULTS;
+	struct judge_pool *p = open_pool(2);
+	struct judge_batch b;
+	struct judged j;
+	struct err e = ERR_INIT;
+	int answers = 0;
+
+	(void)state;
+	assert_int_equal(judge_batch_init(&b, p, NULL, &o, NULL, &e), 0);
+	for (int i = 0; i < JOBS; i++)
+		assert_int_equal(judge_batch_ask(&b, (uint64_t)i, STR(TASK), candidate(i), &j, &e), 0);
+	assert_int_equal(judge_batch_pending(&b), JOBS);
+	for (; judge_batch_next(&b, 1, &j, &e) > 0; answers++)
+		assert_verdict(&j);
+	assert_int_equal(answers, JOBS);
+	assert_int_equal(judge_batch_pending(&b), 0);
+	for (int i = 0; i < JOBS; i++) {
+		assert_int_equal(judge_batch_ask(&b, (uint64_t)i, STR(TASK), candidate(i), &j, &e), 1);
+		assert_int_equal(j.id, i);
+		assert_verdict(&j);
+	}
+	assert_int_equal(judge_pool_stats(p).judged, 3);
+	judge_batch_release(&b);
+	judge_pool_close(p);
+}
+
+struct three { int asked, told; };
+
+static int next_of_three(void *ctx, uint64_t *id, struct str *task, struct str *code)
+{
+	struct three *t = ctx;
+
+	*id = (uint64_t)t->asked;
+	*task = STR(TASK);
+	*code = candidate(t->asked);
+	return t->asked++ < 3;
+}
+
+static int tell(void *ctx, const struct judged *j, struct err *e)
+{
+	struct three *t = ctx;
+
+	assert_verdict(j);
+	t->told++;
+	return t->told == 5 ? err_set(e, ERR_STATE, "enough") : 0;
+}
+
+static void test_source(void **state)
+{
+	struct judge_pool *p = open_pool(1);
+	struct three t = { 0, 0 };
+	const struct batch_source s = { .next = next_of_three, .told = tell, .ctx = &t };
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(judge_pool_run(p, &s, &e), 0);
+	assert_int_equal(t.told, 3);
+	/* One that has enough ends it. */
+	t.asked = 0;
+	assert_int_equal(judge_pool_run(p, &s, &e), -1);
+	assert_int_equal(t.told, 5);
+	judge_pool_close(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_killed), cmocka_unit_test(test_closed_early),
+		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_killed), cmocka_unit_test(test_closed_early), cmocka_unit_test(test_equal_once),
+		cmocka_unit_test(test_source),
 	};
 
 	log_set_level(LOG_ERROR);
