@@ -204,7 +204,7 @@ static int bind_args(struct host *h, struct func_obj *fn, const struct call_args
 		val_assign(h, &slots[i], args->a[i]);
 	if (a->vararg) {
 		size_t n = args->n > n_pos ? args->n - n_pos : 0;
-		if (val_tuple(h, args->a + (args->n - n), n, &extra))
+		if (val_tuple(h, n ? args->a + n_pos : NULL, n, &extra))
 			return -1;
 		val_assign(h, &slots[at++], extra);
 	} else if (args->n > n_pos) {

@@ -159,47 +159,58 @@ static int m_isclose(struct bind *b)
 	return 0;
 }
 
+static uint64_t magnitude(int64_t v)
+{
+	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+static uint64_t gcd_of(uint64_t x, uint64_t y)
+{
+	while (y) {
+		uint64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return x;
+}
+
 static int m_gcd(struct bind *b)
 {
 	uint64_t acc = 0;
+
 	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
 		int64_t v;
-		uint64_t x;
 
 		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
 			return -1;
-		x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-		while (x) {
-			uint64_t t = acc % x;
-			acc = x;
-			x = t;
-		}
+		acc = gcd_of(acc, magnitude(v));
 	}
+	if (acc > INT64_MAX)
+		return bind_unsupported(b, "gcd() beyond 64 bits");
 	b->out = val_int((int64_t)acc);
 	return 0;
 }
 
+/* The product may be a large integer; what it is multiplied with next may not. */
 static int m_lcm(struct bind *b)
 {
 	struct val acc = val_int(1);
+
 	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
 		int64_t v;
-		uint64_t x, y;
+		uint64_t rest;
 
 		if (val_as_int(b->h, b->a[0].u.seq->v[i], &v))
 			return -1;
-		x = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-		y = acc.kind == V_INT ? (uint64_t)acc.u.i : 1;
-		while (y) {
-			uint64_t t = x % y;
-			x = y;
-			y = t;
-		}
 		if (!v) {
 			acc = val_int(0);
 			break;
 		}
-		if (pynum_binary(b->h, PY_OP_Mult, acc, val_int(v < 0 ? -v / (int64_t)x : v / (int64_t)x), &acc))
+		rest = acc.kind == V_INT ? magnitude(v) / gcd_of(magnitude(v), (uint64_t)acc.u.i) : UINT64_MAX;
+		if (rest > INT64_MAX)
+			return bind_unsupported(b, "lcm() beyond 64 bits");
+		if (pynum_binary(b->h, PY_OP_Mult, acc, val_int((int64_t)rest), &acc))
 			return -1;
 	}
 	b->out = acc;

@@ -319,11 +319,12 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 			s.p++, s.n--;
 		if (!s.n)
 			return 0;
-		if (max-- == 0) {
+		if (!max) {
 			while (s.n && is_space((unsigned char)s.p[s.n - 1]))
 				s.n--;
 			return add_part(b, s);
 		}
+		max -= max > 0;
 		n = 0;
 		while (n < s.n && !is_space((unsigned char)s.p[n]))
 			n++;
@@ -345,7 +346,7 @@ static int s_split(struct bind *b)
 		return -1;
 	if (!sep.n)
 		return bind_raise(b, EXC_ValueError, "empty separator");
-	for (ptrdiff_t at; max != 0 && (at = str_find(s, sep)) >= 0; max--) {
+	for (ptrdiff_t at; max != 0 && (at = str_find(s, sep)) >= 0; max -= max > 0) {
 		if (host_step(b->h) || add_part(b, (struct str){ .p = s.p, .n = (size_t)at }))
 			return -1;
 		s.p += at + (ptrdiff_t)sep.n;
@@ -369,7 +370,7 @@ static int s_rsplit(struct bind *b)
 		return -1;
 	if (!sep.n)
 		return bind_raise(b, EXC_ValueError, "empty separator");
-	for (int64_t at; max != 0 && (at = find_at(s, sep, 1)) >= 0; max--) {
+	for (int64_t at; max != 0 && (at = find_at(s, sep, 1)) >= 0; max -= max > 0) {
 		if (add_part(b, (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n }))
 			return -1;
 		s.n = (size_t)at;
@@ -484,7 +485,7 @@ static int i_bit_count(struct bind *b)
 {
 	if (b->a[0].kind == V_BIG)
 		return bind_unsupported(b, "bit_count of an integer beyond 64 bits");
-	b->out = val_int(__builtin_popcountll((unsigned long long)llabs(b->a[0].u.i)));
+	b->out = val_int(__builtin_popcountll(b->a[0].u.i < 0 ? 0 - (uint64_t)b->a[0].u.i : (uint64_t)b->a[0].u.i));
 	return 0;
 }
 

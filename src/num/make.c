@@ -183,6 +183,8 @@ int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	const struct tensor *list[3];
 	int made = 0, rc = -1;
 
+	if (!a->ndim || a->ndim != b->ndim)
+		return err_set(e, ERR_STATE, "linalg.cross: inputs must have the same number of dimensions.");
 	if (a->shape[dim] != 3 || b->shape[dim] != 3)
 		return err_set(e, ERR_STATE, "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", dim,
 			       (long long)a->shape[dim], (long long)b->shape[dim]);

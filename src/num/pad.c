@@ -107,18 +107,21 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 	    double value, struct err *e)
 {
 	struct tensor now = *t;
+	int64_t step[2 * TENSOR_DIMS];
 
 	if (n > t->ndim)
 		return err_set(e, ERR_STATE,
 			       "Padding length should be less than or equal to two times the input dimension but got padding length %d "
 			       "and input of dimension %d",
 			       2 * n, t->ndim);
+	for (int i = 0; i < 2 * n; i++)
+		step[i] = num_step(pads[i]);
 	if (mode == PAD_CONSTANT)
-		return pad_constant(c, out, t, n, pads, value, e);
+		return pad_constant(c, out, t, n, step, value, e);
 	tensor_retain(&now);
 	for (int i = 0; i < n; i++) {
 		struct tensor next;
-		int rc = pad_dim(c, &next, &now, t->ndim - 1 - i, pads[2 * i], pads[2 * i + 1], mode, e);
+		int rc = pad_dim(c, &next, &now, t->ndim - 1 - i, step[2 * i], step[2 * i + 1], mode, e);
 
 		tensor_release(&now);
 		if (rc)

@@ -255,6 +255,7 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 		return -1;
 	rows = t->shape[t->ndim - 2];
 	cols = t->shape[t->ndim - 1];
+	diagonal = num_step(diagonal);
 	for (int64_t r = 0; cols && !c->hollow && r < tensor_numel(out) / cols; r++) {
 		/* Columns [0, lo) or [lo, cols) of row r % rows become zero. */
 		int64_t lo = MIN(MAX(r % rows + diagonal + !upper, 0), cols);
@@ -275,6 +276,7 @@ int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int
 
 	if (d1 == d2)
 		return err_set(e, ERR_STATE, "diagonal dimensions cannot be identical %d, %d", d1, d2);
+	offset = num_step(offset);
 	n = MAX(offset >= 0 ? MIN(t->shape[d1], t->shape[d2] - offset) : MIN(t->shape[d1] + offset, t->shape[d2]), 0);
 	if (n)
 		start += offset >= 0 ? offset * t->stride[d2] : -offset * t->stride[d1];
@@ -303,6 +305,7 @@ int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int6
 	}
 	if (t->ndim != 1)
 		return err_set(e, ERR_STATE, "diag(): Supports 1D or 2D tensors. Got %dD", t->ndim);
+	diagonal = num_step(diagonal);
 	n = t->shape[0] + (diagonal < 0 ? -diagonal : diagonal);
 	if (num_new(c, out, t->dt, 2, (int64_t[]){ n, n }, e))
 		return -1;

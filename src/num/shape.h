@@ -88,4 +88,13 @@ enum num_border { BORDER_ZEROS, BORDER_EDGE, BORDER_REFLECT };
 int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *grid,
 		    enum num_interp mode, enum num_border border, int align, struct err *e);
 
+/* A step along a shape that a program gives: one beyond any shape does what one just beyond it does,
+ * and sums of these stay within 64 bits. */
+static inline int64_t num_step(int64_t v)
+{
+	const int64_t far = (int64_t)1 << 48;
+
+	return v > far ? far : v < -far ? -far : v;
+}
+
 #endif

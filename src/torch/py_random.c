@@ -112,6 +112,17 @@ static int r_uniform(struct bind *b)
 	return 0;
 }
 
+/* Below 2^64, which takes 65 bits to write: as below() draws again, where the last is set. */
+static uint64_t below_all(struct host_random *r)
+{
+	uint64_t v;
+
+	do
+		v = bits(r, 64);
+	while (bits(r, 1));
+	return v;
+}
+
 static int r_randint(struct bind *b)
 {
 	int64_t lo, hi;
@@ -120,23 +131,26 @@ static int r_randint(struct bind *b)
 	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi))
 		return -1;
 	if (hi < lo)
-		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1), (long long)(hi - lo + 1));
+		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1),
+				  (long long)((uint64_t)hi - (uint64_t)lo + 1));
 	span = (uint64_t)hi - (uint64_t)lo + 1;
-	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) : bits(&b->h->torch.random, 64))));
+	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) : below_all(&b->h->torch.random))));
 	return 0;
 }
 
 static int r_randrange(struct bind *b)
 {
 	int64_t lo = 0, hi, step;
-	int64_t n;
+	__int128 span;
+	uint64_t n;
 
 	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step))
 		return -1;
-	n = step > 0 && hi > lo ? (hi - lo + step - 1) / step : step < 0 && hi < lo ? (hi - lo + step + 1) / step : 0;
-	if (n <= 0)
+	span = (__int128)hi - lo;
+	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ? (span + step + 1) / step : 0);
+	if (!n)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
-	b->out = val_int(lo + step * (int64_t)below(&b->h->torch.random, (uint64_t)n));
+	b->out = val_int((int64_t)((uint64_t)lo + (uint64_t)step * below(&b->h->torch.random, n)));
 	return 0;
 }
 

@@ -142,7 +142,7 @@ static int round_to(struct bind *b)
 		return -1;
 	if (digits == 0)
 		return torch_apply(b, NUM_round, &a, NULL);
-	k = pow(10, (double)(digits < 0 ? -digits : digits));
+	k = pow(10, fabs((double)digits));
 	if (num_op2(&c, &s, digits > 0 ? NUM_mul : NUM_div, a, num_f(k), bind_e(b)))
 		return bind_fail(b);
 	rc = num_op1(&c, &r, NUM_round, &s, bind_e(b));

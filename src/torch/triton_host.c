@@ -93,11 +93,13 @@ static int t_next_power_of_2(struct bind *b)
 	int64_t n;
 	if (bind_int(b, 0, &n))
 		return -1;
+	/* Triton shifts what is below one up to all ones, and adds one. */
+	if (n <= 0)
+		n = 1;
 	n--;
 	for (int s = 1; s < 64; s *= 2)
 		n |= n >> s;
-	b->out = val_int(n + 1);
-	return 0;
+	return op_binary(b->h, PY_OP_Add, val_int(n), val_int(1), &b->out);
 }
 
 const struct bind_row triton_host_rows[] = {

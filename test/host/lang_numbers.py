@@ -28,3 +28,4 @@ import math
 print(math.sqrt(2), math.floor(-2.5), math.ceil(2.1), math.log(8, 2), math.log2(8), math.gcd(12, 18), math.prod([2, 3, 4]), math.pi)
 print(math.factorial(25), math.comb(10, 3), math.isqrt(99), math.hypot(3, 4), math.fmod(-7, 3), math.isclose(0.1 + 0.2, 0.3), math.trunc(-2.7))
 print(math.inf, -math.inf, math.isnan(math.nan), math.copysign(1, -0.0), math.erf(0.5), math.lcm(4, 6), math.fsum([0.1] * 10))
+print("a,b,c".split(",", -2**63), "a b c".split(None, -2**63), "a,b,c".rsplit(",", -2**63), (-2**63).bit_count(), math.lcm(-2**62, 6))
