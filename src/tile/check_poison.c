@@ -2,6 +2,7 @@
  * do matter (a store, a branch, an address, a mask) or are discarded (a select, an `and` with
  * false, a masked store). */
 #include "tile/check.h"
+#include "tile/exec_lanes.h"
 
 unsigned char *poison_room(struct machine *m, struct mval *v)
 {
@@ -204,22 +205,11 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 /* The range of a value, by its lanes where it has no short form; -1: not of 32 signed bits. */
 static int lane_range(const struct mval *v, int64_t *lo, int64_t *hi)
 {
-	const int32_t *p;
-	int32_t least, most;
-
 	if (!mval_range(v, lo, hi))
 		return 0;
 	if (v->kind != MVAL_DENSE || v->dt != DT_I32)
 		return -1;
-	p = v->data;
-	least = INT32_MAX;
-	most = INT32_MIN;
-	for (int64_t i = 0; i < v->n; i++) {
-		least = p[i] < least ? p[i] : least;
-		most = p[i] > most ? p[i] : most;
-	}
-	*lo = least;
-	*hi = most;
+	SIMD_PICK(lanes_range32)(v->data, v->n, lo, hi);
 	return 0;
 }
 

@@ -107,17 +107,36 @@ static int check_lane(struct access *a, int64_t addr)
 	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);
 }
 
+/* Where lanes are on, to the next multiple of eight: masks mostly end long before their tile. */
+static void find_span(const unsigned char *on, int64_t n, int64_t *first, int64_t *stop)
+{
+	uint64_t eight;
+
+	for (*first = 0; *first + 8 <= n; *first += 8) {
+		memcpy(&eight, on + *first, sizeof eight);
+		if (eight)
+			break;
+	}
+	for (*stop = n; *stop - 8 >= *first; *stop -= 8) {
+		memcpy(&eight, on + *stop - 8, sizeof eight);
+		if (eight)
+			break;
+	}
+}
+
 static int open_lanes(struct access *a)
 {
 	const int64_t *addr = mval_dense(a->ptr);
 	const unsigned char *on = a->mask ? mval_dense(a->mask) : NULL;
-	int64_t n = a->ptr->n;
 	struct lanes_extent x;
-	SIMD_PICK(lanes_extent)(addr, on, n, &x);
+	a->stop = a->ptr->n;
+	if (on)
+		find_span(on, a->ptr->n, &a->next, &a->stop);
+	SIMD_PICK(lanes_extent)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next, &x);
 	a->active = x.active;
 	if (!a->active || (a->al && inside(a->al, x.min, x.max, a->esize) && !(x.bits & (a->esize - 1))))
 		return 0;
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = a->next; i < a->stop; i++)
 		if ((!on || on[i]) && check_lane(a, addr[i]))
 			return -1;
 	return 0;
@@ -212,7 +231,7 @@ static int next_in_box(struct access *a, struct access_row *r)
 static int64_t row_from(const struct access *a, const unsigned char *on, const int64_t *addr)
 {
 	int64_t i = a->next + 1;
-	while (a->al && i < a->ptr->n && (!on || on[i]) && addr[i] == addr[i - 1] + a->esize)
+	while (a->al && i < a->stop && (!on || on[i]) && addr[i] == addr[i - 1] + a->esize)
 		i++;
 	return i - a->next;
 }
@@ -227,9 +246,9 @@ int access_next(struct access *a, struct access_row *r)
 		return next_in_box(a, r);
 	on = a->mask ? a->mask->data : NULL;
 	addr = a->ptr->data;
-	while (a->next < a->ptr->n && on && !on[a->next])
+	while (a->next < a->stop && on && !on[a->next])
 		a->next++;
-	if (a->next >= a->ptr->n)
+	if (a->next >= a->stop)
 		return 0;
 	at = addr[a->next];
 	*r = (struct access_row) {

@@ -22,7 +22,7 @@ struct access {
 	int boxed;                  /* lanes are box lo..hi of an affine pointer */
 	int32_t lo[TILE_DIMS], hi[TILE_DIMS], at[TILE_DIMS];
 	int done;
-	int64_t next;               /* lane, when not boxed */
+	int64_t next, stop;         /* lanes, when not boxed: the next one; none is on from there */
 	int64_t active;             /* lanes that are on, when boxed */
 	const struct allocation *al;/* of all lanes, NULL: look up each */
 	int64_t min, max;           /* byte addresses that were checked */

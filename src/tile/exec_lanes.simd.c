@@ -34,6 +34,18 @@ void SIMD_FN(lanes_extent)(const int64_t *addr, const unsigned char *on, int64_t
 	*out = (struct lanes_extent){ .active = active, .min = min, .max = max, .bits = bits };
 }
 
+void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *hi)
+{
+	int32_t least = INT32_MAX, most = INT32_MIN;
+
+	for (int64_t i = 0; i < n; i++) {
+		least = LEAST(least, v[i]);
+		most = MOST(most, v[i]);
+	}
+	*lo = least;
+	*hi = most;
+}
+
 #define OFFSET_FN(name, T) \
 	void SIMD_FN(name)(int64_t *out, const int64_t *addr, int64_t base, const T *offset, int64_t scale, int64_t n) \
 	{ \

@@ -69,11 +69,10 @@ static void gather_lanes(struct access *a, char *out)
 {
 	const int64_t *addr = a->ptr->data;
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
-	int64_t n = a->ptr->n;
 #define LANES_OF(T) \
 	do { \
 		T *o = (T *)out; \
-		for (int64_t i = 0; i < n; i++) \
+		for (int64_t i = a->next; i < a->stop; i++) \
 			if (!on || on[i]) \
 				memcpy(&o[i], (const void *)(uintptr_t)addr[i], sizeof(T)); \
 	} while (0)
