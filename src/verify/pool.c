@@ -12,6 +12,7 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/worker.h"
@@ -24,6 +25,8 @@ enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 64 };
 enum { STARTS_MOST = 8 };
 /* More are not polled for. */
 enum { WORKERS_MOST = 256 };
+/* Jobs that are looked through for one of a worker's own task, and how often the first may have to wait for such. */
+enum { LOOK_MOST = 64, PASSED_MOST = 64 };
 /* A worker that gets no processor is waited for this many times as long. */
 enum { CLOCK_TIMES = 10 };
 
@@ -31,7 +34,9 @@ struct job {
 	struct job *next;
 	uint64_t id;
 	int crashes, timeouts, kills;
+	int passed;               /* how often a later job was taken before it */
 	int64_t used_ns;          /* processor time on workers that were killed */
+	uint64_t task;            /* its hash */
 	size_t task_n, candidate_n;
 	char text[];
 };
@@ -40,6 +45,7 @@ struct slot {
 	struct worker_handle w;   /* fd -1: no worker */
 	int ready;
 	struct job *job;
+	uint64_t task;            /* of its last job, which it has ready */
 	int64_t deadline_ns;      /* by the clock */
 	int64_t started_ns;       /* processor time of the worker when it got the job */
 	size_t got;               /* bytes of the reply so far */
@@ -83,6 +89,7 @@ static int slot_close(struct judge_pool *p, struct slot *s)
 	close(s->w.pidfd);
 	s->w.fd = s->w.pidfd = -1;
 	s->ready = 0;
+	s->task = 0;
 	s->got = 0;
 	buf_release(&s->dump);
 	s->dump_n = 0;
@@ -255,7 +262,7 @@ int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct
 		p->pending++;
 		return finish_large(p, j, candidate.n > FRAME_MOST, e);
 	}
-	*j = (struct job){ .id = id, .task_n = task.n, .candidate_n = candidate.n };
+	*j = (struct job){ .id = id, .task = hash_xxh64(task.p, task.n, 0), .task_n = task.n, .candidate_n = candidate.n };
 	memcpy(j->text, task.p, task.n);
 	memcpy(j->text + task.n, candidate.p, candidate.n);
 	*p->last = j;
@@ -264,16 +271,44 @@ int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct
 	return 0;
 }
 
-static struct job *take_job(struct judge_pool *p)
+static int is_taken(const struct judge_pool *p, uint64_t task)
 {
-	struct job *j = p->first;
+	for (int i = 0; i < p->workers; i++)
+		if (p->slot[i].ready && p->slot[i].task == task)
+			return 1;
+	return 0;
+}
 
-	if (j) {
-		p->first = j->next;
-		if (!p->first)
-			p->last = &p->first;
-		j->next = NULL;
+/* Which job a worker gets: one of the task that it has ready, else the first of a task that no
+ * other worker has, else the first. So a task is made ready once, not once a worker. */
+static struct job **choose_job(struct judge_pool *p, const struct slot *s)
+{
+	struct job **other = NULL;
+	int n = 0;
+
+	if (!p->first || p->first->passed >= PASSED_MOST)
+		return &p->first;
+	for (struct job **at = &p->first; *at && n < LOOK_MOST; at = &(*at)->next, n++) {
+		if ((*at)->task == s->task)
+			return at;
+		if (!other && !is_taken(p, (*at)->task))
+			other = at;
 	}
+	return other ? other : &p->first;
+}
+
+static struct job *take_job(struct judge_pool *p, struct slot *s)
+{
+	struct job **at = choose_job(p, s), *j = *at;
+
+	if (!j)
+		return NULL;
+	p->first->passed += j != p->first;
+	*at = j->next;
+	if (!*at)
+		p->last = at;
+	j->next = NULL;
+	s->task = j->task;
 	return j;
 }
 
@@ -326,7 +361,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss ho
 static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	struct job_frame f = { .magic = FRAME_JOB };
-	struct job *j = take_job(p);
+	struct job *j = take_job(p, s);
 
 	if (!j)
 		return 0;
