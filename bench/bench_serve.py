@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """POST /v1/verify against the command line, on the same candidates with the same number of workers: candidates a second with 1 to 64
-clients, as a share of the pool's own rate; and the time of a candidate that was judged before. Run: bench/bench_serve.py [CANDIDATES]."""
+clients, as a share of the pool's own rate, and the processor time of each; and the time of a candidate that was judged before.
+Rates want a quiet machine, for the clients run on it, too; processor times do not. Run: bench/bench_serve.py [CANDIDATES]."""
 import http.client
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -54,15 +56,32 @@ def rows(mark):
     return [{"id": str(i), "task": TASK, "candidate": RELU + "# %s %d\n" % (mark, i)} for i in range(N)]
 
 
+def children_cpu():
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return r.ru_utime + r.ru_stime
+
+
+def tree_cpu(pid):
+    """Seconds of a process, of those below it, and of those of them that have ended."""
+    with open("/proc/%d/stat" % pid) as f:
+        own = sum(map(int, f.read().rsplit(")", 1)[1].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+    below = []
+    for task in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/children" % (pid, task)) as f:
+            below += f.read().split()
+    return own + sum(tree_cpu(int(child)) for child in below)
+
+
 def command_line(mark):
+    """Candidates a second, and milliseconds of processor time for one."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as f:
         f.writelines(json.dumps(r) + "\n" for r in rows(mark))
         f.flush()
-        start = time.time()
+        start, cpu = time.time(), children_cpu()
         out = subprocess.run([PROGRAM, "verify", "--jsonl", f.name, "--json", "--quiet", "--workers", WORKERS], capture_output=True, text=True).stdout
-        seconds = time.time() - start
+        seconds, cpu = time.time() - start, children_cpu() - cpu
     assert sum(json.loads(line)["correct"] for line in out.splitlines()) == N, out[:500]
-    return N / seconds
+    return N / seconds, 1000 * cpu / N
 
 
 def ask(c, row):
@@ -107,9 +126,12 @@ def main():
         print("a relu candidate that was judged before: p50 %.2f ms, p99 %.2f ms" % (statistics.median(times), sorted(times)[-4]))
         for clients in (1, 2, 4, 8, 16, 32, 64):
             # Beside each other, so that what else the machine does meets both.
-            before, rate, after = command_line("a%d" % clients), with_clients(port, clients, "s"), command_line("b%d" % clients)
-            pool = (before + after) / 2
-            print("%3d clients: %7.1f candidates/s; the command line %7.1f: %5.1f %%" % (clients, rate, pool, 100 * rate / pool), flush=True)
+            before, cpu = command_line("a%d" % clients), tree_cpu(server.pid)
+            rate = with_clients(port, clients, "s")
+            cpu, after = 1000 * (tree_cpu(server.pid) - cpu) / N, command_line("b%d" % clients)
+            pool, pool_cpu = ((x + y) / 2 for x, y in zip(before, after))
+            print("%3d clients: %7.1f candidates/s; the command line %7.1f: %5.1f %%; processor time %5.2f ms a candidate, %5.2f: %5.1f %%"
+                  % (clients, rate, pool, 100 * rate / pool, cpu, pool_cpu, 100 * cpu / pool_cpu), flush=True)
     finally:
         server.terminate()
         server.wait()
