@@ -183,7 +183,7 @@ int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 /* There is one GPU. A torch.device may name another one, until something is to be there. */
 static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
 {
-	if (d != HOST_CUDA || index <= 0 || sig_of(b)->is_new)
+	if (d != HOST_CUDA || index <= 0 || sig_of(b)->is_new || b->h->o.may_mix)
 		return 0;
 	return bind_raise(b, EXC_RuntimeError, "CUDA error: invalid device ordinal");
 }

@@ -24,7 +24,7 @@ static struct str self(const struct bind *b) { return val_text(b->a[0]); }
 /* Letters and spaces beyond ASCII are matters of Unicode's tables. */
 static int only_ascii(struct bind *b, struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
+	for (size_t i = 0; i < s.n && !b->h->o.may_vary; i++)
 		if ((unsigned char)s.p[i] > 127)
 			return bind_unsupported(b, "letters and spaces beyond ASCII");
 	return 0;

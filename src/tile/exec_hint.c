@@ -82,6 +82,10 @@ static int check_line(struct machine *m, const struct tile_insn *in, const struc
 		: not_constant(l, n);
 	if (bad < 0)
 		return 0;
+	/* An address is another one in every run. */
+	if (l->v->ptr)
+		return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text), (long long)n,
+			(long long)(l->at + bad * l->step));
 	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld", STR_ARG(in->text), (long long)n,
 		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
 }

@@ -263,6 +263,8 @@ static int f_cosine_similarity(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_dim(b, 2, MAX(x->ndim, y->ndim), &dim) || bind_float(b, 3, &eps))
 		return -1;
+	if (x->ndim != y->ndim)
+		return bind_unsupported(b, "cosine_similarity of %d and %d dimensions", x->ndim, y->ndim);
 	return cosine(b, &r, x, y, dim, eps) ? bind_fail(b) : bind_result(b, &r);
 }
 
@@ -277,6 +279,8 @@ static int l_cosine_embedding(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_tensor(b, 2, &t) || bind_float(b, 3, &margin) || reduction(b, 6, &how))
 		return -1;
+	if (t->ndim > 1 || x->ndim != t->ndim + 1 || y->ndim != x->ndim)
+		return bind_raise(b, EXC_RuntimeError, "%dD target tensor does not go with inputs of %d and %d dimensions", t->ndim, x->ndim, y->ndim);
 	if (cosine(b, &cs, x, y, x->ndim - 1, 1e-8))
 		return bind_fail(b);
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||

@@ -268,7 +268,7 @@ static int t_numpy(struct bind *b)
 
 	if (is_tensor(b) || bind_bool(b, 1, &force))
 		return -1;
-	if (!force && self(b)->device != HOST_CPU)
+	if (!force && self(b)->device != HOST_CPU && !b->h->o.may_mix)
 		return bind_raise(b, EXC_TypeError, "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
 				  self(b)->device == HOST_CUDA ? "cuda:0" : "meta");
 	if (!force && self(b)->requires_grad && b->h->torch.grad_enabled)

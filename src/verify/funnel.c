@@ -128,6 +128,8 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 	int rc = 0;
 
 	f->v->configs_run = f->v->configs > 0;
+	if (f->o->rules_off >> RULE_configs & 1)
+		return 0;
 	if (f->v->configs > CONFIGS_MOST)
 		return funnel_failf(f, STAGE_tiny, REASON_out_of_fuel, "%d configurations are more than are run", f->v->configs);
 	while (!rc && f->v->configs_run < f->v->configs) {

@@ -206,7 +206,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
-	host_reset_random(r->w.h, tr->seed);
+	host_reset_random(r->w.h, r->o->rules_off >> RULE_stable & 1 ? 0 : tr->seed);
 	estimate_begin(&r->estimate, r->launch.gpu, 0, r->launch.tune);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	host_follow(r->w.h, r->tests);

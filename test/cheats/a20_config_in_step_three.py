@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: tiny wrong_value
+# rule: configs
 import torch
 import torch.nn as nn
 import triton

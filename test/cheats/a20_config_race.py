@@ -2,6 +2,7 @@
 # task: rowsum
 # track: strict
 # expect: tiny lost_update
+# rule: configs
 # names: SPLIT: 2
 import torch
 import torch.nn as nn

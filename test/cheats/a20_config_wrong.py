@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: tiny wrong_value
+# rule: configs
 # names: BLOCK: 64, FAST: 1
 import torch
 import torch.nn as nn

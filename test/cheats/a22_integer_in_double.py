@@ -2,6 +2,7 @@
 # task: bigint
 # track: strict
 # expect: tiny wrong_value
+# rule: exact
 import torch
 import torch.nn as nn
 import triton

@@ -2,6 +2,7 @@
 # task: batch_norm
 # track: strict
 # expect: tiny state_kept
+# rule: state
 import torch
 import torch.nn as nn
 import triton

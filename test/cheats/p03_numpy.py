@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: compile type_error
+# rule: devices
 # names: numpy
 import torch
 import torch.nn as nn

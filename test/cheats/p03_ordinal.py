@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: tiny raised
+# rule: devices
 # names: ordinal
 import torch
 import torch.nn as nn

@@ -2,6 +2,7 @@
 # task: scale
 # track: hybrid
 # expect: full wrong_value
+# rule: stable
 import torch
 import torch.nn as nn
 import triton
