@@ -91,6 +91,8 @@ static int eval_binop(struct host *h, struct host_frame *f, const struct py_node
 	f->node = n;
 	if (op_binary(h, n->u.BinOp.op, a, b, &r))
 		return -1;
+	if (n->u.BinOp.op == PY_OP_FloorDiv)
+		host_note_quotient(h, n, r);
 	*out = temps_drain_to(h, mark, r);
 	return 0;
 }

@@ -165,6 +165,14 @@ void host_note_choice(struct host *h, const struct py_node *at, int outcome)
 		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, at->col, outcome));
 }
 
+void host_note_quotient(struct host *h, const struct py_node *at, struct val quotient)
+{
+	enum { ONE = 8 };
+
+	if (quotient.kind == V_INT && quotient.u.i > 0)
+		host_note_choice(h, at, ONE + (quotient.u.i > 1));
+}
+
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome)
 {
 	if (h->o.path && at && h->frame && a.kind == V_INT && b.kind == V_INT && !h->frame->mod->trusted)

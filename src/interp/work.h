@@ -10,6 +10,8 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 
 /* Notes which way a test in code that is not ours went, where that is asked for. */
 void host_note_choice(struct host *h, const struct py_node *at, int outcome);
+/* Whether an integer quotient is one or more: with one block a loop over blocks, or an index made of several, is not seen. */
+void host_note_quotient(struct host *h, const struct py_node *at, struct val quotient);
 /* The same of two integers. */
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome);
 

@@ -4,6 +4,7 @@
 #include "interp/frame.h"
 #include "interp/operator.h"
 #include "interp/state.h"
+#include "interp/work.h"
 
 /* Called by the autotuner's own code, and not by ours on behalf of someone's (a decorator that
  * calls what it was given). */
@@ -79,7 +80,10 @@ static int t_cdiv(struct bind *b)
 	struct val t;
 	if (op_binary(b->h, PY_OP_Add, b->a[0], b->a[1], &t) || op_binary(b->h, PY_OP_Sub, t, val_int(1), &t))
 		return -1;
-	return op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out);
+	if (op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out))
+		return -1;
+	host_note_quotient(b->h, b->h->frame ? b->h->frame->node : NULL, b->out);
+	return 0;
 }
 
 /* tl.cdiv is a kernel's helper, triton.cdiv the host's. */
