@@ -113,6 +113,7 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) ? -1 : d->feature) : 0;
 	d->second_inputs += op->family == GEN_TENSOR || op->family == GEN_LOSS;
 	note_values(&d->v, op);
+	d->v.off |= op->family == GEN_VECTOR && s->axis < 0;     /* one number for all */
 	return s;
 }
 

@@ -10,6 +10,7 @@
 
 static const int64_t most = (1ll << 31) - (1 << 16);
 static const int64_t most_in_chain = 1ll << 28;
+static const int64_t most_in_slice = 1ll << 22;     /* of a layer norm: as many weights */
 
 /* Half of the sizes are those of real layers, half of small ones. */
 static int64_t any_size(struct gen_draw *d)
@@ -151,6 +152,29 @@ static void conv_window(struct gen_draw *d, struct gen_step *s)
 	}
 }
 
+/* Windows of many channels are small: no result adds up more than TERMS_MOST products. */
+enum { TERMS_MOST = 4608 };
+
+static void bound_window(struct gen_step *s)
+{
+	for (;;) {
+		int64_t terms = s->in.d[1] / s->groups;
+		int largest = 0;
+
+		for (int i = 0; i < s->nd; i++) {
+			terms *= s->window[i];
+			largest = s->window[i] > s->window[largest] ? i : largest;
+		}
+		if (terms <= TERMS_MOST || s->window[largest] == 1)
+			return;
+		for (int i = 0, was = s->window[largest]; i < s->nd; i++)
+			if (i == largest || (s->square && s->window[i] == was)) {
+				s->window[i]--;
+				s->pad[i] = MIN(s->pad[i], s->window[i] / 2);
+			}
+	}
+}
+
 void gen_push_conv(struct gen_draw *d, enum gen_op_id op)
 {
 	struct gen_step *s;
@@ -161,9 +185,10 @@ void gen_push_conv(struct gen_draw *d, enum gen_op_id op)
 	s->nd = d->shape.rank - 2;
 	s->bias = !gen_chance(d, d->p->level == 1 ? 60 : 10);
 	conv_groups(d, s);
-	do
+	do {
 		conv_window(d, s);
-	while (!window_fits(s));
+		bound_window(s);
+	} while (!window_fits(s));
 	gen_pushed(d, s);
 	for (int i = 0; i < s->nd; i++)
 		d->sized |= s->shape.d[2 + i] != s->in.d[2 + i];
@@ -490,6 +515,8 @@ static void single_norm(struct gen_draw *d)
 
 	d->p->channels_first = 1;
 	image_input(d, gen_chance(d, 75) || d->p->plain ? 2 : gen_chance(d, 50) ? 3 : 1, most);
+	while (op == GEN_OP_layer_norm && gen_product(&d->p->input, 1, d->p->input.rank) > most_in_slice)
+		d->p->input.d[1] /= 2;
 	d->shape = d->p->input;
 	s = gen_push(d, op);
 	s->nd = s->in.rank - 2;
