@@ -557,7 +557,7 @@ static int finish(struct rl *s, struct err *e)
 		return 0;
 	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||
 	       store_sync(s->store, e) || save_final(s, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
-	       store_drop_pending(s->store, "rl", s->total, e) ? -1 : 0;
+	       store_drop_pending(s->store, "rl", s->total, e) || store_compact(s->store, e) ? -1 : 0;
 }
 
 static int train(struct rl *s, struct err *e)

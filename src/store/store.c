@@ -324,13 +324,18 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 	return drop_after(s, ST_drop_pending, stage, last_step, e);
 }
 
-/* A connection of its own, because one that another thread uses would be locked meanwhile. A checkpoint that is under way
- * may have begun before the last commit: it is waited for. */
+/* A connection of its own, because one that another thread uses would be locked meanwhile. It reads something first: one that
+ * has not does not know of the log, and would do nothing. A checkpoint that is under way may have begun before the last
+ * commit: it is waited for. */
 int store_sync(struct store *s, struct err *e)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(sqlite3_db_filename(s->db, "main"), &db, SQLITE_OPEN_READWRITE, NULL);
 
+	if (rc == SQLITE_OK) {
+		sqlite3_busy_timeout(db, SYNC_MOST_MS);
+		rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+	}
 	if (rc == SQLITE_OK)
 		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	for (int ms = 0; rc == SQLITE_BUSY && ms < SYNC_MOST_MS; ms++) {
@@ -341,6 +346,26 @@ int store_sync(struct store *s, struct err *e)
 		err_set(e, ERR_IO, "run store: cannot be synced: %s", sqlite3_errstr(rc));
 	sqlite3_close(db);
 	return rc == SQLITE_OK ? 0 : -1;
+}
+
+static int read_number(struct store *s, const char *sql, int64_t *out, struct err *e)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW ? 0 : db_error(s, e);
+
+	if (!rc)
+		*out = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int store_compact(struct store *s, struct err *e)
+{
+	int64_t free_pages, pages;
+
+	if (read_number(s, "PRAGMA freelist_count", &free_pages, e) || read_number(s, "PRAGMA page_count", &pages, e))
+		return -1;
+	return free_pages > pages / 4 ? run_sql(s, "VACUUM", e) : 0;
 }
 
 int store_copy(const char *path, const char *to, struct err *e)

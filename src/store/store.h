@@ -69,6 +69,9 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
  * is not held up. */
 int store_sync(struct store *s, struct err *e);
 
+/* Gives back the room that dropped rows have left, where that is more than a quarter of the file. */
+int store_compact(struct store *s, struct err *e);
+
 /* A copy of a store as it is now, in a file of its own, whoever else has it open. */
 int store_copy(const char *path, const char *to, struct err *e);
 

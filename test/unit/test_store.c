@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -118,6 +119,39 @@ static void test_meta_and_cache(void **state)
 	buf_release(&out);
 }
 
+static int64_t synced_size(const struct box *b)
+{
+	struct stat st;
+
+	assert_int_equal(store_sync(b->s, NULL), 0);
+	assert_int_equal(stat(b->path, &st), 0);
+	return st.st_size;
+}
+
+/* Samples of steps that are over leave the file as well, and what stays is the same. */
+static void test_compact(void **state)
+{
+	struct box *b = *state;
+	static char sample[20000];
+	int64_t full, seen = 0;
+
+	put_steps(b->s, 1, 3);
+	for (int64_t i = 0; i < 100; i++) {
+		struct store_pending at = { .stage = "rl", .step = i / 10, .number = i };
+
+		assert_int_equal(store_put_pending(b->s, &at, (struct str){ .p = sample, .n = sizeof sample }, NULL), 0);
+	}
+	full = synced_size(b);
+	assert_true(full > 2000000);
+	assert_int_equal(store_compact(b->s, NULL), 0);
+	assert_int_equal(synced_size(b), full);
+	assert_int_equal(store_drop_pending(b->s, "rl", 9, NULL), 0);
+	assert_int_equal(store_compact(b->s, NULL), 0);
+	assert_true(synced_size(b) < 200000);
+	assert_int_equal(store_each_step(b->s, count_step, &seen, NULL), 0);
+	assert_int_equal(seen, 123);
+}
+
 static void test_bad_file(void **state)
 {
 	struct box *b = *state;
@@ -139,6 +173,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_groups, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_samples, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_meta_and_cache, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_compact, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_file, set_up, tear_down),
 	};
 
