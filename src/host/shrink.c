@@ -175,10 +175,18 @@ static int fold(const struct py_node *n, int64_t *out)
 	}
 }
 
+/* The members of a tuple or list as it is written, or of one that is repeated ([1024] * 16); NULL: it is none. */
+static const struct py_list *members_of(const struct py_node *n)
+{
+	if (n->kind == PY_BinOp && n->u.BinOp.op == PY_OP_Mult)
+		n = n->u.BinOp.left;
+	return n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
+}
+
 /* The value that sizes a constant: an integer, or the largest member of a tuple of them. */
 static int size_of(const struct py_node *n, int64_t *out)
 {
-	const struct py_list *l = n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
+	const struct py_list *l = members_of(n);
 	int64_t v;
 
 	if (!l)
@@ -261,7 +269,7 @@ static void write_value(struct rewrite *w, const struct py_node *n, int64_t valu
 /* An integer, or the largest members of a tuple or list: as apply_override does it. */
 static void write_sizes(struct rewrite *w, const struct py_node *n, int64_t value)
 {
-	const struct py_list *l = n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
+	const struct py_list *l = members_of(n);
 	int64_t most, v;
 
 	if (!l) {
@@ -330,11 +338,10 @@ static int is_first(const struct literals *l, size_t i)
 
 size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 {
-	struct shrink_const named;
 	struct rewrite w = { .source = m->source, .out = out };
 	struct literals l = { .n = 0 };
 
-	if (shrink_find(m, &named, 1) || shrink_find_model(m, &named, 1) || str_find(m->source, STR("size_of_")) >= 0)
+	if (str_find(m->source, STR("size_of_")) >= 0)
 		return 0;
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
 		struct py_node *s = m->root->u.Module.body.v[i];

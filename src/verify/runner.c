@@ -358,7 +358,7 @@ static int lacks_weights(struct runner *r, const struct trial *tr, struct run_re
 		diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
 			 "take other weights", w->name);
 	else if (asked && r->differs)
-		diag_set(&d, REASON_weights_differ, 0, 0, "no parameter has the name of '%s' of the reference, and the one in its place starts with "
+		diag_set(&d, REASON_weights_differ, 0, 0, "neither name nor shape tells which parameter is '%s' of the reference, and the one in its place starts with "
 			 "other values under the same seed", r->differs->name);
 	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }

@@ -143,8 +143,8 @@ int weights_put(const struct task_weights *w, struct host *h, struct val model, 
 int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
-/* Of a model as its constructor left it: the first parameter that stands for one of these, not by its name (that it is
- * the next of its shape is a guess), and does not hold its values; *out NULL: none. 0, -1. */
+/* Of a model as its constructor left it: the first parameter that stands for one of these neither by its name nor by a shape that
+ * no other has (that it is the next of its shape is a guess), and does not hold its values; *out NULL: none. 0, -1. */
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e);
 /* Are there floats among them that are kept, in runs of this dtype? */
 int weights_are_kept(const struct task_weights *w, enum dtype dt);

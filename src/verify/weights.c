@@ -352,18 +352,18 @@ static int as_member(struct tensor *out, const struct member *m, struct err *e)
 	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
 }
 
-/* --- what a name does not settle ------------------------------------------------------------ */
+/* --- what names and shapes do not settle ------------------------------------------------------ */
 
-/* Does the name tell which weight it is? The whole name does, or its end where only one weight has it. */
-static int is_named(const struct member *m, const struct task_weights *w)
+/* Is it certain which weight it stands for? Its whole name says so, the end of its name or its shape where only one weight has it. */
+static int is_settled(const struct member *m, const struct task_weights *w)
 {
-	int n = 0;
+	int ends = 0, shapes = 0;
 
-	if (!strcmp(m->name, m->of->name))
-		return 1;
-	for (size_t i = 0; i < w->n; i++)
-		n += w->v[i].param && is_suffix(m->name, w->v[i].name);
-	return n == 1 && is_suffix(m->name, m->of->name);
+	for (size_t i = 0; i < w->n; i++) {
+		ends += w->v[i].param && is_suffix(m->name, w->v[i].name);
+		shapes += w->v[i].param && same_sizes(&m->of->t, &w->v[i].t);
+	}
+	return !strcmp(m->name, m->of->name) || shapes == 1 || (ends == 1 && is_suffix(m->name, m->of->name));
 }
 
 /* The same draws, whatever was done with them since. */
@@ -406,7 +406,7 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 	for (size_t i = 0; !rc && i < m.n && !*out; i++) {
 		int same = 1;
 
-		if (m.v[i].of && m.v[i].of->param && dtype_is_float(m.v[i].of->t.dt) && !is_named(&m.v[i], w))
+		if (m.v[i].of && m.v[i].of->param && dtype_is_float(m.v[i].of->t.dt) && !is_settled(&m.v[i], w))
 			same = holds_values(&m.v[i], e);
 		rc = same < 0 ? -1 : 0;
 		*out = same ? NULL : m.v[i].of;

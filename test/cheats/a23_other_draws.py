@@ -1,5 +1,5 @@
-# A23: parameters that neither their names nor their values tell from each other
-# task: linear
+# A23: parameters of one shape, which neither their names nor their values tell from each other
+# task: norm
 # track: strict
 # without: reweight
 # expect: tiny weights_differ
@@ -9,30 +9,27 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def linear(x, w, b, y, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    n = tl.program_id(1) * BN + tl.arange(0, BN)
-    acc = tl.zeros((BM, BN), tl.float32)
-    for k0 in range(0, K, BK):
-        k = k0 + tl.arange(0, BK)
-        p = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
-        q = tl.load(w + n[None, :] * K + k[:, None], mask=(n[None, :] < N) & (k[:, None] < K), other=0.0)
-        acc += tl.dot(p, q, input_precision="ieee")
-    acc += tl.load(b + n, mask=n < N, other=0.0)[None, :]
-    tl.store(y + m[:, None] * N + n[None, :], tl.maximum(acc, 0.0), mask=(m[:, None] < M) & (n[None, :] < N))
-
+def norm_kernel(x_ptr, w_ptr, b_ptr, out_ptr, D, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < D
+    x = tl.load(x_ptr + row * D + cols, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, axis=0) / D
+    d = tl.where(mask, x - mean, 0.0)
+    var = tl.sum(d * d, axis=0) / D
+    y = d / tl.sqrt(var + 1e-5)
+    w = tl.load(w_ptr + cols, mask=mask, other=0.0).to(tl.float32)
+    b = tl.load(b_ptr + cols, mask=mask, other=0.0).to(tl.float32)
+    tl.store(out_ptr + row * D + cols, y * w + b, mask=mask)
 
 class ModelNew(nn.Module):
-    def __init__(self, in_features, out_features):
+    def __init__(self, dim):
         super().__init__()
-        self.offsets = nn.Parameter(torch.randn(out_features))
-        self.matrix = nn.Parameter(torch.randn(out_features, in_features))
+        self.first = nn.Parameter(torch.rand(dim))
+        self.second = nn.Parameter(torch.rand(dim))
 
     def forward(self, x):
-        N, K = self.matrix.shape
-        y = torch.empty((x.shape[0], N), device=x.device, dtype=x.dtype)
-        grid = (triton.cdiv(x.shape[0], 16), triton.cdiv(N, 16))
-        linear[grid](x, self.matrix, self.offsets, y, x.shape[0], N, K, BM=16, BN=16, BK=16)
-        return y
+        out = torch.empty_like(x)
+        norm_kernel[(x.shape[0],)](x, self.first, self.second, out, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+        return out

@@ -50,13 +50,27 @@ static void test_sizes_of_the_model(void **state)
 	py_release(&m);
 }
 
-/* Numbers become names, equal ones one name; small ones and those of a task that has names stay. */
+static void test_repeated_list(void **state)
+{
+	struct shrink_const c[8];
+	struct py_module m;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(py_parse(&m, STR("widths = [1024] * 16\ndef get_inputs():\n    return [torch.rand(4)]\n"
+					  "def get_init_inputs():\n    return [widths]\n"), "task", 0, &e), 0);
+	assert_int_equal(shrink_find_model(&m, c, 8), 1);
+	assert_int_equal(c[0].value, 1024);
+	py_release(&m);
+}
+
+/* Numbers become names, equal ones one name; small ones, and those of other functions, stay. */
 static void test_literals(void **state)
 {
 	static const char *const sources[] = {
 		"def get_inputs():\n    return [torch.rand(512, 4, 128), torch.rand([128, 512])]\ndef get_init_inputs():\n    return [128]",
 		"def get_inputs():\n    return [torch.rand(4, 4)]\ndef get_init_inputs():\n    return []",
-		"n = 512\ndef get_inputs():\n    return [torch.rand(n, 128)]\ndef get_init_inputs():\n    return []" };
+		"n = 512\ndef width():\n    return 128\ndef get_inputs():\n    return [torch.rand(n, width())]\ndef get_init_inputs():\n    return []" };
 	static const char named[] =
 		"def get_inputs():\n    return [torch.rand(size_of_512, 4, size_of_128), torch.rand([size_of_128, size_of_512])]\n"
 		"def get_init_inputs():\n    return [size_of_128]\nsize_of_512 = 512\nsize_of_128 = 128\n";
@@ -210,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model),
-		cmocka_unit_test(test_literals),
+		cmocka_unit_test(test_literals), cmocka_unit_test(test_repeated_list),
 		cmocka_unit_test(test_read_by_a_class), cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import),
 		cmocka_unit_test(test_import_widens), cmocka_unit_test(test_import_refuses),
 	};
