@@ -98,7 +98,7 @@ static const char *const words[GEN_OPS][2] = {
 /* What the step is called: as people do, or by its own name. */
 static void words_of(const struct gen_emit *em, const struct gen_step *s, int form, struct buf *out)
 {
-	const char *text = style(em, 124, 4, 0) ? words[s->op][form] : NULL;
+	const char *text = style(em, 124, 10, 0) ? words[s->op][form] : NULL;
 
 	for (const char *c = text ? text : gen_op(s->op)->name; *c; c++)
 		if (*c == '$')
@@ -497,7 +497,8 @@ static int rest_as_tuple(const struct gen_emit *em)
 	if (em->p->level > 1 || em->p->plain || em->p->input.rank != 2 || em->params < 2 || em->param[1].init || gen_choice(em->p, 135, 4))
 		return 0;
 	for (int i = 0; i < em->inputs; i++)
-		if (em->input[i].shape.rank != 2 || em->input[i].bound[0] || strcmp(em->input[i].sym[1], em->param[1].name))
+		if (em->input[i].shape.rank != 2 || em->input[i].bound[0] || !strcmp(em->input[i].sym[0], em->param[1].name) ||
+		    strcmp(em->input[i].sym[1], em->param[1].name))
 			return 0;
 	for (int i = 2; i < em->params; i++)
 		if (strstr(em->param[i].value, em->param[1].name))

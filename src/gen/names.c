@@ -118,6 +118,14 @@ static struct gen_input *add_input(struct gen_emit *em, const char *name, const 
 	return in;
 }
 
+/* Whether one constant is the size of both dimensions: of matrices that are square by their meaning. */
+static int is_square(const struct gen_plan *p)
+{
+	enum gen_op_id op = p->step[0].op;
+
+	return op == GEN_OP_matmul_symmetric || op == GEN_OP_matmul_triu || op == GEN_OP_matmul_tril;
+}
+
 static void first_symbols(struct gen_emit *em)
 {
 	static const char *const space[3][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
@@ -135,8 +143,14 @@ static void first_symbols(struct gen_emit *em)
 					ONE_OF(em, 3, "dim", "in_features", "features", "input_size", "hidden_size")) :
 			ONE_OF(em, 1, "batch_size", "batch_size", "batch_size", "batch", "N");
 
+		if (i == 1 && is_square(p)) {
+			memcpy(em->sym[0][1], em->sym[0][0], GEN_NAME);
+			return;
+		}
 		if (op->family == GEN_ATTENTION)
 			stem = heads[i];
+		else if (is_square(p))
+			stem = ONE_OF(em, 7, "N", "M", "size");
 		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
 			stem = product[rank - 2][swapped ? 1 - i : i];
 		else if (p->channels_first && i)
@@ -224,7 +238,7 @@ static void product_input(struct gen_emit *em, int i)
 	const char *k_sym = em->sym[i][left ? 0 : rank - 1];
 	char n_sym[GEN_NAME];
 
-	if (s->op == GEN_OP_matmul_symmetric || s->op == GEN_OP_matmul_triu || s->op == GEN_OP_matmul_tril)
+	if (is_square(em->p))
 		snprintf(n_sym, sizeof n_sym, "%s", em->sym[i][1]);
 	else if (s->op == GEN_OP_matvec)
 		snprintf(n_sym, sizeof n_sym, "1");
