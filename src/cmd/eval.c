@@ -121,7 +121,7 @@ static int eval_all(struct session *s, struct err *e)
 
 static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 {
-	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights,
+	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .store = a->store,
 				      .seed = (uint64_t)a->seed, .par = par };
 	struct session s = { .a = a, .writes = par_first(par) };
 	struct buf path = BUF_INIT;

@@ -12,7 +12,8 @@
 #include "infer/infer.h"
 
 struct args {
-	const char *model, *adapter, *device, *weights;
+	const char *model, *adapter, *device;
+	enum model_store store;
 	const char *prompt, *prompt_file, *task, *system, *style;
 	int raw, json, special, exact, kv8;
 	int64_t n, max_new, top_k, seed, threads, slots;
@@ -39,7 +40,7 @@ static const struct opt table[] = {
 	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
 	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
 	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
-	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_FLAG(struct args, exact, "exact", 0, "on a GPU too, a sample has the same bits alone and in any batch; slower"),
@@ -257,7 +258,7 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 
 static int generate(const struct args *a, struct output *o, struct err *e)
 {
-	struct model_opts mo = { .store = STORE_F32 };
+	const struct model_opts mo = { .store = a->store };
 	struct dev *d = NULL;
 	struct model *m = NULL;
 	struct adapter *ad = NULL;
@@ -267,8 +268,6 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "--model is needed");
-	if (model_store_parse(str_of(a->weights), &mo.store, e))
-		return -1;
 	o->tok = tok_open(a->model, e);
 	if (!o->tok || encode_prompt(a, o->tok, &prompt, e))
 		goto out;

@@ -44,20 +44,19 @@ static void release_stages(struct plan_stages *s)
 
 static int set_job(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
 {
-	struct policy_opts o;
-	const struct policy_args *p = &s->sft.policy;
+	struct policy_opts o = s->sft.policy;
 
-	*j = (struct plan_job){ .model = a->model ? a->model : p->model, .prompt_tokens = a->prompt_tokens, .judge_ms = a->judge_ms,
+	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens, .judge_ms = a->judge_ms,
 				.train_share = a->train_share, .prefill_share = a->prefill_share, .read_share = a->read_share };
 	if (!j->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
-	if (plan_model_find(&j->c, j->model, e) || policy_args_options(p, 1, &o, e))
+	if (plan_model_find(&j->c, j->model, e) || policy_settle(&o, 1, e))
 		return -1;
 	j->full = o.full;
 	j->lora = o.lora;
 	j->store = o.store;
 	j->fixed_store = o.store == STORE_I8;
-	j->recompute = p->recompute;
+	j->recompute = o.trainer.tape.recompute;
 	return plan_amounts(j, a, s, e);
 }
 

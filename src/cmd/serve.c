@@ -13,7 +13,8 @@ struct args {
 	const char *host, *token_file;
 	int64_t port, waiting, body_mb, connections, idle;
 	struct judge_args judge;
-	const char *model, *adapter, *name, *device, *weights;
+	const char *model, *adapter, *name, *device;
+	enum model_store store;
 	struct opt_list runs;
 	int64_t threads, slots, length;
 };
@@ -31,7 +32,7 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, model, "model", "DIR", NULL, "serve this model (Hugging Face layout) as well"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter on it (PEFT layout)"),
 	OPT_STR(struct args, name, "name", "NAME", NULL, "what clients call it (default: the folder's name)"),
-	OPT_CHOICE(struct args, weights, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "auto, cpu or cuda[:N]"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: 32"),
@@ -69,12 +70,10 @@ static int run(const struct args *a, struct err *e)
 				   .desk = { .judge = a->judge, .waiting = a->waiting },
 				   .runs = a->runs,
 				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name, .device = a->device, .threads = (int)a->threads,
-					     .slots = (int)a->slots, .length = a->length } };
+					     .slots = (int)a->slots, .length = a->length, .store = a->store } };
 	struct buf token = BUF_INIT;
 	struct serve *s = NULL;
 
-	if (model_store_parse(str_of(a->weights), &o.talk.store, e))
-		return -1;
 	if (!a->token_file || !read_token(a->token_file, &token, e)) {
 		o.http.token = token.n ? token.p : NULL;
 		s = serve_open(&o, e);

@@ -8,7 +8,7 @@
 /* What is looked for; what is NULL is not. */
 struct run_needs {
 	const struct prepare_args *prepare;
-	const struct policy_args *policy;
+	const struct policy_opts *policy;
 	const struct eval_args *eval;
 };
 

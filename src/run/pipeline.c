@@ -253,7 +253,7 @@ void pipeline_shrink(struct pipeline *p)
 		AT_MOST(t->sft.accumulate, 1);
 		AT_MOST(t->sft.max_length, 2048);
 		AT_MOST(t->sft.save_every, 1);
-		AT_MOST(t->policy.micro_tokens, 2048);
+		AT_MOST(t->policy.trainer.tape.max_tokens, 2048);
 	}
 	AT_MOST(p->rl.rl.steps, 2);
 	AT_MOST(p->rl.rl.tasks_per_step, 2);

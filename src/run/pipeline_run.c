@@ -146,7 +146,7 @@ struct subject {
 
 static struct subject trained(struct running *r, const char *name, const char *checkpoint)
 {
-	const struct policy_args *o = &r->p->sft.policy;
+	const struct policy_opts *o = &r->p->sft.policy;
 	const char *path = arena_printf(&r->p->arena, "%s/checkpoints/%s", r->p->out, checkpoint);
 
 	if (!path)
@@ -250,7 +250,7 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 static int do_eval(struct running *r)
 {
 	const struct eval_cmd_args *a = &r->p->eval;
-	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .weights = a->weights, .seed = r->v.seed,
+	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .store = a->store, .seed = r->v.seed,
 				      .par = r->v.par };
 	struct eval_bench *b = eval_bench_open(&ba, r->v.dev, r->v.store, r->e);
 	struct subject s[SUBJECTS] = { { .name = NULL } };

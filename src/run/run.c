@@ -53,7 +53,7 @@ static int open_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
-int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_args *p, struct err *e)
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p, struct err *e)
 {
 	int rc = 0;
 
@@ -172,7 +172,8 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 
 	o.out = v->out;
 	o.seed = v->seed;
-	if (run_sft_check(a, e) || choose_rows(a, &o, rows, e) || policy_args_options(&a->policy, o.seed, &o.policy, e))
+	o.policy = a->policy;
+	if (run_sft_check(a, e) || choose_rows(a, &o, rows, e) || policy_settle(&o.policy, o.seed, e))
 		return -1;
 	style = a->draws.levels.n ? (int)rows->style : prompt_style_of_data(o.data.v[0]);
 	o.policy.prompt_style = style < 0 ? NULL : prompt_style_name((enum prompt_style)style);
@@ -204,7 +205,7 @@ int run_sft(const struct run_env *v, const struct train_args *a, int *done, stru
 	return 0;
 }
 
-static void start_from(struct rl_opts *o, const struct policy_args *p, const char *sft_final)
+static void start_from(struct rl_opts *o, const struct policy_opts *p, const char *sft_final)
 {
 	if (p->full)
 		o->policy.model = sft_final;
@@ -235,9 +236,10 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->max_length = a->sft->max_length;
 	o->save_every = a->sft->save_every;
 	o->save_keep = a->sft->save_keep;
+	o->policy = *a->policy;
 	if (!o->tasks)
 		return err_set(e, ERR_USAGE, "say which tasks to learn from: --tasks FILE_OR_FOLDER");
-	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_args_options(a->policy, v->seed, &o->policy, e))
+	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_settle(&o->policy, v->seed, e))
 		return -1;
 	o->judge.skip_general = 1;              /* what it is paid for is enough to know */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;

@@ -18,7 +18,7 @@ struct run_env {
 };
 #define RUN_ENV_INIT { .lock = -1 }
 
-int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_args *p, struct err *e);
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p, struct err *e);
 void run_close(struct run_env *v);
 
 /* A run folder belongs to the options it was begun with. Writes them to out/NAME, or compares them with what is
@@ -30,7 +30,7 @@ int run_sft_check(const struct train_args *a, struct err *e);      /* whether th
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e);
 
 struct run_rl_args {
-	const struct policy_args *policy;
+	const struct policy_opts *policy;
 	const struct sft_opts *sft;    /* max_length, save_every and save_keep hold for both stages */
 	const struct rl_opts *rl;
 	const struct rollout_opts *sample;
@@ -53,7 +53,7 @@ struct eval_bench_args {
 	const struct eval_args *eval;
 	const struct rollout_opts *sample;
 	const struct judge_args *judge;
-	const char *weights;           /* how they are kept */
+	enum model_store store;        /* how weights are kept */
 	uint64_t seed;
 	struct par *par;               /* borrowed; NULL: one process */
 };

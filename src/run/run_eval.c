@@ -43,13 +43,13 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 	b->dev = dev;
 	b->store = store;
 	b->par = a->par;
+	b->model.store = a->store;
 	rc = a->eval->tasks ? judge_args_options(a->judge, &b->judge, &po, e) :
 	     err_set(e, ERR_USAGE, "say what to evaluate on: tasks FILE_OR_FOLDER");
 	if (!rc)
 		set_sampling(b, a);
 	if (!rc)
-		rc = eval_args_options(a->eval, &b->o, e) || model_store_parse(str_of(a->weights), &b->model.store, e) ||
-		     taskset_open(&b->tasks, a->eval->tasks, e) ? -1 : 0;
+		rc = eval_args_options(a->eval, &b->o, e) || taskset_open(&b->tasks, a->eval->tasks, e) ? -1 : 0;
 	if (!rc && a->eval->limit)
 		taskset_cut(&b->tasks, (size_t)a->eval->limit);
 	if (!rc) {

@@ -6,14 +6,14 @@
 #include "eval/eval_args.h"
 #include "rl/rl.h"
 #include "run/look.h"
-#include "train/train_args.h"
+#include "train/sft.h"
 #include "verify/judge_args.h"
 #include "web/report.h"
 
 struct train_args {
 	const char *stage, *out;
 	int64_t seed;
-	struct policy_args policy;
+	struct policy_opts policy;
 	struct sft_opts sft;
 	struct draws_opts draws;
 	struct rl_opts rl;
@@ -25,7 +25,8 @@ struct train_args {
 extern const struct opt train_opts[];
 
 struct eval_cmd_args {
-	const char *model, *adapter, *out, *device, *weights, *run, *name;
+	const char *model, *adapter, *out, *device, *run, *name;
+	enum model_store store;
 	struct opt_list compare;
 	int64_t seed, threads;
 	int json;

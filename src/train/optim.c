@@ -16,12 +16,6 @@ struct optim {
 	int64_t counter[COUNTERS]; /* as they are; those of the state are as they were saved */
 };
 
-static const char *const names[SCHEDULES] = {
-#define SCHEDULE(id, name, factor) name,
-#include "train/schedule.def"
-#undef SCHEDULE
-};
-
 static double factor_of(enum schedule_kind k, double x, double m)
 {
 	switch (k) {
@@ -41,16 +35,6 @@ double schedule_lr(const struct optim_opts *o, int64_t step)
 		return o->lr * (double)(step + 1) / (double)o->warmup;
 	x = rest > 0 ? (double)(step - o->warmup) / (double)rest : 1.0;
 	return o->lr * factor_of(o->schedule, MIN(x, 1.0), o->floor);
-}
-
-int schedule_parse(struct str name, enum schedule_kind *out, struct err *e)
-{
-	for (int i = 0; i < SCHEDULES; i++)
-		if (str_is(name, names[i])) {
-			*out = (enum schedule_kind)i;
-			return 0;
-		}
-	return err_set(e, ERR_USAGE, "'%.*s' is not a schedule: constant, linear, cosine", STR_ARG(name));
 }
 
 static int add_moments(struct optim *o, const char *which, struct err *e)

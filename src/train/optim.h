@@ -17,6 +17,7 @@ enum schedule_kind {
 #undef SCHEDULE
 	SCHEDULES
 };
+#define SCHEDULE_CHOICES "constant|linear|cosine"     /* in the order of schedule.def */
 
 struct optim_opts {
 	double lr;
@@ -33,7 +34,6 @@ struct optim_opts {
 
 /* The learning rate of step `step`, from 0. */
 double schedule_lr(const struct optim_opts *o, int64_t step);
-int schedule_parse(struct str name, enum schedule_kind *out, struct err *e);
 
 struct optim;
 

@@ -3,6 +3,7 @@
 #ifndef TRAIN_POLICY_H
 #define TRAIN_POLICY_H
 
+#include "base/opt.h"
 #include "base/err.h"
 #include "model/model.h"
 #include "tok/tok.h"
@@ -16,10 +17,18 @@ struct policy_opts {
 	const char *prompt_style;      /* of the prompts trained on, kept with the weights; NULL: as the model says */
 	int full;
 	struct adapter_opts lora;
+	const char *lora_targets;      /* by name: policy_settle */
 	enum model_store store;        /* how weights are kept for computing */
 	struct trainer_opts trainer;
 	uint64_t seed;
+	/* For who opens the device that policy_open is given. */
+	const char *device;
+	int64_t threads;               /* 0: one a core */
+	int exact;
 };
+extern const struct opt policy_opt_table[];
+/* One seed for all that is drawn, and what the table leaves as words. */
+int policy_settle(struct policy_opts *o, uint64_t seed, struct err *e);
 
 struct policy {
 	struct dev *dev;

@@ -72,8 +72,8 @@ static void test_values(void **state)
 	load(path, section("rl"), &rl, &p[1]);
 	load(path, section("prepare"), &prep, &p[2]);
 	load(path, section("machine"), &plan, &p[3]);
-	assert_true(sft.policy.lora_r == 16 && rl.policy.lora_r == 16);
-	assert_true(sft.policy.lr == 2e-4 && rl.rl.lr == 5e-6);
+	assert_true(sft.policy.lora.r == 16 && rl.policy.lora.r == 16);
+	assert_true(sft.policy.trainer.optim.lr == 2e-4 && rl.rl.lr == 5e-6);
 	assert_true(sft.sft.max_length == 8192 && rl.sft.max_length == 8192 && prep.max_length == 8192);
 	assert_true(rl.rl.epochs == 2 && sft.sft.epochs == 1 && rl.sample.n == 10 && rl.rl.advantage.keep == 3);
 	assert_int_equal(rl.judge.judge.track, TRACK_HYBRID);
