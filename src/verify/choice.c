@@ -417,7 +417,7 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 	int64_t low[TASK_SIZES];
 	int none = climb(f, own, lack, size), rc;
 
-	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 4.0 * WORK_FIRST))
+	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 16.0 * WORK_FIRST))
 		return none;
 	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->first, low);
 	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
