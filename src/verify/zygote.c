@@ -257,7 +257,7 @@ static int zygote_ask(struct lane *l, enum lost *how, struct err *e)
 	return reap(z, how, e);
 }
 
-/* What it left in the socket and the area is not for the next one. */
+/* What it left in the socket and of results in the area is not for the next one, which may be of the same candidate: its text stays. */
 static void clear_traces(struct zygote *z)
 {
 	struct stat st;
@@ -266,7 +266,7 @@ static void clear_traces(struct zygote *z)
 	while (recv(z->run_fd, rest, sizeof rest, MSG_DONTWAIT) > 0)
 		;
 	if (!fstat(z->area_fd, &st) && st.st_blocks > AREA_KEPT / 512)
-		fallocate(z->area_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, AREA_BYTES);
+		fallocate(z->area_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, AREA_DATA, AREA_BYTES - AREA_DATA);
 }
 
 static void zygote_end(struct lane *l)
