@@ -145,7 +145,7 @@ static int is_own(const struct task *t, const int64_t *size)
 
 static void order(struct funnel *f, enum follow what, const int64_t *size)
 {
-	struct run_order o = { .follow = what, .tune = 1, .estimate = is_own(f->t, size) };
+	struct run_order o = { .follow = what, .tune = 1, .estimate = is_own(f->t, size), .grids = f->grids };
 
 	memcpy(o.size, size, f->t->n_all * sizeof *size);
 	attempt_order(f, &f->t->trial[0], &o);
@@ -650,6 +650,36 @@ int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
 		return 1;
 	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, NULL, size);
 	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
+}
+
+/* Follows the candidate at the task's own sizes with grids in the path, and goes down from there. */
+static int lower_same_grid(struct funnel *f, int64_t *size)
+{
+	struct host_path own;
+	int rc;
+
+	f->orders.n = 0;
+	own_sizes(f->t, size);
+	order(f, FOLLOW_CANDIDATE, size);
+	rc = attempt_ask(f);
+	rc = rc ? rc : followed(f, 0);
+	if (rc)
+		return rc;
+	own = f->report.path;
+	return descend(f, &own, 0, WORK_FIRST, MODULUS_MODEL, NULL, size);
+}
+
+int choice_same_grid(struct funnel *f, const struct choice *c, struct choice *out)
+{
+	int64_t size[TASK_SIZES];
+	int rc;
+
+	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || !c->own.n)
+		return 1;
+	f->grids = 1;
+	rc = lower_same_grid(f, size);
+	f->grids = 0;
+	return settle_found(f, rc, size, c, out);
 }
 
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)

@@ -21,6 +21,8 @@ int choice_find(struct funnel *f, struct choice *out);
 int choice_larger(struct funnel *f, const struct choice *c, struct choice *out);
 /* A smaller one at which it meets the same, for a candidate that takes too long at *c: as above. */
 int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out);
+/* One at which every launch has as many programs as at the task's own sizes: as above. */
+int choice_same_grid(struct funnel *f, const struct choice *c, struct choice *out);
 /* Sizes of a candidate with the i-th of the task as it is: 0 and *out; 1: it is so already, or too much work; -1. */
 int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out);
 /* The task at its own sizes, but for those that only count (task_open_few); NULL: there are none, or it is

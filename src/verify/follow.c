@@ -6,7 +6,7 @@
 #include "verify/estimate.h"
 #include "verify/sample.h"
 
-int follow_launch(struct host_path *path, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+int follow_launch(struct host_path *path, int grids, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct buf text = BUF_INIT;
 	uint64_t mark;
@@ -22,6 +22,8 @@ int follow_launch(struct host_path *path, const struct tile_code *code, const st
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] > 1)
 			host_path_mark(path, mark | (uint64_t)(i + 2));
+	if (grids)
+		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	return 0;
 }
 
@@ -109,6 +111,7 @@ static int call(struct following *f, struct err *e)
 	int rc;
 
 	f->launch->tune = f->o->estimate;
+	f->launch->grids = f->o->grids;
 	rc = world_renew(f->w, &drawn, RUN_OWN, e);
 	if (!rc)
 		rc = world_draw(f->w, &drawn, 1, &inputs, e);

@@ -11,7 +11,7 @@
 int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct area *a, int i, struct err *e);
 
 /* A launch as a mark of the path: what the kernel was compiled to, and along which axes there is
- * more than one program of it. */
-int follow_launch(struct host_path *path, const struct tile_code *code, const struct tile_launch *l, struct err *e);
+ * more than one program of it; with `grids`, how many there are. */
+int follow_launch(struct host_path *path, int grids, const struct tile_code *code, const struct tile_launch *l, struct err *e);
 
 #endif

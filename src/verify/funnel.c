@@ -611,6 +611,22 @@ static int judge_smaller(struct funnel *f, const struct choice *c)
 	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &smaller);
 }
 
+/* Which program writes which part may follow from how many there are: what some leave unwritten at other sizes says nothing about
+ * the task's own, so it is run with the grids that it has there. */
+static int judge_grids(struct funnel *f, const struct choice *c)
+{
+	struct choice same;
+	int rc;
+
+	if (f->v->diag.reason != REASON_uninitialised)
+		return 1;
+	rc = funnel_turn(f, f->base);
+	rc = rc ? rc : choice_same_grid(f, c, &same);
+	if (!rc && same.t == f->base)
+		return 1;
+	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &same);
+}
+
 /* An approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
  * activation is flat) and for no others: each size in turn is as the task has it. */
 static int judge_values(struct funnel *f, const struct choice *c)
@@ -649,6 +665,8 @@ static int judge_once(struct funnel *f, struct str source)
 			rc = judge_smaller(f, &c);
 		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
 			rc = judge_larger(f, &c);
+		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
+			rc = judge_grids(f, &c);
 		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
 			rc = judge_values(f, &c);
 		if (!rc && f->o->last >= STAGE_full)

@@ -205,7 +205,7 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	}
 	if (c->estimate && estimate_launch(c->estimate, code, l, e))
 		return -1;
-	if (c->path && !l->compile_only && follow_launch(c->path, code, l, e))
+	if (c->path && !l->compile_only && follow_launch(c->path, c->grids, code, l, e))
 		return -1;
 	if (c->idle || l->compile_only || (c->path && !c->sample))
 		return 0;

@@ -169,6 +169,7 @@ struct launcher {
 	struct tile_cost cost;
 	struct diag diag;
 	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
+	int grids;                     /* noted with their grids */
 	struct estimate *estimate;     /* launches are added to it; NULL: not */
 	struct host_path *tests;       /* of launches that are run: whether they test integers is noted here, or NULL */
 	struct sampler *sample;        /* but some programs of them are; NULL: none */
