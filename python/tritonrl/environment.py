@@ -1,4 +1,4 @@
-"""An environment for verifiers (and prime-rl): tasks as prompts, the judge as rubric, feedback between turns.
+"""An environment for verifiers up to 0.3 (tritonrl_kernels is for newer ones): tasks as prompts, the judge as rubric, feedback between turns.
 
     env = tritonrl.environment.load_environment(tasks="tasks.jsonl", turns=3, track="hybrid")
 

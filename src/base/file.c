@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/sys.h"
 
@@ -362,6 +363,30 @@ void file_map_close(struct file_map *m)
 	if (m->n)
 		sys.munmap((void *)m->p, m->n);
 	*m = (struct file_map){ .p = NULL };
+}
+
+int file_sha256(const char *path, char hex[65], int64_t *bytes, struct err *e)
+{
+	struct file_map m;
+
+	if (file_map_open(&m, path, e))
+		return -1;
+	sha256_hex(m.p, m.n, hex);
+	*bytes = (int64_t)m.n;
+	file_map_close(&m);
+	return 0;
+}
+
+int file_copy(const char *from, const char *to, struct err *e)
+{
+	struct file_map m;
+	int rc = file_map_open(&m, from, e);
+
+	if (!rc) {
+		rc = file_replace(to, (struct str){ .p = m.p, .n = m.n }, e);
+		file_map_close(&m);
+	}
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)

@@ -50,6 +50,10 @@ struct file_map {
 };
 int file_map_open(struct file_map *m, const char *path, struct err *e);
 void file_map_close(struct file_map *m);
+/* Digest and length of a file. */
+int file_sha256(const char *path, char hex[65], int64_t *bytes, struct err *e);
+/* A copy under another name, there whole or not at all. */
+int file_copy(const char *from, const char *to, struct err *e);
 
 /* Sorted names in a folder, without "." and "..". */
 struct file_list {

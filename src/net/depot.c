@@ -108,18 +108,6 @@ static int still_writer(struct depot *d, struct err *e)
 
 /* --- up ------------------------------------------------------------------------------------------- */
 
-static int digest_file(const char *path, char hex[65], int64_t *bytes, struct err *e)
-{
-	struct file_map m;
-
-	if (file_map_open(&m, path, e))
-		return -1;
-	sha256_hex(m.p, m.n, hex);
-	*bytes = (int64_t)m.n;
-	file_map_close(&m);
-	return 0;
-}
-
 /* One object, if it is not up yet. */
 static int push_object(struct depot *d, const char *path, const char *hex, int64_t bytes, struct depot_pushed *out, struct err *e)
 {
@@ -151,7 +139,7 @@ static int push_file(struct depot *d, const char *folder, const char *name, stru
 	struct buf path = BUF_INIT;
 	char hex[65];
 	int64_t bytes = 0;
-	int rc = path_join(&path, folder, name) ? digest_file(path.p, hex, &bytes, e) : err_nomem(e);
+	int rc = path_join(&path, folder, name) ? file_sha256(path.p, hex, &bytes, e) : err_nomem(e);
 
 	if (!rc)
 		rc = push_object(d, path.p, hex, bytes, out, e);
@@ -279,7 +267,7 @@ static int same_file(const char *path, int64_t bytes, const char *hex)
 	char have[65];
 	int64_t n;
 
-	return file_exists(path) && file_size(path, NULL) == bytes && !digest_file(path, have, &n, NULL) && !strcmp(have, hex);
+	return file_exists(path) && file_size(path, NULL) == bytes && !file_sha256(path, have, &n, NULL) && !strcmp(have, hex);
 }
 
 static int fetch(struct depot *d, const char *path, int64_t bytes, const char *hex, struct err *e)

@@ -67,18 +67,6 @@ static int add_file(struct taking *t, const char *name)
 	return 0;
 }
 
-static int copy_file(const char *from, const char *to, struct err *e)
-{
-	struct file_map m;
-	int rc = file_map_open(&m, from, e);
-
-	if (!rc) {
-		rc = file_replace(to, (struct str){ .p = m.p, .n = m.n }, e);
-		file_map_close(&m);
-	}
-	return rc;
-}
-
 /* The file `name` of the run beside it: linked where it will never change, else copied. */
 static int take_file(struct taking *t, const char *name, int link_it)
 {
@@ -93,7 +81,7 @@ static int take_file(struct taking *t, const char *name, int link_it)
 	}
 	/* File systems without links get a copy. */
 	if (!rc && (!link_it || (link(from.p, to.p) && errno != EEXIST)))
-		rc = copy_file(from.p, to.p, t->e);
+		rc = file_copy(from.p, to.p, t->e);
 	if (!rc)
 		rc = add_file(t, name);
 	buf_release(&from);

@@ -31,18 +31,6 @@ int checkpoint_begin(const char *parent, const char *name, char **dir, struct er
 	return *dir ? 0 : err_nomem(e);
 }
 
-static int hash_file(const char *path, char hex[65], int64_t *bytes, struct err *e)
-{
-	struct file_map m;
-
-	if (file_map_open(&m, path, e))
-		return -1;
-	sha256_hex(m.p, m.n, hex);
-	*bytes = (int64_t)m.n;
-	file_map_close(&m);
-	return 0;
-}
-
 static int sync_file(const char *path, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY, 0), rc = 0;
@@ -73,7 +61,7 @@ static int list_files(struct jw *w, const char *dir, struct err *e)
 			rc = err_nomem(e);
 			break;
 		}
-		rc = sync_file(path.p, e) || hash_file(path.p, hex, &bytes, e) ? -1 : 0;
+		rc = sync_file(path.p, e) || file_sha256(path.p, hex, &bytes, e) ? -1 : 0;
 		jw_begin(w, '{');
 		jw_key(w, "name"), jw_cstr(w, names.v[i]);
 		jw_key(w, "bytes"), jw_int(w, bytes);
@@ -155,7 +143,7 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 	if (json_need_str(f, "name", &name, e) || json_need_str(f, "sha256", &want, e) || json_need_int(f, "bytes", &bytes, e))
 		return -1;
 	buf_addf(&path, "%s/%.*s", dir, STR_ARG(name));
-	if (!buf_check(&path, e) && !hash_file(path.p, hex, &have, e)) {
+	if (!buf_check(&path, e) && !file_sha256(path.p, hex, &have, e)) {
 		if (have == bytes && str_is(want, hex))
 			rc = 0;
 		else
@@ -323,7 +311,7 @@ int checkpoint_digest(const char *dir, struct buf *out, struct err *e)
 		path_join(&path, dir, names.v[i]);
 		if (file_is_dir(buf_cstr(&path)))
 			continue;
-		rc = hash_file(buf_cstr(&path), hex, &bytes, e);
+		rc = file_sha256(buf_cstr(&path), hex, &bytes, e);
 		if (!rc)
 			buf_addf(out, "%s %lld %s\n", names.v[i], (long long)bytes, hex);
 	}

@@ -113,16 +113,15 @@ int policy_same(const struct policy *p, struct par *par, struct err *e)
 
 static int copy_file(const char *from_dir, const char *to_dir, const char *name, struct err *e)
 {
-	struct buf from = BUF_INIT, to = BUF_INIT, data = BUF_INIT;
+	struct buf from = BUF_INIT, to = BUF_INIT;
 	int rc = 0;
 
 	path_join(&from, from_dir, name);
 	path_join(&to, to_dir, name);
 	if (file_exists(buf_cstr(&from)) && !file_exists(buf_cstr(&to)))
-		rc = file_read(buf_cstr(&from), 0, &data, e) || file_replace(buf_cstr(&to), buf_str(&data), e) ? -1 : 0;
+		rc = file_copy(buf_cstr(&from), buf_cstr(&to), e);
 	buf_release(&from);
 	buf_release(&to);
-	buf_release(&data);
 	return rc;
 }
 
