@@ -97,13 +97,35 @@ static void result_shape(const struct tensor *x, int nd, const int64_t *out3, in
 		shape[i] = i < x->ndim - nd ? x->shape[i] : out3[3 - nd + i - (x->ndim - nd)];
 }
 
+static int drop(struct pool_job *j)
+{
+	tensor_release(&j->x);
+	tensor_release(&j->y);
+	tensor_release(&j->index);
+	return -1;
+}
+
+/* What was computed, as `dt`; the rest of the job is dropped. */
+static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struct tensor *out, struct tensor *index, struct err *e)
+{
+	if (num_settle(c, &j->y, dt, e))
+		return drop(j);
+	*out = j->y;
+	j->y.st = NULL;
+	if (index) {
+		*index = j->index;
+		j->index.st = NULL;
+	}
+	drop(j);
+	return 0;
+}
+
 static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
 		    const struct num_pool *p, int max, struct err *e)
 {
 	struct pool_job j = { .max = max };
 	enum dtype carrier = dtype_carrier(x->dt);
 	int64_t shape[TENSOR_DIMS];
-	int rc = -1;
 
 	if (pool_check(x, p, max ? "max_pool" : "avg_pool", e) || pool_geometry(&j, x, p, e))
 		return -1;
@@ -115,22 +137,9 @@ static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 	if (num_as(c, &j.x, x, carrier, e) || num_new(c, &j.y, carrier, x->ndim, shape, e) ||
 	    (index && num_new(c, &j.index, DT_I64, x->ndim, shape, e)) ||
 	    num_charge(c, (uint64_t)(j.planes * j.g.Q) * (uint64_t)(j.g.k[0] * j.g.k[1] * j.g.k[2]), e))
-		goto out;
+		return drop(&j);
 	pool_for(c->pool, (size_t)j.planes, 4, pool_range, &j);
-	if (num_settle(c, &j.y, x->dt, e))
-		goto out;
-	*out = j.y;
-	j.y.st = NULL;
-	if (index) {
-		*index = j.index;
-		j.index.st = NULL;
-	}
-	rc = 0;
-out:
-	tensor_release(&j.x);
-	tensor_release(&j.y);
-	tensor_release(&j.index);
-	return rc;
+	return hand_over(c, &j, x->dt, out, index, e);
 }
 
 int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
@@ -256,7 +265,6 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 	struct num_pool p;
 	enum dtype carrier = dtype_carrier(x->dt);
 	int64_t shape[TENSOR_DIMS];
-	int rc = -1;
 
 	if (!dtype_is_float(x->dt))
 		return err_set(e, ERR_STATE, "\"adaptive_pool%dd\" not implemented for '%s'", nd, num_type_name(x->dt));
@@ -270,20 +278,7 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 	j.size = dtype_size(carrier);
 	if (num_as(c, &j.x, x, carrier, e) || num_new(c, &j.y, carrier, x->ndim, shape, e) ||
 	    (index && num_new(c, &j.index, DT_I64, x->ndim, shape, e)) || num_charge(c, (uint64_t)tensor_numel(x), e))
-		goto out;
+		return drop(&j);
 	pool_for(c->pool, (size_t)j.planes, 16, adaptive_range, &j);
-	if (num_settle(c, &j.y, x->dt, e))
-		goto out;
-	*out = j.y;
-	j.y.st = NULL;
-	if (index) {
-		*index = j.index;
-		j.index.st = NULL;
-	}
-	rc = 0;
-out:
-	tensor_release(&j.x);
-	tensor_release(&j.y);
-	tensor_release(&j.index);
-	return rc;
+	return hand_over(c, &j, x->dt, out, index, e);
 }
