@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "tensor/sparse.h"
+#include "tile/ir.h"
 
 /* Launches of a call that are looked at, tensors of one, and operations that a program may take. */
 enum { LAUNCHES_MOST = 16, ARGUMENTS_MOST = 64, PROGRAM_FUEL = 60000 };
@@ -15,19 +16,64 @@ void sample_open(struct sampler *s, uint64_t seed, struct host_path *path)
 
 /* --- programs ------------------------------------------------------------------------------------- */
 
-/* The first, the last, the last of the first axis, and others that nobody can know before. */
-enum { PROGRAMS_DRAWN = 3, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN };
+/* The first, the last, the last of the first axis, others that nobody can know before, and those that the kernel names. */
+enum { PROGRAMS_DRAWN = 3, PROGRAMS_NAMED = 8, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN + PROGRAMS_NAMED };
 
-static int choose_programs(const struct sampler *s, const struct tile_launch *l, int64_t *v)
+/* What writes the register, before an instruction; NULL: nothing does. */
+static const struct tile_insn *writer_of(const struct tile_func *f, int before, tile_reg r)
+{
+	for (int i = before - 1; i >= 0; i--)
+		for (int k = 0; k < f->insns[i].n_dst; k++)
+			if (tile_dst(&f->insns[i], k) == r)
+				return &f->insns[i];
+	return NULL;
+}
+
+/* Is the register an integer constant, in all lanes? */
+static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_t *value)
+{
+	const struct tile_func *f = &c->funcs[0];
+	const struct tile_insn *in = writer_of(f, before, r);
+
+	while (in && (in->op == TOP_SPLAT || in->op == TOP_BROADCAST || in->op == TOP_EXPAND_DIMS || in->op == TOP_CAST))
+		in = writer_of(f, (int)(in - f->insns), tile_src(in, 0));
+	if (!in || in->op != TOP_CONST || dtype_is_float((enum dtype)c->regs[tile_dst(in, 0)].dt))
+		return 0;
+	*value = in->imm;
+	return 1;
+}
+
+/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. */
+static int name_programs(const struct tile_code *c, int64_t all, int64_t *v)
+{
+	const struct tile_func *f = &c->funcs[0];
+	int n = 0;
+
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		int64_t value, lanes;
+
+		if (in->op < TOP_EQ || in->op > TOP_GE)
+			continue;
+		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
+		for (int k = 0; k < 2 && n < PROGRAMS_NAMED; k++)
+			if (is_constant(c, i, tile_src(in, k), &value) && value > 0 && value / lanes < all)
+				v[n++] = value / lanes;
+	}
+	return n;
+}
+
+static int choose_programs(const struct sampler *s, const struct tile_code *code, const struct tile_launch *l, int64_t *v)
 {
 	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PROGRAMS_MOST] = { 0, all - 1, l->grid[0] - 1 };
+	int n = 0, n_wanted = 3 + PROGRAMS_DRAWN;
 	struct rng r;
-	int n = 0;
 
 	rng_init(&r, s->seed, "programs at own sizes");
 	for (int i = 0; i < PROGRAMS_DRAWN; i++)
 		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);
-	for (int i = 0; i < PROGRAMS_MOST; i++) {
+	n_wanted += name_programs(code, all, wanted + n_wanted);
+	for (int i = 0; i < n_wanted; i++) {
 		int known = 0;
 
 		for (int k = 0; k < n; k++)
@@ -143,7 +189,7 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 		return 0;
 	}
 	s->launches--;
-	n = choose_programs(s, l, v);
+	n = choose_programs(s, code, l, v);
 	for (int i = 0; i < t.n; i++)
 		t.v[i].before = sparse_stored(t.v[i].st);
 	for (int i = 0; i < n && !rc; i++) {
