@@ -25,7 +25,7 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 	if ((s > 0 && b < a) || (s < 0 && b > a))
 		return err_set(e, ERR_STATE, "upper bound and lower bound inconsistent with step sign");
 	n = ceil((b - a) / s);
-	if (n > 9e18)
+	if (!(n <= 9e18))
 		return err_set(e, ERR_STATE, "invalid size, possible overflow?");
 	count = (int64_t)n;
 	if (num_new(c, out, dt, 1, &count, e))
