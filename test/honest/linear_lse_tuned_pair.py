@@ -30,19 +30,16 @@ def clamped_kernel(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, BM: tl.constexpr, BN: tl
     tl.store(y_ptr + rm[:, None] * N + rn[None, :], acc, mask=(rm < M)[:, None] & (rn < N)[None, :])
 
 
-@triton.autotune(
-    configs=[triton.Config({"ROWS": 64, "BN": 64}, num_warps=4), triton.Config({"ROWS": 32, "BN": 128}, num_warps=4), triton.Config({"ROWS": 16, "BN": 256})],
-    key=["M", "N"],
-)
+@triton.autotune(configs=[triton.Config({"BN": 256}, num_warps=4), triton.Config({"BN": 1024}, num_warps=4)], key=["N"])
 @triton.jit
-def lse_kernel(y_ptr, out_ptr, M, N, ROWS: tl.constexpr, BN: tl.constexpr):
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    total = tl.zeros((ROWS,), dtype=tl.float32)
+def lse_kernel(y_ptr, out_ptr, N, BN: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((BN,), dtype=tl.float32)
     for start in range(0, N, BN):
         cols = start + tl.arange(0, BN)
-        y = tl.load(y_ptr + rows[:, None] * N + cols[None, :], mask=(rows < M)[:, None] & (cols < N)[None, :], other=-float("inf"))
-        total += tl.sum(tl.exp(y - 5.0), axis=1)
-    tl.store(out_ptr + rows, 5.0 + tl.log(total), mask=rows < M)
+        y = tl.load(y_ptr + row * N + cols, mask=cols < N, other=-float("inf"))
+        total += tl.exp(y - 5.0)
+    tl.store(out_ptr + row, 5.0 + tl.log(tl.sum(total, axis=0)))
 
 
 class ModelNew(nn.Module):
@@ -57,5 +54,5 @@ class ModelNew(nn.Module):
         out = torch.empty((M,), device=x.device, dtype=x.dtype)
         clamped_kernel[lambda meta: (triton.cdiv(M, meta["BM"]) * triton.cdiv(N, meta["BN"]),)](
             x, self.linear.weight, self.linear.bias, y, M, N, K, GROUP=8)
-        lse_kernel[lambda meta: (triton.cdiv(M, meta["ROWS"]),)](y, out, M, N)
+        lse_kernel[(M,)](y, out, N)
         return out

@@ -11,7 +11,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(4, 8, 1024, 128), torch.randn(4, 8, 1024, 128), torch.randn(4, 8, 1024, 128)]
+    return [torch.randn(2, 2, 512, 128), torch.randn(2, 2, 512, 128), torch.randn(2, 2, 512, 128)]
 
 
 def get_init_inputs():
