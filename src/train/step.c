@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "train/gradsum.h"
+#include "train/pack.h"
 
 enum { COUNT_MICRO };          /* of the optimizer's spare counters: micro-batches so far */
 
@@ -18,6 +19,7 @@ struct trainer {
 	int apart, share;
 	void (*reader_done)(void *ctx);
 	void *reader;
+	struct { struct pack_unit *v; size_t n, cap, at; } units;   /* of the step, by micro-batch; the next one's first */
 	/* the pack being built: [max] each */
 	int32_t *tokens, *target, *start, *prefix;
 	float *coef, *logp, *entropy, *shift;
@@ -69,6 +71,7 @@ void trainer_free(struct trainer *t)
 	gradsum_release(&t->sum);
 	optim_free(t->optim);
 	tape_free(t->tape);
+	vec_free(&t->units);
 	mem_free(t->tokens), mem_free(t->target), mem_free(t->start), mem_free(t->prefix), mem_free(t->part);
 	mem_free(t->coef), mem_free(t->logp), mem_free(t->entropy), mem_free(t->shift);
 	mem_free(t);
@@ -117,30 +120,68 @@ static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
 }
 
-/* The next sequences from *at on that fit; 0 when there are none left. A sequence's last token is not fed. */
-static int pack(struct trainer *t, const struct train_seq *seq, size_t n, size_t *at, struct err *e)
+/* A sequence, with those behind it that share its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
+static struct pack_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
-	const struct train_seq *shared = NULL;     /* whose prompt is in the pack */
+	const struct train_seq *s = &seq[first];
+	struct pack_unit u = { .first = first, .n = 1, .rows = useful(s) - 1 };
 
-	t->T = t->parts = 0;
-	for (; *at < n; ++*at) {
-		const struct train_seq *s = &seq[*at];
-		int len = useful(s) - 1, from = 0;
+	for (size_t i = first + 1; t->share && u.rows >= s->prompt && i < n && same_prompt(s, &seq[i]); i++, u.n++) {
+		int more = useful(&seq[i]) - s->prompt;
 
-		if (len < 1)
-			continue;
-		if (len > t->max)
-			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", *at, len + 1, t->max);
-		if (shared && same_prompt(shared, s) && len >= s->prompt)
-			from = s->prompt - 1;
-		if (t->T + len - from > t->max || (t->apart && t->parts))
+		if (more < 1 || u.rows + more > t->max)
 			break;
-		if (t->share && !from && len >= s->prompt && *at + 1 < n && same_prompt(s, s + 1)) {
-			shared = s, from = s->prompt - 1, t->prompt = t->parts;
-			add_part(t, s, (struct step_part){ .seq = NO_SEQ }, from, -1);
-		}
-		add_part(t, s, (struct step_part){ .seq = *at, .from = from }, len, from ? t->prompt : -1);
+		u.rows += more;
 	}
+	return u;
+}
+
+/* Multiplications of a row and layer, divided by C: a layer has about 12 C C parameters, and attention takes
+ * 2 C for each of the rows before it, half of them on average. */
+static double cost_of(const struct trainer *t, const struct pack_unit *u)
+{
+	double length = (double)u->rows / (double)u->n;
+
+	return (double)u->rows * (12.0 * model_config(t->m)->C + length);
+}
+
+/* Divides a step into micro-batches. */
+static int plan(struct trainer *t, const struct train_seq *seq, size_t n, struct err *e)
+{
+	struct pack_opts o = { .max = t->max, .apart = t->apart, .alone = t->sum.in_place };
+
+	t->units.n = t->units.at = 0;
+	for (size_t i = 0; i < n;) {
+		struct pack_unit u = unit_at(t, seq, i, n);
+
+		if (u.rows > t->max)
+			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", i, u.rows + 1, t->max);
+		u.cost = cost_of(t, &u);
+		if (u.rows > 0 && vec_push(&t->units, u))
+			return err_nomem(e);
+		i += u.n;
+	}
+	return pack_units(t->units.v, t->units.n, &o, e);
+}
+
+static void add_unit(struct trainer *t, const struct train_seq *seq, const struct pack_unit *u)
+{
+	int shared = u->n > 1 ? seq[u->first].prompt - 1 : 0;      /* rows */
+
+	if (shared) {
+		t->prompt = t->parts;
+		add_part(t, &seq[u->first], (struct step_part){ .seq = NO_SEQ }, shared, -1);
+	}
+	for (size_t i = u->first; i < u->first + u->n; i++)
+		add_part(t, &seq[i], (struct step_part){ .seq = i, .from = shared }, useful(&seq[i]) - 1, shared ? t->prompt : -1);
+}
+
+/* The next micro-batch of the plan; 0 when there are none left. */
+static int pack(struct trainer *t, const struct train_seq *seq)
+{
+	t->T = t->parts = 0;
+	for (size_t first = t->units.at; t->units.at < t->units.n && t->units.v[t->units.at].micro == t->units.v[first].micro; t->units.at++)
+		add_unit(t, seq, &t->units.v[t->units.at]);
 	t->start[t->parts] = t->T;
 	return t->parts > 0;
 }
@@ -213,14 +254,15 @@ static int step_micro(struct trainer *t, const struct train_seq *seq, double tot
 int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e)
 {
 	double total = total_weight(t, seq, n);
-	size_t at = 0;
 	int rc;
 
 	*r = (struct train_report){ .weight = total };
 	if (!(total > 0))
 		return err_set(e, ERR_RANGE, "a step of %zu sequences in which no token is trained", n);
 	begin(t);
-	while ((rc = pack(t, seq, n, &at, e)) > 0 && !(rc = step_micro(t, seq, total, e))) {
+	rc = plan(t, seq, n, e);
+	while (!rc && pack(t, seq)) {
+		rc = step_micro(t, seq, total, e);
 		r->micro++;
 		r->tokens += t->T;
 	}
@@ -287,12 +329,12 @@ static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trai
 
 int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, double *loss, struct err *e)
 {
-	size_t at = 0;
 	int rc;
 
 	begin(t);
-	while ((rc = pack(t, seq, n, &at, e)) > 0 && !(rc = accumulate_micro(t, seq, fn, ctx, e)))
-		;
+	rc = plan(t, seq, n, e);
+	while (!rc && pack(t, seq))
+		rc = accumulate_micro(t, seq, fn, ctx, e);
 	return settle(t, rc, loss, e);
 }
 
@@ -304,15 +346,14 @@ void trainer_apply(struct trainer *t, struct optim_report *r)
 
 int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp, float *const *entropy, struct err *e)
 {
-	size_t at = 0;
-	int rc;
-
 	for (size_t i = 0; i < n; i++) {
 		memset(logp[i], 0, (size_t)seq[i].n * sizeof(float));
 		if (entropy)
 			memset(entropy[i], 0, (size_t)seq[i].n * sizeof(float));
 	}
-	while ((rc = pack(t, seq, n, &at, e)) > 0) {
+	if (plan(t, seq, n, e))
+		return -1;
+	while (pack(t, seq)) {
 		struct model_batch b = batch(t);
 
 		tape_set_training(t->tape, 0);
@@ -328,7 +369,7 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 				to_tokens(t, p, t->entropy, entropy[s]);
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /* --- small things --------------------------------------------------------------------------------- */

@@ -1,0 +1,99 @@
+/* Packing: see pack.h. The most costly unit comes first, and each goes where the least is so far. */
+#include "train/pack.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { SHARES = 4 };           /* the number of micro-batches is a multiple of this */
+
+struct micro {
+	int rows;
+	double cost;
+	size_t at;                 /* its place before they are sorted by cost */
+	size_t now;                /* of the one that stood here: its place after */
+};
+
+static int by_cost(const void *x, const void *y)
+{
+	const struct pack_unit *a = x, *b = y;
+
+	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->first > b->first) - (a->first < b->first);
+}
+
+static int by_micro(const void *x, const void *y)
+{
+	const struct pack_unit *a = x, *b = y;
+
+	return a->micro != b->micro ? (a->micro > b->micro) - (a->micro < b->micro) : (a->first > b->first) - (a->first < b->first);
+}
+
+static int longest_first(const void *x, const void *y)
+{
+	const struct micro *a = x, *b = y;
+
+	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->at > b->at) - (a->at < b->at);
+}
+
+/* 1: all units have found a place in `count` micro-batches. */
+static int place(struct pack_unit *u, size_t n, struct micro *m, size_t count, int max)
+{
+	for (size_t k = 0; k < count; k++)
+		m[k] = (struct micro){ .at = k };
+	for (size_t i = 0; i < n; i++) {
+		struct micro *best = NULL;
+
+		for (size_t k = 0; k < count; k++)
+			if (m[k].rows + u[i].rows <= max && (!best || m[k].cost < best->cost))
+				best = &m[k];
+		if (!best)
+			return 0;
+		best->rows += u[i].rows;
+		best->cost += u[i].cost;
+		u[i].micro = best->at;
+	}
+	return 1;
+}
+
+/* The number of micro-batches to begin with. */
+static size_t fewest(const struct pack_unit *u, size_t n, const struct pack_opts *o, size_t step)
+{
+	int64_t rows = 0;
+	size_t count;
+
+	for (size_t i = 0; i < n; i++)
+		rows += u[i].rows;
+	if (rows <= o->max && !o->apart)
+		return 1;
+	count = (size_t)((rows + o->max - 1) / o->max);
+	return o->apart ? n : (count + step - 1) / step * step;
+}
+
+/* The longest micro-batch gets the first number. */
+static void number(struct pack_unit *u, size_t n, struct micro *m, size_t count)
+{
+	qsort(m, count, sizeof *m, longest_first);
+	for (size_t k = 0; k < count; k++)
+		m[m[k].at].now = k;
+	for (size_t i = 0; i < n; i++)
+		u[i].micro = m[u[i].micro].now;
+}
+
+int pack_units(struct pack_unit *u, size_t n, const struct pack_opts *o, struct err *e)
+{
+	size_t step = o->alone ? 1 : SHARES, count = fewest(u, n, o, step);
+	struct micro *m = mem_array(n + 1, sizeof *m);
+
+	if (!m)
+		return err_nomem(e);
+	qsort(u, n, sizeof *u, by_cost);
+	while (!place(u, n, m, MIN(count, n), o->max)) {
+		if (count >= n)
+			BUG("a unit is longer than a micro-batch");
+		count += step;
+	}
+	number(u, n, m, MIN(count, n));
+	qsort(u, n, sizeof *u, by_micro);
+	mem_free(m);
+	return 0;
+}
