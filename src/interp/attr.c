@@ -98,6 +98,7 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		return 1;
 	}
 	if (name == h->nm[NM___dict__]) {
+		/* A copy, as Python's mappingproxy cannot be written either. */
 		if (val_dict(h, out) || dict_update(h, *out, val_obj(&c->h.attrs->h)))
 			return -1;
 		return 1;
@@ -119,6 +120,7 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		*out = name == h->nm[NM___doc__] ? val_none() : val_of_str(host_intern(h, STR("builtins")));
 		return 1;
 	}
+	/* A class is an instance of `type`: what neither it nor its bases have may be a method of that. */
 	if ((m = class_lookup(h, h->type.type_class, name, NULL)) && h->type.type_class->native)
 		return val_pair(h, V_METHOD, self, *m, out) ? -1 : 1;
 	return h->fail.fatal ? -1 : 0;
@@ -152,6 +154,7 @@ static int function_attr(struct host *h, struct val v, struct str_obj *name, str
 	else if (v.kind == V_FUNC && name == h->nm[NM___annotations__])
 		return val_dict(h, out) ? -1 : 1;
 	else if (v.kind == V_FUNC && name == h->nm[NM___dict__]) {
+		/* The dictionary itself: f.__dict__["a"] = 1 sets f.a. */
 		if (!v.u.o->attrs) {
 			struct dict_obj *d = dict_obj_new(h, V_DICT);
 			if (!d)
@@ -349,6 +352,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		args = (struct call_args){ .a = a, .n = 2 };
 		return host_callv(h, m->u.m->fn, &args, &r);
 	}
+	/* A native property `x` is set by the native `x.set` of the same class, if there is one. */
 	if (m && m->kind == V_BUILTIN && m->u.b->row->flags & BIND_PROPERTY) {
 		struct val setter, set, *s, a[2];
 		struct str_obj *key;
@@ -370,6 +374,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	}
 	if (!may_have_attrs(v) || (v.kind == V_CLASS && v.u.c->native))
 		return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
+	/* From here on: what would change torch or triton under the reference's feet, or make one thing pass for another. */
 	if (v.kind == V_MODULE && v.u.mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.mod->name->p, name->p);
 	if (name == h->nm[NM___class__] || name == h->nm[NM___dict__])

@@ -205,6 +205,7 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 			r->d[k] = r->d[k] << 1 | carry;
 			carry = top;
 		}
+		/* r was doubled and took the next bit of a; where it reaches b, b goes off and q gets its bit. */
 		rem = (struct mag){ .d = r->d, .n = rn };
 		trim(&rem);
 		if (mag_cmp(&rem, b) < 0)

@@ -244,6 +244,8 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	device = h->torch.call_device;
 	grad = h->torch.call_grad;
 	tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
+	/* The one place where arguments of natives are checked: types by the row's signature first, then the
+	 * rules of tensors (devices, dtypes, who may compute), then what the candidate may not change. */
 	rc = fill_slots(h, row, s, args, a);
 	kind = rc ? 0 : bind_kind(row, s, a);
 	if (!rc && kind & tensors)

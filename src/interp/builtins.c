@@ -232,6 +232,7 @@ static int b_float(struct bind *b)
 		for (size_t i = 0; i < s.n; i++)
 			buf_addc(&low, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i]);
 		t = buf_cstr(&low);
+		/* Python spells the special values in any case and with a sign; all else is a plain number. */
 		sign = *t == '-' ? -1 : 1;
 		t += *t == '-' || *t == '+';
 		rc = 0;

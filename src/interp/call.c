@@ -319,6 +319,7 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 		return host_callv(h, bound, args, out);
 	}
 	}
+	/* A bound method: self goes in front of the arguments, on the stack for all but the longest lists. */
 	n = args->n + 1;
 	if (n > COUNT_OF(with_self) && !(a = host_alloc(h, n * sizeof *a)))
 		return -1;

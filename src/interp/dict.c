@@ -142,6 +142,7 @@ static int dict_make_room(struct host *h, struct dict_obj *d)
 
 	if (d->n < d->cap && d->n + 1 < d->slots - d->slots / 4)
 		return 0;
+	/* From the live entries: a dictionary that lost most of its keys shrinks here. Slots stay a quarter empty. */
 	cap = MAX(8, d->live * 2);
 	slots = 16;
 	while (slots - slots / 4 <= cap + 1)

@@ -27,6 +27,7 @@ static int assign_sequence(struct host *h, struct host_frame *f, const struct py
 			star = i;
 	if ((v.kind == V_TUPLE || v.kind == V_LIST) && star == targets->n) {
 		items = v;
+		/* A list is copied: a target such as a[0] may change it while it is handed out. */
 		if (v.kind == V_LIST && val_tuple(h, v.u.seq->v, v.u.seq->n, &items))
 			return -1;
 	} else if (host_iter(h, v, &part)) {

@@ -54,6 +54,7 @@ static int parse_spec(struct host *h, struct str s, struct spec *o)
 	size_t first;
 
 	*o = (struct spec){ .fill = " ", .precision = -1 };
+	/* A fill may be any character, an alignment sign included ("<<5"): what follows it decides. */
 	first = s.n ? utf8_offset(s, 1) : 0;
 	if (s.n > first && first && is_align(s.p[first])) {
 		memcpy(o->fill, s.p, MIN(first, 4));
@@ -397,6 +398,7 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 		if (val_str(h, head, &key) || item_get(h, kw, key, out))
 			return -1;
 	}
+	/* Then any number of .attribute and [item], each applied to what the one before gave. */
 	while (end < name.n) {
 		size_t from = end + 1;
 		int item = name.p[end] == '[';
@@ -568,6 +570,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		case '#': o.alt = 1; break;
 		default: o.sign = fmt.p[*i];
 		}
+	/* "%-05d": the minus wins over the zero, in whichever order they stand. */
 	if (o.align == '<')
 		strcpy(o.fill, " ");
 	if (percent_number(p, fmt, i, &o.width))

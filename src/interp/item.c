@@ -121,6 +121,7 @@ static int text_get(struct host *h, struct val v, struct val index, struct val *
 	for (int64_t k = 0; k < count; k++) {
 		size_t at = ascii ? (size_t)(i + k * step) : utf8_offset(s, (size_t)(i + k * step));
 		struct str rest = { .p = s.p + at, .n = s.n - at };
+		/* The usual slice is one copy; others go character by character. */
 		if (ascii && step == 1) {
 			buf_add(&b, rest.p, (size_t)count);
 			break;

@@ -169,6 +169,7 @@ static void parse_param(struct sig *s, struct str part, int *keyword_only, const
 	} else {
 		p->required = 1;
 	}
+	/* Names that mean the same in every signature of torch, and decide what kind of operator a call is. */
 	if (str_is(p->name, "device"))
 		s->device = (int)s->n;
 	if (str_is(p->name, "picks"))

@@ -208,6 +208,7 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	s->runs = model_decode_rows(m, o->slots);
 	s->rows = MAX(o->chunk ? o->chunk : m->dev->kind == DEV_CPU ? 256 : 4096, s->runs);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
+	/* A burst of steps runs on the device before the host looks: it may pass the end by that many positions. */
 	s->block_ld = blocks_for(s->positions + MODEL_BURST);
 	s->layer = kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast, o->kv8);
 	s->stride = (size_t)m->c.L * s->layer;

@@ -211,6 +211,7 @@ int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
 	if (num_new(c, &a.y, carrier, nl + 2, lq, e) ||
 	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)(a.S * (a.D + a.Dv)), e))
 		goto out;
+	/* Blocks of queries are independent; the scores of one block are all that is ever held. */
 	pool_for(c->pool, (size_t)(a.B * a.blocks), 1, attend_range, &a);
 	if (atomic_load(&a.failed) ? err_nomem(e) : num_settle(c, &a.y, q->dt, e))
 		goto out;

@@ -67,11 +67,12 @@ int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct t
 	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) || num_to(c, &a, t, DT_F64, e) ||
 	    num_new(c, &full, DT_F64, 2, (int64_t[]){ m, p }, e))
 		goto out;
-	if (!(v = mem_array((size_t)(m * p) + 1, sizeof *v))) {
+	if (!(v = mem_array(c->hollow ? 1 : (size_t)(m * p) + 1, sizeof *v))) {
 		err_nomem(e);
 		goto out;
 	}
-	factor(tensor_data(&a), tensor_data(&full), v, m, n);
+	if (!c->hollow)
+		factor(tensor_data(&a), tensor_data(&full), v, m, n);
 	if (tensor_slice(&top, &a, 0, 0, p, 1, e) || num_to(c, r, &top, t->dt, e))
 		goto out;
 	if (num_settle(c, &full, t->dt, e)) {

@@ -173,7 +173,7 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 	if (num_as(c, &x, logp, DT_F64, e) || num_as(c, &t, target, DT_F64, e) ||
 	    (p->weight && num_as(c, &w, p->weight, DT_F64, e)) || num_new(c, &y, DT_F64, n, shape, e))
 		goto out;
-	for (int64_t i = 0; i < N * inner; i++) {
+	for (int64_t i = 0; i < N * inner && !c->hollow; i++) {
 		double s = 0;
 
 		for (int64_t k = 0; k < C; k++) {
@@ -185,6 +185,7 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 		((double *)tensor_data(&y))[i] = s;
 		total += s;
 	}
+	/* Unlike with class indices the mean does not divide by the weights: PyTorch divides by the positions. */
 	if (p->how != REDUCE_NONE) {
 		tensor_release(&y);
 		if (num_new(c, &y, DT_F64, 0, NULL, e))

@@ -93,7 +93,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	if (num_as(c, &d, t, DT_I64, e))
 		return -1;
 	x = tensor_data(&d);
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < n && !c->hollow; i++) {
 		if (x[i] < 0) {
 			tensor_release(&d);
 			return err_set(e, ERR_STATE, "Class values must be non-negative.");
@@ -110,7 +110,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 		return -1;
 	}
 	storage_fill(out->st, 0);
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n && !c->hollow; i++)
 		((int64_t *)tensor_data(out))[i * classes + x[i]] = 1;
 	tensor_release(&d);
 	return 0;
@@ -144,6 +144,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	if (b->shape[b->ndim - 1] != M)
 		return err_set(e, ERR_STATE, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
 			       (long long)b->shape[b->ndim - 1]);
+	/* Leading dimensions broadcast; both sides are then laid out in full, so that row i of the result
+	 * finds its operands by division alone. */
 	memcpy(lead, a->shape, sizeof lead);
 	if (tensor_broadcast_shape(&nl, lead, b->ndim - 2, b->shape, e))
 		return -1;
@@ -160,7 +162,7 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	lead[nl + 1] = R;
 	if (num_new(c, &r, DT_F64, nl + 2, lead, e) || num_charge(c, (uint64_t)(B * P * R) * (uint64_t)MAX(M, 1), e))
 		goto out;
-	for (int64_t i = 0; i < B * P * R; i++)
+	for (int64_t i = 0; i < B * P * R && !c->hollow; i++)
 		((double *)tensor_data(&r))[i] = distance((double *)tensor_data(&x) + i / R * M,
 							  (double *)tensor_data(&y) + (i / (P * R) * R + i % R) * M, M, p);
 	if (num_settle(c, &r, a->dt, e))

@@ -146,12 +146,14 @@ int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || batch_stats(c, &d, p, s, s + C, e) ||
 	    num_new(c, &y, d.dt, d.ndim, d.shape, e) || num_charge(c, (uint64_t)tensor_numel(x), e))
 		goto out;
+	/* Mean and variance become shift and scale in place: y = x * scale + (bias - mean * scale). */
 	for (int64_t i = 0; i < C; i++) {
 		double scale = 1 / sqrt(s[C + i] + p->eps) * (p->weight ? element(p->weight, i) : 1);
 
 		s[C + i] = (p->bias ? element(p->bias, i) : 0) - s[i] * scale;
 		s[i] = scale;
 	}
+	/* Planes of a few values are not worth a call each: the channels are then treated as columns. */
 	if (inner < 16) {
 		if (affine_columns(c, &y, &d, s, s + C, e))
 			goto out;
@@ -200,6 +202,7 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
 	Cg = C / groups;
+	/* One block: mean and variance of each group, then scale and shift of each channel of each image. */
 	s = mem_array(c->hollow ? 1 : (size_t)(N * groups * 2 + N * C * 2 + 1), sizeof *s);
 	if (!s)
 		return err_nomem(e);

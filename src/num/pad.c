@@ -219,7 +219,7 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	}
 	storage_fill(y.st, 0);
 	bytes = dtype_size(x.dt);
-	for (int64_t i = 0; i < N; i++)
+	for (int64_t i = 0; i < N && !c->hollow; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->col2im((char *)tensor_data(&y) + i * C * g.Q * bytes,
 							  (char *)tensor_data(&x) + i * C * taps * g.P * bytes, &g, 0, g.P);
 	tensor_release(&x);

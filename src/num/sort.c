@@ -161,6 +161,7 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 	for (int64_t i = 0; i < s.outer * s.inner && n && !c->hollow; i++) {
 		int64_t base = i / s.inner * n * s.inner + i % s.inner;
 
+		/* topk of few out of many needs no order among the rest. */
 		if (first == 0 && n < s.L / 4)
 			select_first(&s, i, n, descending);
 		else
@@ -241,6 +242,7 @@ int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, st
 		m += i == 0 || s.less(&s.key[i - 1], &s.key[i]);
 	if (num_new(c, &v, s.x.dt, 1, &m, e) || num_new(c, &inv, DT_I64, t->ndim, t->shape, e) || num_new(c, &cnt, DT_I64, 1, &m, e))
 		goto out;
+	/* Equal keys are neighbours now; `at` of a key is where it stood before. */
 	memset(cnt.st->data, 0, cnt.st->bytes);
 	m = -1;
 	for (int64_t i = 0; i < n; i++) {

@@ -408,6 +408,7 @@ void py_lex(struct parser *p)
 
 	if (p->lx.bol)
 		begin_line(p);
+	/* One line may close several blocks: the dents that begin_line counted come out one at a time. */
 	if (p->lx.dents && hand_out_dent(p))
 		return;
 	s = skip_blank(p);

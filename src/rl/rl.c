@@ -298,6 +298,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 
 	if (!rc)
 		u.norm = settle(s, ro, adv, first);
+	/* A sample without advantage moves nothing: it costs no forward pass either. */
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct rolled *x = &ro->samples.v[i];
 
@@ -312,6 +313,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
 		u.first_pass = pass == 0;
 		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) || par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
+		/* The parameters are ahead of the last written row from here on: a stop now saves nothing. */
 		if (!rc) {
 			trainer_apply(s->p.trainer, &rep);
 			s->torn = 1;

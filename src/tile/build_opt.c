@@ -226,6 +226,7 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 		memset(dead, 0, (size_t)c->funcs[f].n_insns);
 		if (count_uses(c, &u))
 			break;
+		/* Counted anew, since folding made more instructions useless; a loop whose body is then empty goes last. */
 		drop_unused(&c->funcs[f], &u, dead);
 		compact(&c->funcs[f], dead);
 		room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);

@@ -141,6 +141,7 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	int undef = 0;
 	unsigned char bits, *map;
 
+	/* Lane by lane only where some byte of some argument may be undefined: most launches have none. */
 	for (int i = 0; i < m->code->n_params; i++)
 		undef |= m->allocs[i].base && m->allocs[i].st->undef;
 	bits = 0;
@@ -195,6 +196,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (d->dt == DT_BOOL)
 			to_bool(d->u.raw, 1);
 	} else if (p->borrow && access_contiguous(&a)) {
+		/* Nothing writes this memory before the value's last use: it is read where it lies. */
 		d->kind = MVAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
@@ -321,6 +323,8 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
 	v->written = 0;
 	v->data = v->home;
+	/* The instruction before made the value only to store it. Where the store is one dense run that none of
+	 * its sources overlaps, it computes straight into memory; checked and sampled runs take both steps. */
 	if (m->check)
 		return check_exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
 	if (m->sampled)

@@ -378,6 +378,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->decoded->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
 	int rc, checked = o->mode == TILE_CHECKED;
+	/* A grid that the fuel cannot pay even one step a program is refused before anything is allotted for it. */
 	rc = count_programs(l, o->only ? 0 : o->fuel, &w.programs, d, e);
 	if (rc || !w.programs)
 		return rc;
@@ -395,6 +396,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
+	/* Programs have no order on a GPU: a seed runs them in another one, a list runs only these. */
 	if ((o->only || o->order_seed) && !(w.order = o->only ? chosen(o) : permuted(w.programs, o->order_seed))) {
 		err_nomem(e);
 		goto out;

@@ -67,6 +67,7 @@ static void check_node(void *ctx, struct py_node *n)
 			module_of(d, n);
 		return;
 	case PY_Attribute: {
+		/* a.b.c is one name to Triton when it starts at a name, and an expression otherwise. */
 		const struct py_node *root = n;
 		while (root->kind == PY_Attribute)
 			root = root->u.Attribute.value;

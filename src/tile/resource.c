@@ -33,6 +33,8 @@ static int walk_init(struct walk *w, const struct tile_code *code)
 		return -1;
 	}
 	memset(w->maker, -1, (size_t)code->n_regs * sizeof *w->maker);
+	/* Each instruction learns its innermost loop and whether a branch inside that loop stands around it:
+	 * Triton pipelines only innermost loops (an outer one loses its stages here), and no load in a branch. */
 	for (int i = 0, now = 0, branch = 0; i < n; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
 		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {

@@ -318,6 +318,8 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 	check_desc_last(f, &block.v[n - 1], &strides.v[n - 1], elem);
 	dims = arena_array(f->a, 2 * n, sizeof *dims);
 	p = (struct block_ptr){ .base = base.id, .is_desc = 1 };
+	/* The copy engine behind descriptors faults on addresses and strides that are no multiple of 16
+	 * bytes, so both are checked where the descriptor is made. */
 	if (!f->mute) {
 		struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &base.id);
 		in->imm = 16;

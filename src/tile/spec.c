@@ -137,6 +137,7 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	base = new_param(pl, ty_ptr(f->a, block->elem, 0));
 	p.base = (tile_reg)base.u.t.id;
 	dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
+	/* Shape and strides are parameters of their own, so that one compiled kernel serves every size. */
 	for (int i = 0; i < 2 * rank; i++) {
 		tile_reg r;
 

@@ -65,6 +65,8 @@ static int m_setattr(struct bind *b)
 	mc = module_class(h);
 	if (!name || !mc)
 		return -1;
+	/* torch.nn.Module.__setattr__: the kind of the value decides the table, and a name that already is in
+	 * one takes only what belongs there. The order of the tests is PyTorch's. */
 	if (v.kind == V_TENSOR && v.u.t->is_param)
 		return place(b, &t, name, v, NM__parameters);
 	if (t.params && attrs_get(t.params, name)) {

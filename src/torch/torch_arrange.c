@@ -243,6 +243,7 @@ static int a_meshgrid(struct bind *b)
 	for (size_t i = 0; i < n && v && !rc; i++) {
 		struct tensor line = *t[i];
 
+		/* A view: along its own dimension the vector, along the others standing still. */
 		line.ndim = (int)n;
 		for (size_t k = 0; k < n; k++) {
 			line.shape[k] = shape[k];

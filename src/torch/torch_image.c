@@ -166,6 +166,7 @@ static int shuffle(struct bind *b, int inverse)
 	if (inverse && (H % r || W % r))
 		return bind_shape_error(b, "pixel_unshuffle expects its input's sizes to be divisible by the factor %lld, but got %s", (long long)r,
 					SHAPE_TEXT(t->ndim, t->shape));
+	/* Both ways are a view with r split off, a permutation, and the result's shape. */
 	for (int i = 0; i < n; i++) {
 		s[i] = out[i] = t->shape[i];
 		dims[i] = i;

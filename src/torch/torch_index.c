@@ -271,6 +271,8 @@ static int f_one_hot(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &n))
 		return -1;
+	if (n < 0 && host_may_read(b->h, DT_I64, 1))      /* the result's size tells the largest class */
+		return -1;
 	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
 }
 

@@ -338,7 +338,7 @@ static int l_multi_margin(struct bind *b)
 			tensor_release(&k);
 		return bind_fail(b);
 	}
-	for (int64_t i = 0; i < N && !rc; i++) {
+	for (int64_t i = 0; i < N && !rc && !c.hollow; i++) {
 		const double *row = (double *)tensor_data(&d) + i * C;
 		int64_t at = ((int64_t *)tensor_data(&k))[i];
 		double s = 0;

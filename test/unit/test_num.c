@@ -296,10 +296,45 @@ static void test_norm_without_contents(void **state)
 	tensor_release(&y);
 }
 
+/* The operators that loop themselves instead of asking the pool for it. */
+static void test_loops_without_contents(void **state)
+{
+	struct num_ctx c = { .pool = pool_idle(), .hollow = 1, .default_float = DT_F32 };
+	int64_t rows[] = { 1 << 17, 1 << 9 }, rows_ld[] = { 1 << 9, 1 }, flat[] = { 1 << 30 }, one[] = { 1 };
+	int64_t image[] = { 4, 8, 1 << 12, 1 << 12 }, image_ld[] = { 1 << 27, 1 << 24, 1 << 12, 1 };
+	int64_t grid[] = { 4, 1 << 12, 1 << 12, 2 }, grid_ld[] = { 1 << 25, 1 << 13, 2, 1 };
+	struct tensor x, index, img, where, y, r;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(tensor_new_hollow(&x, DT_F32, 2, rows, rows_ld, &e), 0);
+	assert_int_equal(tensor_new_hollow(&index, DT_I64, 1, flat, one, &e), 0);
+	assert_int_equal(tensor_new_hollow(&img, DT_F32, 4, image, image_ld, &e), 0);
+	assert_int_equal(tensor_new_hollow(&where, DT_F32, 4, grid, grid_ld, &e), 0);
+	assert_int_equal(num_cdist(&c, &y, &x, &x, 2, &e), 0);
+	assert_int_equal(tensor_numel(&y), (int64_t)1 << 34);
+	tensor_release(&y);
+	assert_int_equal(num_one_hot(&c, &y, &index, 10, &e), 0);
+	assert_int_equal(tensor_numel(&y), (int64_t)10 << 30);
+	tensor_release(&y);
+	assert_int_equal(num_grid_sample(&c, &y, &img, &where, INTERP_LINEAR, BORDER_ZEROS, 0, &e), 0);
+	assert_int_equal(tensor_numel(&y), (int64_t)1 << 29);
+	tensor_release(&y);
+	assert_int_equal(num_qr(&c, &y, &r, &x, &e), 0);
+	assert_int_equal(tensor_numel(&y), (int64_t)1 << 26);
+	tensor_release(&y);
+	tensor_release(&r);
+	tensor_release(&x);
+	tensor_release(&index);
+	tensor_release(&img);
+	tensor_release(&where);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_norm_without_contents),
+		cmocka_unit_test(test_loops_without_contents),
 		cmocka_unit_test(test_promotion),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_conv_against_loops),

@@ -24,7 +24,7 @@ def _eliminate(A, B):
     for k in range(A.size(0)):
         p = k + int(A[k:, k].abs().argmax())
         if p != k:
-            order = torch.arange(A.size(0))
+            order = torch.arange(A.size(0), device=A.device)
             order[k], order[p] = p, k
             A, B, sign = A[order], B[order], -sign
         if float(A[k, k]) != 0:
@@ -56,7 +56,7 @@ def solve(A, B, left=True):
 
 def inv(A):
     _square(A, "inv")
-    return _batched(lambda a: _solved(a, torch.eye(a.size(0), dtype=a.dtype)), A)
+    return _batched(lambda a: _solved(a, torch.eye(a.size(0), dtype=a.dtype, device=a.device)), A)
 
 
 def _determinant(A):
@@ -112,7 +112,7 @@ def lstsq(A, B, rcond=None, driver=None):
 
 def pinv(A, rcond=None, hermitian=False):
     _no_cutoff(rcond)
-    return _batched(lambda a: _least(a, torch.eye(a.size(0), dtype=a.dtype)), A)
+    return _batched(lambda a: _least(a, torch.eye(a.size(0), dtype=a.dtype, device=a.device)), A)
 
 
 def _cholesky(A):
@@ -136,7 +136,7 @@ def matrix_power(A, n):
     _square(A, "matrix_power")
     if n < 0:
         return matrix_power(inv(A), -n)
-    out = torch.eye(A.size(-1), dtype=A.dtype).expand_as(A)
+    out = torch.eye(A.size(-1), dtype=A.dtype, device=A.device).expand_as(A)
     while n:
         out = out @ A if n % 2 else out
         A = A @ A

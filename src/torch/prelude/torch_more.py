@@ -40,7 +40,7 @@ def kron(input, other):
 
 
 def isin(elements, test_elements, assume_unique=False, invert=False):
-    test = torch.as_tensor(test_elements)
+    test = test_elements if isinstance(test_elements, torch.Tensor) else torch.tensor(test_elements, device=elements.device)
     found = (elements.unsqueeze(-1) == test.flatten()).any(-1)
     return ~found if invert else found
 
@@ -48,7 +48,7 @@ def isin(elements, test_elements, assume_unique=False, invert=False):
 def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
     if interpolation != "linear":
         raise NotImplementedError("quantile with interpolation other than linear")
-    q = torch.as_tensor(q, dtype=input.dtype)
+    q = q if isinstance(q, torch.Tensor) else torch.tensor(q, dtype=input.dtype, device=input.device)
     x = input.flatten() if dim is None else input
     d = 0 if dim is None else dim
     x = torch.sort(x, d).values.movedim(d, 0)
@@ -140,7 +140,7 @@ def block_diag(*tensors):
     for t in parts:
         rows += t.size(0)
         cols += t.size(1)
-    out = torch.zeros(rows, cols, dtype=parts[0].dtype)
+    out = torch.zeros(rows, cols, dtype=parts[0].dtype, device=parts[0].device)
     row = col = 0
     for t in parts:
         out[row : row + t.size(0), col : col + t.size(1)] = t
