@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "train/gradsum.h"
-#include "train/pack.h"
+#include "train/micro.h"
 
 enum { COUNT_MICRO };          /* of the optimizer's spare counters: micro-batches so far */
 
@@ -19,7 +19,7 @@ struct trainer {
 	int apart, share;
 	void (*reader_done)(void *ctx);
 	void *reader;
-	struct { struct pack_unit *v; size_t n, cap, at; } units;   /* of the step, by micro-batch; the next one's first */
+	struct { struct micro_unit *v; size_t n, cap, at; } units;   /* of the step, by micro-batch; the next one's first */
 	/* the pack being built: [max] each */
 	int32_t *tokens, *target, *start, *prefix;
 	float *coef, *logp, *entropy, *shift;
@@ -121,10 +121,10 @@ static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 }
 
 /* A sequence, with those behind it that share its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
-static struct pack_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
+static struct micro_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
 	const struct train_seq *s = &seq[first];
-	struct pack_unit u = { .first = first, .n = 1, .rows = useful(s) - 1 };
+	struct micro_unit u = { .first = first, .n = 1, .rows = useful(s) - 1 };
 
 	for (size_t i = first + 1; t->share && u.rows >= s->prompt && i < n && same_prompt(s, &seq[i]); i++, u.n++) {
 		int more = useful(&seq[i]) - s->prompt;
@@ -138,7 +138,7 @@ static struct pack_unit unit_at(const struct trainer *t, const struct train_seq 
 
 /* Multiplications of a row and layer, divided by C: a layer has about 12 C C parameters, and attention takes
  * 2 C for each of the rows before it, half of them on average. */
-static double cost_of(const struct trainer *t, const struct pack_unit *u)
+static double cost_of(const struct trainer *t, const struct micro_unit *u)
 {
 	double length = (double)u->rows / (double)u->n;
 
@@ -148,11 +148,11 @@ static double cost_of(const struct trainer *t, const struct pack_unit *u)
 /* Divides a step into micro-batches. */
 static int plan(struct trainer *t, const struct train_seq *seq, size_t n, struct err *e)
 {
-	struct pack_opts o = { .max = t->max, .apart = t->apart, .alone = t->sum.in_place };
+	struct micro_opts o = { .max = t->max, .apart = t->apart, .alone = t->sum.in_place };
 
 	t->units.n = t->units.at = 0;
 	for (size_t i = 0; i < n;) {
-		struct pack_unit u = unit_at(t, seq, i, n);
+		struct micro_unit u = unit_at(t, seq, i, n);
 
 		if (u.rows > t->max)
 			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", i, u.rows + 1, t->max);
@@ -161,10 +161,10 @@ static int plan(struct trainer *t, const struct train_seq *seq, size_t n, struct
 			return err_nomem(e);
 		i += u.n;
 	}
-	return pack_units(t->units.v, t->units.n, &o, e);
+	return micro_divide(t->units.v, t->units.n, &o, e);
 }
 
-static void add_unit(struct trainer *t, const struct train_seq *seq, const struct pack_unit *u)
+static void add_unit(struct trainer *t, const struct train_seq *seq, const struct micro_unit *u)
 {
 	int shared = u->n > 1 ? seq[u->first].prompt - 1 : 0;      /* rows */
 

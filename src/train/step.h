@@ -1,7 +1,7 @@
 /* Training steps over sequences: packing, loss, accumulation, update.
  *
  * A trainer owns a tape and an optimizer. Sequences are packed into micro-batches of
- * at most max_tokens (pack.h); the result does not depend on where the cuts fall beyond floating-point
+ * at most max_tokens (micro.h); the result does not depend on where the cuts fall beyond floating-point
  * order, and the cuts depend only on the lengths and on which prompts are shared. Several processes share
  * the micro-batches of a step (gradsum.h): all are given all sequences, and all end with the same parameters.
  * A step that fails leaves the trainer as it was before it.

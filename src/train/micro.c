@@ -1,5 +1,5 @@
-/* Packing: see pack.h. The most costly unit comes first, and each goes where the least is so far. */
-#include "train/pack.h"
+/* Micro-batches: see micro.h. The most costly unit comes first, and each goes where the least is so far. */
+#include "train/micro.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 enum { SHARES = 4 };           /* the number of micro-batches is a multiple of this */
 
-struct micro {
+struct bin {
 	int rows;
 	double cost;
 	size_t at;                 /* its place before they are sorted by cost */
@@ -16,32 +16,32 @@ struct micro {
 
 static int by_cost(const void *x, const void *y)
 {
-	const struct pack_unit *a = x, *b = y;
+	const struct micro_unit *a = x, *b = y;
 
 	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->first > b->first) - (a->first < b->first);
 }
 
 static int by_micro(const void *x, const void *y)
 {
-	const struct pack_unit *a = x, *b = y;
+	const struct micro_unit *a = x, *b = y;
 
 	return a->micro != b->micro ? (a->micro > b->micro) - (a->micro < b->micro) : (a->first > b->first) - (a->first < b->first);
 }
 
 static int longest_first(const void *x, const void *y)
 {
-	const struct micro *a = x, *b = y;
+	const struct bin *a = x, *b = y;
 
 	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->at > b->at) - (a->at < b->at);
 }
 
 /* 1: all units have found a place in `count` micro-batches. */
-static int place(struct pack_unit *u, size_t n, struct micro *m, size_t count, int max)
+static int place(struct micro_unit *u, size_t n, struct bin *m, size_t count, int max)
 {
 	for (size_t k = 0; k < count; k++)
-		m[k] = (struct micro){ .at = k };
+		m[k] = (struct bin){ .at = k };
 	for (size_t i = 0; i < n; i++) {
-		struct micro *best = NULL;
+		struct bin *best = NULL;
 
 		for (size_t k = 0; k < count; k++)
 			if (m[k].rows + u[i].rows <= max && (!best || m[k].cost < best->cost))
@@ -56,7 +56,7 @@ static int place(struct pack_unit *u, size_t n, struct micro *m, size_t count, i
 }
 
 /* The number of micro-batches to begin with. */
-static size_t fewest(const struct pack_unit *u, size_t n, const struct pack_opts *o, size_t step)
+static size_t fewest(const struct micro_unit *u, size_t n, const struct micro_opts *o, size_t step)
 {
 	int64_t rows = 0;
 	size_t count;
@@ -70,7 +70,7 @@ static size_t fewest(const struct pack_unit *u, size_t n, const struct pack_opts
 }
 
 /* The longest micro-batch gets the first number. */
-static void number(struct pack_unit *u, size_t n, struct micro *m, size_t count)
+static void number(struct micro_unit *u, size_t n, struct bin *m, size_t count)
 {
 	qsort(m, count, sizeof *m, longest_first);
 	for (size_t k = 0; k < count; k++)
@@ -79,10 +79,10 @@ static void number(struct pack_unit *u, size_t n, struct micro *m, size_t count)
 		u[i].micro = m[u[i].micro].now;
 }
 
-int pack_units(struct pack_unit *u, size_t n, const struct pack_opts *o, struct err *e)
+int micro_divide(struct micro_unit *u, size_t n, const struct micro_opts *o, struct err *e)
 {
 	size_t step = o->alone ? 1 : SHARES, count = fewest(u, n, o, step);
-	struct micro *m = mem_array(n + 1, sizeof *m);
+	struct bin *m = mem_array(n + 1, sizeof *m);
 
 	if (!m)
 		return err_nomem(e);
