@@ -7,12 +7,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* Work of the reference (follow.c) that a run should not exceed: for the first sizes that are tried,
- * for any, and what moduli leave of a size at the most and the least. */
+/* WORK_*: what the reference may cost (follow.c counts it) at the first sizes that are tried, and at any.
+ * MODULUS_*: a size shrinks to its remainder by a power of two; the first and the larger power that are
+ * tried, and the least for the batch, for other sizes of the inputs, and for sizes of the model. */
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
        MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, CHOICES_MOST = 12 };
-/* What stands for all of what only counts: fewer where a run costs more, nothing where it costs too
- * much. At which sizes it is found out what counts. */
+/* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
+ * costs more, none where even FEW_LEAST cost too much. PROBE_*: the small sizes at which rows.c looks. */
 enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17 };
 
 struct task_choices {
@@ -111,8 +112,8 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
-/* The largest sizes from a modulus on down at which the work is within the limit, or the least. The first ones that are tried
- * have a small batch; the larger ones are about equal, for a kernel without masks wants each of them to hold a block. */
+/* Lowers the modulus until the work is within the limit, or no size can get smaller. The first sizes have a
+ * small batch. The larger ones are about equal: a kernel without masks wants each of them to hold a block. */
 static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
 {
 	int64_t m[TASK_SIZES];
@@ -157,7 +158,7 @@ static void own_sizes(const struct task *t, int64_t *size)
 		size[i] = t->size[i].own;
 }
 
-/* The i-th of the batch: 0, 1: it fails there (f->report says why), -1. */
+/* Takes the answer to the i-th order: 0; 1: the program fails at those sizes, f->report says why; -1. */
 static int followed(struct funnel *f, int i)
 {
 	struct results none;
@@ -229,7 +230,7 @@ static int legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *s
 	return rc ? rc : runs_at(f, size);
 }
 
-/* What asking did to the verdict says nothing about the candidate. */
+/* Clears the verdict: a runner that was lost while we asked for sizes is not the candidate's failure yet. */
 static void choice_forget(struct funnel *f)
 {
 	f->lost = LOST_NOT;
@@ -281,7 +282,7 @@ static int has_mark(const struct host_path *p, uint64_t mark)
 	return 0;
 }
 
-/* How many marks of the one the other lacks. */
+/* How many marks of the path at the own sizes are missing on the other path. */
 static int lacking(const struct host_path *own, const struct host_path *other)
 {
 	int n = own->full || other->full;
@@ -291,7 +292,7 @@ static int lacking(const struct host_path *own, const struct host_path *other)
 	return n;
 }
 
-/* Sizes that are tried in place of the first, and how many marks of the own ones they lack. */
+/* Larger sizes to try, and how many marks of the own path are missing there. */
 struct raised {
 	int64_t size[TASK_SIZES];
 	int left;
@@ -299,7 +300,7 @@ struct raised {
 
 enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
 
-/* Follows the candidate at each of them. What does not run lacks all. 0, 1: the runner is lost, -1. */
+/* Follows the candidate at each of them; where it does not run, all marks are missing. 0; 1: the runner is lost; -1. */
 static int try_raised(struct funnel *f, const struct host_path *own, struct raised *r, int n)
 {
 	int rc;
@@ -318,8 +319,7 @@ static int try_raised(struct funnel *f, const struct host_path *own, struct rais
 	return rc;
 }
 
-/* Sizes to try where the first do not do: all of them larger, each of them alone larger, each alone
- * as it is. */
+/* All sizes larger together, by three steps; then each alone: larger, and as the task has it. */
 static int raise_sizes(const struct task *t, const int64_t *from, struct raised *out)
 {
 	static const int64_t moduli[] = { 512, 1024, 4096 };
@@ -336,8 +336,8 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	return n;
 }
 
-/* Makes those of `size` larger: what lacks least of what the candidate meets at its own sizes, of that the least work. Where
- * something is lacking, no more than a moderate work is worth it. 0: nothing is, 1: something is, or the runner is lost, -1. */
+/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at which some
+ * are still missing must be cheap to be worth it. 0: none is missing; 1: some are, or the runner is lost; -1. */
 static int climb(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
 	const struct task *t = f->t;
@@ -355,8 +355,8 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	return rc ? rc : lack > 0;
 }
 
-/* Makes the i-th size as small as it may be, but not smaller than `from`, for the candidate to meet all that it meets at its own sizes, and for the reference
- * to run. 0: it may have stayed as it was; 1: the runner was lost; -1. */
+/* Lowers the i-th size, but not below `from`, as far as the candidate still meets every mark and the reference
+ * still runs. 0, also where the size stays as it was; 1: the runner was lost; -1. */
 static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
@@ -388,9 +388,9 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 	return rc;
 }
 
-/* The same, found by making its own sizes smaller one by one, the batch first and then the largest, until the work is within the
- * limit; sizes whose bit is in `keep` stay, none gets smaller than that of `from` (NULL: whatever it takes). Moduli go down to
- * `least` where the first sizes would not. */
+/* Starts at the task's own sizes and lowers one after another, the batch first and then the largest, until the
+ * work is within the limit. Sizes whose bit is in `keep` stay; none goes below its value in `from`, if that is
+ * given. `least` is the smallest modulus where floor_of would stop earlier. */
 static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
 {
 	int rc = 0;
@@ -410,8 +410,8 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
 
-/* Sizes at which the candidate meets what it meets at its own, those that are less work of two: 0 and *size; 1: none within
- * reach, *size has most of it; -1. */
+/* Looks from below (climb) and, where that is expensive or fails, from above (descend), and takes the cheaper.
+ * 0 and *size; 1: no sizes within reach meet every mark, *size meets most of them; -1. */
 static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
 	int64_t low[TASK_SIZES];
@@ -458,7 +458,7 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
 }
 
-/* How many stand for all along these axes; 0: it would be too much. */
+/* How many rows may stand for all of them along these axes; 0: even the fewest are too much work. */
 static int64_t few_of(const struct task *t, unsigned axes)
 {
 	for (int64_t few = FEW_MOST; few >= FEW_LEAST; few /= 2) {
@@ -473,7 +473,7 @@ static int64_t few_of(const struct task *t, unsigned axes)
 	return 0;
 }
 
-/* The task at its own sizes, but for what only counts, if there is such. 0, -1. */
+/* Opens the task at its own sizes with few rows along every size that only counts, if it has one. 0, -1. */
 static int find_few(struct funnel *f)
 {
 	const struct task *t = f->base;
@@ -558,8 +558,8 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	return failed ? -1 : 0;
 }
 
-/* A candidate that does not compile at the task's own sizes, or does not fit, or whose host code fails
- * there, fails. What host code does with a value that only stands for a tensor's says nothing. */
+/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, or raises. Host
+ * code that has read a tensor read a made-up value, since there are no contents: its errors prove nothing. */
 static int check_own(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
@@ -612,6 +612,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	rc = followed(f, 1);
 	if (rc < 0)
 		return -1;
+	/* The first sizes do if the candidate meets there all that it meets at its own; else others are looked for. */
 	lack = rc ? out->own.n + 1 : lacking(&out->own, &f->report.path);
 	rc = lack ? cover(f, &out->own, lack, size) : 0;
 	if (f->lost != LOST_NOT)
@@ -619,7 +620,7 @@ int choice_find(struct funnel *f, struct choice *out)
 	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, size, out);
 }
 
-/* Whether sizes were found says rc: 0, 1: none, or the runner was lost, -1. */
+/* Settles on *size where rc is 0. 1: there are no such sizes, or the runner was lost; -1. */
 static int settle_found(struct funnel *f, int rc, const int64_t *size, const struct choice *c, struct choice *out)
 {
 	if (f->lost != LOST_NOT)
@@ -652,7 +653,7 @@ int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
 	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
 }
 
-/* Follows the candidate at the task's own sizes with grids in the path, and goes down from there. */
+/* Follows the candidate at the task's own sizes with every grid as a mark, and lowers the sizes under these. */
 static int lower_same_grid(struct funnel *f, int64_t *size)
 {
 	struct host_path own;

@@ -1,7 +1,7 @@
-/* At which sizes a candidate is run: the task's own where they are small; else smaller ones at which
- * everything happens that happens at its own. What happens is found by following (follow.h) it at both:
- * every test that went some way and every kernel as it was compiled at the own sizes must be met at the
- * smaller ones. Sizes shrink so that what is left over by powers of two stays. The decider's side. */
+/* At which sizes a candidate is run: the task's own where they are small, else smaller ones on the same
+ * path. A path is a set of marks, found by following (follow.h) the candidate without contents: one for each
+ * outcome of a comparison of sizes, one for each kernel as it is compiled. Every mark of the own sizes must be
+ * met at the smaller ones. Sizes keep their remainders by powers of two. This is the decider's side. */
 #ifndef VERIFY_CHOICE_H
 #define VERIFY_CHOICE_H
 

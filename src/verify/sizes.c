@@ -343,6 +343,7 @@ int task_draw_trials(struct task *t, struct err *e)
 		return -1;
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
+	/* A third shape, for the general contract: odd, so that what fits blocks only by luck shows. */
 	none = other_shape(&s, original, other);
 	if (none < 0)
 		return -1;
