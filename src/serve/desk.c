@@ -1,17 +1,15 @@
-/* The desk: requests in, verdicts out. The lanes that judge are in desk_lane.c. See desk.h. */
+/* The desk: requests in, verdicts out. Bodies are read in desk_read.c, the lanes that judge are in desk_lane.c. See desk.h. */
 #include "serve/desk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "data/extract.h"
 #include "serve/desk_impl.h"
 #include "verify/cache.h"
 
-enum { WAITING = 4096, LANES = 4, MEMO = 8192, WORDS_MOST = 64 };
+enum { WAITING = 4096, LANES = 4, MEMO = 8192 };
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
@@ -50,143 +48,12 @@ void desk_answer(struct desk_item *it, const struct verdict *v, int failed)
 	desk_job_drop(j);
 }
 
-void desk_item_free(struct desk_item *it)
-{
-	mem_free(it->id);
-	mem_free(it->task);
-	mem_free(it->candidate);
-	mem_free(it);
-}
-
 void desk_job_drop(struct desk_job *j)
 {
 	if (atomic_fetch_sub(&j->left, 1) > 1)
 		return;
 	httpd_end(j->call);
 	mem_free(j);
-}
-
-/* --- reading a request -------------------------------------------------------------------------- */
-
-/* "options" as words of the command line: {"track": "hybrid", "sanitize": false}. */
-static int option_words(const struct json *o, struct arena *a, char **words, int *n, struct err *e)
-{
-	*n = 0;
-	for (size_t i = 0; i < json_count(o); i++) {
-		const char *key;
-		const struct json *v = json_member(o, i, &key);
-		char *w = NULL;
-
-		if (*n == WORDS_MOST)
-			return err_set(e, ERR_USAGE, "too many options");
-		switch (json_kind(v)) {
-		case JSON_BOOL: w = arena_printf(a, "--%s%s", json_bool(v, 0) ? "" : "no-", key); break;
-		case JSON_INT: w = arena_printf(a, "--%s=%lld", key, (long long)json_int(v, 0)); break;
-		case JSON_REAL: w = arena_printf(a, "--%s=%.17g", key, json_real(v, 0)); break;
-		case JSON_STRING: w = arena_printf(a, "--%s=%.*s", key, STR_ARG(json_str(v, ""))); break;
-		default: return err_set(e, ERR_USAGE, "option '%s' is no number, text or boolean", key);
-		}
-		if (!w)
-			return err_nomem(e);
-		for (char *p = w; *p && *p != '='; p++)
-			*p = *p == '_' ? '-' : *p;
-		words[(*n)++] = w;
-	}
-	return 0;
-}
-
-/* What the machine decides, a request may not: its processes, its sandbox. */
-static int check_words(char *const *words, int n, struct err *e)
-{
-	static const char *const ours[] = { "--workers", "--unsafe-no-sandbox", "--config", "--memory-mb", "--judge-seed" };
-
-	for (int i = 0; i < n; i++)
-		for (size_t k = 0; k < COUNT_OF(ours); k++)
-			if (str_starts(str_of(words[i]), ours[k]))
-				return err_set(e, ERR_USAGE, "option '%s' belongs to the server", ours[k] + 2);
-	return 0;
-}
-
-/* The lane of a request's options over the server's own. NULL: *e. */
-static struct desk_lane *lane_of(struct desk *d, const struct json *options, struct err *e)
-{
-	struct arena a = ARENA_INIT;
-	char *words[WORDS_MOST];
-	struct opt_parsed p;
-	struct judge_args ja;
-	struct desk_lane *l = NULL;
-	int n = 0;
-
-	if (!json_count(options))
-		return desk_lane(d, &d->o.judge, "", e);
-	if (!option_words(options, &a, words, &n, e) && !check_words(words, n, e) && !opt_parse(judge_args_table, &ja, n, words, &p, e)) {
-		ja.pool.workers = d->o.judge.pool.workers;
-		ja.pool.no_sandbox = d->o.judge.pool.no_sandbox;
-		ja.memory_mb = d->o.judge.memory_mb;
-		ja.judge.seed = d->o.judge.judge.seed;
-		l = desk_lane(d, &ja, buf_cstr(&p.resolved), e);
-		opt_release(&p);
-	}
-	arena_release(&a);
-	return l;
-}
-
-static struct desk_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number, struct err *e)
-{
-	struct desk_item *it = mem_zalloc(sizeof *it);
-	struct str task = json_str(json_get(j, "task"), NULL), candidate;
-	struct buf code = BUF_INIT;
-	struct extract x;
-	char name[32];
-
-	snprintf(name, sizeof name, "%zu", number);
-	task = task.p ? task : shared_task;
-	if (!it)
-		err_nomem(e);
-	else if (!task.p)
-		err_set(e, ERR_USAGE, "candidate %zu has no task", number);
-	else if (!json_need_str(j, "candidate", &candidate, e) && (!answers || !extract_code(candidate, &x, &code, e))) {
-		struct str id = json_str(json_get(j, "id"), name), text = answers ? buf_str(&code) : candidate;
-
-		it->id = json_kind(json_get(j, "id")) == JSON_INT ? NULL : mem_strndup(id.p, id.n);
-		if (!it->id && (it->id = mem_alloc(32)))
-			snprintf(it->id, 32, "%lld", (long long)json_int(json_get(j, "id"), 0));
-		it->task_n = task.n;
-		it->candidate_n = text.n;
-		it->task = mem_strndup(task.p, task.n);
-		it->candidate = mem_strndup(text.p, text.n);
-	}
-	buf_release(&code);
-	if (it && it->id && it->task && it->candidate)
-		return it;
-	if (it)
-		desk_item_free(it);
-	err_nomem(e);
-	return NULL;
-}
-
-static struct str task_of(const struct json *j)
-{
-	const struct json *t = json_get(j, "task");
-
-	return t ? json_str(t, NULL) : (struct str){ .p = NULL };
-}
-
-/* All candidates of a request. On failure none is left. */
-static int read_items(const struct json *j, struct desk_item **items, size_t n, struct err *e)
-{
-	const struct json *list = json_get(j, "candidates");
-	int answers = json_bool(json_get(j, "answers"), 0);
-
-	for (size_t i = 0; i < n; i++) {
-		items[i] = read_item(list ? json_at(list, i) : j, task_of(j), answers, i, e);
-		if (items[i])
-			continue;
-		while (i--)
-			desk_item_free(items[i]);
-		return -1;
-	}
-	return 0;
 }
 
 /* --- a request ------------------------------------------------------------------------------------ */
@@ -212,7 +79,7 @@ void desk_unreserve(struct desk *d, int64_t n, int dropped)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* What was judged before is answered here; the rest goes to the lane. */
+/* What was judged before is answered here; the rest goes to the lane. Takes the items over. */
 static void submit(struct desk *d, struct desk_lane *l, struct httpd_call *c, struct desk_item **items, size_t n)
 {
 	struct desk_job *j = mem_zalloc(sizeof *j);
@@ -244,33 +111,22 @@ static void submit(struct desk *d, struct desk_lane *l, struct httpd_call *c, st
 void desk_verify(struct desk *d, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
-	struct json *j = json_parse(httpd_body(c), &e);
-	const struct json *list = j ? json_get(j, "candidates") : NULL;
-	size_t n = list ? json_count(list) : 1;
-	struct desk_item **items = mem_array(n + 1, sizeof *items);
-	struct desk_lane *l = NULL;
+	struct desk_request r;
+	struct desk_lane *l = desk_request_read(&r, httpd_body(c), &d->o.judge, &e) ? NULL : desk_lane(d, &r.args, r.name, &e);
 
-	if (list && json_kind(list) != JSON_ARRAY)
-		err_set(&e, ERR_USAGE, "'candidates' is no list");
-	else if (j && items)
-		l = lane_of(d, json_get(j, "options"), &e);
-	if (l && n && !read_items(j, items, n, &e)) {
-		if (!reserve(d, n)) {
-			submit(d, l, c, items, n);
-		} else {
-			for (size_t i = 0; i < n; i++)
-				desk_item_free(items[i]);
-			httpd_error(c, 429, "%lld candidates are waiting already", (long long)d->o.waiting);
-		}
-	} else if (l && !n) {
-		httpd_reply(c, 200, "application/x-ndjson", STR(""), NULL);
-	} else {
+	if (!l) {
 		httpd_error(c, e.code == ERR_IO || e.code == ERR_NOMEM ? 500 : 400, "%s", e.text);
+	} else if (!r.n) {
+		httpd_reply(c, 200, "application/x-ndjson", STR(""), NULL);
+	} else if (reserve(d, r.n)) {
+		httpd_error(c, 429, "%lld candidates are waiting already", (long long)d->o.waiting);
+	} else {
+		submit(d, l, c, r.items, r.n);
+		r.n = 0;
 	}
 	if (l)
 		lane_leave(l);
-	mem_free(items);
-	json_free(j);
+	desk_request_release(&r);
 }
 
 void desk_verdict(struct desk *d, struct httpd_call *c)

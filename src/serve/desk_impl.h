@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/mem.h"
 #include "base/progress.h"
 #include "serve/desk.h"
 #include "serve/memo.h"
@@ -39,9 +40,23 @@ struct desk {
 
 /* Writes the line, and frees the item. */
 void desk_answer(struct desk_item *it, const struct verdict *v, int failed);
-void desk_item_free(struct desk_item *it);
 void desk_job_drop(struct desk_job *j);
 void desk_unreserve(struct desk *d, int64_t n, int dropped);
+
+/* --- requests (desk_read.c) ---------------------------------------------------------------------------- */
+
+struct desk_request {
+	struct judge_args args;       /* its strings are in `words`, or the server's */
+	char *name;                   /* of these options, for desk_lane */
+	struct desk_item **items;     /* n of them */
+	size_t n;
+	struct arena words;
+};
+
+/* What the body asks for, with the server's own options where it does not say otherwise. Release it whatever it returns. */
+int desk_request_read(struct desk_request *r, struct str body, const struct judge_args *own, struct err *e);
+void desk_request_release(struct desk_request *r);
+void desk_item_free(struct desk_item *it);
 
 /* --- lanes (desk_lane.c) ------------------------------------------------------------------------------- */
 

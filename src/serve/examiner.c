@@ -22,14 +22,13 @@
 
 enum { WAITING = 256, SECONDS = 10, ANSWER_MOST = 8 << 20, TEXT_MOST = 16 << 20 };
 
-/* What goes to the process that checks, before the two texts; and what comes back before the answer. */
-struct request { uint32_t source, task, triton_version; char gpu[16]; };
+/* What comes back from the process that checks, before the answer. */
 struct reply { uint32_t bytes; };      /* 0: there is no answer */
 
 struct asking {
 	struct queued queued;
 	struct httpd_call *call;
-	struct request r;
+	struct examiner_request r;
 	struct buf texts;
 };
 
@@ -51,7 +50,7 @@ static void report(void *ctx, enum severity how, const struct diag *d)
 	check_json_diag(&c->w, "source", how, d);
 }
 
-static int check(const struct request *r, struct str source, struct str task, struct buf *out, struct err *e)
+static int check(const struct examiner_request *r, struct str source, struct str task, struct buf *out, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(r->gpu));
 	struct tile_options to = { .triton_version = (int)r->triton_version, .capability = gpu->capability };
@@ -77,7 +76,7 @@ static int check(const struct request *r, struct str source, struct str task, st
 }
 
 /* Nothing is released: the process ends. */
-static _Noreturn void check_main(int fd, const struct request *r, struct str texts)
+static _Noreturn void check_main(int fd, const struct examiner_request *r, struct str texts)
 {
 	struct sandbox_options so = { .keep_fd = fd, .address_space = (size_t)2 << 30 };
 	struct str source = { .p = texts.p, .n = r->source }, task = { .p = texts.p + r->source, .n = r->task };
@@ -118,7 +117,7 @@ static void collect(int fd, struct buf *out)
 		buf_clear(out);                /* too much, too late or broken off */
 }
 
-static int check_one(const struct request *r, struct str texts, struct buf *out)
+static int check_one(const struct examiner_request *r, struct str texts, struct buf *out)
 {
 	int pipe_fd[2], status = 0;
 	pid_t child;
@@ -143,7 +142,7 @@ static int check_one(const struct request *r, struct str texts, struct buf *out)
 
 static _Noreturn void fork_main(int fd)
 {
-	struct request r;
+	struct examiner_request r;
 	struct buf texts = BUF_INIT, out = BUF_INIT;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -202,7 +201,7 @@ static void answer(void *ctx, struct queued *queued)
 	mem_free(a);
 }
 
-static int read_request(struct asking *a, struct str body, struct err *e)
+int examiner_read(struct examiner_request *r, struct buf *texts, struct str body, struct err *e)
 {
 	struct json *j = json_parse(body, e);
 	struct str source = STR(""), task, gpu, version;
@@ -218,11 +217,12 @@ static int read_request(struct asking *a, struct str body, struct err *e)
 	if (!rc && (source.n > TEXT_MOST || task.n > TEXT_MOST))
 		rc = err_set(e, ERR_RANGE, "a text of more than %d bytes", TEXT_MOST);
 	if (!rc) {
-		a->r = (struct request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n, .triton_version = 300 + (uint32_t)(version.p[2] - '0') };
-		snprintf(a->r.gpu, sizeof a->r.gpu, "%.*s", STR_ARG(gpu));
-		buf_addstr(&a->texts, source);
-		buf_addstr(&a->texts, task);
-		rc = buf_check(&a->texts, e);
+		*r = (struct examiner_request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n,
+						.triton_version = 300 + (uint32_t)(version.p[2] - '0') };
+		snprintf(r->gpu, sizeof r->gpu, "%.*s", STR_ARG(gpu));
+		buf_addstr(texts, source);
+		buf_addstr(texts, task);
+		rc = buf_check(texts, e);
 	}
 	json_free(j);
 	return rc;
@@ -237,7 +237,7 @@ void examiner_check(struct examiner *c, struct httpd_call *call)
 		a->call = call;
 	if (!a)
 		httpd_error(call, 500, "out of memory");
-	else if (read_request(a, httpd_body(call), &e))
+	else if (examiner_read(&a->r, &a->texts, httpd_body(call), &e))
 		httpd_error(call, 400, "%s", e.text);
 	else if (!queue_enter(&c->queue, &a->queued))
 		httpd_error(call, 429, "too many checks are waiting");

@@ -9,6 +9,7 @@
 #ifndef SERVE_EXAMINER_H
 #define SERVE_EXAMINER_H
 
+#include "base/str.h"
 #include "net/httpd.h"
 
 struct examiner;
@@ -17,5 +18,11 @@ struct examiner;
 struct examiner *examiner_open(struct err *e);
 void examiner_close(struct examiner *c);
 void examiner_check(struct examiner *c, struct httpd_call *call);
+
+/* What goes to the process that checks: this, and behind it the source and the task, of so many bytes. */
+struct examiner_request { uint32_t source, task, triton_version; char gpu[16]; };
+
+/* Reads a body; `texts` gets the two texts. */
+int examiner_read(struct examiner_request *r, struct buf *texts, struct str body, struct err *e);
 
 #endif

@@ -239,7 +239,7 @@ static void choice_forget(struct funnel *f)
 	f->v->stage = STAGE_ast;
 }
 
-/* A runner whose candidate is no program follows nothing, not even the reference. */
+/* What no candidate may be is not worth learning for. */
 static int check_source(struct funnel *f)
 {
 	int rc;
@@ -249,18 +249,11 @@ static int check_source(struct funnel *f)
 	return rc ? rc : funnel_take_ast(f);
 }
 
-/* 0: the sizes of the task are known, or that they cannot be; 1: the candidate fails before that. */
-int choice_learn(struct funnel *f)
+static void learn_sizes(struct funnel *f)
 {
 	struct task_choices *c = f->t->choices;
-	int rc;
+	int rc = learn_degrees(f);
 
-	if (c->known || !f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
-		return 0;
-	rc = check_source(f);
-	if (rc)
-		return rc;
-	rc = learn_degrees(f);
 	if (!rc)
 		rc = legal_fit(f, MODULUS_FIRST, WORK_FIRST, c->first) - 1;
 	if (!rc)
@@ -269,7 +262,20 @@ int choice_learn(struct funnel *f)
 	if (f->lost == LOST_NOT)
 		c->known = rc ? -1 : 1;
 	choice_forget(f);
-	return 0;
+}
+
+/* 0: the sizes of the task are known, or that they cannot be; 1: the candidate fails before that. */
+int choice_learn(struct funnel *f)
+{
+	int rc;
+
+	if (f->t->choices->known || !f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
+		return 0;
+	rc = check_source(f);
+	if (rc || funnel_restart(f, STR("")))
+		return rc ? rc : -1;
+	learn_sizes(f);
+	return funnel_restart(f, f->source);
 }
 
 /* --- marks -------------------------------------------------------------------------------------------- */
@@ -480,11 +486,11 @@ static int find_few(struct funnel *f)
 	struct task_choices *c = t->choices;
 	int64_t small[TASK_SIZES], few;
 	unsigned axes = 0;
-	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
+	int rc = funnel_restart(f, STR("")) ? -1 : legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
 
 	choice_forget(f);
-	if (rc <= 0)
-		return rc;
+	if (rc <= 0 || funnel_restart(f, f->source))
+		return rc > 0 ? -1 : rc;
 	if (task_find_axes(t, small, &axes, f->e))
 		return -1;
 	for (size_t i = 0; i < t->n_all; i++)

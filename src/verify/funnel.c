@@ -421,13 +421,24 @@ static int run_general(struct funnel *f, int strict, struct verdict *first)
 	return rc < 0 ? -1 : 0;
 }
 
+static int start_runner(struct funnel *f, struct str text)
+{
+	area_set_text(f->lane->area, text);
+	return f->lane->start(f->lane, f->t, f->e);
+}
+
+int funnel_restart(struct funnel *f, struct str text)
+{
+	f->lane->end(f->lane);
+	return start_runner(f, text);
+}
+
 int funnel_turn(struct funnel *f, const struct task *t)
 {
 	if (f->t == t)
 		return 0;
 	f->t = t;
-	f->lane->end(f->lane);
-	return f->lane->start(f->lane, t, f->e);
+	return funnel_restart(f, f->source);
 }
 
 /* Beyond the task's own contract: at the sizes that the candidate was run at, then at those that the
@@ -647,16 +658,15 @@ static int judge_values(struct funnel *f, const struct choice *c)
 	return rc;
 }
 
-static int judge_once(struct funnel *f, struct str source)
+static int judge_once(struct funnel *f)
 {
 	struct verdict *v = f->v;
 	struct choice c = { .t = f->base };
 	int rc;
 
 	begin_verdict(f);
-	area_set_text(f->lane->area, source);
 	f->t = f->base;
-	rc = f->lane->start(f->lane, f->t, f->e);
+	rc = start_runner(f, f->source);
 	if (!rc && f->o->last > STAGE_compile)
 		rc = choose(f, &c);
 	if (!rc) {
@@ -703,10 +713,10 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	f = mem_zalloc(sizeof *f);
 	if (!f)
 		return err_nomem(e);
-	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
+	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .source = source, .lane = judge_lane(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
 	rc = f->lane ? 0 : -1;
 	for (int again = !rc; again;) {
-		rc = judge_once(f, source);
+		rc = judge_once(f);
 		/* What we failed at may have been the machine's fault: once more. */
 		again = rc ? !ours++ : try_again(f->lost, tries);
 		if (rc && again)

@@ -49,8 +49,12 @@ const struct opt judge_args_table[] = {
 
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
+	const struct tile_gpu *gpu = tile_gpu_find(str_of(a->judge.gpu));
+
 	*o = a->judge;
 	*p = a->pool;
+	/* The table's own name: these options outlive the words that they came from. */
+	o->gpu = gpu ? gpu->name : a->judge.gpu;
 	o->memory = (size_t)a->memory_mb << 20;
 	p->memory = o->memory + ((size_t)4 << 30);
 	p->kept = (size_t)a->task_cache_mb << 20;
