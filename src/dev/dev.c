@@ -208,6 +208,24 @@ int dev_check(struct dev *d, struct err *e)
 }
 
 /* Marks of times would be recorded too. */
+int dev_idle(struct dev *d)
+{
+	int idle = 1;
+
+	if (d->kind == DEV_CUDA && !d->fault.code)
+		dev_note(d, d->call.cuda_idle(d->gpu, &idle), "working");
+	return idle;
+}
+
+void *dev_stream(struct dev *d)
+{
+	void *stream = NULL;
+
+	if (d->kind == DEV_CUDA)
+		dev_note(d, d->call.cuda_stream(d->gpu, &stream), "asking for the stream");
+	return stream;
+}
+
 int dev_records(const struct dev *d) { return d->kind == DEV_CUDA && !d->times; }
 
 void dev_graph_begin(struct dev *d)

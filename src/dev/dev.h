@@ -68,6 +68,12 @@ void dev_copy(struct dev *d, void *to, const void *from, size_t n);
 void dev_zero(struct dev *d, void *p, size_t n);
 /* Waits for everything started; -1 when something went wrong. */
 int dev_check(struct dev *d, struct err *e);
+/* 1: everything started has ended, well or not. */
+int dev_idle(struct dev *d);
+/* A GPU's stream, for other libraries of CUDA; NULL on the CPU. */
+void *dev_stream(struct dev *d);
+/* A library of CUDA from the places where it may be; it stays loaded. NULL: it is nowhere. */
+void *dev_library(const char *name);
 /* Keeps the choices that a GPU has measured so far, so that a run that goes on from here makes the same ones. */
 void dev_keep_choices(const struct dev *d);
 /* Notes that a call of a GPU returned `code` (0: nothing happens), with what was being done. */

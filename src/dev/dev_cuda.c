@@ -47,21 +47,24 @@ static void *load_glob(const char *pattern)
 	return p;
 }
 
-static int load_library(const char *name, struct err *e)
+void *dev_library(const char *name)
 {
 	const char *home = getenv("CUDA_HOME");
+	void *p = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
 	char path[PATH_MAX];
 
-	if (dlopen(name, RTLD_NOW | RTLD_GLOBAL))
-		return 0;
-	if (home && snprintf(path, sizeof path, "%s/lib64/%s", home, name) < (int)sizeof path && load_glob(path))
-		return 0;
-	for (size_t i = 0; i < COUNT_OF(library_places); i++) {
+	if (!p && home && snprintf(path, sizeof path, "%s/lib64/%s", home, name) < (int)sizeof path)
+		p = load_glob(path);
+	for (size_t i = 0; i < COUNT_OF(library_places) && !p; i++) {
 		snprintf(path, sizeof path, library_places[i], name);
-		if (load_glob(path))
-			return 0;
+		p = load_glob(path);
 	}
-	return err_set(e, ERR_NOT_FOUND, "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
+	return p;
+}
+
+static int load_library(const char *name, struct err *e)
+{
+	return dev_library(name) ? 0 : err_set(e, ERR_NOT_FOUND, "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
 }
 
 /* Beside the program, in its build folder, or where `make install` puts it. */

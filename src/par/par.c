@@ -147,6 +147,18 @@ static int wait_all(struct par *p, void **request, size_t n, struct err *e)
 	return rc < 0 ? leave(p, e) : 0;
 }
 
+int par_wait(struct par *p, int (*done)(void *ctx), void *ctx, struct err *e)
+{
+	int looks = 0;
+
+	while (!done(ctx)) {
+		if (p && par_stopping(p))
+			return leave(p, e);
+		nap(&looks);
+	}
+	return 0;
+}
+
 static size_t pieces_of(size_t n)
 {
 	return (n + piece_most - 1) / piece_most;

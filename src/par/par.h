@@ -32,6 +32,9 @@ static inline int par_first(const struct par *p) { return par_rank(p) == 0; }
 /* 1: this process, or another one, was asked to stop. Cheap: for loops. */
 int par_stopping(struct par *p);
 
+/* Waits until `done` says 1, for what does not come over MPI. */
+int par_wait(struct par *p, int (*done)(void *ctx), void *ctx, struct err *e);
+
 /* --- together: every rank makes the same calls in the same order -------------------------------- */
 
 /* One way of an exchange: `n` bytes at `p` to, or from, a rank. */

@@ -53,6 +53,18 @@ static int open_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
+/* Ranks may have devices of different kinds, by mistake or by "auto": then no GPU has a partner. */
+static int open_nccl(struct run_env *v, struct err *e)
+{
+	double cpu = v->dev->kind == DEV_CPU;
+
+	if (!v->par)
+		return 0;
+	if (par_max(v->par, &cpu, e))
+		return -1;
+	return cpu > 0 ? 0 : nccl_open(&v->nccl, v->par, dev_library("libnccl.so.2"), e);
+}
+
 int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p, struct err *e)
 {
 	int rc = 0;
@@ -64,6 +76,8 @@ int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed,
 		rc = -1;
 	if (!rc)
 		v->dev->exact = p->exact;
+	if (!rc)
+		rc = open_nccl(v, e);
 	if (rc)
 		run_close(v);
 	return rc;
@@ -71,6 +85,7 @@ int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed,
 
 void run_close(struct run_env *v)
 {
+	nccl_close(v->nccl);
 	dev_close(v->dev);
 	store_close(v->store);
 	if (v->lock >= 0)
@@ -181,6 +196,7 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	sample.style = style < 0 ? prompt_style_choose(sample.style, a->policy.adapter, a->policy.model) : (enum prompt_style)style;
 	o.policy.trainer.apart = !o.pack;
 	o.policy.trainer.par = v->par;
+	o.policy.trainer.nccl = v->nccl;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
 	rc = v->store && look_open(&look, &a->look, &a->judge, &sample, &o.look, e) ? -1 : sft_run(v->dev, v->store, &o, r, e);
@@ -245,6 +261,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;
+	o->policy.trainer.nccl = v->nccl;
 	return 0;
 }
 

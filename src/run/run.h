@@ -3,6 +3,7 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "par/nccl.h"
 #include "run/stage_args.h"
 #include "store/store.h"
 
@@ -14,6 +15,7 @@ struct run_env {
 	struct par *par;               /* borrowed; NULL: one process */
 	struct store *store;           /* NULL in all but the first */
 	struct dev *dev;
+	struct nccl *nccl;             /* of GPUs of several processes; NULL: none */
 	int lock;                      /* descriptor; closing it unlocks */
 };
 #define RUN_ENV_INIT { .lock = -1 }

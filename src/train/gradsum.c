@@ -2,6 +2,7 @@
 #include "train/gradsum.h"
 
 #include "base/mem.h"
+#include "ops/ops.h"
 
 static struct slab *grads(const struct gradsum *s)
 {
@@ -26,20 +27,44 @@ static size_t slice_most(const struct gradsum *s)
 	return slice_size(s, par_size(s->par) - 1);
 }
 
-int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct err *e)
+/* Bytes of `acc`, and of `in`. */
+static size_t acc_bytes(const struct gradsum *s)
+{
+	return s->par ? slice_most(s) * sizeof(float) + 64 : grads(s)->bytes + 64;
+}
+
+static size_t in_bytes(const struct gradsum *s)
+{
+	return (size_t)(par_size(s->par) - 1) * slice_most(s) * sizeof(float) + 64;
+}
+
+/* Memory of where sums are formed. */
+static float *room(struct gradsum *s, size_t n, struct err *e)
+{
+	float *p = s->nccl ? dev_alloc(grads(s)->dev, n, e) : mem_alloc_aligned(n, 64);
+
+	if (!p && !s->nccl)
+		err_nomem(e);
+	return p;
+}
+
+static void room_free(struct gradsum *s, float *p, size_t n)
+{
+	if (s->nccl)
+		dev_free(grads(s)->dev, p, n);
+	else
+		mem_free_aligned(p);
+}
+
+int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct nccl *n, struct err *e)
 {
 	struct dev *d = model_dev(tape_model(t));
-	size_t ranks = (size_t)par_size(p);
 
-	*s = (struct gradsum){ .tape = t, .par = p, .in_place = d->kind != DEV_CPU && !p };
+	*s = (struct gradsum){ .tape = t, .par = p, .nccl = p ? n : NULL, .in_place = d->kind != DEV_CPU && !p };
 	s->n = grads(s)->bytes / sizeof(float);
-	if (p) {
-		s->in = mem_alloc_aligned((ranks - 1) * slice_most(s) * sizeof(float) + 64, 64);
-		s->acc = mem_alloc_aligned(slice_most(s) * sizeof(float) + 64, 64);
-		if (!s->in || !s->acc)
-			return err_nomem(e);
-	}
-	if (d->kind != DEV_CPU && p && !(s->host = mem_alloc_aligned(grads(s)->bytes + 64, 64)))
+	if (p && (!(s->in = room(s, in_bytes(s), e)) || !(s->acc = room(s, acc_bytes(s), e))))
+		return -1;
+	if (d->kind != DEV_CPU && p && !s->nccl && !(s->host = mem_alloc_aligned(grads(s)->bytes + 64, 64)))
 		return err_nomem(e);
 	return 0;
 }
@@ -47,12 +72,16 @@ int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct err *e
 void gradsum_release(struct gradsum *s)
 {
 	mem_free_aligned(s->host);
-	mem_free_aligned(s->acc);
-	mem_free_aligned(s->in);
+	if (s->tape) {
+		room_free(s, s->acc, acc_bytes(s));
+		room_free(s, s->in, in_bytes(s));
+	}
 	vec_free(&s->notes);
 }
 
-/* The gradient in host memory. */
+/* --- where sums are formed ---------------------------------------------------------------------------- */
+
+/* The gradient there. */
 static float *fetch(struct gradsum *s, struct err *e)
 {
 	if (!s->host)
@@ -60,20 +89,61 @@ static float *fetch(struct gradsum *s, struct err *e)
 	return dev_get(grads(s)->dev, s->host, grads(s)->data, grads(s)->bytes, e) ? NULL : s->host;
 }
 
-static void add(float *to, const float *from, size_t n, int first)
+static void copy(struct gradsum *s, float *to, const float *from, size_t n)
+{
+	if (s->nccl)
+		dev_copy(grads(s)->dev, to, from, n * sizeof *to);
+	else
+		memcpy(to, from, n * sizeof *to);
+}
+
+static void add(struct gradsum *s, float *to, const float *from, size_t n)
+{
+	if (s->nccl)
+		ops_of(grads(s)->dev)->add(grads(s)->dev, to, from, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			to[i] += from[i];
+}
+
+static int device_idle(void *d)
+{
+	return dev_idle(d);
+}
+
+/* A GPU that waits for another one can be told to stop only from outside. */
+static int exchange(struct gradsum *s, const struct par_move *v, size_t n, struct err *e)
+{
+	struct dev *d = grads(s)->dev;
+
+	if (!s->nccl)
+		return par_exchange(s->par, v, n, e);
+	if (nccl_exchange(s->nccl, v, n, dev_stream(d), e))
+		return -1;
+	if (par_wait(s->par, device_idle, d, e)) {
+		nccl_give_up(s->nccl);
+		return -1;
+	}
+	return dev_check(d, e);
+}
+
+/* --- adding up ---------------------------------------------------------------------------------------- */
+
+/* The sum so far, and the next of its parts. */
+static void fold_in(struct gradsum *s, const float *from, size_t n, int first)
 {
 	if (first)
-		memcpy(to, from, n * sizeof *to);
-	for (size_t i = 0; !first && i < n; i++)
-		to[i] += from[i];
+		copy(s, s->acc, from, n);
+	else
+		add(s, s->acc, from, n);
 }
 
 /* Alone: memory for the sum is taken when a step first has two micro-batches. */
 static int fold_alone(struct gradsum *s, struct err *e)
 {
-	if (!s->acc && !(s->acc = mem_alloc_aligned(grads(s)->bytes + 64, 64)))
-		return err_nomem(e);
-	add(s->acc, (const float *)(const void *)grads(s)->data, s->n, s->folded == 0);
+	if (!s->acc && !(s->acc = room(s, acc_bytes(s), e)))
+		return -1;
+	fold_in(s, (const float *)(const void *)grads(s)->data, s->n, s->folded == 0);
 	return 0;
 }
 
@@ -95,7 +165,7 @@ static int trade(struct gradsum *s, float *mine, int count, struct err *e)
 		if (me < count)
 			v[n++] = par_to(r, mine + slice_begin(s, r), slice_size(s, r) * sizeof(float));
 	}
-	rc = par_exchange(s->par, v, n, e);
+	rc = exchange(s, v, n, e);
 	mem_free(v);
 	return rc;
 }
@@ -109,7 +179,7 @@ static int fold_ranks(struct gradsum *s, int count, struct err *e)
 	if ((me < count && !mine) || trade(s, mine, count, e))
 		return -1;
 	for (int r = 0; r < count; r++)
-		add(s->acc, r == me ? mine + slice_begin(s, me) : s->in + k++ * slice_most(s), slice_size(s, me), s->folded == 0 && r == 0);
+		fold_in(s, r == me ? mine + slice_begin(s, me) : s->in + k++ * slice_most(s), slice_size(s, me), s->folded == 0 && r == 0);
 	return 0;
 }
 
@@ -159,9 +229,9 @@ static int share(struct gradsum *s, struct err *e)
 			v[n++] = par_from(r, whole + slice_begin(s, r), slice_size(s, r) * sizeof(float));
 			v[n++] = par_to(r, s->acc, slice_size(s, me) * sizeof(float));
 		}
-	rc = par_exchange(s->par, v, n, e);
+	rc = exchange(s, v, n, e);
 	if (!rc)
-		memcpy(whole + slice_begin(s, me), s->acc, slice_size(s, me) * sizeof(float));
+		copy(s, whole + slice_begin(s, me), s->acc, slice_size(s, me));
 	if (!rc && s->host)
 		dev_put(grads(s)->dev, grads(s)->data, s->host, grads(s)->bytes);
 	mem_free(v);

@@ -5,27 +5,32 @@
  * bit, on the CPU. Ranks compute N micro-batches at a time; then each adds up one N-th of the
  * parameters, in the order of the ranks, and after the last all get the whole.
  *
+ * Gradients of GPUs are added up in their own memory where NCCL moves them (par/nccl.h), else in the host's, over MPI:
+ * the same additions in the same order.
+ *
  * A GPU with one process adds in its own memory, as the ops do: there the order is the ops' own. */
 #ifndef TRAIN_GRADSUM_H
 #define TRAIN_GRADSUM_H
 
 #include "model/tape.h"
-#include "par/par.h"
+#include "par/nccl.h"
 
 struct gradsum {
 	struct tape *tape;
 	struct par *par;
+	struct nccl *nccl;         /* NULL: over MPI */
 	int in_place;
 	size_t n;                  /* floats of the gradient */
 	float *host;               /* a GPU's gradient on its way; NULL on the CPU */
-	float *acc;                /* the sum so far of what this rank adds up */
+	float *acc;                /* the sum so far of what this rank adds up; with NCCL the device's, as `in` */
 	float *in;                 /* what the others send of that, a slice each */
 	int64_t done;              /* micro-batches so far */
 	int64_t folded;            /* of those in the sum */
 	struct { double *v; size_t n, cap; } notes;   /* of this rank's micro-batches */
 };
 
-int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct err *e);
+/* `n` may be NULL; both are borrowed. */
+int gradsum_init(struct gradsum *s, struct tape *t, struct par *p, struct nccl *n, struct err *e);
 void gradsum_release(struct gradsum *s);
 
 /* Before each micro-batch: 1, it is this rank's to compute; 0: another's; -1. */

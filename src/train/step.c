@@ -58,7 +58,7 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	if (!t->tokens || !t->target || !t->start || !t->prefix || !t->part || !t->coef || !t->logp || !t->entropy || !t->shift)
 		err_nomem(e);
 	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)) &&
-		 !gradsum_init(&t->sum, t->tape, o->par, e))
+		 !gradsum_init(&t->sum, t->tape, o->par, o->nccl, e))
 		return t;
 	trainer_free(t);
 	return NULL;

@@ -44,6 +44,7 @@ struct trainer_opts {
 	struct optim_opts optim;
 	int apart;                 /* each sequence is a micro-batch of its own */
 	struct par *par;           /* borrowed; NULL: one process */
+	struct nccl *nccl;         /* borrowed; NULL: gradients of GPUs pass through host memory */
 	enum trainer_share share;  /* prompts of neighbouring sequences */
 };
 

@@ -137,6 +137,20 @@ int cuda_wait(struct cuda *c)
 	return (int)cudaStreamSynchronize(c->stream);
 }
 
+int cuda_idle(struct cuda *c, int *idle)
+{
+	cudaError_t rc = cudaStreamQuery(c->stream);
+
+	*idle = rc != cudaErrorNotReady;
+	return rc == cudaErrorNotReady ? 0 : (int)rc;
+}
+
+int cuda_stream(struct cuda *c, void **stream)
+{
+	*stream = c->stream;
+	return 0;
+}
+
 /* --- events ---- */
 
 int cuda_event_new(struct cuda *c, void **event)
