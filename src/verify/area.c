@@ -93,7 +93,10 @@ static int sane_diag(const struct diag *d)
 int area_start(const struct area *a, struct start_report *out)
 {
 	*out = a->start;
-	return sane_diag(&out->diag) && isfinite(out->ms) && (!out->failed || out->diag.reason != REASON_ok) ? 0 : 1;
+	if (sane_diag(&out->diag) && isfinite(out->ms) && (!out->failed || out->diag.reason != REASON_ok))
+		return 0;
+	*out = (struct start_report){ .failed = 0 };
+	return 1;
 }
 
 /* A cost is counted, so it is not negative. */
@@ -123,7 +126,7 @@ static int sane_form(const struct run_form *f, const struct run_order *o)
 		return n == f->n;
 	if (ck_mul((size_t)n, (size_t)dtype_size((enum dtype)f->dt), &bytes))
 		return 0;
-	return f->at >= o->at && f->at - o->at <= o->room && bytes <= o->room - (f->at - o->at);
+	return f->at % ALIGN == 0 && f->at >= o->at && f->at - o->at <= o->room && bytes <= o->room - (f->at - o->at);
 }
 
 static int sane_report(const struct run_report *r, const struct run_order *o)
@@ -159,8 +162,12 @@ int area_report(const struct area *a, const struct orders *o, int i, struct run_
 {
 	memcpy(out, &a->report[i], sizeof *out);
 	*got = (struct results){ .n = 0 };
-	if (!sane_report(out, &o->v[i]))
+	/* What is not sane reaches nobody, not even one who looks at the report after a failure. */
+	if (!sane_report(out, &o->v[i])) {
+		memset(out, 0, sizeof *out);
+		out->state = RUN_SKIPPED;
 		return 1;
+	}
 	if (out->state != RUN_GAVE)
 		return 0;
 	got->too_many = out->too_many != 0;
