@@ -19,12 +19,26 @@ static int64_t bytes_of(struct val v)
 	return sum;
 }
 
+/* The matrix that *nth others come before, also among the members of sequences: einsum has its operands in one.
+ * Lowers *nth by those that were passed. */
+static const struct tensor *find_matrix(const struct val *a, size_t n, int *nth)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct tensor *found = NULL;
+
+		if (a[i].kind == V_TENSOR && a[i].u.t->t.ndim >= 2 && (*nth)-- == 0)
+			return &a[i].u.t->t;
+		if (a[i].kind == V_TUPLE || a[i].kind == V_LIST)
+			found = find_matrix(a[i].u.seq->v, a[i].u.seq->n, nth);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
 static const struct tensor *nth_matrix(const struct val *a, size_t n, int nth)
 {
-	for (size_t i = 0; i < n; i++)
-		if (a[i].kind == V_TENSOR && a[i].u.t->t.ndim >= 2 && nth-- == 0)
-			return &a[i].u.t->t;
-	return NULL;
+	return find_matrix(a, n, &nth);
 }
 
 /* Multiply-adds for each element of the result: the length of the sums. */

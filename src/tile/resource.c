@@ -114,10 +114,10 @@ static int buffers_of(const struct walk *w, int at, const struct tile_launch *l,
 	return MAX(is_async(w, dot, l, capability) ? stages : stages - 1, 1);
 }
 
-/* What an operand of a dot takes: for good, where its loop has buffers for it or it was loaded before
+/* What an operand of a dot takes: as long as its loop runs, where that has buffers for it; for good, where it was loaded before
  * the loop; else only until the dot, and then others may have the place. What was counted before,
  * and what is computed and stays in registers where it can, takes nothing: a refusal is certain. */
-struct needs { int64_t lasting, passing; };
+struct needs { int64_t looping, lasting, passing; };
 
 static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
 {
@@ -132,20 +132,23 @@ static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, u
 	same_loop = w->loop[load] == w->loop[at];
 	pipelined = same_loop && w->loop[at] && w->stages[w->loop[at]] && !w->branch[load] && !w->branch[at];
 	if (pipelined)
-		n->lasting += buffers * bytes;
+		n->looping += buffers * bytes;
 	else if (same_loop)
 		n->passing += bytes;
 	else
 		n->lasting += bytes;
 }
 
+/* Loops that are pipelined have no others inside: they run one after another, and the next has the place of the one before. */
 static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, int capability)
 {
 	unsigned char *counted = mem_zalloc((size_t)w->f->n_insns + 1);
-	struct needs all = { 0, 0 };
-	for (int i = 0; counted && i < w->f->n_insns; i++) {
+	struct needs all = { 0, 0, 0 };
+	int64_t here = 0;
+
+	for (int i = 0, loop = 0; counted && i < w->f->n_insns; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
-		struct needs one = { 0, 0 };
+		struct needs one = { 0, 0, 0 };
 		int buffers;
 
 		if (in->op != TOP_DOT && in->op != TOP_DOT_SCALED)
@@ -153,11 +156,14 @@ static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, i
 		buffers = buffers_of(w, i, l, capability);
 		add_operand(w, i, tile_src(in, 0), buffers, counted, &one);
 		add_operand(w, i, tile_src(in, 1), buffers, counted, &one);
+		here = one.looping + (w->loop[i] == loop ? here : 0);
+		loop = w->loop[i];
+		all.looping = MAX(all.looping, here);
 		all.lasting += one.lasting;
 		all.passing = MAX(all.passing, one.passing);
 	}
 	mem_free(counted);
-	return all.lasting + all.passing;
+	return all.looping + all.lasting + all.passing;
 }
 
 /* Warps along the last dimension of a tile as Triton lays it out: threads first, then warps, along

@@ -2,6 +2,7 @@
  * see each other. */
 #include "check.h"
 
+#include "num/num.h"
 #include "verify/mutant.h"
 #include "verify/task.h"
 #include "verify/warm.h"
@@ -396,6 +397,26 @@ static void test_infinite_elements(void **state)
 }
 
 /* The task that workers warm up on is judged to its end. */
+/* Every spelling of a product is one: its operands may be a sequence. */
+static void test_products_are_found(void **state)
+{
+	static const struct { const char *body; unsigned products; } tasks[] = {
+		{ "        return torch.matmul(x, x.t())\n", NUM_TF32_MATMUL },
+		{ "        return torch.einsum('ij,kj->ik', x, x)\n", NUM_TF32_MATMUL },
+		{ "        return torch.cat([x, x]) + 1.0\n", 0 },
+	};
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
+		struct task *t = open_task(j, tasks[i].body, "rand");
+
+		assert_int_equal(t->products, tasks[i].products);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
 static void warm_up_is_correct(void **state)
 {
 	struct judge_options o = JUDGE_DEFAULTS;
@@ -413,6 +434,8 @@ static void warm_up_is_correct(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_products_are_found),
+		cmocka_unit_test(test_products_are_found),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
