@@ -187,6 +187,23 @@ static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char
 			empty_loop(f, i, u, inside, n_regs, room);
 }
 
+int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err *e)
+{
+	struct arena tmp = ARENA_INIT;
+	struct uses u = {
+		.reads = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.reads),
+		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
+	};
+	struct tile_insn *room = arena_array(&tmp, (size_t)f->n_insns + 1, sizeof *room);
+	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1);
+	int rc = u.reads && u.writes && room && inside ? 0 : err_nomem(e);
+
+	if (!rc && !count_uses(c, &u))
+		empty_loops(f, &u, inside, c->n_regs, room);
+	arena_release(&tmp);
+	return rc;
+}
+
 static void compact(struct tile_func *f, const unsigned char *dead)
 {
 	int n = 0;

@@ -7,6 +7,7 @@
 #include "tile/dot.h"
 #include "tile/machine.h"
 #include "tile/math_table.h"
+#include "tile/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
 
@@ -414,7 +415,7 @@ static int gather_kernel(struct tile_code *c, struct tile_decoded *decoded, cons
 	return 0;
 }
 
-int tile_plan_make(struct tile_code *c, struct err *e)
+static int plan(struct tile_code *c, struct err *e)
 {
 	struct tile_decoded *decoded = arena_zalloc(&c->mem, sizeof *decoded);
 	size_t nf = (size_t)c->n_funcs, nr = (size_t)c->n_regs + 1;
@@ -439,4 +440,13 @@ int tile_plan_make(struct tile_code *c, struct err *e)
 		return -1;
 	c->decoded = decoded;
 	return 0;
+}
+
+int tile_plan_make(struct tile_code *c, struct err *e)
+{
+	struct tile_func *own = c->funcs;
+	int rc = tile_unroll(c, e) || plan(c, e) ? -1 : 0;
+
+	c->funcs = own;
+	return rc;
 }

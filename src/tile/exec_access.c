@@ -128,13 +128,14 @@ static int open_lanes(struct access *a)
 {
 	const int64_t *addr = mval_dense(a->ptr);
 	const unsigned char *on = a->mask ? mval_dense(a->mask) : NULL;
-	struct lanes_extent x;
+	int64_t base = a->al ? (int64_t)(uintptr_t)a->al->base : 0, most = a->al ? (int64_t)a->al->bytes - a->esize : 0;
+	int outside;
+
 	a->stop = a->ptr->n;
 	if (on)
 		find_span(on, a->ptr->n, &a->next, &a->stop);
-	SIMD_PICK(lanes_extent)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next, &x);
-	a->active = x.active;
-	if (!a->active || (a->al && inside(a->al, x.min, x.max, a->esize) && !(x.bits & (a->esize - 1))))
+	a->active = SIMD_PICK(lanes_within)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next, base, MAX(most, 0), a->esize, &outside);
+	if (!a->active || (a->al && most >= 0 && !outside))
 		return 0;
 	for (int64_t i = a->next; i < a->stop; i++)
 		if ((!on || on[i]) && check_lane(a, addr[i]))

@@ -6,13 +6,11 @@
 
 #include "base/cpu.h"
 
-/* Of the lanes that are on: how many, the least and the greatest address, the bits of all. */
-struct lanes_extent {
-	int64_t active, min, max, bits;
-};
-
-/* `on` NULL: all lanes are. */
-SIMD_DECLARE(void, lanes_extent, (const int64_t *addr, const unsigned char *on, int64_t n, struct lanes_extent *out))
+/* How many lanes are on (`on` NULL: all); *outside: is one of them not at a multiple of `size`, a power of two, or more than
+ * `most` behind `base`? */
+SIMD_DECLARE(int64_t, lanes_within, (const int64_t *addr, const unsigned char *on, int64_t n, int64_t base, int64_t most, int size, int *outside))
+/* out[i] = the four bytes at addr[i], of the lanes that are on. */
+SIMD_DECLARE(void, lanes_gather32, (uint32_t *out, const int64_t *addr, const unsigned char *on, int64_t n))
 /* The least and the greatest of n > 0 lanes. */
 SIMD_DECLARE(void, lanes_range32, (const int32_t *v, int64_t n, int64_t *lo, int64_t *hi))
 /* out[i] = base + offset[i] * scale, where `addr` is NULL; else addr[i] in place of base. */

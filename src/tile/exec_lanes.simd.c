@@ -1,37 +1,46 @@
 /* Lanes of a dense pointer: see exec_lanes.h. */
 #include "tile/exec_lanes.h"
 
+#include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 
-static void extent_of_all(const int64_t *addr, int64_t n, struct lanes_extent *out)
+/* A lane that is off is nowhere wrong. */
+int64_t SIMD_FN(lanes_within)(const int64_t *addr, const unsigned char *on, int64_t n, int64_t base, int64_t most, int size, int *outside)
 {
-	int64_t min = INT64_MAX, max = INT64_MIN, bits = 0;
+	uint64_t low = (uint64_t)size - 1, bits = 0, far = 0, limit = (uint64_t)most;
+	int64_t active = 0;
+
 	for (int64_t i = 0; i < n; i++) {
-		min = LEAST(min, addr[i]);
-		max = MOST(max, addr[i]);
-		bits |= addr[i];
+		uint64_t set = on ? -(uint64_t)(on[i] != 0) : ~(uint64_t)0, at = (uint64_t)addr[i];
+
+		bits |= at & set;
+		far |= (at - (uint64_t)base > limit ? ~(uint64_t)0 : 0) & set;
+		active += (int64_t)(set & 1);
 	}
-	*out = (struct lanes_extent){ .active = n, .min = min, .max = max, .bits = bits };
+	*outside = far || (bits & low);
+	return active;
 }
 
-/* A lane that is off counts as the worst of either bound, so that it moves neither. */
-void SIMD_FN(lanes_extent)(const int64_t *addr, const unsigned char *on, int64_t n, struct lanes_extent *out)
+void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned char *on, int64_t n)
 {
-	int64_t min = INT64_MAX, max = INT64_MIN, bits = 0, active = 0;
-	if (!on) {
-		extent_of_all(addr, n, out);
-		return;
+	int64_t i = 0;
+
+#ifdef __AVX512F__
+	for (; i + 8 <= n; i += 8) {
+		__mmask8 k = on ? (__mmask8)_mm512_test_epi64_mask(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(on + i))), _mm512_set1_epi64(-1)) : 0xff;
+		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i));
+
+		_mm256_storeu_si256((__m256i *)(out + i), _mm512_mask_i64gather_epi32(was, k, _mm512_loadu_si512(addr + i), (const void *)0, 1));
 	}
-	for (int64_t i = 0; i < n; i++) {
-		int64_t set = -(int64_t)(on[i] != 0);
-		int64_t lo = (addr[i] & set) | (INT64_MAX & ~set), hi = (addr[i] & set) | (INT64_MIN & ~set);
-		min = LEAST(min, lo);
-		max = MOST(max, hi);
-		bits |= addr[i] & set;
-		active -= set;
-	}
-	*out = (struct lanes_extent){ .active = active, .min = min, .max = max, .bits = bits };
+#endif
+	for (; i < n; i++)
+		if (!on || on[i])
+			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
 }
 
 void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *hi)

@@ -2,6 +2,7 @@
  * `other`, the padding, or is poison. */
 #include "tile/check.h"
 #include "tile/exec_access.h"
+#include "tile/exec_lanes.h"
 #include "tile/known.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static void gather_lanes(struct access *a, char *out)
 	switch (a->esize) {
 	case 1: LANES_OF(uint8_t); break;
 	case 2: LANES_OF(uint16_t); break;
-	case 4: LANES_OF(uint32_t); break;
+	case 4: SIMD_PICK(lanes_gather32)((uint32_t *)out + a->next, addr + a->next, on ? on + a->next : NULL, a->stop - a->next); break;
 	default: LANES_OF(uint64_t);
 	}
 #undef LANES_OF

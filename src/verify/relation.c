@@ -173,16 +173,16 @@ static int try_relation(struct task *t, const struct relation *rel, const struct
 	return rc;
 }
 
-static int add_relation(struct task *t, const struct relation *rel, int first, struct err *e)
+static int add_relation(struct task *t, const struct relation *rel, const struct trial *base, int first, struct err *e)
 {
-	struct trial *tr = task_insert_trial(t, &t->trial[0], rel->kind, EXT_metamorphic);
+	struct trial *tr = task_insert_trial(t, base, rel->kind, EXT_metamorphic);
 	int rc;
 
 	if (!tr)
 		return 1;
 	tr->change = rel->change;
 	tr->first = first;
-	rc = try_relation(t, rel, &t->trial[0], tr, e);
+	rc = try_relation(t, rel, base, tr, e);
 	if (rc)
 		task_remove_trial(t, tr);
 	else
@@ -197,23 +197,55 @@ static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-int task_find_relations(struct task *t, struct err *e)
+/* Adds those that the reference satisfies at the sizes of `base`. */
+static int find_relations(struct task *t, const struct trial *base, struct err *e)
 {
 	int inputs = 0;
 
-	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large || t->trial[0].inputs.kind == V_UNSET)
-		return 0;
-	host_tensors(t->vault, t->trial[0].inputs, count_tensor, &inputs);
+	host_tensors(t->vault, base->inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {
 		/* A shorter batch is legal where a size of the task's own says how long it is. */
-		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 : add_relation(t, &relations[i], 0, e);
+		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 : add_relation(t, &relations[i], base, 0, e);
 
 		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD && relations[i].change != CHANGE_FIRST_ROW)
-			rc = add_relation(t, &relations[i], 1, e);
+			rc = add_relation(t, &relations[i], base, 1, e);
 		if (rc < 0)
 			return -1;
 		if (t->problem.reason != REASON_ok)
 			t->problem = (struct diag){ .reason = REASON_ok };   /* of this input set, not of the task */
 	}
 	return 0;
+}
+
+/* The first trial at the sizes that relations are found at. 1: these are its own. */
+static int make_base(const struct task *t, struct trial *base)
+{
+	const struct trial *first = &t->trial[0];
+	int same = 1;
+
+	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext, .n_ov = first->n_ov, .seed = first->seed,
+				.set = first->set, .dt = first->dt };
+	memcpy(base->ov, first->ov, sizeof base->ov);
+	for (size_t i = 0; i < t->n_sizes; i++) {
+		same &= base->ov[i].value == t->least[i];
+		base->ov[i].value = t->least[i];
+	}
+	return same;
+}
+
+int task_find_relations(struct task *t, struct err *e)
+{
+	struct trial base;
+	int rc = 0, same;
+
+	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large)
+		return 0;
+	same = make_base(t, &base);
+	if (!same)
+		rc = task_expect(t, &base, e);
+	t->problem = (struct diag){ .reason = REASON_ok };                   /* of these sizes, not of the task */
+	if (!rc && (same ? &t->trial[0] : &base)->inputs.kind != V_UNSET)
+		rc = find_relations(t, same ? &t->trial[0] : &base, e);
+	trial_release(&base);
+	return rc < 0 ? -1 : 0;
 }

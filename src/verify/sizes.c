@@ -12,8 +12,9 @@
 
 /* A run of more bytes (and operations) than this even at the smallest size gets fewer trials. */
 enum { LARGE_WORK = 1 << 27 };
-/* A run of no more than this is made at the task's own sizes. */
-enum { OWN_WORK = 1 << 21 };
+/* A run of no more than this is made at the task's own sizes, and of no more than that on every input set: beyond it what
+ * relations and half precision ask is asked at the smallest sizes, as of larger tasks. */
+enum { OWN_WORK = 1 << 21, OWN_WORK_ALL = 1 << 18 };
 
 struct sizes {
 	struct task *t;
@@ -184,7 +185,7 @@ static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage
 }
 
 /* Odd, and one more than the power of two that a block made for the original would have; the
- * first size, mostly the batch, pays for it. */
+ * first size, mostly the batch, pays for it: three, which is neither one nor a multiple of a block. */
 static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -192,7 +193,7 @@ static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 
 		while (block < v[i])
 			block *= 2;
-		out[i] = i == 0 && s->n > 1 ? MAX(v[i] / 2, 2) | 1 : block + 1;
+		out[i] = i == 0 && s->n > 1 ? 3 : block + 1;
 	}
 }
 
@@ -246,7 +247,7 @@ static void add_values(struct sizes *s, const int64_t *v)
 
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
-static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *original, const int64_t *other)
+static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original, const int64_t *other)
 {
 	struct trial *tr;
 
@@ -263,7 +264,9 @@ static void list_trials(struct sizes *s, const int64_t *tiny, const int64_t *ori
 	add_values(s, tiny);
 	if (other)
 		add(s, TRIAL_shape, STAGE_full, other);
-	add(s, TRIAL_dtype, STAGE_full, tiny)->dt = DT_F16;
+	add(s, TRIAL_dtype, STAGE_full, least)->dt = DT_F16;
+	for (size_t i = 0; i < s->n; i++)
+		s->t->least[i] = least[i];
 }
 
 /* The trials of a task at sizes that were chosen: all of them there. Where a run is large, one set
@@ -292,8 +295,9 @@ static void list_fixed(struct sizes *s)
 		add_values(s, t->fixed);
 }
 
-/* Where a run at the task's own sizes is small, there is no reason for smaller ones. */
-static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny)
+/* Where a run at the task's own sizes is small, there is no reason for smaller ones: *tiny gets them, and *least where it is
+ * smaller still. */
+static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int64_t *least)
 {
 	struct task *t = s->t;
 
@@ -306,13 +310,15 @@ static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny)
 	t->at_own = work_done(t) <= OWN_WORK;
 	if (t->at_own)
 		memcpy(tiny, original, s->n * sizeof *tiny);
+	if (work_done(t) <= OWN_WORK_ALL)
+		memcpy(least, tiny, s->n * sizeof *least);
 	return 0;
 }
 
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
-	int64_t tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES], got;
+	int64_t least[TRIAL_SIZES], tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES], got;
 	int none;
 
 	if (t->is_fixed) {
@@ -329,6 +335,7 @@ int task_draw_trials(struct task *t, struct err *e)
 	if (!s.n)
 		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
 	memcpy(tiny, s.v, sizeof tiny);
+	memcpy(least, s.v, sizeof least);
 	host_ops_clear(t->own.h);
 	got = try_sizes(&s, tiny, 1);
 	t->large = work_done(t) > LARGE_WORK;
@@ -339,7 +346,7 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	if (find_original(&s, tiny, original))
 		return -1;
-	if (use_own(&s, original, tiny))
+	if (use_own(&s, original, tiny, least))
 		return -1;
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
@@ -347,6 +354,6 @@ int task_draw_trials(struct task *t, struct err *e)
 	none = other_shape(&s, original, other);
 	if (none < 0)
 		return -1;
-	list_trials(&s, tiny, original, none ? NULL : other);
+	list_trials(&s, least, tiny, original, none ? NULL : other);
 	return 0;
 }

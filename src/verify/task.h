@@ -31,6 +31,7 @@ struct task {
 	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
+	int64_t least[TRIAL_SIZES];         /* while it is made ready: of its first n_sizes, what relations are found at */
 	struct buf notes;                   /* what task_describe shows */
 	struct host_work work;              /* of the reference at the original trial */
 	unsigned products;                  /* that the reference forms: enum num_products */
