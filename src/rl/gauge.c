@@ -57,6 +57,8 @@ void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskse
 	v[GAUGE_judge_queue] = ro->looks ? (double)ro->waiting / (double)ro->looks : 0.0;
 	v[GAUGE_judge_idle] = ro->looks ? (double)ro->idle / (double)ro->looks : 0.0;
 	v[GAUGE_judge_wait_s] = ro->wait_seconds;
+	if (ro->given >= 0)
+		v[GAUGE_judge_given] = (double)ro->given;
 }
 
 size_t gauges_metrics(const struct gauges *g, struct metric *out)

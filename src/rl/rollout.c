@@ -168,6 +168,13 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 
 /* --- judging ------------------------------------------------------------------------------------------- */
 
+/* All ranks judge what any of them has drawn. */
+static int open_judge(struct rolling *g)
+{
+	return judge_batch_init(&g->batch, g->env->pool, NULL, &g->env->judge, g->env->cache, g->e) ||
+	       judge_batch_share(&g->batch, g->env->par, g->e) ? -1 : 0;
+}
+
 static void take_verdict(struct rolling *g, const struct judged *j)
 {
 	struct rolled *s = &g->r->samples.v[j->id];
@@ -205,6 +212,12 @@ static int drain(struct rolling *g, int wait)
 	while ((rc = judge_batch_next(&g->batch, wait, &j, g->e)) > 0)
 		take_verdict(g, &j);
 	return rc;
+}
+
+/* The verdicts that are missing, here and at the others. */
+static int finish_judging(struct rolling *g)
+{
+	return drain(g, 1) < 0 || (!stop_requested() && judge_batch_finish(&g->batch, g->e)) ? -1 : 0;
 }
 
 /* --- samples of an earlier run --------------------------------------------------------------------------- */
@@ -291,6 +304,8 @@ static int should_stop(void *ctx)
 {
 	struct rolling *g = ctx;
 
+	if (g->env->par && !g->failed && drain(g, 0) < 0)
+		g->failed = 1;
 	return g->failed || par_stopping(g->env->par);
 }
 
@@ -417,14 +432,16 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	size_t count = p->count;
 	int rc;
 
-	*r = (struct rollout){ .seconds = 0 };
-	rc = judge_batch_init(&g.batch, env->pool, NULL, &env->judge, env->cache, e) || prepare(&g) ? -1 : 0;
+	*r = (struct rollout){ .given = -1 };
+	rc = open_judge(&g) || prepare(&g) ? -1 : 0;
 	if (!rc)
 		rc = infer_run_list(env->infer, g.requests, g.n_requests, &calls, &r->stats, e) || g.failed ? -1 : 0;
 	sampled_ns = clock_ns();
-	if (!rc && drain(&g, 1) < 0)
-		rc = -1;
+	if (!rc)
+		rc = finish_judging(&g);
 	r->wait_seconds = (double)(clock_ns() - sampled_ns) / 1e9;
+	if (env->par)
+		r->given = g.batch.relief.given;
 	if (!rc && stop_requested())
 		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
 	if (!rc)
@@ -494,6 +511,7 @@ static int join_repairs(struct rollout *r, const struct repair *x, struct rollou
 	r->waiting += next->waiting;
 	r->idle += next->idle;
 	r->wait_seconds += next->wait_seconds;
+	r->given += MAX(next->given, 0);
 	return 0;
 }
 
@@ -583,7 +601,7 @@ static int gather_verdicts(struct rolling *g)
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e)
 {
 	struct rolling g = { .r = r, .env = env, .tasks = tasks, .e = e };
-	int rc = judge_batch_init(&g.batch, env->pool, NULL, &env->judge, env->cache, e);
+	int rc = open_judge(&g);
 
 	memset(out, 0, r->samples.n * sizeof *out);
 	swap_verdicts(r, out);
@@ -591,10 +609,8 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 		r->samples.v[i].judged = 0;
 	for (size_t i = (size_t)par_rank(env->par); i < r->samples.n && !rc; i += (size_t)par_size(env->par))
 		rc = submit(&g, i) || drain(&g, 0) < 0 ? -1 : 0;
-	if (!rc && drain(&g, 1) < 0)
-		rc = -1;
 	if (!rc)
-		rc = gather_verdicts(&g);
+		rc = finish_judging(&g) || gather_verdicts(&g) ? -1 : 0;
 	for (size_t i = 0; i < r->samples.n; i++)
 		r->samples.v[i].judged = 1;
 	swap_verdicts(r, out);

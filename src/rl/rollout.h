@@ -48,6 +48,7 @@ struct rollout {
 	double seconds;
 	int64_t looks, waiting, idle;    /* whenever a sample ended: candidates before the judge, moments with none */
 	double wait_seconds;             /* all was sampled, verdicts were missing */
+	int64_t given;                   /* samples of this process that others judged; -1: there are no others */
 };
 
 struct rollout_env {

@@ -28,14 +28,25 @@ int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par 
 void judge_batch_release(struct judge_batch *b)
 {
 	crew_release(&b->crew);
+	relief_release(&b->relief);
 	for (size_t i = 0; i < b->jobs.n; i++)
 		mem_free(b->jobs.v[i].answer);
 	vec_free(&b->jobs);
 }
 
+int judge_batch_share(struct judge_batch *b, struct par *par, struct err *e)
+{
+	return par ? relief_init(&b->relief, b->crew.pool, par, e) : 0;
+}
+
+int judge_batch_finish(struct judge_batch *b, struct err *e)
+{
+	return b->relief.par ? relief_finish(&b->relief, e) : 0;
+}
+
 size_t judge_batch_pending(const struct judge_batch *b)
 {
-	return crew_pending(&b->crew) + b->waiting;
+	return (b->relief.par ? b->relief.own : crew_pending(&b->crew)) + b->waiting;
 }
 
 int judge_batch_full(const struct judge_batch *b)
@@ -44,6 +55,11 @@ int judge_batch_full(const struct judge_batch *b)
 }
 
 /* --- asking ---------------------------------------------------------------------------------------- */
+
+static int submit(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct err *e)
+{
+	return b->relief.par ? relief_submit(&b->relief, id, task, candidate, e) : crew_submit(&b->crew, id, task, candidate, e);
+}
 
 /* A batch has few jobs at a time: those in work, or the samples of a step. */
 static struct batch_job *find_equal(struct judge_batch *b, const char *key)
@@ -73,7 +89,7 @@ static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struc
 {
 	struct batch_job *j = new_job(b, e);
 
-	if (!j || crew_submit(&b->crew, (uint64_t)(j - b->jobs.v), task, candidate, e))
+	if (!j || submit(b, (uint64_t)(j - b->jobs.v), task, candidate, e))
 		return -1;
 	*j = (struct batch_job){ .id = id, .state = JOB_WITH_WORKER };
 	memcpy(j->key, key, sizeof j->key);
@@ -99,7 +115,7 @@ int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct 
 	int rc;
 
 	if (!b->options)
-		return crew_submit(&b->crew, id, task, candidate, e);
+		return submit(b, id, task, candidate, e);
 	*now = (struct judged){ .id = id };
 	verdict_key(b->options, task, candidate, key);
 	rc = b->cache && !b->always ? verdict_cache_get(b->cache, key, &now->verdict, e) : 0;
@@ -159,7 +175,7 @@ int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct
 		tell_next(b, out);
 		return 1;
 	}
-	rc = crew_next(&b->crew, wait, out, e);
+	rc = b->relief.par ? relief_next(&b->relief, wait, out, e) : crew_next(&b->crew, wait, out, e);
 	if (rc <= 0 || !b->options)
 		return rc;
 	j = &b->jobs.v[out->id];

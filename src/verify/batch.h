@@ -5,9 +5,11 @@
 
 #include "store/store.h"
 #include "verify/crew.h"
+#include "verify/relief.h"
 
 struct judge_batch {
 	struct crew crew;
+	struct relief relief;                    /* in place of the crew, where every rank has a batch */
 	const struct judge_options *options;     /* borrowed: part of what makes candidates equal; NULL: none are */
 	struct store *cache;                     /* borrowed: verdicts by content; NULL: none */
 	int always;                              /* every one is judged; the cache only gets its verdict */
@@ -22,6 +24,10 @@ struct judge_batch {
 int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par, const struct judge_options *options, struct store *cache,
 		     struct err *e);
 void judge_batch_release(struct judge_batch *b);
+/* Every rank has a batch, and who has nothing to judge helps the others (relief.h); nothing changes where `par` is NULL. Called before
+ * the first candidate; judge_batch_finish is called after the last verdict, by all. */
+int judge_batch_share(struct judge_batch *b, struct par *par, struct err *e);
+int judge_batch_finish(struct judge_batch *b, struct err *e);
 
 /* 1 and *now: the answer is known; 0: judge_batch_next will give it; -1. */
 int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct judged *now, struct err *e);

@@ -1,5 +1,5 @@
 /* NCCL on a GPU: found, joined, and moves between a GPU's own buffers on the stream of the ops. More ranks want more GPUs
- * (test/tool/rank_steps.c under mpirun). Exit 77: there is no NCCL.
+ * (tool/rank_steps.c under mpirun). Exit 77: there is no NCCL.
  *
  *   test_nccl [DEVICE] */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The calls of NCCL that src/par/nccl.c makes, between processes of one machine and in host memory: a message is a file.
+/* The calls of NCCL that par/nccl.c makes, between processes of one machine and in host memory: a message is a file.
  * Sends and receives of a group are done at its end, the sends first; the stream is not looked at. */
 #include <stdio.h>
 #include <stdlib.h>

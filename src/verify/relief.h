@@ -1,0 +1,32 @@
+/* The judging processes of all ranks, where every rank has candidates of its own: who has nothing to judge asks the others for
+ * some of theirs. A slow judge holds up what its workers have in hand, and what waits behind that goes to others.
+ *
+ * A rank that wants work asks each other rank once; one with candidates that wait sends it one; the verdict goes back, and it may
+ * ask again. A rank whose candidates are all judged says so and goes on helping. When all have said so, all say good-bye:
+ * no letter is left behind. Verdicts do not depend on who gave them. */
+#ifndef VERIFY_RELIEF_H
+#define VERIFY_RELIEF_H
+
+#include "par/par.h"
+#include "verify/pool.h"
+
+struct relief {
+	struct judge_pool *pool;      /* borrowed: this rank's */
+	struct par *par;              /* borrowed */
+	struct relief_rank *rank;     /* [ranks]: what is known of each other */
+	struct { struct relief_job *v; size_t n, cap, at; } waiting;   /* own candidates from `at` on that nobody has yet */
+	size_t own;                   /* own candidates without a verdict */
+	int64_t given;                /* own candidates that others judged */
+	struct buf letter;
+};
+
+int relief_init(struct relief *r, struct judge_pool *pool, struct par *par, struct err *e);
+void relief_release(struct relief *r);
+
+/* As judge_pool_submit and judge_pool_next, for own candidates; others' are judged by the way. An id has at most 48 bits. */
+int relief_submit(struct relief *r, uint64_t id, struct str task, struct str candidate, struct err *e);
+int relief_next(struct relief *r, int wait, struct judged *out, struct err *e);
+/* Once all own candidates are judged: helps until everyone's are. Every rank calls it, and nothing after it. */
+int relief_finish(struct relief *r, struct err *e);
+
+#endif
