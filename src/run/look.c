@@ -8,15 +8,22 @@ const struct opt look_opt_table[] = {
 	OPT_END
 };
 
+#define KEPT "look"             /* the stage under which answers are kept */
+
 static int look(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e)
 {
 	struct look *l = ctx;
 	struct infer_opts io = { .slots = l->o.slots, .length = l->o.max_new_tokens + 1024 };
-	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok, .pool = l->pool, .judge = l->judge };
+	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok, .pool = l->pool, .judge = l->judge,
+				   .pending = l->store, .policy = slab_hash(tape_params(trainer_tape(p->trainer))) };
 	size_t n = l->tasks.rows.n, *which = mem_array(n, sizeof *which);
+	struct buf stage = BUF_INIT;
 	struct rollout r;
 	int rc = !env.infer ? -1 : !which ? err_nomem(e) : 0;
 
+	/* Several looks may lie behind the last checkpoint: each has its own name. */
+	buf_addf(&stage, KEPT ".%016llx", (unsigned long long)env.policy);
+	env.stage = buf_cstr(&stage);
 	for (size_t i = 0; i < n && !rc; i++)
 		which[i] = i;
 	if (!rc)
@@ -26,18 +33,22 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 		*correct += r.samples.v[i].verdict.correct / (double)n;
 		*reward += r.samples.v[i].verdict.reward / (double)n;
 	}
-	if (!rc)
+	if (!rc) {
 		rollout_release(&r);
+		rc = store_drop_pending(l->store, env.stage, 0, e);
+	}
+	buf_release(&stage);
 	infer_free(env.infer);
 	mem_free(which);
 	return rc;
 }
 
-int look_open(struct look *l, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t, struct err *e)
+int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample,
+	      struct train_look *t, struct err *e)
 {
 	struct judge_pool_options po;
 
-	*l = (struct look){ .o = *sample };
+	*l = (struct look){ .store = store, .o = *sample };
 	*t = (struct train_look){ .every = a->every, .ctx = l };
 	if (!a->every || !a->tasks)
 		return 0;
@@ -51,8 +62,9 @@ int look_open(struct look *l, const struct look_args *a, const struct judge_args
 	return l->pool && !taskset_keep_good(&l->tasks, l->pool, NULL, e) ? 0 : -1;
 }
 
-void look_close(struct look *l)
+int look_close(struct look *l, int done, struct err *e)
 {
 	judge_pool_close(l->pool);
 	taskset_close(&l->tasks);
+	return l->store && done ? store_drop_pending(l->store, KEPT, INT64_MAX, e) : 0;
 }

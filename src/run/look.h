@@ -13,7 +13,9 @@ struct look_args {
 };
 extern const struct opt look_opt_table[];
 
+/* Answers are kept in the store as they come: a look that was cut short goes on where it was. */
 struct look {
+	struct store *store;            /* borrowed */
 	struct judge_pool *pool;
 	struct judge_options judge;
 	struct taskset tasks;
@@ -21,7 +23,9 @@ struct look {
 };
 
 /* Opens tasks and judge, and sets *t; nothing where `every` is 0. `sample` says how answers are drawn. */
-int look_open(struct look *l, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t, struct err *e);
-void look_close(struct look *l);
+int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample,
+	      struct train_look *t, struct err *e);
+/* `done`: the stage is over, and nothing that was kept will be wanted. */
+int look_close(struct look *l, int done, struct err *e);
 
 #endif

@@ -199,9 +199,8 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	o.policy.trainer.nccl = v->nccl;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	rc = v->store && look_open(&look, &a->look, &a->judge, &sample, &o.look, e) ? -1 : sft_run(v->dev, v->store, &o, r, e);
-	look_close(&look);
-	return rc;
+	rc = v->store && look_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 : sft_run(v->dev, v->store, &o, r, e);
+	return look_close(&look, !rc && r->done, e) ? -1 : rc;
 }
 
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
@@ -284,8 +283,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 			start_from(&o, a->policy, buf_cstr(&from));
 		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
 		o.policy.prompt_style = prompt_style_name(o.rollout.style);
-		rc = v->store && look_open(&look, a->look, a->judge, &o.rollout, &o.look, e) ? -1 : rl_run(v->dev, v->store, &o, &r, e);
-		look_close(&look);
+		rc = v->store && look_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ? -1 : rl_run(v->dev, v->store, &o, &r, e);
+		rc = look_close(&look, !rc && r.done, e) ? -1 : rc;
 	}
 	if (!rc) {
 		*done = r.done;

@@ -49,3 +49,27 @@ import sqlite3, sys
 a, b = (sqlite3.connect("%s/%s/run.db" % (sys.argv[1], x)).execute("SELECT step, loss, extra FROM step ORDER BY step").fetchall() for x in "ab")
 assert a == b, (a, b)
 END
+
+# A look that is cut short: its answers are kept, the run goes on from the last checkpoint with them, and ends as the other.
+sft=(train --model models/base --data "$dir/data/sft_train.jsonl" --steps 3 --batch 2 --max-length 512 --lr 1e-3 --eval-every 2 --eval-tasks
+	"$dir/data/tasks_train.jsonl" --eval-limit 16 --max-new-tokens 200 --slots 4 --threads 1)
+"$TRITONRL" "${sft[@]}" --out "$dir/c" > /dev/null 2>&1
+python3 - "$dir/d" "$TRITONRL" "${sft[@]}" --out "$dir/d" << 'END' || fail "answers of a look are not kept"
+import os, signal, sqlite3, subprocess, sys, time
+def kept():
+    try:
+        return sqlite3.connect(sys.argv[1] + "/run.db").execute("SELECT count(*) FROM pending WHERE stage LIKE 'look.%'").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+p = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while p.poll() is None and not kept():
+    time.sleep(0.01)
+p.send_signal(signal.SIGINT)
+p.wait()
+before = kept()
+p = subprocess.run(sys.argv[2:], capture_output=True, text=True)
+assert before and f"{before} of 16 samples of look." in p.stdout + p.stderr, (before, p.stdout, p.stderr)
+assert not kept(), "answers of a look stay when the stage is over"
+a, b = (sqlite3.connect(x + "/run.db").execute("SELECT step, loss, extra FROM step ORDER BY step").fetchall() for x in (sys.argv[1][:-1] + "c", sys.argv[1]))
+assert a == b, (a, b)
+END
