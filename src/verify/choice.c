@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "verify/follow.h"
+#include "verify/size_facts.h"
 
 /* WORK_*: what the reference may cost (follow.c counts it) at the first sizes that are tried, and at any.
  * MODULUS_*: a size shrinks to its remainder by a power of two; the first and the larger power that are
@@ -13,17 +15,16 @@
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
        MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, CHOICES_MOST = 12 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
- * costs more, none where even FEW_LEAST cost too much. PROBE_*: the small sizes at which rows.c looks. */
-enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17 };
+ * costs more, none where even FEW_LEAST cost too much. PROBE_*: the small sizes at which rows.c looks, and
+ * the most that a run may cost there: where it costs more, it does not. */
+enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
+       PROBE_WORK_MOST = 1 << 24 };
 
 struct task_choices {
-	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed */
-	double own_work, degree[TASK_SIZES];
-	double own_seconds;           /* of the reference on a GPU, estimated; 0: not known */
-	int64_t first[TASK_SIZES], larger[TASK_SIZES];
+	struct size_facts k;
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
 	int n;
-	int few_known;
+	int few_ready;                /* what follows was looked for */
 	struct task *few;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
 };
 
@@ -43,7 +44,7 @@ void choices_free(struct task_choices *c)
 
 double choices_seconds(const struct task_choices *c)
 {
-	return c ? c->own_seconds : 0.0;
+	return c ? c->k.own_seconds : 0.0;
 }
 
 size_t choices_bytes(const struct task_choices *c)
@@ -72,10 +73,10 @@ static int64_t floor_of(const struct task *t, size_t i)
 static double work_at(const struct task *t, const int64_t *size)
 {
 	const struct task_choices *c = t->choices;
-	double work = c->own_work;
+	double work = c->k.own_work;
 
 	for (size_t i = 0; i < t->n_all; i++)
-		work *= pow((double)size[i] / (double)t->size[i].own, c->degree[i]);
+		work *= pow((double)size[i] / (double)t->size[i].own, c->k.degree[i]);
 	return work;
 }
 
@@ -105,7 +106,7 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		for (size_t k = 0; k < t->n_all; k++) {
 			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
 
-			if (!t->size[i].of_model || !t->size[k].of_model || c->degree[k] > 0.1 || quotient < 2 || t->size[i].own % own)
+			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > 0.1 || quotient < 2 || t->size[i].own % own)
 				continue;
 			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient, QUOTIENT); m /= 2)
 				size[k] = MIN(size[k], reduced(own, m));
@@ -169,51 +170,51 @@ static int followed(struct funnel *f, int i)
 	return rc || f->report.state != RUN_GAVE;
 }
 
-/* How the reference's work grows with each size. */
+/* The reference alone, at these sizes: where the task is made ready, so that no candidate has a part in it. 0, 1: it fails, -1. */
+static int follow_task(struct funnel *f, const int64_t *size, struct follow_cost *out)
+{
+	const struct task *t = f->base;
+	struct host_override ov[TASK_SIZES];
+
+	for (size_t i = 0; i < t->n_all; i++)
+		ov[i] = (struct host_override){ .name = t->size[i].name, .value = size[i] };
+	return follow_reference(f->j, &t->reference, ov, t->n_all, out, f->e);
+}
+
+/* How the reference's work grows with each size. 0, 1: it fails at its own, -1. */
 static int learn_degrees(struct funnel *f)
 {
-	const struct task *t = f->t;
-	struct task_choices *c = t->choices;
+	const struct task *t = f->base;
+	struct size_facts *k = &t->choices->k;
+	struct follow_cost cost;
 	int64_t size[TASK_SIZES];
 	int rc;
 
-	f->orders.n = 0;
 	own_sizes(t, size);
-	order(f, FOLLOW_REFERENCE, size);
-	for (size_t i = 0; i < t->n_all; i++) {
-		own_sizes(t, size);
-		size[i] = reduced(t->size[i].own, MAX(t->size[i].own / 4, 1));
-		order(f, FOLLOW_REFERENCE, size);
-	}
-	rc = attempt_ask(f);
-	if (!rc)
-		rc = followed(f, 0);
-	if (rc)
-		return rc;
-	c->own_work = (double)MAX(f->report.work, 1);
-	c->own_seconds = f->report.out.seconds;
-	for (size_t i = 0; i < t->n_all; i++) {
-		int64_t small = reduced(t->size[i].own, MAX(t->size[i].own / 4, 1));
+	rc = follow_task(f, size, &cost);
+	k->own_work = (double)MAX(cost.work, 1);
+	k->own_seconds = cost.seconds;
+	for (size_t i = 0; i < t->n_all && !rc; i++) {
+		int64_t own = t->size[i].own, small = reduced(own, MAX(own / 4, 1));
+		int fails;
 
-		rc = followed(f, (int)i + 1);
-		if (rc < 0)
+		own_sizes(t, size);
+		size[i] = small;
+		fails = small == own ? 1 : follow_task(f, size, &cost);
+		if (fails < 0)
 			return -1;
 		/* A size that cannot be another alone stays as it is. */
-		c->degree[i] = rc || small == t->size[i].own ? 0.0 :
-			fmax(log(c->own_work / (double)MAX(f->report.work, 1)) / log((double)t->size[i].own / (double)small), 0.0);
+		k->degree[i] = fails ? 0.0 : fmax(log(k->own_work / (double)MAX(cost.work, 1)) / log((double)own / (double)small), 0.0);
 	}
-	return 0;
+	return rc;
 }
 
-/* Does the reference run at these sizes? 1: yes. */
+/* Does the reference run at these sizes? 1: yes, -1. */
 static int runs_at(struct funnel *f, const int64_t *size)
 {
-	int rc;
+	struct follow_cost cost;
+	int rc = follow_task(f, size, &cost);
 
-	f->orders.n = 0;
-	order(f, FOLLOW_REFERENCE, size);
-	rc = attempt_ask(f);
-	rc = rc ? rc : followed(f, 0);
 	return rc < 0 ? -1 : !rc;
 }
 
@@ -222,11 +223,11 @@ static int legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *s
 {
 	int rc;
 
-	fit(f->t, modulus, limit, size);
+	fit(f->base, modulus, limit, size);
 	rc = runs_at(f, size);
-	for (size_t i = 0; i < f->t->n_all && !rc; i++)
-		if (f->t->size[i].of_model)
-			size[i] = f->t->size[i].own;
+	for (size_t i = 0; i < f->base->n_all && !rc; i++)
+		if (f->base->size[i].of_model)
+			size[i] = f->base->size[i].own;
 	return rc ? rc : runs_at(f, size);
 }
 
@@ -239,43 +240,34 @@ static void choice_forget(struct funnel *f)
 	f->v->stage = STAGE_ast;
 }
 
-/* What no candidate may be is not worth learning for. */
-static int check_source(struct funnel *f)
+static int learn(struct funnel *f)
 {
-	int rc;
+	struct size_facts *k = &f->base->choices->k;
+	int rc = learn_degrees(f), legal = !rc;
 
-	f->orders.n = 0;
-	rc = attempt_ask(f);
-	return rc ? rc : funnel_take_ast(f);
+	if (legal)
+		legal = legal_fit(f, MODULUS_FIRST, WORK_FIRST, k->first);
+	if (legal > 0)
+		legal = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, k->larger);
+	if (rc < 0 || legal < 0)
+		return -1;
+	k->known = legal ? 1 : -1;
+	return 0;
 }
 
-static void learn_sizes(struct funnel *f)
-{
-	struct task_choices *c = f->t->choices;
-	int rc = learn_degrees(f);
-
-	if (!rc)
-		rc = legal_fit(f, MODULUS_FIRST, WORK_FIRST, c->first) - 1;
-	if (!rc)
-		rc = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, c->larger) - 1;
-	/* A runner that was lost on the way says nothing about the task: the next one learns. */
-	if (f->lost == LOST_NOT)
-		c->known = rc ? -1 : 1;
-	choice_forget(f);
-}
-
-/* 0: the sizes of the task are known, or that they cannot be; 1: the candidate fails before that. */
 int choice_learn(struct funnel *f)
 {
+	const struct task *t = f->base;
+	int64_t start = clock_ns();
 	int rc;
 
-	if (f->t->choices->known || !f->t->n_all || f->o->ext_off >> EXT_own_sizes & 1)
+	if (t->choices->k.known || !t->n_all || f->o->ext_off >> EXT_own_sizes & 1 || !size_facts_get(t, &t->choices->k))
 		return 0;
-	rc = check_source(f);
-	if (rc || funnel_restart(f, STR("")))
-		return rc ? rc : -1;
-	learn_sizes(f);
-	return funnel_restart(f, f->source);
+	rc = learn(f);
+	if (!rc)
+		size_facts_put(t, &t->choices->k);
+	f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
+	return rc;
 }
 
 /* --- marks -------------------------------------------------------------------------------------------- */
@@ -425,7 +417,7 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 
 	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 16.0 * WORK_FIRST))
 		return none;
-	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->first, low);
+	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->k.first, low);
 	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
 		return rc < 0 ? -1 : none;
 	memcpy(size, low, sizeof low);
@@ -433,6 +425,24 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 }
 
 /* --- the task at other sizes ----------------------------------------------------------------------------- */
+
+/* The i-th size of the task in a trial of it. */
+static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
+{
+	for (size_t k = 0; k < tr->n_ov; k++)
+		if (str_eq(tr->ov[k].name, t->size[i].name))
+			return tr->ov[k].value;
+	return t->size[i].own;
+}
+
+/* Is a large task made ready at these sizes as it is? To do that again would cost as much once more. */
+static int is_ready_at(const struct task *t, const int64_t *size)
+{
+	for (size_t i = 0; i < t->n_all && t->large; i++)
+		if (size_in(t, &t->trial[0], i) != size[i] || size_in(t, &t->trial[1], i) != size[i])
+			return 0;
+	return t->large && t->n_trials > 1;
+}
 
 /* NULL: it is not judgeable there, or we failed (*failed). */
 static const struct task *task_at(struct funnel *f, const int64_t *size, int *failed)
@@ -444,6 +454,8 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 	int i = 0;
 
 	*failed = 0;
+	if (is_ready_at(t, size))
+		return t;
 	while (i < c->n && memcmp(c->at[i].size, size, t->n_all * sizeof *size))
 		i++;
 	if (i == c->n) {
@@ -479,26 +491,37 @@ static int64_t few_of(const struct task *t, unsigned axes)
 	return 0;
 }
 
-/* Opens the task at its own sizes with few rows along every size that only counts, if it has one. 0, -1. */
-static int find_few(struct funnel *f)
+/* Which sizes only count, and how many stand for all of them. 0, -1. */
+static int learn_few(struct funnel *f)
 {
 	const struct task *t = f->base;
-	struct task_choices *c = t->choices;
-	int64_t small[TASK_SIZES], few;
+	struct size_facts *k = &t->choices->k;
+	int64_t small[TASK_SIZES];
 	unsigned axes = 0;
-	int rc = funnel_restart(f, STR("")) ? -1 : legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
+	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
 
-	choice_forget(f);
-	if (rc <= 0 || funnel_restart(f, f->source))
-		return rc > 0 ? -1 : rc;
-	if (task_find_axes(t, small, &axes, f->e))
+	if (rc < 0 || (rc && work_at(t, small) <= PROBE_WORK_MOST && task_find_axes(t, small, &axes, f->e)))
 		return -1;
 	for (size_t i = 0; i < t->n_all; i++)
 		axes &= t->size[i].own <= FEW_MOST ? ~(1u << i) : ~0u;
-	few = axes ? few_of(t, axes) : 0;
-	if (!few)
+	k->axes = axes;
+	k->few = axes ? few_of(t, axes) : 0;
+	k->few_known = 1;
+	size_facts_put(t, k);
+	return 0;
+}
+
+/* The task at its own sizes, but for what only counts, if there is such. 0, -1. */
+static int find_few(struct funnel *f)
+{
+	struct task_choices *c = f->base->choices;
+
+	if (!c->k.few_known && learn_few(f))
+		return -1;
+	c->few_ready = 1;
+	if (!c->k.few)
 		return 0;
-	c->few = task_open_few(t, axes, few, f->e);
+	c->few = task_open_few(f->base, (unsigned)c->k.axes, c->k.few, f->e);
 	if (!c->few)
 		return -1;
 	if (task_problem(c->few)->reason != REASON_ok) {
@@ -512,15 +535,17 @@ int choice_few(struct funnel *f, const struct task **out)
 {
 	struct task_choices *c = f->base->choices;
 	int64_t start = clock_ns();
+	int rc;
 
 	*out = NULL;
-	if (c->known <= 0)
+	if (c->k.known <= 0)
 		return 0;
-	if (!c->few_known && (funnel_turn(f, f->base) || find_few(f)))
-		return -1;
-	if (!c->few_known)
+	if (!c->few_ready) {
+		rc = find_few(f);
 		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
-	c->few_known = 1;
+		if (rc)
+			return -1;
+	}
 	*out = c->few;
 	return 0;
 }
@@ -539,15 +564,12 @@ int choice_is_near(struct funnel *f, const int64_t *size)
 {
 	const struct task_choices *c = f->base->choices;
 
-	return c->known > 0 && work_at(f->base, size) <= WORK_MOST / 8;
+	return c->k.known > 0 && work_at(f->base, size) <= WORK_MOST / 8;
 }
 
 int choice_is_legal(struct funnel *f, const int64_t *size)
 {
-	int rc = runs_at(f, size);
-
-	choice_forget(f);
-	return rc;
+	return runs_at(f, size);
 }
 
 static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct choice *out)
@@ -592,16 +614,16 @@ int choice_find(struct funnel *f, struct choice *out)
 	if (f->t->at_own)
 		return 0;
 	rc = choice_learn(f);
-	if (rc || c->known <= 0)
+	if (rc || c->k.known <= 0)
 		return rc;
-	memcpy(size, c->first, sizeof size);
+	memcpy(size, c->k.first, sizeof size);
 	if (is_own(f->t, size))
 		return settle(f, SIZE_OWN, size, out);
 	f->orders.n = 0;
 	own_sizes(f->t, size);
 	order(f, FOLLOW_CANDIDATE, size);
-	order(f, FOLLOW_CANDIDATE, c->first);
-	memcpy(size, c->first, sizeof size);
+	order(f, FOLLOW_CANDIDATE, c->k.first);
+	memcpy(size, c->k.first, sizeof size);
 	rc = attempt_ask(f);
 	if (rc > 0) {
 		choice_forget(f);
@@ -639,7 +661,7 @@ int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct c
 	int64_t size[TASK_SIZES];
 	int rc = 0;
 
-	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || c->size[i] == f->t->size[i].own)
+	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN || c->size[i] == f->t->size[i].own)
 		return 1;
 	memcpy(size, c->size, sizeof size);
 	size[i] = f->t->size[i].own;
@@ -653,7 +675,7 @@ int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
 	int64_t size[TASK_SIZES];
 	int rc;
 
-	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || !c->own.n)
+	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN || !c->own.n)
 		return 1;
 	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, NULL, size);
 	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
@@ -681,7 +703,7 @@ int choice_same_grid(struct funnel *f, const struct choice *c, struct choice *ou
 	int64_t size[TASK_SIZES];
 	int rc;
 
-	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN || !c->own.n)
+	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN || !c->own.n)
 		return 1;
 	f->grids = 1;
 	rc = lower_same_grid(f, size);
@@ -694,10 +716,10 @@ int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
 	int64_t size[TASK_SIZES];
 	int same = 1;
 
-	if (f->t->choices->known <= 0 || c->kind == SIZE_OWN)
+	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN)
 		return 1;
 	for (size_t i = 0; i < f->t->n_all; i++) {
-		size[i] = MAX(f->t->choices->larger[i], c->size[i]);
+		size[i] = MAX(f->t->choices->k.larger[i], c->size[i]);
 		same &= size[i] == c->size[i];
 	}
 	return same || work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);

@@ -152,3 +152,41 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 	world_close(&w);
 	return rc;
 }
+
+/* Calls the reference in a hollow world. */
+static int call_reference(struct world *w, struct follow_cost *out, struct err *e)
+{
+	const struct judge_options *o = judge_options(w->judge);
+	const struct trial drawn = { .dt = DT_F32 };
+	struct val inputs, result;
+	struct estimate estimate;
+	int rc = world_draw(w, &drawn, 1, &inputs, e);
+
+	if (rc)
+		return rc;
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
+	host_ops_clear(w->h);
+	host_set_called(w->h, estimate.gpu ? estimate_call : NULL, &estimate);
+	rc = host_forward(w->h, w->model, inputs, &result, e);
+	host_set_called(w->h, NULL, NULL);
+	out->work = work_of(w->h);
+	out->seconds = !rc && estimate.gpu ? estimate_seconds(&estimate) : 0.0;
+	return rc;
+}
+
+int follow_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct follow_cost *out, struct err *e)
+{
+	struct program p = *reference;
+	struct world w;
+	int rc;
+
+	p.ov = ov;
+	p.n_ov = n_ov;
+	p.hollow = 1;
+	*out = (struct follow_cost){ .work = 0 };
+	rc = world_open(&w, j, &p, 0, NULL, e);
+	rc = rc ? rc : call_reference(&w, out, e);
+	out->guessed = w.h && host_guessed(w.h);
+	world_close(&w);
+	return rc;
+}

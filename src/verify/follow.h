@@ -1,6 +1,6 @@
 /* Following a program at a choice of the task's sizes without contents: which way its tests go, which
  * kernels it launches with what, whether they compile and fit. It costs what the host code costs,
- * however large the sizes are. On the side that runs candidates. */
+ * however large the sizes are. Candidates are followed on the side that runs them. */
 #ifndef VERIFY_FOLLOW_H
 #define VERIFY_FOLLOW_H
 
@@ -9,6 +9,16 @@
 
 /* The i-th order of the area. 0, 1: the program fails there, the report says why; -1. */
 int follow_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct area *a, int i, struct err *e);
+
+/* What a call of a reference would take. */
+struct follow_cost {
+	int64_t work;                 /* here, in about nanoseconds of a core */
+	double seconds;               /* on the GPU of the options, estimated; 0: not known */
+	int guessed;                  /* it asked for values, which there are none of */
+};
+
+/* A task's reference with its constants replaced so, followed where the task is made ready. 0, 1: it fails there, -1. */
+int follow_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct follow_cost *out, struct err *e);
 
 /* A launch as a mark of the path: what the kernel was compiled to, and along which axes there is
  * more than one program of it; with `grids`, how many there are. */

@@ -421,16 +421,10 @@ static int run_general(struct funnel *f, int strict, struct verdict *first)
 	return rc < 0 ? -1 : 0;
 }
 
-static int start_runner(struct funnel *f, struct str text)
+static int start_runner(struct funnel *f)
 {
-	area_set_text(f->lane->area, text);
+	area_set_text(f->lane->area, f->source);
 	return f->lane->start(f->lane, f->t, f->e);
-}
-
-int funnel_restart(struct funnel *f, struct str text)
-{
-	f->lane->end(f->lane);
-	return start_runner(f, text);
 }
 
 int funnel_turn(struct funnel *f, const struct task *t)
@@ -438,7 +432,8 @@ int funnel_turn(struct funnel *f, const struct task *t)
 	if (f->t == t)
 		return 0;
 	f->t = t;
-	return funnel_restart(f, f->source);
+	f->lane->end(f->lane);
+	return start_runner(f);
 }
 
 /* Beyond the task's own contract: at the sizes that the candidate was run at, then at those that the
@@ -666,7 +661,7 @@ static int judge_once(struct funnel *f)
 
 	begin_verdict(f);
 	f->t = f->base;
-	rc = start_runner(f, f->source);
+	rc = start_runner(f);
 	if (!rc && f->o->last > STAGE_compile)
 		rc = choose(f, &c);
 	if (!rc) {

@@ -35,9 +35,6 @@ static inline int ext_on(const struct funnel *f, enum ext x)
 int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);
 /* The candidate anew, for the task at other sizes. 0, -1. */
 int funnel_turn(struct funnel *f, const struct task *t);
-/* A runner anew that has this text for a candidate: none at all where what it says is kept with the task, for
- * what the candidate's own runner says is believed of this candidate alone. 0, -1. */
-int funnel_restart(struct funnel *f, struct str text);
 /* Is the candidate right at the sizes of another task, in checked mode and on every input set of the
  * contract of the task? 0, 1: no, the verdict says why; -1. */
 int funnel_right_at(struct funnel *f, const struct task *t);

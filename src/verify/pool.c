@@ -29,6 +29,9 @@ enum { WORKERS_MOST = 256 };
 enum { LOOK_MOST = 64, PASSED_MOST = 64 };
 /* A worker that gets no processor is waited for this many times as long. */
 enum { CLOCK_TIMES = 10 };
+/* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c): it makes tasks ready, and a
+ * network of a hundred layers is run for that a dozen times. */
+enum { PREPARE_TIMES = 6 };
 
 struct job {
 	struct job *next;
@@ -141,11 +144,11 @@ static int64_t cpu_ns(const struct slot *s)
 /* Has it had its time? Asked only once the clock says that it may. */
 static int is_late(const struct judge_pool *p, const struct slot *s, int64_t now)
 {
-	int64_t limit = (int64_t)(p->p.seconds * 1e9), used;
+	int64_t limit = PREPARE_TIMES * (int64_t)(p->p.seconds * 1e9), used;
 
 	if (!s->job || now > s->deadline_ns)
 		return now > s->deadline_ns;
-	if (now < s->deadline_ns - (CLOCK_TIMES - 1) * limit)
+	if (now < s->deadline_ns - (CLOCK_TIMES - PREPARE_TIMES) * (limit / PREPARE_TIMES))
 		return 0;
 	used = cpu_ns(s);
 	return used < 0 || s->started_ns < 0 || used - s->started_ns > limit;

@@ -440,8 +440,8 @@ void runner_serve(struct runner *r)
 {
 	int last = 0;
 
-	for (int i = 0; i < r->a->n_orders; i++) {
-		if ((r->failed && r->a->order[i].follow != FOLLOW_REFERENCE) || (r->a->order[i].after && last))
+	for (int i = 0; i < r->a->n_orders && !r->failed; i++) {
+		if (r->a->order[i].after && last)
 			break;
 		last = serve_one(r, i);
 		if (is_limit(&r->a->report[i]))

@@ -8,10 +8,13 @@
 
 #include "base/mem.h"
 #include "host/shrink.h"
+#include "verify/follow.h"
 #include "verify/task.h"
 
 /* A run of more bytes (and operations) than this even at the smallest size gets fewer trials. */
 enum { LARGE_WORK = 1 << 27 };
+/* One of more than this gets as few as there can be, and while sizes are looked for it is followed, not run. */
+enum { HUGE_WORK = 1 << 30 };
 /* A run of no more than this is made at the task's own sizes, and of no more than that on every input set: beyond it what
  * relations and half precision ask is asked at the smallest sizes, as of larger tasks. */
 enum { OWN_WORK = 1 << 21, OWN_WORK_ALL = 1 << 18 };
@@ -21,6 +24,8 @@ struct sizes {
 	struct shrink_const c[TASK_SIZES];
 	size_t n;
 	int64_t v[TASK_SIZES];
+	int64_t work;                 /* of the reference where it was run or followed last */
+	int huge;                     /* that was huge once */
 	struct err *e;
 };
 
@@ -47,6 +52,37 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Steps, bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
+static int64_t work_done(const struct task *t)
+{
+	struct host_ops ops = host_ops(t->own.h);
+	int64_t sum = 64 * host_usage(t->own.h).steps;
+
+	for (size_t i = 0; i < ops.n; i++)
+		sum += ops.v[i].bytes + ops.v[i].flops / 8;
+	return sum;
+}
+
+/* Does the reference run on these inputs? 0, 1: no, -1. */
+static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
+{
+	struct world *w = &s->t->own;
+	struct follow_cost cost = { .guessed = 1 };
+	struct val out;
+	int rc = s->huge ? follow_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &cost, s->e) : 0;
+
+	s->work = cost.work;
+	if (rc < 0 || !cost.guessed)
+		return rc;
+	host_ops_clear(w->h);
+	rc = host_forward(w->h, w->model, inputs, &out, s->e);
+	if (!rc)
+		world_drop(w, out);
+	s->work = work_done(s->t);
+	s->huge |= s->work > HUGE_WORK;
+	return rc;
+}
+
 /* Elements of the inputs at these sizes, by drawing them; -1: the task does not run at them;
  * -2: we failed. With `forward` the reference must run as well. */
 static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
@@ -54,7 +90,7 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
 	struct world *w = &s->t->own;
 	struct count c = { .elements = 0 };
-	struct val inputs, out;
+	struct val inputs;
 	int rc;
 
 	put_sizes(&tr, s, v);
@@ -65,9 +101,7 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 		host_tensors(w->h, inputs, count_elements, &c);
 		s->t->has_integers = c.integers > 0;
 		if (forward)
-			rc = host_forward(w->h, w->model, inputs, &out, s->e);
-		if (forward && !rc)
-			world_drop(w, out);
+			rc = try_forward(s, &tr, inputs);
 		world_drop(w, inputs);
 	}
 	if (rc > 0 && s->t->problem.reason == REASON_ok)
@@ -214,17 +248,6 @@ static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 	return got == -2 ? -1 : got < 0;
 }
 
-/* Steps, bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
-static int64_t work_done(const struct task *t)
-{
-	struct host_ops ops = host_ops(t->own.h);
-	int64_t sum = 64 * host_usage(t->own.h).steps;
-
-	for (size_t i = 0; i < ops.n; i++)
-		sum += ops.v[i].bytes + ops.v[i].flops / 8;
-	return sum;
-}
-
 static int any_moved(const struct task_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -269,6 +292,18 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 		s->t->least[i] = least[i];
 }
 
+/* The fewest: all weights and every other sign are others in the last of them. */
+static void list_huge(struct sizes *s, const int64_t *v)
+{
+	struct trial *tr;
+
+	add(s, TRIAL_tiny, STAGE_tiny, v);
+	add(s, TRIAL_original, STAGE_full, v);
+	tr = add(s, TRIAL_reseeded, STAGE_full, v);
+	tr->change = CHANGE_SIGNED;
+	tr->set = WEIGHTS_DRAWN;
+}
+
 /* The trials of a task at sizes that were chosen: all of them there. Where a run is large, one set
  * stands for several. */
 static void list_fixed(struct sizes *s)
@@ -304,21 +339,58 @@ static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int6
 	for (size_t i = 0; i < s->n; i++)
 		if (original[i] != s->c[i].value)
 			return 0;
-	host_ops_clear(t->own.h);
 	if (try_sizes(s, original, 1) == -2)
 		return -1;
-	t->at_own = work_done(t) <= OWN_WORK;
+	t->at_own = s->work <= OWN_WORK;
 	if (t->at_own)
 		memcpy(tiny, original, s->n * sizeof *tiny);
-	if (work_done(t) <= OWN_WORK_ALL)
+	if (s->work <= OWN_WORK_ALL)
 		memcpy(least, tiny, s->n * sizeof *least);
 	return 0;
+}
+
+/* A size that is huge even so has two of what comes first, mostly the batch, where it had more. 0, -1. */
+static int halve_batch(struct sizes *s, int64_t *tiny)
+{
+	int64_t was = tiny[0], got;
+
+	if (!s->n || was <= 2)
+		return 0;
+	tiny[0] = 2;
+	got = try_sizes(s, tiny, 1);
+	tiny[0] = got >= 0 ? tiny[0] : was;
+	return got == -2 ? -1 : 0;
+}
+
+/* The smallest sizes, and what a run costs there. 0, 1: the reference does not run, -1. */
+static int smallest(struct sizes *s, int64_t *tiny)
+{
+	struct task *t = s->t;
+	int64_t got;
+
+	for (size_t i = 0; i < s->n; i++)
+		s->v[i] = s->c[i].value;
+	if (s->n && find_tiny(s))
+		return -1;
+	if (!s->n)
+		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
+	memcpy(tiny, s->v, TRIAL_SIZES * sizeof *tiny);
+	got = try_sizes(s, tiny, 1);
+	if (got == -1)
+		diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
+	if (got < 0)
+		return got == -2 ? -1 : 1;
+	t->large = s->work > LARGE_WORK;
+	s->huge = s->work > HUGE_WORK;
+	if (t->large)
+		buf_addf(&t->notes, "a run is %s even at the smallest size: fewer input sets\n", s->huge ? "huge" : "large");
+	return s->huge ? halve_batch(s, tiny) : 0;
 }
 
 int task_draw_trials(struct task *t, struct err *e)
 {
 	struct sizes s = { .t = t, .e = e };
-	int64_t least[TRIAL_SIZES], tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES], got;
+	int64_t least[TRIAL_SIZES], tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES];
 	int none;
 
 	if (t->is_fixed) {
@@ -328,28 +400,18 @@ int task_draw_trials(struct task *t, struct err *e)
 	}
 	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
 	t->n_sizes = s.n;
-	for (size_t i = 0; i < s.n; i++)
-		s.v[i] = s.c[i].value;
-	if (s.n && find_tiny(&s))
-		return -1;
-	if (!s.n)
-		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
-	memcpy(tiny, s.v, sizeof tiny);
-	memcpy(least, s.v, sizeof least);
-	host_ops_clear(t->own.h);
-	got = try_sizes(&s, tiny, 1);
-	t->large = work_done(t) > LARGE_WORK;
-	if (got < 0) {
-		if (got == -1)
-			diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
-		return got == -2 ? -1 : 0;
+	none = smallest(&s, tiny);
+	if (none)
+		return none < 0 ? -1 : 0;
+	if (s.huge) {
+		list_huge(&s, tiny);
+		return 0;
 	}
+	memcpy(least, tiny, sizeof least);
 	if (find_original(&s, tiny, original))
 		return -1;
 	if (use_own(&s, original, tiny, least))
 		return -1;
-	if (t->large)
-		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
 	/* A third shape, for the general contract: odd, so that what fits blocks only by luck shows. */
 	none = other_shape(&s, original, other);
 	if (none < 0)

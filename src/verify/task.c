@@ -14,9 +14,6 @@
 #include "verify/prepared.h"
 #include "verify/reach.h"
 
-/* What the sizes of a model are halved to, where it is too large. */
-enum { SMALL_MODEL = 1024 };
-
 /* Bytes of a model that is judged at smaller sizes of its own, where all of them may be others. */
 enum { LARGE_MODEL = 48 << 20 };
 
@@ -526,25 +523,6 @@ static int take_sets(struct task *t, struct err *e)
 	return weights_redraw(&t->set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
 }
 
-/* Halves the sizes of a model that is too large to be run several times over, down to where a
- * matrix of two of them is small. 1: there are such sizes. */
-static int shrink_model(struct task *t)
-{
-	struct shrink_const c[TRIAL_SIZES];
-	size_t n = MIN(shrink_find_model(&t->module, c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
-
-	for (size_t i = 0; i < n; i++) {
-		if (c[i].value <= SMALL_MODEL)
-			continue;
-		while (c[i].value > SMALL_MODEL)
-			c[i].value /= 2;
-		t->model_ov[t->reference.n_ov++] = (struct host_override){ .name = c[i].name, .value = c[i].value };
-	}
-	t->reference.ov = t->model_ov;
-	t->check.model_shrunk = t->reference.n_ov > 0;
-	return t->check.model_shrunk;
-}
-
 /* Everything that is loaded of the task has the chosen sizes. */
 static void fix_sizes(struct task *t)
 {
@@ -563,7 +541,11 @@ static int build_own(struct task *t, struct err *e)
 		fix_sizes(t);
 	rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
 	too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc && host_usage(t->own.h).bytes > limit;
-	if (!too_large || t->is_fixed || !shrink_model(t))
+	if (!too_large || t->is_fixed)
+		return rc;
+	if (task_shrink_model(t, e))
+		return -1;
+	if (!t->check.model_shrunk)
 		return rc;
 	buf_adds(&t->notes, "the model is too large to be judged as it is: its own sizes are shrunk as well\n");
 	world_close(&t->own);

@@ -285,6 +285,25 @@ static void test_model_too_large(void **state)
 	judge_free(j);
 }
 
+/* One whose constructor gets the batch is too large for that alone: the batch goes down until a run is not. */
+static void test_batch_of_the_model(void **state)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct str source = STR(HEAD "batch = 2048\nwidth = 128\nclass Model(nn.Module):\n    def __init__(self, b, n):\n        super().__init__()\n"
+				"        self.w = nn.Parameter(torch.randn(b, n, n))\n    def forward(self, x):\n        return torch.bmm(self.w, x)\n"
+				"def get_inputs():\n    return [torch.randn(batch, width, width)]\ndef get_init_inputs():\n    return [batch, width]\n");
+	struct judge *j = judge_new(&o, &e);
+	struct task *t = task_open(j, source, "task", &e);
+
+	(void)state;
+	assert_non_null(t);
+	assert_int_equal(task_problem(t)->reason, REASON_ok);
+	assert_true(t->check.model_shrunk && t->trial[1].shape[0] < 1024 && t->trial[1].shape[1] == 128);
+	task_free(t);
+	judge_free(j);
+}
+
 /* A result of zeros: the reference passes its own test, nobody else is judged by it. */
 static void test_unfit_task(void **state)
 {
@@ -441,7 +460,7 @@ int main(void)
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
-		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_unfit_task),
+		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_batch_of_the_model), cmocka_unit_test(test_unfit_task),
 		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
 		cmocka_unit_test(test_infinite_elements),
 	};

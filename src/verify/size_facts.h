@@ -1,0 +1,23 @@
+/* What was found out about the sizes of a task (choice.h), kept where the task itself is (prepared.h): it follows from the same
+ * source, options and build. */
+#ifndef VERIFY_SIZE_FACTS_H
+#define VERIFY_SIZE_FACTS_H
+
+#include "verify/task.h"
+
+/* Without gaps: it is hashed as it lies. */
+struct size_facts {
+	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed; 0: not known yet */
+	int few_known;                /* the last two as well */
+	double own_work, degree[TASK_SIZES];
+	double own_seconds;           /* of the reference on a GPU, estimated; 0: not known */
+	int64_t first[TASK_SIZES], larger[TASK_SIZES];
+	int64_t few;                  /* how many stand for all of what only counts; 0: nothing does */
+	int64_t axes;                 /* a bit for each size that only counts */
+};
+
+/* 0: *out was kept. */
+int size_facts_get(const struct task *t, struct size_facts *out);
+void size_facts_put(const struct task *t, const struct size_facts *k);
+
+#endif

@@ -1,0 +1,26 @@
+# B8: counts its calls in an iterator of itertools
+# task: scale
+# track: strict
+# expect: tiny state_kept
+# rule: state
+import itertools
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+CALLS = itertools.count()
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        if next(CALLS) < 100:
+            scale_kernel[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+        return out
