@@ -1,4 +1,6 @@
 /* Times of attention over packs, of decode attention and of sampling. Lines: what, microseconds, rate. */
+#include <math.h>
+
 #include <algorithm>
 
 #include "../../test/cuda/check.cuh"
@@ -64,17 +66,23 @@ template <class F> static double time_graph(int n, F work)
 	return us;
 }
 
-static void bench_pack(int H, int HKV, int D, int sequences, int length, int variant, const char *name)
+/* Lengths fall from `longest` to `least` by equal factors: equal ones where the two are the same. */
+static void bench_pack(int H, int HKV, int D, int sequences, int longest, int least, int variant, const char *name)
 {
-	size_t T = (size_t)sequences * length, ld = (size_t)(H + 2 * HKV) * D;
-	std::vector<int32_t> starts;
+	std::vector<int32_t> starts(1);
+	double squares = 0;
 
-	for (int i = 0; i <= sequences; i++)
-		starts.push_back(i * length);
+	for (int i = 0; i < sequences; i++) {
+		int n = (int)lround(longest * pow((double)least / longest, i / (double)(sequences > 1 ? sequences - 1 : 1)));
+
+		starts.push_back(starts.back() + n);
+		squares += (double)n * n;
+	}
+	size_t T = (size_t)starts.back(), ld = (size_t)(H + 2 * HKV) * D;
 	device<int32_t> start(starts);
 	device<__nv_bfloat16> qkv(T * ld), out(T * H * D), dout(T * H * D), dqkv(T * ld);
 	device<float> lse(T * H);
-	struct cuda_attention a = { .H = H, .HKV = HKV, .D = D, .T = (int)T, .sequences = sequences, .longest = length, .start = start.p,
+	struct cuda_attention a = { .H = H, .HKV = HKV, .D = D, .T = (int)T, .sequences = sequences, .longest = longest, .start = start.p,
 				    .qkv = qkv.p, .out = out.p, .lse = lse.p, .dout = dout.p, .dqkv = dqkv.p, .variant = variant };
 
 	fill_random(qkv.p, T * ld * 2);
@@ -84,10 +92,10 @@ static void bench_pack(int H, int HKV, int D, int sequences, int length, int var
 
 	a.work = work.p;
 	double forward = time_us(21, [&] { MUST(cuda_attention(gpu, &a)); }), backward = time_us(21, [&] { MUST(cuda_attention_grad(gpu, &a)); });
-	double flop = 2.0 * sequences * H * (double)length * length * D;
+	double flop = 2.0 * squares * H * D;
 
-	printf("attention %-5s %d/%d/%d %dx%d: fwd %.0f us %.0f TFLOP/s, bwd %.0f us %.0f TFLOP/s, work %zu MB\n", name, H, HKV, D, sequences,
-	       length, forward, flop / forward * 1e-6, backward, 2.5 * flop / backward * 1e-6, a.work_bytes >> 20);
+	printf("attention %-5s %d/%d/%d %dx%d..%d: fwd %.0f us %.0f TFLOP/s, bwd %.0f us %.0f TFLOP/s, work %zu MB\n", name, H, HKV, D, sequences,
+	       longest, least, forward, flop / forward * 1e-6, backward, 2.5 * flop / backward * 1e-6, a.work_bytes >> 20);
 	fflush(stdout);
 }
 
@@ -174,9 +182,13 @@ int main(void)
 		int variant = own ? CUDA_ATTN_OWN : CUDA_ATTN_CUDNN;
 		const char *name = own ? "own" : "cudnn";
 
-		bench_pack(28, 4, 128, 4, 2048, variant, name);
-		bench_pack(8, 4, 64, 64, 1024, variant, name);
-		bench_pack(12, 4, 64, 32, 1024, variant, name);
+		bench_pack(28, 4, 128, 4, 2048, 2048, variant, name);
+		bench_pack(28, 4, 128, 16, 1536, 128, variant, name);
+		bench_pack(8, 4, 64, 64, 1024, 1024, variant, name);
+		bench_pack(8, 2, 64, 96, 1024, 512, variant, name);
+		bench_pack(8, 2, 64, 128, 1024, 256, variant, name);
+		bench_pack(8, 2, 64, 200, 1536, 96, variant, name);
+		bench_pack(12, 4, 64, 32, 1024, 1024, variant, name);
 	}
 	for (int fp8 = 0; fp8 < 2; fp8++) {
 		for (int runs : { 1, 32, 128, 256 })
