@@ -33,14 +33,6 @@ int attempt_ask(struct funnel *f)
 	return rc > 0 ? runner_lost(f, how) : rc;
 }
 
-/* Who uses the result of a layer asks for its result: that running statistics stay as they were is for the general contract. */
-static void pass_over_left(struct funnel *f, const struct trial *tr, struct results *got)
-{
-	for (int i = 0; i < MIN(got->n, tr->expected.n) && f->o->contract == CONTRACT_TASK; i++)
-		if (tr->expected.r[i].state && got->r[i].v)
-			f->left |= weights_pass_over_left(tr->weights, got->r[i].v, got->r[i].n) > 0;
-}
-
 int attempt_take(struct funnel *f, int i, struct attempt *out)
 {
 	int rc = area_report(f->lane->area, &f->orders, i, &f->report, &out->got, f->e);
@@ -53,9 +45,7 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 		memcpy(out->got.form, f->t->trial[f->orders.v[i].trial].expected.form, sizeof out->got.form);
 	out->cost = f->report.out;
 	switch (f->report.state) {
-	case RUN_GAVE:
-		pass_over_left(f, &f->t->trial[f->orders.v[i].trial], &out->got);
-		return 0;
+	case RUN_GAVE: return 0;
 	case RUN_FAILED: return funnel_fail(f, (enum judge_stage)f->report.stage, &f->report.diag);
 	case RUN_BROKE: return err_set(f->e, f->report.err.code ? f->report.err.code : ERR_STATE, "%s", f->report.err.text);
 	default: return funnel_failf(f, f->t->trial[f->orders.v[i].trial].stage, REASON_kernel_timeout, "%s", "an earlier run reached a limit");

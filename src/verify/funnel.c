@@ -444,8 +444,6 @@ static int judge_general(struct funnel *f)
 	int rc;
 
 	v->general = (struct verdict_general){ .ran = 1, .correct = 1 };
-	if (f->left)
-		note_failed(v, TRIAL_buffers);
 	rc = run_general(f, ext_on(f, EXT_sanitize) && !f->defined, &first);
 	if (!rc && f->t != f->base) {
 		rc = funnel_turn(f, f->base);
@@ -548,7 +546,7 @@ static void begin_verdict(struct funnel *f)
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->own_seconds = 0.0;
-	f->tests = f->slow = f->left = 0;
+	f->tests = f->slow = 0;
 	f->report.chosen[0] = 0;
 }
 

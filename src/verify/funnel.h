@@ -15,7 +15,6 @@ struct funnel {
 	int has_dot;                        /* the candidate speaks of products */
 	int defined;                        /* the checked run of f->t met no lane that Triton leaves undefined */
 	int tests;                          /* its host code or its kernels compare integers */
-	int left;                           /* it leaves buffers alone that the reference's forward changes */
 	int grids;                          /* grids belong to the path of what is followed */
 	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at others */
 	struct lane *lane;

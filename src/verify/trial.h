@@ -148,9 +148,6 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e);
 /* Are there floats among them that are kept, in runs of this dtype? */
 int weights_are_kept(const struct task_weights *w, enum dtype dt);
-/* What a call left in them, as weights_kept gives it: a buffer that still holds what it was given counts as one that is not there
- * (NaN). Returns how many. */
-int weights_pass_over_left(const struct task_weights *w, double *state, int64_t n);
 /* What a call left in the tensors that stand for weights which are kept: the floats of all of them in a row, in fp64.
  * NaN: nothing stands for it. The storages of those tensors go into *of. */
 int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e);

@@ -484,37 +484,6 @@ int weights_are_kept(const struct task_weights *w, enum dtype dt)
 	return 0;
 }
 
-/* Are these the values of the weight? */
-static int is_as_given(const struct task_weight *w, const double *v)
-{
-	const float *given = tensor_data(&w->t);
-
-	for (int64_t i = 0, n = tensor_numel(&w->t); i < n; i++)
-		if (v[i] != (double)given[i])
-			return 0;
-	return 1;
-}
-
-int weights_pass_over_left(const struct task_weights *w, double *state, int64_t n)
-{
-	int64_t at = 0;
-	int left = 0;
-
-	for (size_t i = 0; i < w->n; i++) {
-		int64_t own = w->v[i].kept && w->v[i].t.dt == DT_F32 ? tensor_numel(&w->v[i].t) : 0;
-
-		if (own > n - at)
-			break;
-		if (own && is_as_given(&w->v[i], state + at)) {
-			left++;
-			for (int64_t k = 0; k < own; k++)
-				state[at + k] = NAN;
-		}
-		at += own;
-	}
-	return left;
-}
-
 int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e)
 {
 	struct members m;

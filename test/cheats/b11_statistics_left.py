@@ -1,7 +1,6 @@
 # B11: BatchNorm in training mode that leaves its running statistics as they are
 # task: batch_norm
 # track: strict
-# contract: general
 # expect: tiny wrong_value
 # says: what forward leaves in the buffers
 import torch
