@@ -1,9 +1,13 @@
 /* One attempt of a candidate at a trial, as the side that decides sees it: see funnel.h. */
 #include "verify/funnel.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
+
+/* An error that an approximation makes, not another function: this much of the worst value. */
+static const double near_share = 0.03;
 
 void attempt_order(struct funnel *f, const struct trial *tr, const struct run_order *how)
 {
@@ -118,6 +122,7 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	if (c.reason == REASON_ok)
 		return 0;
 	f->unexplained = !comparison_is_tf32(&tr->expected, &c);
+	f->near = fabs(c.got - c.expected) <= near_share * fabs(c.expected);
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c.text);
 	f->v->n_elements = c.n_shown;

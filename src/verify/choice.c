@@ -656,7 +656,7 @@ static int settle_found(struct funnel *f, int rc, const int64_t *size, const str
 	return rc ? rc : settle(f, c->kind, size, out);
 }
 
-int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out)
+static int own_size(struct funnel *f, const struct choice *c, size_t i, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
 	int rc = 0;
@@ -670,7 +670,7 @@ int choice_own_size(struct funnel *f, const struct choice *c, size_t i, struct c
 	return work_at(f->t, size) > WORK_MOST ? 1 : settle_found(f, rc, size, c, out);
 }
 
-int choice_smaller(struct funnel *f, const struct choice *c, struct choice *out)
+static int smaller(struct funnel *f, const struct choice *c, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
 	int rc;
@@ -698,7 +698,7 @@ static int lower_same_grid(struct funnel *f, int64_t *size)
 	return descend(f, &own, 0, WORK_FIRST, MODULUS_MODEL, NULL, size);
 }
 
-int choice_same_grid(struct funnel *f, const struct choice *c, struct choice *out)
+static int same_grid(struct funnel *f, const struct choice *c, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
 	int rc;
@@ -711,7 +711,7 @@ int choice_same_grid(struct funnel *f, const struct choice *c, struct choice *ou
 	return settle_found(f, rc, size, c, out);
 }
 
-int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
+static int larger(struct funnel *f, const struct choice *c, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
 	int same = 1;
@@ -723,4 +723,15 @@ int choice_larger(struct funnel *f, const struct choice *c, struct choice *out)
 		same &= size[i] == c->size[i];
 	}
 	return same || work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
+}
+
+int choice_other(struct funnel *f, const struct choice *c, enum choice_change change, size_t i, struct choice *out)
+{
+	switch (change) {
+	case CHOICE_SMALLER: return smaller(f, c, out);
+	case CHOICE_LARGER: return larger(f, c, out);
+	case CHOICE_SAME_GRID: return same_grid(f, c, out);
+	case CHOICE_OWN_SIZE: return own_size(f, c, i, out);
+	}
+	return 1;
 }

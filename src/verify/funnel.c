@@ -591,64 +591,67 @@ static int judge_again(struct funnel *f, const struct choice *c)
 	return rc;
 }
 
-/* What fails at smaller sizes fails only if it does at larger ones, too: a kernel may be made for sizes
- * that are multiples of its blocks. */
-static int judge_larger(struct funnel *f, const struct choice *c)
-{
-	struct choice larger;
-	int rc;
+/* --- other sizes for what failed ----------------------------------------------------------------------- */
 
-	f->t = f->base;
-	rc = choice_larger(f, c, &larger);
-	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &larger);
+static int took_too_long(struct funnel *f)
+{
+	f->slow |= f->v->diag.reason == REASON_kernel_timeout;
+	return f->v->diag.reason == REASON_kernel_timeout;
 }
 
-/* What takes too long is run at sizes that are smaller still. */
-static int judge_smaller(struct funnel *f, const struct choice *c)
+static int failed_at_all(struct funnel *f)
 {
-	struct choice smaller;
-	int rc;
-
-	if (f->v->diag.reason != REASON_kernel_timeout)
-		return 1;
-	f->slow = 1;
-	rc = funnel_turn(f, f->base);
-	rc = rc ? rc : choice_smaller(f, c, &smaller);
-	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &smaller);
+	return f->v->stage > STAGE_ast;
 }
 
-/* Which program writes which part may follow from how many there are: what some leave unwritten at other sizes says nothing about
- * the task's own, so it is run with the grids that it has there. */
-static int judge_grids(struct funnel *f, const struct choice *c)
+static int left_unwritten(struct funnel *f)
 {
-	struct choice same;
-	int rc;
-
-	if (f->v->diag.reason != REASON_uninitialised)
-		return 1;
-	rc = funnel_turn(f, f->base);
-	rc = rc ? rc : choice_same_grid(f, c, &same);
-	if (!rc && same.t == f->base)
-		return 1;
-	return rc ? (rc < 0 ? -1 : 1) : judge_again(f, &same);
+	return f->v->stage > STAGE_compile && f->v->diag.reason == REASON_uninitialised;
 }
 
-/* An approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
- * activation is flat) and for no others: each size in turn is as the task has it. */
-static int judge_values(struct funnel *f, const struct choice *c)
+static int is_a_little_off(struct funnel *f)
+{
+	enum reason why = f->v->diag.reason;
+
+	return f->v->stage > STAGE_compile && ((why == REASON_precision && f->unexplained) || (why == REASON_wrong_value && f->near));
+}
+
+/* What is changed, and when, in this order, as long as the candidate fails:
+ * - what takes too long is run at sizes that are smaller still;
+ * - what fails at small sizes fails only if it does at larger ones, too: a kernel may be made for multiples of its blocks;
+ * - which program writes which part may follow from how many there are, so what some leave unwritten is run with the grids of the
+ *   task's own sizes;
+ * - an approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
+ *   activation is flat) and for no others: each size in turn is as the task has it. */
+static const struct retry {
+	int (*when)(struct funnel *f);
+	enum choice_change change;
+} retries[] = {
+	{ took_too_long, CHOICE_SMALLER }, { failed_at_all, CHOICE_LARGER }, { left_unwritten, CHOICE_SAME_GRID }, { is_a_little_off, CHOICE_OWN_SIZE },
+};
+
+/* 0: it is right at the other sizes; 1: it is not, or there are none; -1. */
+static int judge_changed(struct funnel *f, const struct choice *c, enum choice_change change, size_t i)
+{
+	struct choice other;
+	int rc = funnel_turn(f, f->base);
+
+	rc = rc ? -1 : choice_other(f, c, change, i, &other);
+	if (rc)
+		return rc < 0 ? -1 : 1;
+	/* It was judged by the task as it was made ready, if it could be by nothing else. */
+	return other.t == f->base && change >= CHOICE_SAME_GRID ? 1 : judge_again(f, &other);
+}
+
+static int judge_elsewhere(struct funnel *f, const struct choice *c)
 {
 	int rc = 1;
 
-	for (size_t i = 0; i < f->base->n_all && rc > 0 && f->v->diag.reason == REASON_precision && f->unexplained; i++) {
-		struct choice wide;
-		int none;
+	for (size_t k = 0; k < COUNT_OF(retries); k++) {
+		size_t times = retries[k].change == CHOICE_OWN_SIZE ? f->base->n_all : 1;
 
-		none = funnel_turn(f, f->base);
-		none = none ? none : choice_own_size(f, c, i, &wide);
-		if (none < 0)
-			return -1;
-		if (!none && wide.t != f->base)
-			rc = judge_again(f, &wide);
+		for (size_t i = 0; i < times && rc > 0 && f->lost == LOST_NOT && retries[k].when(f); i++)
+			rc = judge_changed(f, c, retries[k].change, i);
 	}
 	return rc;
 }
@@ -666,14 +669,8 @@ static int judge_once(struct funnel *f)
 		rc = choose(f, &c);
 	if (!rc) {
 		rc = judge_at(f, &c);
-		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
-			rc = judge_smaller(f, &c);
-		if (rc > 0 && v->stage > STAGE_ast && f->lost == LOST_NOT)
-			rc = judge_larger(f, &c);
-		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
-			rc = judge_grids(f, &c);
-		if (rc > 0 && v->stage > STAGE_compile && f->lost == LOST_NOT)
-			rc = judge_values(f, &c);
+		if (rc > 0)
+			rc = judge_elsewhere(f, &c);
 		if (!rc && f->o->last >= STAGE_full)
 			rc = own_judge(f);
 		if (!rc && f->o->last >= STAGE_full)

@@ -22,6 +22,7 @@ struct funnel {
 	struct run_report report;           /* the one that was taken last */
 	enum lost lost;                     /* the runner was, in the end */
 	int unexplained;                    /* the last comparison found an error that products in tf32 do not make */
+	int near;                           /* and one of few hundredths of the value */
 	double own_seconds;                 /* of the candidate on a GPU at the task's own sizes, estimated; 0: not known */
 	struct err *e;
 };
