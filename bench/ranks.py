@@ -28,7 +28,8 @@ def sft(folder, name, much):
 
 
 def sampling(folder, name, much):
-    return ['eval', '--model', BASE, '--tasks', TASKS, '--prompt-style', 'compact', '--limit', '16', '--n', str(int(16 * SCALE) if much else 1),
+    """So many samples that the last ones, which every process draws in small batches, are few."""
+    return ['eval', '--model', BASE, '--tasks', TASKS, '--prompt-style', 'compact', '--limit', '16', '--n', str(int(64 * SCALE) if much else 1),
             '--max-new-tokens', '300', '--threads', '1', '--workers', '1', '--stage-limit', 'ast', '--out', f'{folder}/{name}.json']
 
 
