@@ -11,10 +11,9 @@
 #include "verify/follow.h"
 #include "verify/task.h"
 
-/* A run of more bytes (and operations) than this even at the smallest size gets fewer trials. */
-enum { LARGE_WORK = 1 << 27 };
-/* One of more than this gets as few as there can be, and while sizes are looked for it is followed, not run. */
-enum { HUGE_WORK = 1 << 30 };
+/* A run of more bytes (and operations) than this even at the smallest size gets as few trials as there can be, and while sizes are
+ * looked for it is followed, not run. */
+enum { LARGE_WORK = 1 << 26 };
 /* A run of no more than this is made at the task's own sizes, and of no more than that on every input set: beyond it what
  * relations and half precision ask is asked at the smallest sizes, as of larger tasks. */
 enum { OWN_WORK = 1 << 21, OWN_WORK_ALL = 1 << 18 };
@@ -25,7 +24,7 @@ struct sizes {
 	size_t n;
 	int64_t v[TASK_SIZES];
 	int64_t work;                 /* of the reference where it was run or followed last */
-	int huge;                     /* that was huge once */
+	int large;                    /* that was large once */
 	struct err *e;
 };
 
@@ -69,7 +68,7 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 	struct world *w = &s->t->own;
 	struct follow_cost cost = { .guessed = 1 };
 	struct val out;
-	int rc = s->huge ? follow_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &cost, s->e) : 0;
+	int rc = s->large ? follow_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &cost, s->e) : 0;
 
 	s->work = cost.work;
 	if (rc < 0 || !cost.guessed)
@@ -79,7 +78,7 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 	if (!rc)
 		world_drop(w, out);
 	s->work = work_done(s->t);
-	s->huge |= s->work > HUGE_WORK;
+	s->large |= s->work > LARGE_WORK;
 	return rc;
 }
 
@@ -276,11 +275,10 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 
 	add(s, TRIAL_tiny, STAGE_tiny, tiny);
 	add(s, TRIAL_original, STAGE_full, original);
-	if (!s->t->large)
-		add(s, TRIAL_scaled, STAGE_full, tiny)->change = CHANGE_SCALE;
+	add(s, TRIAL_scaled, STAGE_full, tiny)->change = CHANGE_SCALE;
 	add(s, TRIAL_signed, STAGE_full, tiny)->change = CHANGE_SIGNED;
 	tr = add(s, TRIAL_reseeded, STAGE_full, tiny);
-	tr->repeat = !s->t->large;
+	tr->repeat = 1;
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
@@ -292,8 +290,8 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 		s->t->least[i] = least[i];
 }
 
-/* The fewest: all weights and every other sign are others in the last of them. */
-static void list_huge(struct sizes *s, const int64_t *v)
+/* The fewest: all weights and every other sign are others in the third of them. */
+static void list_large(struct sizes *s, const int64_t *v)
 {
 	struct trial *tr;
 
@@ -302,6 +300,8 @@ static void list_huge(struct sizes *s, const int64_t *v)
 	tr = add(s, TRIAL_reseeded, STAGE_full, v);
 	tr->change = CHANGE_SIGNED;
 	tr->set = WEIGHTS_DRAWN;
+	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+		add(s, TRIAL_constants, STAGE_full, v)->set = WEIGHTS_MOVED;
 }
 
 /* The trials of a task at sizes that were chosen: all of them there. Where a run is large, one set
@@ -349,7 +349,7 @@ static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int6
 	return 0;
 }
 
-/* A size that is huge even so has two of what comes first, mostly the batch, where it had more. 0, -1. */
+/* A run that is large even so has two of what comes first, mostly the batch, where it had more. 0, -1. */
 static int halve_batch(struct sizes *s, int64_t *tiny)
 {
 	int64_t was = tiny[0], got;
@@ -380,11 +380,10 @@ static int smallest(struct sizes *s, int64_t *tiny)
 		diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
 	if (got < 0)
 		return got == -2 ? -1 : 1;
-	t->large = s->work > LARGE_WORK;
-	s->huge = s->work > HUGE_WORK;
+	t->large = s->large = s->work > LARGE_WORK;
 	if (t->large)
-		buf_addf(&t->notes, "a run is %s even at the smallest size: fewer input sets\n", s->huge ? "huge" : "large");
-	return s->huge ? halve_batch(s, tiny) : 0;
+		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
+	return t->large ? halve_batch(s, tiny) : 0;
 }
 
 int task_draw_trials(struct task *t, struct err *e)
@@ -403,8 +402,8 @@ int task_draw_trials(struct task *t, struct err *e)
 	none = smallest(&s, tiny);
 	if (none)
 		return none < 0 ? -1 : 0;
-	if (s.huge) {
-		list_huge(&s, tiny);
+	if (t->large) {
+		list_large(&s, tiny);
 		return 0;
 	}
 	memcpy(least, tiny, sizeof least);
