@@ -335,7 +335,8 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 }
 
 /* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at which some
- * are still missing must be cheap to be worth it. 0: none is missing; 1: some are, or the runner is lost; -1. */
+ * are still missing must be cheap to be worth it, unless the candidate does not run at any others so far.
+ * 0: none is missing; 1: some are, or the runner is lost; -1. */
 static int climb(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
 {
 	const struct task *t = f->t;
@@ -343,9 +344,9 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	int n = raise_sizes(t, size, r), rc = try_raised(f, own, r, n);
 
 	for (int i = 0; i < n && !rc; i++) {
-		double work = work_at(t, r[i].size);
+		double work = work_at(t, r[i].size), most = r[i].left && lack <= own->n ? WORK_MOST / 8 : WORK_MOST;
 
-		if (r[i].left > lack || work > (r[i].left ? WORK_MOST / 8 : WORK_MOST) || (r[i].left == lack && work >= work_at(t, size)))
+		if (r[i].left > lack || work > most || (r[i].left == lack && work >= work_at(t, size)))
 			continue;
 		lack = r[i].left;
 		memcpy(size, r[i].size, t->n_all * sizeof *size);

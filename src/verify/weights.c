@@ -100,6 +100,25 @@ static int is_constant(const struct task_weight *w)
 	return n > 0;
 }
 
+/* A buffer of zeros and one other value is a mask: which of two things a program does, not what it does them with. A program may
+ * know it without having it. */
+static int is_mask(const struct task_weight *w)
+{
+	const float *v = tensor_data(&w->t);
+	int64_t n = tensor_numel(&w->t), zeros = 0;
+	float other = 0.0f;
+
+	if (w->param || w->t.dt != DT_F32)
+		return 0;
+	for (int64_t i = 0; i < n; i++) {
+		zeros += v[i] == 0.0f;
+		other = v[i] != 0.0f && other == 0.0f ? v[i] : other;
+		if (v[i] != 0.0f && v[i] != other)
+			return 0;
+	}
+	return zeros > 0 && zeros < n;
+}
+
 static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 {
 	struct rng r;
@@ -130,7 +149,7 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	if (!step)
 		return err_nomem(e);
 	for (size_t i = 0; i < w->n; i++)
-		if (w->v[i].t.dt == DT_F32)
+		if (w->v[i].t.dt == DT_F32 && !is_mask(&w->v[i]))
 			draw_one(&w->v[i], seed, step);
 		else if (is_counter(&w->v[i]))
 			draw_counter(&w->v[i], seed);
@@ -296,8 +315,8 @@ static int has_partner(const struct members *m, const struct task_weight *w)
 	return partner_of(m, w) != NULL;
 }
 
-/* Every weight its tensor, as far as there is one; how the last of them was found. Counters may
- * be missing. */
+/* Every weight its tensor, as far as there is one; how the last of them was found. Counters and
+ * masks may be missing. */
 static enum match match_members(struct members *m, const struct task_weights *w)
 {
 	enum match worst = MATCH_NAME;
@@ -312,7 +331,7 @@ static enum match match_members(struct members *m, const struct task_weights *w)
 			worst = by;
 		}
 	for (size_t i = 0; i < w->n; i++)
-		if (dtype_is_float(w->v[i].t.dt) && !has_partner(m, &w->v[i]))
+		if (dtype_is_float(w->v[i].t.dt) && !has_partner(m, &w->v[i]) && !is_mask(&w->v[i]))
 			worst = MATCHES;
 	return worst;
 }
