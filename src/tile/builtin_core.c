@@ -236,6 +236,17 @@ static void check_choice(struct front *f, const struct lang_val *v, const char *
 static const char *const evictions[] = { "evict_last", "evict_first", NULL };
 static const char *const load_caches[] = { ".ca", ".cg", ".cv", NULL };
 static const char *const store_caches[] = { ".wb", ".cg", ".cs", ".wt", NULL };
+/* The assembler takes one of the two. A load that is read again each time (.cv) loses its policy before that, and so does one that a
+ * loop fetches ahead for a dot: what is in a loop or in another function is left to the assembler. */
+static void check_one_hint(struct front *f, const struct lang_val *cache, const struct lang_val *eviction, int is_load)
+{
+	struct str c = arg_str(f, cache, "Cache modifier"), p = arg_str(f, eviction, "Eviction policy");
+
+	if (!c.n || !p.n || (is_load && (str_is(c, ".cv") || f->calls || f->frame->loops)))
+		return;
+	front_late(f, REASON_bad_value, "leave out one of them", "PTXAS error: cache_modifier %.*s and eviction_policy %.*s in one access", STR_ARG(c), STR_ARG(p));
+}
+
 /* in the order of enum tile_sem and enum tile_scope */
 static const char *const sems[] = { "acq_rel", "acquire", "release", "relaxed", NULL };
 static const char *const scopes[] = { "gpu", "cta", "sys", NULL };
@@ -262,6 +273,7 @@ struct lang_val bi_load(struct front *f, const struct builtin *b, const struct l
 	acc = (struct sem_access){ .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]), .boundary = a[3] };
 	check_choice(f, &a[5], "Cache modifier", load_caches);
 	check_choice(f, &a[6], "Eviction policy", evictions);
+	check_one_hint(f, &a[5], &a[6], 1);
 	check_choice(f, &a[4], "Padding option", paddings);
 	acc.padding = arg_str(f, &a[4], "Padding option");
 	return lang_of(sem_load(f, pointer_arg(f, &a[0], "tl.load"), &acc));
@@ -277,6 +289,7 @@ struct lang_val bi_store(struct front *f, const struct builtin *b, const struct 
 	acc = (struct sem_access){ .mask = optional_tensor(f, a[2]), .boundary = a[3] };
 	check_choice(f, &a[4], "Cache modifier", store_caches);
 	check_choice(f, &a[5], "Eviction policy", evictions);
+	check_one_hint(f, &a[4], &a[5], 0);
 	sem_store(f, pointer_arg(f, &a[0], "tl.store"), value, &acc);
 	return lang_none();
 }

@@ -253,6 +253,8 @@ static const struct { const char *body; const char *reason; int line; } wrong[] 
 	{ "    x = undefined\n", "undefined_name", 7 },
 	{ "    x = tl.load(p).to(tl.float16)\n    tl.store(p, tl.fdiv(x, x))\n", "bad_dtype", 8 },
 	{ "    x = tl.arange(0, N).to(tl.int64)\n    tl.store(p + tl.arange(0, N), tl.histogram(x, N))\n", "bad_dtype", 8 },
+	{ "    tl.store(p, tl.load(p, cache_modifier='.cg', eviction_policy='evict_last'))\n", "bad_value", 7 },
+	{ "    tl.store(p, 1.0, cache_modifier='.wb', eviction_policy='evict_first')\n", "bad_value", 7 },
 };
 
 static void refuses(void **state)

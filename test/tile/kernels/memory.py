@@ -78,8 +78,8 @@ def mask_widens_store(p, N: tl.constexpr):
 @triton.jit
 def hints(p, N: tl.constexpr):
     i = tl.arange(0, N)
-    x = tl.load(p + i, cache_modifier=".cg", eviction_policy="evict_last", volatile=True)
-    tl.store(p + i, x, cache_modifier=".wb", eviction_policy="evict_first")
+    x = tl.load(p + i, cache_modifier=".cg", volatile=True)
+    tl.store(p + i, x, eviction_policy="evict_first")
     j = tl.max_contiguous(tl.multiple_of(i, 16), 16)
     tl.assume(N > 3)
     tl.debug_barrier()
