@@ -166,13 +166,39 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 	return s->code ? 0 : err_nomem(g->e);
 }
 
+/* --- samples are kept as they come ------------------------------------------------------------------------- */
+
+static struct store_pending place_of(const struct rolling *g, size_t index)
+{
+	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step, .place = (int64_t)(index / (size_t)g->o->n),
+				       .number = (int64_t)(index % (size_t)g->o->n) };
+}
+
+/* Another process has drawn a sample. */
+static int keep_told(void *ctx, struct str data, struct err *e)
+{
+	struct rolling *g = ctx;
+	struct store_pending at;
+	uint64_t place;
+
+	if (data.n < sizeof place)
+		return err_set(e, ERR_FORMAT, "a sample of another rank ends early");
+	memcpy(&place, data.p, sizeof place);
+	at = place_of(g, (size_t)place);
+	return store_put_pending(g->env->pending, &at, (struct str){ .p = data.p + sizeof place, .n = data.n - sizeof place }, e);
+}
+
 /* --- judging ------------------------------------------------------------------------------------------- */
 
 /* All ranks judge what any of them has drawn. */
 static int open_judge(struct rolling *g)
 {
-	return judge_batch_init(&g->batch, g->env->pool, NULL, &g->env->judge, g->env->cache, g->e) ||
-	       judge_batch_share(&g->batch, g->env->par, g->e) ? -1 : 0;
+	if (judge_batch_init(&g->batch, g->env->pool, NULL, &g->env->judge, g->env->cache, g->e) ||
+	    judge_batch_share(&g->batch, g->env->par, g->e))
+		return -1;
+	g->batch.relief.heard = g->env->pending ? keep_told : NULL;
+	g->batch.relief.heard_ctx = g;
+	return 0;
 }
 
 static void take_verdict(struct rolling *g, const struct judged *j)
@@ -222,12 +248,6 @@ static int finish_judging(struct rolling *g)
 
 /* --- samples of an earlier run --------------------------------------------------------------------------- */
 
-static struct store_pending place_of(const struct rolling *g, size_t index)
-{
-	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step, .place = (int64_t)(index / (size_t)g->o->n),
-				       .number = (int64_t)(index % (size_t)g->o->n) };
-}
-
 static uint64_t key_of(const struct rolling *g, size_t index)
 {
 	const struct infer_request *q = &g->group[index / (size_t)g->o->n];
@@ -235,17 +255,23 @@ static uint64_t key_of(const struct rolling *g, size_t index)
 	return pending_key(q, g->env->policy);
 }
 
+/* The first process has the store: the others tell it of their samples, each with its place before it. */
 static int remember(struct rolling *g, size_t index, const struct infer_result *res)
 {
 	struct store_pending at = place_of(g, index);
-	struct buf blob = BUF_INIT;
+	uint64_t place = index;
+	struct buf told = BUF_INIT;
 	int rc;
 
-	if (!g->env->pending)
+	if (!g->env->pending && par_first(g->env->par))
 		return 0;
-	pending_pack(res, key_of(g, index), &blob);
-	rc = buf_check(&blob, g->e) || store_put_pending(g->env->pending, &at, buf_str(&blob), g->e) ? -1 : 0;
-	buf_release(&blob);
+	if (!g->env->pending)
+		buf_add(&told, &place, sizeof place);
+	pending_pack(res, key_of(g, index), &told);
+	rc = buf_check(&told, g->e);
+	if (!rc)
+		rc = g->env->pending ? store_put_pending(g->env->pending, &at, buf_str(&told), g->e) : relief_tell(&g->batch.relief, 0, buf_str(&told), g->e);
+	buf_release(&told);
 	return rc;
 }
 

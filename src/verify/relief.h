@@ -17,6 +17,8 @@ struct relief {
 	struct { struct relief_job *v; size_t n, cap, at; } waiting;   /* own candidates from `at` on that nobody has yet */
 	size_t own;                   /* own candidates without a verdict */
 	int64_t given;                /* own candidates that others judged */
+	int (*heard)(void *ctx, struct str data, struct err *e);     /* what others tell this rank; NULL: nothing is done with it */
+	void *heard_ctx;
 	struct buf letter;
 };
 
@@ -26,6 +28,8 @@ void relief_release(struct relief *r);
 /* As judge_pool_submit and judge_pool_next, for own candidates; others' are judged by the way. An id has at most 48 bits. */
 int relief_submit(struct relief *r, uint64_t id, struct str task, struct str candidate, struct err *e);
 int relief_next(struct relief *r, int wait, struct judged *out, struct err *e);
+/* Something for another rank to know, whenever it next looks: before relief_finish returns there. */
+int relief_tell(struct relief *r, int to, struct str data, struct err *e);
 /* Once all own candidates are judged: helps until everyone's are. Every rank calls it, and nothing after it. */
 int relief_finish(struct relief *r, struct err *e);
 
