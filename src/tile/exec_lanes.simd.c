@@ -32,7 +32,8 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 
 #ifdef __AVX512F__
 	for (; i + 8 <= n; i += 8) {
-		__mmask8 k = on ? (__mmask8)_mm512_test_epi64_mask(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(on + i))), _mm512_set1_epi64(-1)) : 0xff;
+		__m512i bytes = _mm512_cvtepu8_epi64(on ? _mm_loadl_epi64((const __m128i *)(on + i)) : _mm_set1_epi8(1));
+		__mmask8 k = _mm512_test_epi64_mask(bytes, bytes);
 		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i));
 
 		_mm256_storeu_si256((__m256i *)(out + i), _mm512_mask_i64gather_epi32(was, k, _mm512_loadu_si512(addr + i), (const void *)0, 1));

@@ -6,6 +6,7 @@
 #include "interp/fail.h"
 #include "interp/state.h"
 #include "num/shape.h"
+#include "tensor/sparse.h"
 #include "torch/torch.h"
 
 /* The dtype slot, or the default float; what the program asked for, not the oracle's. */
@@ -398,6 +399,17 @@ static enum dtype nest_dtype(struct bind *b, const struct nest *s)
 	return dt;
 }
 
+/* The numbers of a program in a tensor. Where tensors have no contents these have: what is passed to a kernel so is known. */
+static int pour_all(struct tensor *t, struct val v)
+{
+	char *p = tensor_data(t);
+
+	if (t->st->hollow && (sparse_empty(t->st) || sparse_touch(t->st, 0, t->st->bytes)))
+		return -1;
+	pour(t->dt, &p, v);
+	return t->st->hollow ? sparse_mark(t->st, 0, t->st->bytes, 1) : 0;
+}
+
 /* data, *, dtype=None, device=None, requires_grad=False */
 static int c_tensor(struct bind *b)
 {
@@ -406,7 +418,6 @@ static int c_tensor(struct bind *b)
 	struct val v = b->a[0];
 	struct tensor t;
 	enum dtype dt;
-	char *p;
 
 	if (bind_unwrap(b, &v))
 		return -1;
@@ -429,8 +440,10 @@ static int c_tensor(struct bind *b)
 	/* Rounded to the dtype the program asked for even where the oracle keeps doubles. */
 	if (num_new(&c, &t, dt, s.ndim, s.shape, bind_e(b)))
 		return bind_fail(b);
-	p = tensor_data(&t);
-	pour(dt, &p, v);
+	if (pour_all(&t, v)) {
+		tensor_release(&t);
+		return bind_raise(b, EXC_MemoryError, "the numbers of a tensor");
+	}
 	return made(b, &t, 1);
 }
 

@@ -43,24 +43,42 @@ static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_
 	return 1;
 }
 
-/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. */
+/* Programs that are named so far. */
+struct named { int64_t all, *v; int n; };
+
+static void add_program(struct named *p, int64_t program)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->v[i] == program)
+			return;
+	if (p->n < PROGRAMS_NAMED && program > 0 && program < p->all)
+		p->v[p->n++] = program;
+}
+
+/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. Where one is
+ * divided by, the quotient is another from it on, and the remainder is largest just before. */
 static int name_programs(const struct tile_code *c, int64_t all, int64_t *v)
 {
 	const struct tile_func *f = &c->funcs[0];
-	int n = 0;
+	struct named p = { .all = all, .v = v };
 
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
+		int compared = in->op >= TOP_EQ && in->op <= TOP_GE, divided = in->op == TOP_DIV || in->op == TOP_REM;
 		int64_t value, lanes;
 
-		if (in->op < TOP_EQ || in->op > TOP_GE)
+		if (!compared && !divided)
 			continue;
 		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
-		for (int k = 0; k < 2 && n < PROGRAMS_NAMED; k++)
-			if (is_constant(c, i, tile_src(in, k), &value) && value > 0 && value / lanes < all)
-				v[n++] = value / lanes;
+		for (int k = divided; k < 2; k++) {
+			if (!is_constant(c, i, tile_src(in, k), &value))
+				continue;
+			add_program(&p, value / lanes);
+			if (divided)
+				add_program(&p, (value - 1) / lanes);
+		}
 	}
-	return n;
+	return p.n;
 }
 
 static int choose_programs(const struct sampler *s, const struct tile_code *code, const struct tile_launch *l, int64_t *v)

@@ -1,6 +1,7 @@
 # A20: a configuration that does not compile: the autotuner does not get past it
 # task: scale
 # track: strict
+# without: funnel
 # expect: compile not_power_of_two
 # names: BLOCK: 100, num_warps: 4
 import torch

@@ -1,6 +1,7 @@
 # A20: a number of warps that no launch may have, in one configuration
 # task: scale
 # track: strict
+# without: funnel
 # expect: tiny assertion_failed
 # names: num_warps: 3
 import torch

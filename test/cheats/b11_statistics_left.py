@@ -1,6 +1,7 @@
 # B11: BatchNorm in training mode that leaves its running statistics as they are
 # task: batch_norm
 # track: strict
+# rule: state
 # expect: tiny wrong_value
 # says: what forward leaves in the buffers
 import torch

@@ -1,6 +1,7 @@
 # B11: a NaN in a running statistic
 # task: batch_norm
 # track: strict
+# rule: state
 # expect: tiny not_finite
 # says: what forward leaves in the buffers
 import torch

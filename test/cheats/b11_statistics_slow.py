@@ -1,6 +1,7 @@
 # B11: running statistics that move a hundredth instead of a tenth
 # task: batch_norm
 # track: strict
+# rule: state
 # expect: tiny wrong_value
 # says: what forward leaves in the buffers
 import torch

@@ -1,6 +1,7 @@
 # B11: running statistics that are anything
 # task: batch_norm
 # track: strict
+# rule: state
 # expect: tiny wrong_value
 # says: what forward leaves in the buffers
 import torch
