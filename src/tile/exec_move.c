@@ -52,7 +52,16 @@ static void copy_strided(char *out, const char *src, int64_t step, int64_t n, in
 		memcpy(out, src, (size_t)(n * esize));
 		return;
 	}
-#define STRIDED(T) do { T *o = (T *)out; const T *s = (const T *)src; for (int64_t i = 0; i < n; i++) o[i] = s[i * step]; } while (0)
+	/* A value for a whole row is what most broadcasts ask for, and its loop is vectors. */
+#define STRIDED(T) \
+	do { \
+		T *o = (T *)out; \
+		const T *s = (const T *)src, first = *s; \
+		for (int64_t i = 0; i < n && !step; i++) \
+			o[i] = first; \
+		for (int64_t i = 0; i < n && step; i++) \
+			o[i] = s[i * step]; \
+	} while (0)
 	switch (esize) {
 	case 1: STRIDED(uint8_t); break;
 	case 2: STRIDED(uint16_t); break;

@@ -28,7 +28,7 @@ enum { WORKERS_MOST = 256 };
 /* Jobs that are looked through for one of a worker's own task, and how often the first may have to wait for such. */
 enum { LOOK_MOST = 64, PASSED_MOST = 64 };
 /* A worker that gets no processor is waited for this many times as long. */
-enum { CLOCK_TIMES = 10 };
+enum { CLOCK_TIMES = 5 };
 /* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c): it makes tasks ready, and a
  * network of a hundred layers is run for that a dozen times. */
 enum { PREPARE_TIMES = 6 };
@@ -148,7 +148,7 @@ static int is_late(const struct judge_pool *p, const struct slot *s, int64_t now
 
 	if (!s->job || now > s->deadline_ns)
 		return now > s->deadline_ns;
-	if (now < s->deadline_ns - (CLOCK_TIMES - PREPARE_TIMES) * (limit / PREPARE_TIMES))
+	if (now < s->deadline_ns - (CLOCK_TIMES - 1) * limit)
 		return 0;
 	used = cpu_ns(s);
 	return used < 0 || s->started_ns < 0 || used - s->started_ns > limit;
@@ -369,7 +369,7 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 	if (!j)
 		return 0;
 	s->job = j;
-	s->deadline_ns = clock_ns() + CLOCK_TIMES * (int64_t)(p->p.seconds * 1e9);
+	s->deadline_ns = clock_ns() + CLOCK_TIMES * PREPARE_TIMES * (int64_t)(p->p.seconds * 1e9);
 	s->started_ns = cpu_ns(s);
 	f.task_n = (uint32_t)j->task_n;
 	f.candidate_n = (uint32_t)j->candidate_n;
