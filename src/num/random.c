@@ -388,9 +388,17 @@ static void one_coin_each(struct fill *f, char *p, const char *q)
 
 int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt, struct err *e)
 {
-	struct fill f = { .r = r, .p = p, .pdata = tensor_data(p), .draws = dt, .one = one_coin_each };
+	struct fill f = { .r = r, .pdata = tensor_data(p), .draws = dt, .one = one_coin_each };
+	struct tensor each;
+	int rc;
 
-	if (fill(&f, t, e))
+	/* A probability for each element: the loop below takes strides as they are. */
+	if (tensor_expand(&each, p, t->ndim, t->shape, e))
+		return -1;
+	f.p = &each;
+	rc = fill(&f, t, e);
+	tensor_release(&each);
+	if (rc)
 		return -1;
 	if (f.range)
 		return err_set(e, ERR_STATE, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
