@@ -71,7 +71,7 @@ static int name_programs(const struct tile_code *c, int64_t all, int64_t *v)
 			continue;
 		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
 		for (int k = divided; k < 2; k++) {
-			if (!is_constant(c, i, tile_src(in, k), &value))
+			if (!is_constant(c, i, tile_src(in, k), &value) || value <= 0)
 				continue;
 			add_program(&p, value / lanes);
 			if (divided)
