@@ -32,6 +32,8 @@ enum { CLOCK_TIMES = 5 };
 /* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c): it makes tasks ready, and a
  * network of a hundred layers is run for that a dozen times. */
 enum { PREPARE_TIMES = 6 };
+/* How often a worker is looked at whether it moves. */
+enum { LOOK_NS = 250000000 };
 
 struct job {
 	struct job *next;
@@ -51,6 +53,9 @@ struct slot {
 	uint64_t task;            /* of its last job, which it has ready */
 	int64_t deadline_ns;      /* by the clock */
 	int64_t started_ns;       /* processor time of the worker when it got the job */
+	int64_t looked_ns;        /* when it was last looked at, by the clock */
+	int64_t moved_ns;         /* since when its processor time is moved_cpu */
+	int64_t moved_cpu;
 	size_t got;               /* bytes of the reply so far */
 	struct reply_frame reply;
 	struct buf dump;          /* what follows a FRAME_DUMP */
@@ -139,6 +144,25 @@ static int64_t cpu_ns(const struct slot *s)
 	if (clock_getcpuclockid(s->w.pid, &id) || clock_gettime(id, &t))
 		return -1;
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Does it hang? Making a task ready and comparing take processor time of its own, and while it waits for its runner it looks at
+ * it now and then (zygote.c): it is never still for long, on a busy machine either. One that stands still for as long as a
+ * candidate may compute is in a lock, in the kernel or stopped. Only looks in a row count: while the pool's user is elsewhere,
+ * nobody reads what the worker may have to say. */
+static int is_still(const struct judge_pool *p, struct slot *s, int64_t now)
+{
+	int64_t since = now - s->looked_ns, cpu;
+
+	if (!s->job || since < LOOK_NS)
+		return 0;
+	s->looked_ns = now;
+	cpu = cpu_ns(s);
+	if (cpu != s->moved_cpu || since > 4 * (int64_t)LOOK_NS) {
+		s->moved_cpu = cpu;
+		s->moved_ns = now;
+	}
+	return (double)(now - s->moved_ns) > (p->p.seconds + 1.0) * 1e9;
 }
 
 /* Has it had its time? Asked only once the clock says that it may. */
@@ -506,7 +530,7 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	for (int i = 0; i < p->workers; i++) {
 		struct slot *s = &p->slot[i];
 
-		if (s->w.fd >= 0 && (s->job || !s->ready) && is_late(p, s, now) && worker_lost(p, s, LOSS_LATE, e))
+		if (s->w.fd >= 0 && (s->job || !s->ready) && (is_late(p, s, now) || is_still(p, s, now)) && worker_lost(p, s, LOSS_LATE, e))
 			return -1;
 	}
 	return 0;

@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "verify/image.h"
 #include "verify/runner.h"
@@ -23,6 +25,9 @@
 
 /* What of the area stays with the machine between candidates. */
 enum { AREA_KEPT = 16 << 20 };
+/* How often the decider looks at the runner that it waits for. It uses processor time by that, so a decider that uses none
+ * hangs itself: pool.c. */
+enum { LOOK_MS = 250 };
 
 /* What passes between decider and zygote: a request with an image, and the runner's pid (or what
  * forbids one, negative); the first answer says whether the zygote is ready. */
@@ -238,20 +243,59 @@ static int reap(struct zygote *z, enum lost *how, struct err *e)
 	return 1;
 }
 
+static int64_t runner_cpu_ns(const struct zygote *z)
+{
+	clockid_t id;
+	struct timespec t;
+
+	if (clock_getcpuclockid(z->pid, &id) || clock_gettime(id, &t))
+		return -1;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Waits until the runner answers or ends. The kernel ends one that has used its processor time. One that uses none cannot come
+ * to its end: it is waited for by the clock as long as it might compute. A busy machine makes a runner slow, never still.
+ * 0: there is something to see; 1: it stands still; -1: *e. */
+static int watch_runner(const struct zygote *z, struct pollfd fds[2], struct err *e)
+{
+	int64_t used = -1, moved_ns = clock_ns();
+
+	for (;;) {
+		int n = poll(fds, 2, LOOK_MS);
+		int64_t now = clock_ns(), cpu;
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, "poll");
+		cpu = runner_cpu_ns(z);
+		if (cpu != used)
+			moved_ns = now;
+		used = cpu;
+		if ((double)(now - moved_ns) > (z->seconds + 1.0) * 1e9)
+			return 1;
+	}
+}
+
 static int zygote_ask(struct lane *l, enum lost *how, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	struct pollfd fds[2] = { { .fd = z->run_fd, .events = POLLIN }, { .events = POLLIN } };
 	char go = 1;
+	int still;
 
 	if (send(z->run_fd, &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
 		return err_errno(e, "cannot reach a runner");
 	if (meet_runner(z, e))
 		return -1;
 	fds[1].fd = z->pidfd;
-	while (poll(fds, 2, -1) < 0)
-		if (errno != EINTR)
-			return err_errno(e, "poll");
+	still = watch_runner(z, fds, e);
+	if (still < 0)
+		return -1;
+	if (still) {
+		*how = LOST_LATE;
+		return 1;
+	}
 	if (fds[0].revents & POLLIN)
 		return recv(z->run_fd, &go, sizeof go, 0) == sizeof go ? 0 : err_errno(e, "cannot hear a runner");
 	return reap(z, how, e);

@@ -1,5 +1,5 @@
 /* The pool as its users see it: every job that goes in comes out once, with its own verdict,
- * whoever of the workers is killed meanwhile; a full pool, an empty one, one that is closed early. And batches:
+ * whoever of the workers is killed or stopped meanwhile; a full pool, an empty one, one that is closed early. And batches:
  * equal candidates cost one judgement, whether they come while it is made or after. */
 #include "check.h"
 
@@ -22,6 +22,9 @@
 #define TAIL ", mask=i < n)\nclass ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n" \
 	"        y = torch.empty_like(x)\n        k[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), B=64)\n        return y\n"
 
+/* Right, and at it long enough to be met. */
+#define SLOW HEAD "x, mask=i < n)\n    for t in range(n * 1000):\n        x = tl.maximum(x, 0.0)\n    tl.store(y_ptr + i, x" TAIL
+
 enum { JOBS = 24 };
 
 /* By number: right, wrong, not Python. */
@@ -40,7 +43,7 @@ static void assert_verdict(const struct judged *j)
 		assert_int_equal(j->verdict.stage, STAGE_ast);
 }
 
-static struct judge_pool *open_pool(int workers)
+static struct judge_pool *open_pool_for(int workers, double seconds)
 {
 	struct judge_options o = JUDGE_DEFAULTS;
 	struct judge_pool_options p = JUDGE_POOL_DEFAULTS;
@@ -48,11 +51,14 @@ static struct judge_pool *open_pool(int workers)
 	struct judge_pool *pool;
 
 	p.workers = workers;
+	p.seconds = seconds;
 	pool = judge_pool_open(&o, &p, &e);
 	if (!pool)
 		fail_msg("%s", e.text);
 	return pool;
 }
+
+static struct judge_pool *open_pool(int workers) { return open_pool_for(workers, 20.0); }
 
 static void submit(struct judge_pool *p, uint64_t first, int n)
 {
@@ -99,43 +105,53 @@ static void test_all_come_back(void **state)
 	judge_pool_close(p);
 }
 
-/* Is `pid` below this process? */
-static int is_ours(pid_t pid)
+static pid_t parent_of(pid_t pid)
 {
-	for (int depth = 0; depth < 8 && pid > 1; depth++) {
-		char path[64], line[512];
-		FILE *f;
-		char *end;
+	char path[64], line[512];
+	FILE *f;
+	char *end;
 
-		snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-		f = fopen(path, "r");
-		if (!f)
-			return 0;
-		end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-		fclose(f);
-		if (!end)
-			return 0;
-		pid = (pid_t)atoi(end + 4);          /* ") S PPID" */
-		if (pid == getpid())
-			return depth > 0;            /* a child of our child: the child starts the others */
-	}
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+	fclose(f);
+	return end ? (pid_t)atoi(end + 4) : 0;          /* ") S PPID" */
+}
+
+/* How far `pid` is below this process: 1 is the process that starts workers, 2 a worker, 3 what runners are copied from, or a
+ * runner. 0: it is another's. */
+static int depth_of(pid_t pid)
+{
+	for (int depth = 1; depth < 8 && pid > 1; depth++)
+		if ((pid = parent_of(pid)) == getpid())
+			return depth;
 	return 0;
 }
 
-static int kill_one(void)
+enum { ALL_BELOW = 0, WORKERS = 2, RUNNERS = 3 };
+
+/* To the processes of a depth, or to the first that is found below the one that starts workers; of the children of a worker the
+ * first one is no runner. How many got it. */
+static int send_to(int depth, int sig)
 {
 	DIR *d = opendir("/proc");
-	int killed = 0;
+	int sent = 0;
+	pid_t of = 0;
 
-	for (struct dirent *x; d && !killed && (x = readdir(d));) {
-		pid_t pid = (pid_t)atoi(x->d_name);
+	for (struct dirent *x; d && !(sent && depth == ALL_BELOW) && (x = readdir(d));) {
+		pid_t pid = (pid_t)atoi(x->d_name), worker = of;
+		int at = pid > 1 ? depth_of(pid) : 0;
 
-		if (pid > 1 && is_ours(pid))
-			killed = !kill(pid, SIGKILL);
+		if (at == RUNNERS)
+			of = parent_of(pid);
+		if (at > 1 && (depth == ALL_BELOW || (at == depth && (depth != RUNNERS || worker == of))))
+			sent += !kill(pid, sig);
 	}
 	if (d)
 		closedir(d);
-	return killed;
+	return sent;
 }
 
 /* A job whose worker dies has a verdict or an error, and all others their own verdicts. */
@@ -151,7 +167,7 @@ static void test_killed(void **state)
 
 		seen[j.id]++;
 		if (i == 3 || i == 9)
-			assert_true(kill_one());
+			assert_true(send_to(ALL_BELOW, SIGKILL));
 		if (j.rc || (j.id % 3 == 0 && !j.verdict.correct))
 			lost++;
 		else if (j.id % 3 == 1)
@@ -166,6 +182,60 @@ static void test_killed(void **state)
 
 		assert_verdict(&j);
 	}
+	judge_pool_close(p);
+}
+
+static void submit_slow(struct judge_pool *p)
+{
+	struct err e = ERR_INIT;
+
+	if (judge_pool_submit(p, 0, STR(TASK), STR(SLOW), &e))
+		fail_msg("%s", e.text);
+}
+
+/* Every runner of a candidate stands still: it has its verdict long before a slow one would, and the next one is judged. */
+static void test_runner_hangs(void **state)
+{
+	struct judge_pool *p = open_pool_for(1, 1.0);
+	int64_t start = clock_ns();
+	struct judged j;
+	struct err e = ERR_INIT;
+	int got;
+
+	(void)state;
+	submit_slow(p);
+	while (!(got = judge_pool_next(p, 0, &j, &e)))
+		send_to(RUNNERS, SIGSTOP);
+	assert_int_equal(got, 1);
+	assert_int_equal(j.rc, 0);
+	assert_int_equal(j.verdict.diag.reason, REASON_worker_timeout);
+	assert_true(clock_ns() - start < (int64_t)15e9);
+	submit(p, 0, 1);
+	j = next(p);
+	assert_verdict(&j);
+	judge_pool_close(p);
+}
+
+/* A worker stands still: another one judges its candidate. */
+static void test_worker_hangs(void **state)
+{
+	struct judge_pool *p = open_pool_for(1, 1.0);
+	struct judged j;
+	struct err e = ERR_INIT;
+	int64_t start;
+
+	(void)state;
+	submit(p, 0, 1);
+	next(p);                                     /* the worker is there */
+	submit_slow(p);
+	start = clock_ns();
+	assert_int_equal(judge_pool_next(p, 0, &j, &e), 0);
+	assert_int_equal(send_to(WORKERS, SIGSTOP), 1);
+	j = next(p);
+	assert_int_equal(j.rc, 0);
+	assert_true(j.verdict.correct);
+	assert_int_equal(judge_pool_stats(p).timed_out, 1);
+	assert_true(clock_ns() - start < (int64_t)15e9);
 	judge_pool_close(p);
 }
 
@@ -249,7 +319,8 @@ static void test_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_killed), cmocka_unit_test(test_closed_early), cmocka_unit_test(test_equal_once),
+		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_killed), cmocka_unit_test(test_runner_hangs), cmocka_unit_test(test_worker_hangs),
+		cmocka_unit_test(test_closed_early), cmocka_unit_test(test_equal_once),
 		cmocka_unit_test(test_source),
 	};
 
