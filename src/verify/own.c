@@ -3,13 +3,19 @@
 
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/sparse.h"
 #include "verify/choice.h"
 
+uint64_t own_draw(uint64_t seed, struct str source, int trial)
+{
+	return hash_xxh64(source.p, source.n, seed * 1000003u + (uint64_t)trial) | 1;
+}
+
 static void order(struct funnel *f, int trial)
 {
-	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = (f->o->seed * 1000003u + (uint64_t)trial) | 1 };
+	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = own_draw(f->o->seed, f->source, trial) };
 
 	for (size_t i = 0; i < f->t->n_all; i++)
 		o.size[i] = f->t->size[i].own;

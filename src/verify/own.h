@@ -7,6 +7,9 @@
 
 #include "verify/funnel.h"
 
+/* What the programs and the order of the rows are drawn by, never 0: the seed alone is known to who reads the default of an option,
+ * so the candidate's own text is part of it, and a test that a candidate makes on its programs changes which are drawn. */
+uint64_t own_draw(uint64_t seed, struct str source, int trial);
 /* 0, 1: it is wrong there, the verdict says how; -1. */
 int own_judge(struct funnel *f);
 

@@ -483,12 +483,12 @@ void task_remove_trial(struct task *t, struct trial *tr)
 	t->trial[t->n_trials] = (struct trial){ .n_ov = 0 };
 }
 
-static int expect_all(struct task *t, struct err *e)
+/* Makes the listed trials from `first` to before `end` ready; those that the reference runs on follow the ones that are ready. */
+static int expect_listed(struct task *t, int first, int end, struct err *e)
 {
 	char shape[96];
-	int kept = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
+	for (int i = first; i < end; i++) {
 		struct trial *tr = &t->trial[i];
 		int rc = task_expect(t, tr, e);
 
@@ -501,14 +501,44 @@ static int expect_all(struct task *t, struct err *e)
 		}
 		trial_shape_text(tr, shape, sizeof shape);
 		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", trial_name(tr->kind), shape, tr->expected.r[0].rel);
-		if (kept != i) {
-			t->trial[kept] = *tr;
+		if (t->n_trials != i) {
+			t->trial[t->n_trials] = *tr;
 			*tr = (struct trial){ .n_ov = 0 };
 		}
-		kept++;
+		t->n_trials++;
 	}
-	t->n_trials = kept;
 	return 0;
+}
+
+/* The sets of the general contract are not made ready where no candidate is run on them. */
+static int is_lean(const struct judge_options *o)
+{
+	return o->skip_general && o->contract == CONTRACT_TASK;
+}
+
+int task_expect_due(struct task *t, struct err *e)
+{
+	if (!t->has_due)
+		return 0;
+	t->has_due = 0;
+	if (expect_listed(t, t->due_first, t->due_end, e))
+		return -1;
+	return t->problem.reason == REASON_ok ? task_find_relations(t, e) : 0;
+}
+
+/* The task's own sets come first in the list. */
+static int expect_all(struct task *t, struct err *e)
+{
+	int own = 0, rc;
+
+	while (own < t->n_trials && trial_contract(t->trial[own].kind) == CONTRACT_TASK)
+		own++;
+	t->has_due = 1;
+	t->due_first = own;
+	t->due_end = t->n_trials;
+	t->n_trials = 0;
+	rc = expect_listed(t, 0, own, e);
+	return rc || t->problem.reason != REASON_ok || is_lean(judge_options(t->judge)) ? rc : task_expect_due(t, e);
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
@@ -574,11 +604,18 @@ static int build_oracle(struct task *t, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* What only checks of the task needed is not for candidates. */
+static void drop_general(struct task *t)
+{
+	while (t->n_trials && trial_contract(t->trial[t->n_trials - 1].kind) == CONTRACT_GENERAL)
+		task_remove_trial(t, &t->trial[t->n_trials - 1]);
+}
+
 /* Each step only while the task is still good. */
 static int prepare(struct task *t, struct err *e)
 {
 	static int (*const steps[])(struct task *t, struct err *e) = {
-		parse_task, build_reference, task_draw_trials, survey, build_oracle, expect_all, task_find_relations };
+		parse_task, build_reference, task_draw_trials, survey, build_oracle, expect_all };
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		if (steps[i](t, e))
@@ -618,6 +655,8 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
+	if (is_lean(judge_options(j)))
+		drop_general(t);
 	world_close(&t->own);
 	world_close(&t->oracle);
 	if (t->has_mutable)
@@ -653,7 +692,7 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 
 	if (!s)
 		return make_task(j, source, name, o, e);
-	prepared_key(judge_options(j), source, o->size, o->large + 2 * (int)o->few, key);
+	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * (int)o->few, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, name);
 	if (t)

@@ -31,6 +31,7 @@ struct task {
 	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
+	int has_due, due_first, due_end;    /* while it is made ready: trials of the general contract that are listed there and not ready */
 	int64_t least[TRIAL_SIZES];         /* while it is made ready: of its first n_sizes, what relations are found at */
 	struct buf notes;                   /* what task_describe shows */
 	struct host_work work;              /* of the reference at the original trial */
@@ -59,6 +60,9 @@ int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
 /* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
  * not run there, or gives nothing to compare with. */
 int task_expect(struct task *t, struct trial *tr, struct err *e);
+/* Where no candidate is run on the general sets they are due, until a check of the task needs them. Makes those
+ * that are due ready, and finds the relations. 0, also where none are; -1. */
+int task_expect_due(struct task *t, struct err *e);
 /* Adds a trial for each relation that the reference satisfies. */
 int task_find_relations(struct task *t, struct err *e);
 /* A trial like another one, at the end of those that are run before the dtype changes. */

@@ -147,6 +147,46 @@ static void test_relations(void **state)
 	judge_free(off);
 }
 
+/* --- without the general contract ----------------------------------------------------------------- */
+
+static struct judge *open_lean_judge(void)
+{
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge *j;
+
+	o.skip_general = 1;
+	j = judge_new(&o, &e);
+	assert_non_null(j);
+	return j;
+}
+
+/* The sets that nobody runs are not there, and the mutants that only they tell apart are not named for it. */
+static void test_lean_task(void **state)
+{
+	static const char clamped[] = "        return torch.clamp(x, -8.0, 8.0) * torch.relu(x)\n";
+	struct judge *j = open_judge(0), *lean = open_lean_judge();
+	const char *const body[] = { relu, clamped };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct task *whole = open_task(j, body[i], "randn"), *own = open_task(lean, body[i], "randn");
+
+		for (int k = 0; k < own->n_trials; k++) {
+			assert_int_equal(trial_contract(own->trial[k].kind), CONTRACT_TASK);
+			assert_int_equal(own->trial[k].kind, whole->trial[k].kind);
+			assert_true(own->trial[k].expected.r[0].rel == whole->trial[k].expected.r[0].rel);
+		}
+		assert_true(own->n_trials < whole->n_trials);
+		assert_memory_equal(&own->check, &whole->check, sizeof own->check);
+		assert_true(judge_value(lean, own, i ? "tl.minimum(tl.maximum(x, -8.0), 8.0) * tl.maximum(x, 0.0)" : "tl.maximum(x, 0.0) * 2.0", "").correct);
+		task_free(whole);
+		task_free(own);
+	}
+	judge_free(j);
+	judge_free(lean);
+}
+
 /* --- mutants ------------------------------------------------------------------------------------- */
 
 static void test_mutants_of_a_tree(void **state)
@@ -457,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_products_are_found),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
+		cmocka_unit_test(test_lean_task),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
