@@ -42,11 +42,17 @@ static void take(struct line *l, size_t n, const struct class_obj *c)
 			l[i].v++, l[i].n--;
 }
 
-/* Merges the bases' orders into out[1..]; -1: they contradict each other. */
+/* Merges the bases' orders into out[1..]; -1: they contradict each other. The order of one base (and the list of it, which is
+ * the last line) has nothing to contradict it. */
 static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct class_obj **out, size_t *count)
 {
 	*count = 0;
 	out[(*count)++] = c;
+	if (n == 2) {
+		memcpy(out + 1, lines[0].v, lines[0].n * sizeof *out);
+		*count += lines[0].n;
+		return 0;
+	}
 	for (;;) {
 		struct class_obj *next = NULL;
 		size_t left = 0;
@@ -71,6 +77,9 @@ static int class_order(struct host *h, struct class_obj *c)
 
 	for (size_t i = 0; i < n; i++)
 		total += c->bases[i]->n_mro;
+	/* Each place of the order may look through all lines. */
+	if (host_burn(h, (int64_t)(n > 1 ? total * total : total) / 16))
+		return -1;
 	lines = host_alloc(h, (n + 1) * sizeof *lines);
 	order = lines ? host_alloc(h, total * sizeof *order) : NULL;
 	rc = -1;

@@ -81,8 +81,21 @@ static int make_groups(struct rolling *g)
 	return rc;
 }
 
-/* Of what no earlier run left behind every process draws an equal part, neighbours, so that few prompts
- * are computed twice. The first process alone knows what was left. */
+/* Samples of a task that are worth another computation of its prompt. */
+enum { TOGETHER = 8 };
+
+/* Whose turn a sample is when they are dealt out. Answers to one task are about equally long, answers to different tasks are not:
+ * so each task's samples are cut into pieces of neighbours, and the pieces go round. */
+static size_t turn_of(const struct rolling *g, size_t sample)
+{
+	size_t n = (size_t)g->o->n, ranks = (size_t)par_size(g->env->par);
+	size_t pieces = MIN(MAX(n / TOGETHER, 1), ranks);
+
+	return (sample / n * pieces + sample % n * pieces / n) % ranks;
+}
+
+/* Of what no earlier run left behind every process draws an equal part: the samples in the order of their turns, cut into equal
+ * parts. The first process alone knows what was left. */
 static int share_out(struct rolling *g)
 {
 	size_t n = g->r->samples.n, left = 0, at = 0;
@@ -94,11 +107,12 @@ static int share_out(struct rolling *g)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		left += g->mine[i];
-	for (size_t i = 0; i < n; i++)
-		if (g->mine[i]) {
-			g->mine[i] = at >= left * me / ranks && at < left * (me + 1) / ranks;
-			at++;
-		}
+	for (size_t turn = 0; turn < ranks; turn++)
+		for (size_t i = 0; i < n; i++)
+			if (g->mine[i] && turn_of(g, i) == turn) {
+				g->mine[i] = at >= left * me / ranks && at < left * (me + 1) / ranks;
+				at++;
+			}
 	return 0;
 }
 

@@ -105,6 +105,8 @@ static void test_limits(void **state)
 	fails("def f(n): return f(n + 1)\nf(0)\n", "recursion_limit", 1, "recursion");
 	fails("x = list(range(10 ** 12))\n", "out_of_memory", 1, "");
 	fails("sum(range(10 ** 12))\n", "out_of_fuel", 1, "");
+	fails("def f(a, b):\n    class A(a, b): pass\n    return A\nclass X: pass\nclass Y: pass\na, b = X, Y\nfor i in range(10000):\n    a, b = f(a, b), f(a, b)\n",
+	      "out_of_fuel", 2, "");
 	/* A limit cannot be caught. */
 	fails("try:\n    while True: pass\nexcept BaseException: pass\n", "out_of_fuel", 2, "");
 	fails("try:\n    import os\nexcept Exception: pass\n", "forbidden_name", 2, "");
