@@ -5,6 +5,10 @@
  * takes only operators that fit it; a task in which a step is invisible teaches nothing. */
 #include "gen/draw.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -87,6 +91,19 @@ static void pick_constant(struct rng *r, const char *choices, char out[12])
 	out[MIN(c.n, (size_t)11)] = 0;
 }
 
+/* Now and then another number of the same sign and size, or the same one written otherwise. Powers of ten stay. */
+static void vary_constant(struct rng *r, char out[12])
+{
+	double v = strtod(out, NULL);
+
+	if (strchr(out, 'e') || v == 0 || rng_below(r, 100) < 55)
+		return;
+	if (rng_below(r, 100) < 12 && v == (int)v)
+		snprintf(out, 12, rng_below(r, 2) ? "%d." : "%d", (int)v);
+	else
+		snprintf(out, 12, "%.*f", fabs(v) < 0.1 ? 3 : (int)rng_between(r, 1, 2), v * (0.8 + 0.1 * (double)rng_below(r, 6)));
+}
+
 static size_t count_forms(const char *const *forms, int plain)
 {
 	size_t n = 0;
@@ -109,6 +126,9 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 		pick_constant(d->r, op->c0, s->c[0]);
 	if (op->c1)
 		pick_constant(d->r, op->c1, s->c[1]);
+	for (int c = 0; c < 2 && !d->p->plain; c++)
+		if (s->c[c][0])
+			vary_constant(d->r, s->c[c]);
 	s->attr = gen_chance(d, 40);
 	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) ? -1 : d->feature) : 0;
 	d->second_inputs += op->family == GEN_TENSOR || op->family == GEN_LOSS;

@@ -32,12 +32,16 @@ enum { GEN_NAME = 48, GEN_PARAMS = 64, GEN_INPUTS = 6 };
 struct gen_names {
 	char module[GEN_NAME];        /* self.NAME of an nn module */
 	char vec[GEN_NAME];           /* self.NAME of a parameter, or the kept value */
+	char var[GEN_NAME];           /* the operand in a kernel */
 	char input[2][GEN_NAME];      /* extra arguments of forward */
-	char konst[2][GEN_NAME];      /* attribute of a constant that comes through __init__ */
-	int konst_attr[2];            /* the task itself keeps the constant as an attribute */
+	char konst[2][GEN_NAME];      /* argument of __init__ that is a constant of the step */
+	char attr[2][GEN_NAME];       /* the task keeps it as this attribute */
+	char host[2][2 * GEN_NAME];   /* how the solution's forward reads it */
 	char axis[GEN_NAME];          /* the axes as forward writes them */
-	char window[4 * GEN_NAME];    /* arguments of a window */
-	char ctor[8 * GEN_NAME];      /* the module's or parameter's constructor */
+	char axis_arg[GEN_NAME];      /* the argument of __init__ that they come from, kept as axis_attr */
+	char axis_attr[GEN_NAME];
+	char window[10 * GEN_NAME];   /* arguments of a window */
+	char ctor[12 * GEN_NAME];     /* the module's or parameter's constructor */
 };
 
 enum gen_fill { GEN_FILL_VALUES, GEN_FILL_CLASSES, GEN_FILL_MASK, GEN_FILL_SIGNS, GEN_FILL_ROWS_OF_ONE, GEN_FILL_TRIU, GEN_FILL_TRIL,
@@ -51,8 +55,13 @@ struct gen_input {
 	char bound[GEN_NAME];         /* classes */
 };
 
-/* A constant of the module. `init`: also an argument of __init__, with the default `preset` where that is not empty. */
-struct gen_param { char name[GEN_NAME], value[GEN_NAME], preset[GEN_NAME]; int init; };
+/* A constant of the module, called `label` there. `init`: also an argument of __init__, called `arg` in it, with the
+ * default `preset` where that is not empty; `given`: get_init_inputs gives it, as a number in place or by its label.
+ * `name` is what the writers call it until its line is put down. */
+struct gen_param {
+	char name[GEN_NAME], arg[GEN_NAME], label[GEN_NAME], value[GEN_NAME], preset[GEN_NAME];
+	int init, given, in_place;
+};
 
 struct gen_emit {
 	const struct gen_plan *p;
@@ -61,6 +70,7 @@ struct gen_emit {
 	int inputs;
 	struct gen_param param[GEN_PARAMS];           /* those with a preset come last */
 	int params;
+	int arg[GEN_PARAMS], args;                    /* the arguments of __init__ in their order, as places in param */
 	char sym[GEN_STEPS + 1][GEN_RANK][GEN_NAME];  /* dimensions before each step as symbols; empty: none */
 };
 
@@ -69,6 +79,24 @@ void gen_emit_init(struct gen_emit *em, const struct gen_plan *p);
 unsigned gen_choice(const struct gen_plan *p, unsigned what, unsigned n);
 /* The same for what only the solution shows: always the first where solutions are plain. */
 unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n);
+
+/* A name made from `stem`, or out of nothing; `what` to `what` + 9 are its choices. */
+void gen_coin(const struct gen_plan *p, unsigned what, const char *stem, char out[GEN_NAME]);
+/* The text with the names of constants as the side says them: inside __init__, or at module level. Keywords and
+ * attributes stay. */
+enum gen_side { GEN_ARGUMENTS, GEN_CONSTANTS };
+void gen_rename(const struct gen_emit *em, enum gen_side side, const char *text, struct buf *out);
+/* Whether the constant stands in the shape of an input or in another constant. */
+int gen_is_used(const struct gen_emit *em, const char *name);
+/* Names, order and defaults of the arguments of __init__, once all are known. */
+void gen_draw_arguments(struct gen_emit *em);
+int gen_typed(const struct gen_emit *em);
+int gen_is_attribute(const struct gen_emit *em, const char *name);
+int gen_args_in_class(const struct gen_emit *em);
+void gen_args_doc(const struct gen_emit *em, const char *indent, struct buf *out);
+
+/* The same for how the text is written; `plain` where the task is. */
+unsigned gen_style(const struct gen_emit *em, unsigned what, unsigned n, unsigned plain);
 
 int gen_pointwise(const struct gen_step *s);
 int64_t gen_numel(const struct gen_shape *s);
@@ -79,7 +107,7 @@ int64_t gen_window_out(const struct gen_step *s, int i, int64_t in);
 
 void gen_write_task(const struct gen_emit *em, struct buf *out);
 void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf *out);
-/* The class line, __init__ with its modules and parameters: the same in both. */
+/* __init__ with its modules and parameters: the same in both, but for what documents it. */
 void gen_write_init(const struct gen_emit *em, const char *class, int doc, struct buf *out);
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out);
 /* The form that was drawn for the step; '@': a module. */

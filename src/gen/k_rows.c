@@ -63,10 +63,7 @@ void gen_write_row_loss(struct gen_solution *sol, const struct gen_kernel *k, co
 		gen_ptr(&kn, "z_ptr", "%s", n->input[1]);
 	gen_ptr(&kn, "part_ptr", "part");
 	gen_size(&kn, "D", "%s.shape[1]", from);
-	if (n->konst[0][0])
-		gen_set(&kn.v, "margin", "%s", gen_shared_size(&kn, n->konst[0], "self.%s", n->konst[0]));
-	else
-		gen_set(&kn.v, "margin", "%s", s->c[0]);
+	gen_set(&kn.v, "margin", "%s", gen_constant(&kn, k->head, 0));
 	gen_meta(&kn, "BLOCK", "%lld", (long long)MIN(gen_pow2(s->in.d[1]), 2048));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
 	snprintf(rows, sizeof rows, "%s.shape[0]", from);

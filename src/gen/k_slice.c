@@ -77,13 +77,18 @@ static void slice_args(struct gen_kern *kn, const struct slice *c, const struct 
 	char dims[GEN_ARG], outer[GEN_ARG], length[GEN_ARG + GEN_NAME];
 
 	gen_dims(kn->from, 0, s->axis, outer, sizeof outer);
-	gen_dims(kn->from, s->axis, s->axis_end, length, sizeof length);
+	if (s->axis_end == s->in.rank)
+		gen_rest(kn->em, kn->from, s->axis, s->in.rank, length, sizeof length);
+	else
+		gen_dims(kn->from, s->axis, s->axis_end, length, sizeof length);
+	if (s->op == GEN_OP_layer_norm && !kn->em->p->plain)
+		snprintf(length, sizeof length, "self.%s.weight.numel()", kn->em->name[kn->k->head].module);
 	if (s->op == GEN_OP_group_norm) {
 		const char *m = kn->em->name[kn->k->head].module;
 		char part[GEN_ARG];
 
 		snprintf(outer, sizeof outer, "%s.shape[0] * self.%s.num_groups", kn->from, m);
-		snprintf(length, sizeof length, "%s // self.%s.num_groups", gen_dims(kn->from, 1, s->axis_end, part, sizeof part), m);
+		snprintf(length, sizeof length, "%s // self.%s.num_groups", gen_rest(kn->em, kn->from, 1, s->in.rank, part, sizeof part), m);
 	}
 	gen_size(kn, "D", "%s", length);
 	if (c->rows) {
@@ -95,7 +100,7 @@ static void slice_args(struct gen_kern *kn, const struct slice *c, const struct 
 		buf_addf(grid, "(%s,)", outer);
 		return;
 	}
-	gen_size(kn, "S", "%s", gen_dims(kn->from, s->axis_end, s->in.rank, dims, sizeof dims));
+	gen_size(kn, "S", "%s", gen_rest(kn->em, kn->from, s->axis_end, s->in.rank, dims, sizeof dims));
 	if (c->walked)
 		gen_meta(kn, "BD", "%lld", (long long)c->tile);
 	else
@@ -121,7 +126,7 @@ static void set_affine(struct gen_kern *kn, const struct slice *c, const struct 
 
 		if (s->in.rank > 2)
 			gen_set(&kn->v, "affine", "c = row %% %s * %s + cols // %s\nw = tl.load(w_ptr + c, mask=mask, other=0.0)\nb = tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b",
-				g, cg, gen_shared_size(kn, "S", "%s", gen_dims(kn->from, 2, s->in.rank, dims, sizeof dims)));
+				g, cg, gen_shared_size(kn, "S", "%s", gen_rest(kn->em, kn->from, 2, s->in.rank, dims, sizeof dims)));
 		else
 			gen_set(&kn->v, "affine", "c = row %% %s * %s + cols\nw = tl.load(w_ptr + c, mask=mask, other=0.0)\nb = tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b", g, cg);
 		return;
@@ -207,7 +212,7 @@ void gen_write_slice(struct gen_solution *sol, const struct gen_kernel *k, const
 	const struct gen_step *s = &sol->em->p->step[k->head];
 	const struct gen_op *op = gen_op(s->op);
 	struct slice c = slice_of(sol->em, s);
-	int same = op->family == GEN_NORM, eps_arg = sol->em->name[k->head].konst[0][0];
+	int same = op->family == GEN_NORM;
 	struct gen_kern kn;
 	struct buf grid = BUF_INIT;
 
@@ -217,7 +222,7 @@ void gen_write_slice(struct gen_solution *sol, const struct gen_kernel *k, const
 	set_affine(&kn, &c, s);
 	set_frame(&kn, &c, c.walked ? "start + " : "");
 	set_starts(&kn, &c);
-	set_parts(&kn, op, s, eps_arg ? gen_shared_size(&kn, sol->em->name[k->head].konst[0], "self.%s", sol->em->name[k->head].konst[0]) : s->c[0], "D");
+	set_parts(&kn, op, s, gen_constant(&kn, k->head, 0), "D");
 	gen_set(&kn.v, "same", same ? "yes" : "");
 	set_riders(&kn, &c, s, same);
 	gen_ptr(&kn, "out_ptr", "%s", to);
@@ -355,7 +360,7 @@ static void write_image_batch(struct gen_solution *sol, const struct gen_kernel 
 	struct gen_kern kn;
 	char dims[GEN_ARG], grid[2 * GEN_ARG];
 
-	gen_dims(from, 2, s->in.rank, dims, sizeof dims);
+	gen_rest(sol->em, from, 2, s->in.rank, dims, sizeof dims);
 	write_stats(sol, k, from, dims, space);
 	gen_kern_init(&kn, sol, k, from, to, "apply");
 	gen_ptr(&kn, "x_ptr", "%s", from);

@@ -49,12 +49,63 @@ static void side_expr(const struct gen_step *s, int i, const char *in, char *out
 		snprintf(out, n, "%s // %d + 1", in, stride);
 }
 
+/* A varied solution holds for any numbers of the window: its host lines read them from the module, as KH, KW = m.stride, so
+ * that nothing has to be worked out from the task's text. A pool keeps numbers as they were given, one or several, so
+ * they stand in the line. */
+static int any_window(const struct gen_kern *kn)
+{
+	return !kn->em->p->plain;
+}
+
+/* "KH, KW = m.kernel_size", or the numbers where there is no module that has them all. */
+static void host_numbers(struct gen_kern *kn, const struct gen_step *s, char kind, const char *attribute, const int *v)
+{
+	struct buf b = BUF_INIT;
+	int module = gen_op(s->op)->family == GEN_CONV;
+
+	for (int i = 0; i < s->nd; i++)
+		buf_addf(&b, "%s%c%c", i ? ", " : "", kind, capital(s->nd, i));
+	buf_addf(&b, module ? " = m.%s%s" : " = ", attribute, s->nd == 1 ? "[0]" : "");
+	for (int i = 0; i < s->nd && !module; i++)
+		buf_addf(&b, "%s%d", i ? ", " : "", v[i]);
+	gen_host(kn->sol, "%s", buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void host_window(struct gen_kern *kn, const struct gen_step *s)
+{
+	int module = gen_op(s->op)->family == GEN_CONV, first = s->in.rank - s->nd;
+
+	if (module)
+		gen_host(kn->sol, "m = self.%s", kn->em->name[kn->k->head].module);
+	host_numbers(kn, s, 'K', "kernel_size", s->window);
+	host_numbers(kn, s, 'S', "stride", s->stride);
+	host_numbers(kn, s, 'P', "padding", s->pad);
+	if (s->op != GEN_OP_avg_pool)
+		host_numbers(kn, s, 'L', "dilation", s->dilation);
+	if (s->op == GEN_OP_conv_transpose)
+		host_numbers(kn, s, 'Q', "output_padding", s->out_pad);
+	for (int i = 0; i < s->nd; i++) {
+		char c = capital(s->nd, i);
+
+		if (s->op == GEN_OP_conv_transpose)
+			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + L%c * (K%c - 1) + Q%c + 1", c, kn->from, first + i, c, c, c, c, c);
+		else if (s->op == GEN_OP_avg_pool)
+			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - K%c) // S%c + 1", c, kn->from, first + i, c, c, c);
+		else
+			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - L%c * (K%c - 1) - 1) // S%c + 1", c, kn->from, first + i, c, c, c, c);
+	}
+}
+
 /* Host lines that compute the output's sides OD, OH, OW and allocate `to`. */
 static void alloc_windows(struct gen_kern *kn, const struct gen_step *s, const char *channels)
 {
 	struct buf b = BUF_INIT;
 	char in[GEN_NAME + 16], side[GEN_ARG];
 	int first = s->in.rank - s->nd;
+
+	if (any_window(kn))
+		host_window(kn, s);
 
 	for (int i = 0; i < first; i++)
 		if (i == 1 && *channels)
@@ -64,15 +115,16 @@ static void alloc_windows(struct gen_kern *kn, const struct gen_step *s, const c
 	for (int i = 0; i < s->nd; i++) {
 		snprintf(in, sizeof in, "%s.shape[%d]", kn->from, first + i);
 		side_expr(s, i, in, side, sizeof side);
-		gen_host(kn->sol, "O%c = %s", capital(s->nd, i), side);
+		if (!any_window(kn))
+			gen_host(kn->sol, "O%c = %s", capital(s->nd, i), side);
 		buf_addf(&b, "%sO%c", i ? ", " : "", capital(s->nd, i));
 	}
 	gen_host(kn->sol, "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", kn->to, buf_cstr(&b), kn->from, kn->from);
 	buf_release(&b);
 }
 
-/* Sizes of both sides, then the window's numbers; strides, paddings and dilations only where they
- * are not the default. */
+/* Sizes of both sides, then the window's numbers; in plain solutions strides, paddings and dilations only where
+ * they are not the default. */
 static void window_args(struct gen_kern *kn, const struct gen_step *s)
 {
 	static const char *const kinds[] = { "K", "S", "P", "L" };
@@ -92,22 +144,26 @@ static void window_args(struct gen_kern *kn, const struct gen_step *s)
 	for (int k = 0; k < 4; k++)
 		for (int i = 0; i < s->nd; i++) {
 			snprintf(name, sizeof name, "%s%c", kinds[k], capital(s->nd, i));
-			if (numbers[k][i] != defaults[k])
+			if (any_window(kn) && !(k == 3 && s->op == GEN_OP_avg_pool))
+				gen_meta(kn, name, "%s", name);
+			else if (!any_window(kn) && numbers[k][i] != defaults[k])
 				gen_meta(kn, name, "%d", numbers[k][i]);
 		}
 }
 
-/* The input's coordinate that output coordinate `o` sees through tap `t`, and when it is inside. */
-static void coordinate(const struct gen_step *s, int i, const char *o, const char *t, struct buf *lines, struct buf *inside)
+/* The input's coordinate that output coordinate `o` sees through tap `t`, and when it is inside. What is the default
+ * in a plain solution is left away. */
+static void coordinate(const struct gen_kern *kn, const struct gen_step *s, int i, const char *o, const char *t, struct buf *lines, struct buf *inside)
 {
 	char c = letter(s->nd, i), C = capital(s->nd, i);
 	char scaled[24] = "", pad[8] = "", dilated[24];
+	int any = any_window(kn), strides = any || s->stride[i] > 1, pads = any || s->pad[i];
 
-	snprintf(dilated, sizeof dilated, s->dilation[i] == 1 ? "%s" : "%s * L%c", t, C);
+	snprintf(dilated, sizeof dilated, s->op == GEN_OP_avg_pool || (!any && s->dilation[i] == 1) ? "%s" : "%s * L%c", t, C);
 	if (s->op == GEN_OP_conv_transpose) {
-		snprintf(pad, sizeof pad, s->pad[i] ? " + P%c" : "", C);
-		buf_addf(lines, "%c%c = %s%s - %s\n", s->stride[i] > 1 ? 't' : 'i', c, o, pad, dilated);
-		if (s->stride[i] > 1) {
+		snprintf(pad, sizeof pad, pads ? " + P%c" : "", C);
+		buf_addf(lines, "%c%c = %s%s - %s\n", strides ? 't' : 'i', c, o, pad, dilated);
+		if (strides) {
 			buf_addf(lines, "i%c = t%c // S%c\n", c, c, C);
 			buf_addf(inside, " & (t%c >= 0) & (t%c %% S%c == 0) & (i%c < %c)", c, c, C, c, C);
 		} else {
@@ -115,10 +171,10 @@ static void coordinate(const struct gen_step *s, int i, const char *o, const cha
 		}
 		return;
 	}
-	snprintf(scaled, sizeof scaled, s->stride[i] > 1 ? "%s * S%c" : "%s", o, C);
-	snprintf(pad, sizeof pad, s->pad[i] ? " - P%c" : "", C);
+	snprintf(scaled, sizeof scaled, strides ? "%s * S%c" : "%s", o, C);
+	snprintf(pad, sizeof pad, pads ? " - P%c" : "", C);
 	buf_addf(lines, "i%c = %s%s + %s\n", c, scaled, pad, dilated);
-	if (s->pad[i])
+	if (pads)
 		buf_addf(inside, " & (i%c >= 0) & (i%c < %c)", c, c, C);
 }
 
@@ -173,8 +229,15 @@ static const char *const conv_body =
 	"    $post\n"
 	"    tl.store(out_ptr + at, acc, mask=mask)\n";
 
+/* Whether the kernel knows of groups: where there are any, or the task's text speaks of them. */
+static int is_grouped(const struct gen_kern *kn, const struct gen_step *s)
+{
+	return s->groups > 1 || (!kn->em->p->plain && strstr(kn->em->name[kn->k->head].ctor, "groups="));
+}
+
 static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 {
+	int grouped = is_grouped(kn, s);
 	struct buf outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, inside = BUF_INIT, x_at = BUF_INIT;
 	char area[32], window[32], o[16], t[16];
 
@@ -183,9 +246,9 @@ static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 	for (int i = 0; i < s->nd; i++) {
 		snprintf(o, sizeof o, "o%c[:, None]", letter(s->nd, i));
 		snprintf(t, sizeof t, "k%c[None, :]", letter(s->nd, i));
-		coordinate(s, i, o, t, &lines, &inside);
+		coordinate(kn, s, i, o, t, &lines, &inside);
 	}
-	offset_of(s, s->groups > 1 ? "(n[:, None] * C + g * CG + c[None, :])" : "(n[:, None] * C + c[None, :])", &x_at);
+	offset_of(s, grouped ? "(n[:, None] * C + g * CG + c[None, :])" : "(n[:, None] * C + c[None, :])", &x_at);
 	all_of("K", s->nd, 0, window, sizeof window);
 	gen_set(&kn->v, "outputs", "%s", buf_cstr(&outputs));
 	gen_set(&kn->v, "taps", "%s", buf_cstr(&taps));
@@ -194,10 +257,10 @@ static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
 	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
 	if (s->op == GEN_OP_conv_transpose)
-		gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (offs_k %% (%s))[:, None]", s->groups > 1 ? "(g * CG + " : "",
-			s->groups > 1 ? ")" : "", s->groups > 1 ? "OCG" : "OC", window, window);
+		gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (offs_k %% (%s))[:, None]", grouped ? "(g * CG + " : "",
+			grouped ? ")" : "", grouped ? "OCG" : "OC", window, window);
 	else
-		gen_set(&kn->v, "w_at", s->groups > 1 ? "(g * OCG + offs_n[None, :]) * K + offs_k[:, None]" : "offs_n[None, :] * K + offs_k[:, None]");
+		gen_set(&kn->v, "w_at", grouped ? "(g * OCG + offs_n[None, :]) * K + offs_k[:, None]" : "offs_n[None, :] * K + offs_k[:, None]");
 	buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&inside), buf_release(&x_at);
 }
 
@@ -206,30 +269,49 @@ static int conv_side(int64_t n, int most)
 	return n <= 16 ? 16 : n <= 32 ? 32 : most;
 }
 
-static void conv_args(struct gen_kern *kn, const struct gen_step *s)
+/* The products' inner length: channels of a group times taps. */
+static void inner_length(struct gen_kern *kn, const struct gen_step *s, int taps)
 {
-	const char *m = kn->em->name[kn->k->head].module;
-	int taps = 1;
-	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank);
+	char window[32];
 
-	for (int i = 0; i < s->nd; i++)
-		taps *= s->window[i];
-	gen_ptr(kn, "x_ptr", "%s", kn->from);
-	gen_ptr(kn, "w_ptr", "self.%s.weight", m);
-	if (s->bias)
-		gen_ptr(kn, "b_ptr", "self.%s.bias", m);
-	gen_size(kn, "M", "%s.numel() // self.%s.out_channels", kn->to, m);
-	if (s->groups > 1)
+	if (any_window(kn))
+		gen_size(kn, "K", "%s.shape[1]%s * %s", kn->from, is_grouped(kn, s) ? " // m.groups" : "", all_of("K", s->nd, 0, window, sizeof window));
+	else if (s->groups > 1)
 		gen_size(kn, "K", "%s.shape[1] // %d * %d", kn->from, s->groups, taps);
 	else if (taps > 1)
 		gen_size(kn, "K", "%s.shape[1] * %d", kn->from, taps);
 	else
 		gen_size(kn, "K", "%s.shape[1]", kn->from);
+}
+
+/* What a varied solution calls the module while it works on it. */
+static const char *host_module(const struct gen_kern *kn, char *out, size_t n)
+{
+	snprintf(out, n, any_window(kn) ? "m" : "self.%s", kn->em->name[kn->k->head].module);
+	return out;
+}
+
+static void conv_args(struct gen_kern *kn, const struct gen_step *s)
+{
+	char m[GEN_NAME + 8], groups[GEN_NAME];
+	int taps = 1;
+	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank);
+
+	host_module(kn, m, sizeof m);
+	snprintf(groups, sizeof groups, any_window(kn) ? "m.groups" : "%d", s->groups);
+	for (int i = 0; i < s->nd; i++)
+		taps *= s->window[i];
+	gen_ptr(kn, "x_ptr", "%s", kn->from);
+	gen_ptr(kn, "w_ptr", "%s.weight", m);
+	if (s->bias)
+		gen_ptr(kn, "b_ptr", "%s.bias", m);
+	gen_size(kn, "M", "%s.numel() // %s.out_channels", kn->to, m);
+	inner_length(kn, s, taps);
 	gen_size(kn, "C", "%s.shape[1]", kn->from);
-	gen_size(kn, "OC", "self.%s.out_channels", m);
-	if (s->groups > 1) {
-		gen_size(kn, "CG", "%s.shape[1] // %d", kn->from, s->groups);
-		gen_size(kn, "OCG", "self.%s.out_channels // %d", m, s->groups);
+	gen_size(kn, "OC", "%s.out_channels", m);
+	if (is_grouped(kn, s)) {
+		gen_size(kn, "CG", "%s.shape[1] // %s", kn->from, groups);
+		gen_size(kn, "OCG", "%s.out_channels // %s", m, groups);
 	}
 	window_args(kn, s);
 	gen_meta(kn, "BM", "%d", pixels >= 1 << 16 && gen_solution_choice(kn->em->p, 240, 2) == 0 ? 128 : 64);
@@ -250,10 +332,12 @@ static void write_conv_product(struct gen_solution *sol, const struct gen_kernel
 	const struct gen_step *s = &sol->em->p->step[k->head];
 	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = 1, .axis_expand = "[None, :]" };
 	struct gen_kern kn;
-	char channels[2 * GEN_NAME], grid[4 * GEN_ARG];
-	int grouped = s->groups > 1;
+	char channels[2 * GEN_NAME], m[GEN_NAME + 8], groups[GEN_NAME], grid[4 * GEN_ARG];
+	int grouped;
 
 	gen_kern_init(&kn, sol, k, from, to, "");
+	grouped = is_grouped(&kn, s);
+	snprintf(groups, sizeof groups, any_window(&kn) ? "m.groups" : "%d", s->groups);
 	conv_args(&kn, s);
 	pl.axis_at = grouped ? "oc" : "offs_n";
 	pl.axis_mask = grouped ? "offs_n < OCG" : "offs_n < OC";
@@ -266,10 +350,10 @@ static void write_conv_product(struct gen_solution *sol, const struct gen_kernel
 	set_conv_text(&kn, s);
 	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
 	gen_ptr(&kn, "out_ptr", "%s", to);
-	snprintf(channels, sizeof channels, "self.%s.out_channels", sol->em->name[k->head].module);
+	snprintf(channels, sizeof channels, "%s.out_channels", host_module(&kn, m, sizeof m));
 	alloc_windows(&kn, s, channels);
 	if (grouped)
-		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s // %d, @BN), %d)", to, channels, channels, s->groups, s->groups);
+		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s // %s, @BN), %s)", to, channels, channels, groups, groups);
 	else
 		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s, @BN))", to, channels, channels);
 	gen_kern_write(&kn, conv_body, grid);
@@ -314,7 +398,7 @@ static void window_walk(struct gen_kern *kn, const struct gen_step *s, const cha
 	for (int i = 0; i < s->nd; i++) {
 		snprintf(o, sizeof o, "o%c", letter(s->nd, i));
 		snprintf(t, sizeof t, "k%c", letter(s->nd, i));
-		coordinate(s, i, o, t, &lines, &inside);
+		coordinate(kn, s, i, o, t, &lines, &inside);
 	}
 	offset_of(s, plane, &at);
 	buf_addf(&lines, "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n", buf_cstr(&at), buf_cstr(&inside), pad, use);
@@ -337,17 +421,16 @@ static void set_plane_outputs(struct gen_kern *kn, const struct gen_step *s)
 static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
-	const char *m = sol->em->name[k->head].module;
 	struct gen_place pl = { .val = "x", .at = "plane * area + offs", .mask = "mask", .shape_of = to, .axis = 1, .axis_at = "c" };
 	struct gen_kern kn;
 	struct buf tap = BUF_INIT;
-	char at[64], area[32], grid[2 * GEN_ARG];
+	char m[GEN_NAME + 8], at[64], area[32], grid[2 * GEN_ARG];
 
 	gen_kern_init(&kn, sol, k, from, to, "");
 	gen_ptr(&kn, "x_ptr", "%s", from);
-	gen_ptr(&kn, "w_ptr", "self.%s.weight", m);
+	gen_ptr(&kn, "w_ptr", "%s.weight", host_module(&kn, m, sizeof m));
 	if (s->bias)
-		gen_ptr(&kn, "b_ptr", "self.%s.bias", m);
+		gen_ptr(&kn, "b_ptr", "%s.bias", m);
 	gen_size(&kn, "C", "%s.shape[1]", from);
 	window_args(&kn, s);
 	gen_meta(&kn, "BLOCK", "%lld", (long long)MIN(gen_pow2(gen_product(&s->shape, 2, s->shape.rank)), 1024));

@@ -120,6 +120,14 @@ const char *gen_dims(const char *of, int from, int to, char *out, size_t n)
 	return out;
 }
 
+const char *gen_rest(const struct gen_emit *em, const char *of, int from, int rank, char *out, size_t n)
+{
+	if (em->p->plain || from >= rank || (rank == from + 1 && from < 2))
+		return gen_dims(of, from, rank, out, n);
+	snprintf(out, n, "%s.shape[%d:].numel()", of, from);
+	return out;
+}
+
 void gen_host(struct gen_solution *sol, const char *fmt, ...)
 {
 	va_list ap;
@@ -131,6 +139,23 @@ void gen_host(struct gen_solution *sol, const char *fmt, ...)
 	buf_addc(&sol->host, '\n');
 }
 
+/* The shape of a reduction's result, whatever the rank: "x.shape[:1] + (1,) + x.shape[2:]". */
+static void reduced_shape(const struct gen_kern *kn, const struct gen_step *s, const char *dtype)
+{
+	static const char *const ones[] = { "", "(1,)", "(1, 1)", "(1, 1, 1)", "(1, 1, 1, 1)", "(1, 1, 1, 1, 1)" };
+	struct buf b = BUF_INIT;
+
+	if (s->axis)
+		buf_addf(&b, "%s.shape[:%d]", kn->from, s->axis);
+	if (s->shape.rank == s->in.rank)
+		buf_addf(&b, "%s%s", b.n ? " + " : "", ones[s->axis_end - s->axis]);
+	if (s->axis_end < s->in.rank)
+		buf_addf(&b, "%s%s.shape[%d:]", b.n ? " + " : "", kn->from, s->axis_end);
+	gen_host(kn->sol, "%s = torch.empty(%s, device=%s.device, dtype=%s%s)", kn->to, b.n ? buf_cstr(&b) : "()", kn->from, *dtype ? dtype : kn->from,
+		 *dtype ? "" : ".dtype");
+	buf_release(&b);
+}
+
 void gen_alloc(struct gen_kern *kn, const struct gen_shape *before, const struct gen_shape *after, const char *dtype)
 {
 	struct buf b = BUF_INIT;
@@ -139,6 +164,10 @@ void gen_alloc(struct gen_kern *kn, const struct gen_shape *before, const struct
 
 	if (before->rank == after->rank && !memcmp(before->d, after->d, sizeof before->d) && !*dtype) {
 		gen_host(kn->sol, "%s = torch.empty_like(%s)", kn->to, kn->from);
+		return;
+	}
+	if (s && gen_op(s->op)->family == GEN_REDUCE && !kn->em->p->plain) {
+		reduced_shape(kn, s, dtype);
 		return;
 	}
 	for (int i = 0; i < after->rank; i++) {
@@ -266,7 +295,7 @@ static void load_vector(struct gen_kern *kn, int i, const char *var, const struc
 	} else {
 		const char *size = s->axis ? gen_shared_size(kn, "C", "%s.shape[%d]", pl->shape_of, s->axis) : "";
 		int last = s->axis == s->in.rank - 1;
-		const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_dims(pl->shape_of, s->axis + 1, s->in.rank, inner, sizeof inner));
+		const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_rest(kn->em, pl->shape_of, s->axis + 1, s->in.rank, inner, sizeof inner));
 
 		const char *open = strchr(pl->at, ' ') ? "(" : "", *close = *open ? ")" : "";
 
@@ -276,6 +305,15 @@ static void load_vector(struct gen_kern *kn, int i, const char *var, const struc
 			snprintf(at, sizeof at, "%s%s%s%s%s %% %s", open, pl->at, close, last ? "" : " // ", stride, size);
 		load(out, var, at, pl->mask);
 	}
+}
+
+const char *gen_constant(struct gen_kern *kn, int i, int c)
+{
+	const struct gen_names *n = &kn->em->name[i];
+
+	if (!n->host[c][0])
+		return kn->em->p->step[i].c[c];
+	return gen_shared_size(kn, kn->em->p->plain ? n->konst[c] : c ? "beta" : "alpha", "%s", n->host[c]);
 }
 
 static int uses_constant(const char *text, int c)
@@ -289,14 +327,14 @@ static void point(struct gen_kern *kn, int i, const struct gen_place *pl, struct
 	const struct gen_names *n = &kn->em->name[i];
 	const struct gen_op *op = gen_op(s->op);
 	const char *text = op->triton[kn->em->p->plain || op->family > GEN_KEPT ? 0 : s->tile_form];
-	const char *var = n->input[0][0] ? n->input[0] : n->vec;
+	const char *var = n->input[0][0] ? n->input[0] : n->var;
 	char use[GEN_NAME + 16] = "", param[GEN_NAME + 8];
 	struct gen_vars v;
 
 	if (op->family == GEN_VECTOR || op->family == GEN_TENSOR || op->family == GEN_LOSS) {
 		snprintf(param, sizeof param, "%.40s_ptr", var);
 		if (!taken(&kn->ptr, param))
-			gen_ptr(kn, param, "%s%s", n->input[0][0] ? "" : "self.", var);
+			gen_ptr(kn, param, "%s%s", n->input[0][0] ? "" : "self.", n->input[0][0] ? var : n->vec);
 	}
 	if (op->family == GEN_VECTOR)
 		load_vector(kn, i, var, pl, out, use, sizeof use);
@@ -307,11 +345,8 @@ static void point(struct gen_kern *kn, int i, const struct gen_place *pl, struct
 	gen_set(&v, "v", "%s", use);
 	gen_set(&v, "y", "%s", var);
 	gen_set(&v, "m", "%s", pl->mask ? pl->mask : "True");
-	for (int c = 0; c < 2; c++) {
-		int arg = n->konst[c][0] && uses_constant(text, c);
-
-		gen_set(&v, c ? "1" : "0", "%s", arg ? gen_shared_size(kn, n->konst[c], "self.%s", n->konst[c]) : s->c[c]);
-	}
+	for (int c = 0; c < 2; c++)
+		gen_set(&v, c ? "1" : "0", "%s", uses_constant(text, c) ? gen_constant(kn, i, c) : "");
 	gen_text(out, text, &v);
 }
 

@@ -37,12 +37,16 @@ void gen_ptr(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINT
 void gen_size(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* A size; where another parameter has the value already, that one's name is returned. */
 const char *gen_shared_size(struct gen_kern *kn, const char *stem, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Constant c of step i in the kernel: a parameter where the module keeps it, else the number. */
+const char *gen_constant(struct gen_kern *kn, int i, int c);
 void gen_meta(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The kernel from its body, and its launch. A grid may use the names of the constants of the compiler. */
 void gen_kern_write(struct gen_kern *kn, const char *body, const char *grid);
 void gen_host(struct gen_solution *sol, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* "x.shape[1] * x.shape[2]", or "1". */
 const char *gen_dims(const char *of, int from, int to, char *out, size_t n);
+/* The product of the dimensions from one on; in varied solutions the same text for any rank. */
+const char *gen_rest(const struct gen_emit *em, const char *of, int from, int rank, char *out, size_t n);
 /* `to` as an empty tensor of the head's result, or like `from` where the shape stays. */
 void gen_alloc(struct gen_kern *kn, const struct gen_shape *before, const struct gen_shape *after, const char *dtype);
 /* ".to(tl.int64)" where 32 bits may not do for the tensors of the kernel. */

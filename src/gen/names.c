@@ -19,6 +19,11 @@ unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n
 	return p->plain ? 0 : gen_choice(p, what, n);
 }
 
+unsigned gen_style(const struct gen_emit *em, unsigned what, unsigned n, unsigned plain)
+{
+	return em->p->plain ? plain : gen_choice(em->p, what, n);
+}
+
 /* The first word where the task is plain. */
 static const char *one_of(const struct gen_emit *em, unsigned what, const char *const *words)
 {
@@ -105,6 +110,19 @@ static void unique(const struct gen_emit *em, int upto, const char *stem, size_t
 		snprintf(out, GEN_NAME, "%s", stem);
 }
 
+/* A name for an attribute: the stem, or now and then one that nobody has seen; never one that is taken. */
+static void attribute(const struct gen_emit *em, unsigned what, const char *stem, char out[GEN_NAME])
+{
+	char name[GEN_NAME];
+
+	snprintf(name, sizeof name, "%s", stem);
+	if (!em->p->plain && gen_choice(em->p, 633, 3) == 0 && gen_choice(em->p, what, 2))
+		gen_coin(em->p, what + 1, stem, name);
+	snprintf(out, GEN_NAME, "%s", name);
+	for (int k = 2; gen_is_attribute(em, out); k++)
+		snprintf(out, GEN_NAME, "%.30s%d", name, k);
+}
+
 /* --- inputs ----------------------------------------------------------------------------- */
 
 static struct gen_input *add_input(struct gen_emit *em, const char *name, const struct gen_shape *shape)
@@ -128,15 +146,17 @@ static int is_square(const struct gen_plan *p)
 
 static void first_symbols(struct gen_emit *em)
 {
-	static const char *const space[3][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
+	static const char *const space[5][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
 						    { { 0 }, { "L" }, { "H", "W" }, { "D", "H", "W" } },
-						    { { 0 }, { "input_length" }, { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } } };
+						    { { 0 }, { "input_length" }, { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } },
+						    { { 0 }, { "dim1" }, { "dim1", "dim2" }, { "d", "h", "w" } },
+						    { { 0 }, { "sequence_length" }, { "height_in", "width_in" }, { "depth_in", "height_in", "width_in" } } };
 	static const char *const product[3][4] = { { "M", "K" }, { "batch_size", "m", "k" }, { "b", "i", "j", "l" } };
 	static const char *const heads[4] = { "batch_size", "num_heads", "seq_len", "head_dim" };
 	const struct gen_plan *p = em->p;
 	const struct gen_op *op = gen_op(p->step[0].op);
 	int rank = p->input.rank, swapped = p->step[0].op == GEN_OP_matmul_ta || p->step[0].op == GEN_OP_matmul_tab;
-	unsigned words = p->plain || gen_choice(p, 5, 10) < 6 ? 0 : 1 + gen_choice(p, 6, 2);
+	unsigned words = p->plain || gen_choice(p, 5, 10) < 5 ? 0 : 1 + gen_choice(p, 6, 4);
 
 	for (int i = 0; i < rank; i++) {
 		const char *stem = i ? (rank == 3 && i == 1 ? ONE_OF(em, 2, "seq_len", "dim1", "sequence_length") :
@@ -344,6 +364,38 @@ static const char *window_param(struct gen_emit *em, int i, const char *stem, co
 	return add_param(em, stem, 1, text);
 }
 
+/* Whether each side of the window is an argument of its own. */
+static int sides_apart(const struct gen_emit *em, const struct gen_step *s)
+{
+	return s->nd > 1 && em->p->level == 1 && gen_style(em, 49, 8, 1) == 0;
+}
+
+/* "(kernel_size_h, kernel_size_w)". */
+static void sides_arg(struct gen_emit *em, const struct gen_step *s, const char *stem, const int *v, int unless, char *out, size_t n)
+{
+	for (int i = 0; i < s->nd; i++) {
+		char name[GEN_NAME], value[12], preset[12];
+
+		snprintf(name, sizeof name, "%.30s_%c", stem, "dhw"[3 - s->nd + i]);
+		snprintf(value, sizeof value, "%d", v[i]);
+		snprintf(preset, sizeof preset, "%d", unless);
+		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", unless < 0 ? add_param(em, name, 1, value) : add_preset(em, name, value, preset));
+	}
+	snprintf(out + strlen(out), n - strlen(out), ")");
+}
+
+/* A number for all sides may be written once for each: "(kernel_size, kernel_size)". */
+static void name_arg(const struct gen_emit *em, const struct gen_step *s, const char *name, const char *text, char *out, size_t n)
+{
+	if (text[0] == '(' || !s->square || s->nd < 2 || gen_style(em, 69, 4, 1)) {
+		snprintf(out + strlen(out), n - strlen(out), "%s", name);
+		return;
+	}
+	for (int i = 0; i < s->nd; i++)
+		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", name);
+	snprintf(out + strlen(out), n - strlen(out), ")");
+}
+
 /* One argument of a window: a constant of the module, or the number itself (always in a functional
  * call, which __init__'s arguments do not reach); none where it is the default. */
 static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v, int unless, char *out, size_t n)
@@ -356,8 +408,13 @@ static void window_arg(struct gen_emit *em, int i, const char *keyword, const ch
 	if (all_equal(s, v, unless) && !all_arguments(em) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
 		return;
 	tuple_text(em, s, v, text, sizeof text);
-	snprintf(out + used, n - used, "%s%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "",
-		 module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)) ? window_param(em, i, stem, text, unless) : text);
+	snprintf(out + used, n - used, "%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "");
+	if (module && sides_apart(em, s))
+		sides_arg(em, s, stem, v, unless, out, n);
+	else if (module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)))
+		name_arg(em, s, window_param(em, i, stem, text, unless), text, out, n);
+	else
+		snprintf(out + strlen(out), n - strlen(out), "%s", text);
 }
 
 static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, const char *channels, char *w, size_t n)
@@ -383,12 +440,13 @@ static void conv_names(struct gen_emit *em, int i)
 	const struct gen_step *s = &em->p->step[i];
 	char *w = em->name[i].window;
 	size_t n = sizeof em->name[i].window;
-	const char *out = s->op == GEN_OP_conv_depthwise ? em->sym[i][1] : add_size(em, "out_channels", 1, s->out);
+	int named = gen_style(em, 66, 5, 1) == 0, same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
+	const char *out = same ? em->sym[i][1] : add_size(em, "out_channels", 1, s->op == GEN_OP_conv_depthwise ? s->in.d[1] : s->out);
 
 	memcpy(em->sym[i + 1][1], out, GEN_NAME);
 	in_init(em, em->sym[i][1]);
-	snprintf(w, n, "%s, %s", em->sym[i][1], out);
-	window_arg(em, i, "", "kernel_size", s->window, -1, w, n);
+	snprintf(w, n, named ? "in_channels=%s, out_channels=%s" : "%s, %s", em->sym[i][1], out);
+	window_arg(em, i, named || gen_style(em, 68, 4, 1) == 0 ? "kernel_size" : "", "kernel_size", s->window, -1, w, n);
 	window_arg(em, i, "stride", "stride", s->stride, 1, w, n);
 	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
 	if (s->op == GEN_OP_conv_transpose && (all_arguments(em) || !all_equal(s, s->out_pad, 0)))
@@ -440,6 +498,39 @@ static const char *vector_stem(const struct gen_emit *em, enum gen_op_id op)
 	}
 }
 
+/* The parameter's attribute, and what kernels call it: the operator's name where the attribute may be any word. */
+static void name_vector(struct gen_emit *em, int i, const char *stem)
+{
+	struct gen_names *n = &em->name[i];
+	char name[GEN_NAME];
+
+	if (em->p->plain) {
+		unique(em, i, stem, offsetof(struct gen_names, vec), n->vec);
+		memcpy(n->var, n->vec, GEN_NAME);
+		return;
+	}
+	attribute(em, 4032 + 64 * (unsigned)i, stem, name);
+	memcpy(n->vec, name, GEN_NAME);
+	unique(em, i, gen_op(em->p->step[i].op)->name, offsetof(struct gen_names, var), n->var);
+}
+
+/* One number for all elements. */
+static void scalar_vector(struct gen_emit *em, int i)
+{
+	struct gen_names *n = &em->name[i];
+	char name[GEN_NAME];
+
+	if (em->p->plain || gen_choice(em->p, 57, 3)) {
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
+		return;
+	}
+	snprintf(name, sizeof name, "%.30s%s", n->vec, gen_choice(em->p, 54, 2) ? "_shape" : "_value");
+	if (gen_choice(em->p, 54, 2))
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", add_param(em, name, 1, "(1,)"));
+	else
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))", add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
+}
+
 static void vector_names(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
@@ -448,9 +539,9 @@ static void vector_names(struct gen_emit *em, int i)
 	char shape[3 * GEN_NAME];
 	int after = s->in.rank - 1 - s->axis, ones = gen_choice(em->p, 53, 4) == 0;
 
-	unique(em, i, stem, offsetof(struct gen_names, vec), n->vec);
+	name_vector(em, i, stem);
 	if (s->axis < 0) {
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
+		scalar_vector(em, i);
 		return;
 	}
 	snprintf(shape, sizeof shape, "%s%s", ones && s->axis == 1 ? "1, " : "", em->sym[i][s->axis]);
@@ -467,7 +558,8 @@ static void vector_names(struct gen_emit *em, int i)
 	} else {
 		in_init(em, em->sym[i][s->axis]);
 	}
-	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s)%s)", shape, gen_choice(em->p, 56, 5) ? "" : " * 0.02");
+	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.%s(%s)%s)", s->op == GEN_OP_scale && gen_style(em, 59, 4, 1) == 0 ? "ones" : "randn", shape,
+		 gen_choice(em->p, 56, 5) ? "" : " * 0.02");
 }
 
 static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
@@ -503,11 +595,14 @@ static void axis_names(struct gen_emit *em, int i)
 		snprintf(out + strlen(out), GEN_NAME - strlen(out), style & 1 ? ")" : "]");
 		return;
 	}
-	if (em->p->level == 1 && s->attr) {
-		char text[12];
+	if ((em->p->level == 1 || (!em->p->plain && gen_choice(em->p, 76 + (unsigned)i, 3) == 0)) && s->attr) {
+		char text[12], attr[GEN_NAME];
 
 		snprintf(text, sizeof text, "%d", s->axis);
-		snprintf(out, GEN_NAME, "self.%s", add_param(em, ONE_OF(em, 75, "dim", "axis", "reduce_dim"), 1, text));
+		snprintf(em->name[i].axis_arg, GEN_NAME, "%s", add_param(em, ONE_OF(em, 75, "dim", "axis", "reduce_dim", "dim", "sum_dim"), 1, text));
+		attribute(em, 4048 + 64 * (unsigned)i, em->name[i].axis_arg, attr);
+		memcpy(em->name[i].axis_attr, attr, GEN_NAME);
+		snprintf(out, GEN_NAME, "self.%.40s", attr);
 		return;
 	}
 	snprintf(out, GEN_NAME, "%d", style == 3 && s->axis == s->in.rank - 1 ? -1 : s->axis);
@@ -539,8 +634,66 @@ static void constant_names(struct gen_emit *em, int i)
 	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm)
 		return;
 	for (int c = 0; c < 2 && s->c[c][0]; c++) {
+		char attr[GEN_NAME];
+
 		snprintf(n->konst[c], GEN_NAME, "%s", add_param(em, constant_stem(em, s->op, c), 1, s->c[c]));
-		n->konst_attr[c] = !module;
+		if (!module) {
+			attribute(em, 4000 + 64 * (unsigned)i + 16 * (unsigned)c, n->konst[c], attr);
+			memcpy(n->attr[c], attr, GEN_NAME);
+		}
+		snprintf(n->host[c], sizeof n->host[c], "self.%s", module ? n->konst[c] : n->attr[c]);
+	}
+}
+
+/* What a module calls its constants, where a solution reads them there. */
+static const char *const module_constant[GEN_OPS][2] = {
+	[GEN_OP_leaky_relu] = { "negative_slope" }, [GEN_OP_hardtanh_const] = { "min_val", "max_val" }, [GEN_OP_softshrink] = { "lambd" },
+	[GEN_OP_threshold] = { "threshold", "value" }, [GEN_OP_huber_loss] = { "delta" }, [GEN_OP_triplet_loss] = { "margin" },
+};
+
+static void module_constants(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	struct gen_names *n = &em->name[i];
+	char module[GEN_NAME];
+
+	memcpy(module, n->module, GEN_NAME);
+	for (int c = 0; c < 2 && !em->p->plain; c++)
+		if (module_constant[s->op][c])
+			snprintf(n->host[c], sizeof n->host[c], "self.%.44s.%s", module, module_constant[s->op][c]);
+}
+
+static void name_module(struct gen_emit *em, int i, const char *stem)
+{
+	char name[GEN_NAME];
+
+	if (em->p->plain) {
+		unique(em, i, stem, offsetof(struct gen_names, module), em->name[i].module);
+		return;
+	}
+	attribute(em, 4032 + 64 * (unsigned)i, stem, name);
+	memcpy(em->name[i].module, name, GEN_NAME);
+}
+
+/* Arguments that a module has anyway, taken through __init__ with the library's defaults. */
+static void spare_arguments(struct gen_emit *em, int i)
+{
+	static const struct { enum gen_op_id op; const char *keyword, *value; } spare[] = {
+		{ GEN_OP_linear, "bias", "True" }, { GEN_OP_batch_norm, "eps", "1e-5" }, { GEN_OP_batch_norm, "momentum", "0.1" },
+		{ GEN_OP_group_norm, "eps", "1e-5" }, { GEN_OP_layer_norm, "eps", "1e-5" }, { GEN_OP_max_pool, "return_indices", "False" },
+		{ GEN_OP_max_pool, "ceil_mode", "False" }, { GEN_OP_avg_pool, "ceil_mode", "False" }, { GEN_OP_avg_pool, "count_include_pad", "True" },
+	};
+	enum gen_op_id op = em->p->step[i].op;
+	char *ctor = em->name[i].ctor;
+
+	if (gen_choice(em->p, 46, 5))
+		return;
+	for (size_t k = 0; k < COUNT_OF(spare); k++) {
+		size_t at = strlen(ctor) - 1;
+
+		if (spare[k].op == op && !strstr(ctor, spare[k].keyword))
+			snprintf(ctor + at, sizeof em->name[i].ctor - at, ", %s=%s)", spare[k].keyword,
+				 add_preset(em, spare[k].keyword, spare[k].value, spare[k].value));
 	}
 }
 
@@ -566,19 +719,17 @@ static void module_names(struct gen_emit *em, int i)
 		gen_set(&v, "o", "%s", em->sym[i + 1][s->shape.rank - 1]);
 	}
 	gen_set(&v, "w", "%s", n->window);
-	gen_set(&v, "a", "%s", !strncmp(n->axis, "self.", 5) ? n->axis + 5 : n->axis);
+	gen_set(&v, "a", "%s", n->axis_arg[0] ? n->axis_arg : n->axis);
 	gen_text(&b, module_stem(em, s), &v);
 	snprintf(stem, sizeof stem, "%.*s", (int)b.n - 1, buf_cstr(&b));
-	unique(em, i, stem, offsetof(struct gen_names, module), n->module);
+	name_module(em, i, stem);
+	module_constants(em, i);
 	buf_clear(&b);
 	gen_text(&b, gen_form(s) + 1, &v);
 	snprintf(n->ctor, sizeof n->ctor, "%.*s", (int)b.n - 1, buf_cstr(&b));
 	buf_release(&b);
-	if (s->op == GEN_OP_linear && !em->p->plain && gen_choice(em->p, 46, 8) == 0) {
-		size_t at = strlen(n->ctor) - 1;
-
-		snprintf(n->ctor + at, sizeof n->ctor - at, ", bias=%s)", add_preset(em, "bias", "True", "True"));
-	}
+	if (!em->p->plain)
+		spare_arguments(em, i);
 }
 
 static void gemm_names(struct gen_emit *em, int i)
@@ -592,7 +743,7 @@ static void gemm_names(struct gen_emit *em, int i)
 	}
 	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", add_size(em, ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
 	if (s->op == GEN_OP_matmul_weight) {
-		unique(em, i, "weight", offsetof(struct gen_names, vec), n->vec);
+		name_vector(em, i, "weight");
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", in_init(em, em->sym[i][s->in.rank - 1]),
 			 em->sym[i + 1][s->shape.rank - 1]);
 	}
@@ -669,4 +820,5 @@ void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
 	for (int i = 0; i < p->n; i++)
 		name_step(em, i);
 	presets_last(em);
+	gen_draw_arguments(em);
 }

@@ -119,6 +119,7 @@ void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf 
 	if (sol.multiplies)
 		buf_adds(out, "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n");
 	buf_addstr(out, buf_str(&sol.kernels));
+	buf_adds(out, "class ModelNew(nn.Module):\n");
 	gen_write_init(em, "ModelNew", 0, out);
 	write_forward_head(em, out);
 	buf_addstr(out, buf_str(&sol.host));
