@@ -12,8 +12,8 @@ import sys
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "src/torch/prelude/known.txt"
 OWNERS = """collections einops functools itertools math numpy torch torch.Tensor torch.autograd torch.cuda
-torch.distributed torch.distributions torch.fft torch.func torch.linalg torch.nn torch.nn.functional torch.nn.init
-torch.nn.utils torch.optim torch.sparse torch.special triton""".split()
+torch.distributed torch.distributions torch.fft torch.func torch.linalg torch.nn torch.nn.Module torch.nn.functional
+torch.nn.init torch.nn.utils torch.optim torch.sparse torch.special triton""".split()
 
 
 def owner(name):

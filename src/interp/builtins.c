@@ -1,5 +1,6 @@
 /* Built-in functions and the constructors of built-in types: text, numbers, objects. Those over sequences are in builtins_seq.c. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "interp/attr.h"
@@ -408,13 +409,25 @@ static struct str_obj *name_arg(struct bind *b, size_t i)
 	return NULL;
 }
 
-/* __NAME__, or a name that an nn.Module keeps for itself. */
+/* Does it derive from a class of ours (nn.Module, as a rule)? */
+static int derives_from_ours(const struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->mod && c->mro[i]->mod->trusted)
+			return 1;
+	return 0;
+}
+
+/* __NAME__, or a name that the real class which it derives from has or may keep for itself. */
 static int is_inherited(struct host *h, struct val v, struct str name)
 {
-	struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
+	const struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
+	char dotted[200];
+
 	if (str_starts(name, "__") && str_ends(name, "__"))
 		return 1;
-	return c && h->type.nn_module && class_is_sub(c, h->type.nn_module) && str_starts(name, "_");
+	snprintf(dotted, sizeof dotted, "torch.nn.Module.%.*s", STR_ARG(name));
+	return c && derives_from_ours(c) && (str_starts(name, "_") || lib_knows(h->lib, str_of(dotted)));
 }
 
 static int is_programs_own(struct val v)
@@ -425,7 +438,7 @@ static int is_programs_own(struct val v)
 }
 
 /* An attribute may be missing here that is there in the real thing: only of its own objects may a program ask whether they have one.
- * Of what those inherit, too, we lack some that are not public. 1, 0: it is missing, -1. */
+ * Of what those inherit, too, we lack some. 1, 0: it is missing, -1. */
 static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(b->h, b->a[0], name, out);

@@ -206,7 +206,7 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 		if (host_may_read(h, t->dt, n))
 			return -1;
 		buf_adds(out, t->ndim ? "[" : "");
-		for (int64_t i = 0; i < n; i++) {
+		for (int64_t i = 0; i < n && !t->st->hollow; i++) {
 			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) * dtype_size(t->dt);
 			buf_adds(out, i ? ", " : "");
 			if (t->dt == DT_BOOL)

@@ -7,6 +7,16 @@
 
 /* --- padding ------------------------------------------------------------------------------------ */
 
+/* The size that is left and padded; as PyTorch does it, what is cut off goes first and must be there. */
+static int padded_size(int64_t n, int64_t lo, int64_t hi, int64_t *out, struct err *e)
+{
+	if (n + MIN(lo, 0) < 0 || n + MIN(lo, 0) + MIN(hi, 0) < 0)
+		return err_set(e, ERR_STATE, "narrow(): length must be non-negative.");
+	if (ck_add64(n + MIN(lo, 0) + MIN(hi, 0), MAX(lo, 0), out) || ck_add64(*out, MAX(hi, 0), out))
+		return err_set(e, ERR_STATE, "Storage size calculation overflowed");
+	return 0;
+}
+
 /* The part of `t` that stays, and where in `out` it goes, for one dimension. */
 static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64_t hi, struct err *e)
 {
@@ -37,12 +47,8 @@ static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tens
 	for (int i = 0; i < n; i++) {
 		int d = t->ndim - 1 - i;
 
-		shape[d] += pads[2 * i] + pads[2 * i + 1];
-		if (shape[d] < 0)
-			return err_set(e, ERR_STATE,
-				       "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, which "
-				       "is invalid. Check dimension %d of your input.",
-				       (long long)t->shape[d], (long long)pads[2 * i], (long long)pads[2 * i + 1], d);
+		if (padded_size(t->shape[d], pads[2 * i], pads[2 * i + 1], &shape[d], e))
+			return -1;
 	}
 	if (num_new(c, out, t->dt, t->ndim, shape, e))
 		return -1;

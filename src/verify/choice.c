@@ -587,8 +587,8 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	return failed ? -1 : 0;
 }
 
-/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, or raises. Host
- * code that has read a tensor read a made-up value, since there are no contents: its errors prove nothing. */
+/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, raises, or takes more steps than a
+ * program may. Host code that has read a tensor read a made-up value, since there are no contents: its errors prove nothing. */
 static int check_own(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
@@ -598,7 +598,7 @@ static int check_own(struct funnel *f)
 		return 0;
 	if (r->refused)
 		return funnel_fail(f, STAGE_compile, &r->diag);
-	if (r->guessed || strcmp(reason_class(r->diag.reason), "runtime"))
+	if (r->guessed || (strcmp(reason_class(r->diag.reason), "runtime") && r->diag.reason != REASON_out_of_fuel))
 		return 0;
 	d = r->diag;
 	snprintf(d.text, sizeof d.text, "at the task's own sizes: %.300s", r->diag.text);
@@ -626,6 +626,9 @@ int choice_find(struct funnel *f, struct choice *out)
 	order(f, FOLLOW_CANDIDATE, c->k.first);
 	memcpy(size, c->k.first, sizeof size);
 	rc = attempt_ask(f);
+	/* One that takes too long is judged where it can be; one that crashes would hide so what it does. */
+	if (rc > 0 && f->lost == LOST_CRASHED)
+		return 1;
 	if (rc > 0) {
 		choice_forget(f);
 		return settle(f, SIZE_SAMPLED, size, out);

@@ -154,8 +154,8 @@ int own_judge(struct funnel *f)
 	for (int i = 0; i < (few ? MIN(few->n_trials, 2) : 1); i++)
 		order(f, i);
 	rc = attempt_ask(f);
-	if (rc > 0) {
-		/* A runner that was lost here was right wherever it was compared. */
+	if (rc > 0 && f->lost != LOST_CRASHED) {
+		/* A runner that took too long here was right wherever it was compared. */
 		f->lost = LOST_NOT;
 		f->v->diag = (struct diag){ .reason = REASON_ok };
 		return 0;

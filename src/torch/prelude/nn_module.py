@@ -6,13 +6,13 @@ class Module:
     dump_patches = False
     call_super_init = False
 
+    # As PyTorch sets them: a property of one of these names that has no setter makes it fail.
     def __init__(self, *args, **kwargs):
-        own = self.__dict__
-        own["training"] = True
-        own["_parameters"] = {}
-        own["_buffers"] = {}
-        own["_non_persistent_buffers_set"] = set()
-        own["_modules"] = {}
+        object.__setattr__(self, "training", True)
+        object.__setattr__(self, "_parameters", {})
+        object.__setattr__(self, "_buffers", {})
+        object.__setattr__(self, "_non_persistent_buffers_set", set())
+        object.__setattr__(self, "_modules", {})
 
     __setattr__ = torch.nn._module_setattr
     __getattr__ = torch.nn._module_getattr

@@ -1,0 +1,27 @@
+# P3: what PyTorch refuses: more is cut off than there is, and padded again
+# task: scale
+# track: hybrid
+# expect: tiny shape_error
+# names: length must be non-negative
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        torch.nn.functional.pad(x, (-(1 << 62), 1 << 62))
+        scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out
