@@ -37,6 +37,12 @@ int64_t gen_pick(struct gen_draw *d, const int *choices)
 	return choices[rng_below(d->r, n)];
 }
 
+/* Whether nothing would be seen of the input behind the operator. */
+static int hides(const struct gen_values *v, const struct gen_op *op)
+{
+	return v->high && op->flags & (GEN_BOUNDS | GEN_NEEDS_CENTER);
+}
+
 static int fits(const struct gen_draw *d, const struct gen_op *op)
 {
 	const struct gen_values *v = &d->v;
@@ -45,7 +51,7 @@ static int fits(const struct gen_draw *d, const struct gen_op *op)
 		 (op->flags & GEN_WANTS_FREE && v->bounded) || (op->flags & GEN_NEEDS_CENTER && v->off) ||
 		 (!(op->flags & GEN_LINEAR) && op->family <= GEN_KEPT && v->far) ||
 		 (op->flags & GEN_GROWS && v->grown) || (op->flags & GEN_FLAT && v->small) ||
-		 op->flags & GEN_ALONE ||
+		 op->flags & GEN_ALONE || hides(v, op) ||
 		 (op->family == GEN_VECTOR && d->feature < 0) ||
 		 (op->family == GEN_TENSOR && (d->second_inputs >= GEN_SECOND || d->sized)) ||
 		 (op == gen_op(GEN_OP_dropout) && (v->dropped || v->batch_normed)));
@@ -74,6 +80,28 @@ static void note_values(struct gen_values *v, const struct gen_op *op)
 	v->far |= (op->flags & GEN_FAR) != 0;
 	v->grown |= (op->flags & GEN_GROWS) != 0;
 	v->batch_normed |= op->family == GEN_BATCH;
+}
+
+static int is_op(const struct gen_op *op, enum gen_op_id id)
+{
+	return op == gen_op(id);
+}
+
+/* What varied chains need beside that: they are long, and more of them end flat. */
+static void note_varied(struct gen_values *v, const struct gen_op *op)
+{
+	int fresh = op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM || op->family == GEN_CONV;
+
+	if (fresh) {
+		v->high = v->drowned = 0;
+		v->small &= op->family == GEN_NORM;
+	}
+	v->drowned |= v->small && op->family == GEN_VECTOR;
+	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool);
+	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) || is_op(op, GEN_OP_hardsigmoid) ||
+		  is_op(op, GEN_OP_gaussian);
+	v->high |= is_op(op, GEN_OP_logsumexp) || is_op(op, GEN_OP_sum_square) || is_op(op, GEN_OP_norm2) ||
+		   (v->drowned && (is_op(op, GEN_OP_amax) || is_op(op, GEN_OP_amin) || is_op(op, GEN_OP_global_max_pool)));
 }
 
 /* One of "a|b|c" as text. */
@@ -113,6 +141,12 @@ static size_t count_forms(const char *const *forms, int plain)
 	return n;
 }
 
+/* The larger or smaller of a value and a parameter: one number for all may be the result everywhere. */
+static int is_bound(const struct gen_op *op)
+{
+	return is_op(op, GEN_OP_max_vec) || is_op(op, GEN_OP_min_vec);
+}
+
 struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 {
 	const struct gen_op *op = gen_op(id);
@@ -130,9 +164,11 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 		if (s->c[c][0])
 			vary_constant(d->r, s->c[c]);
 	s->attr = gen_chance(d, 40);
-	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) ? -1 : d->feature) : 0;
+	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) && !(is_bound(op) && !d->p->plain) ? -1 : d->feature) : 0;
 	d->second_inputs += op->family == GEN_TENSOR || op->family == GEN_LOSS;
 	note_values(&d->v, op);
+	if (!d->p->plain)
+		note_varied(&d->v, op);
 	d->v.off |= op->family == GEN_VECTOR && s->axis < 0;     /* one number for all */
 	return s;
 }

@@ -5,8 +5,10 @@
 #include "gen/impl.h"
 
 /* What is known of the values at a point of the chain. Normed: a mean or a sum of squares along the
- * slices would be a constant. Small: a norm has left slices that add up to about one. */
-struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed, small; };
+ * slices would be a constant. Small: a norm has left slices that add up to about one. Of varied chains also: high, a
+ * reduction has left values far up, all alike to what saturates; drowned, a parameter was added to small values, so that
+ * the largest and the smallest are the parameter's. */
+struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed, small, high, drowned; };
 
 struct gen_draw {
 	struct gen_plan *p;

@@ -559,7 +559,7 @@ static void vector_names(struct gen_emit *em, int i)
 		in_init(em, em->sym[i][s->axis]);
 	}
 	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.%s(%s)%s)", s->op == GEN_OP_scale && gen_style(em, 59, 4, 1) == 0 ? "ones" : "randn", shape,
-		 gen_choice(em->p, 56, 5) ? "" : " * 0.02");
+		 gen_choice(em->p, 56, 5) || (!em->p->plain && s->op == GEN_OP_scale) ? "" : " * 0.02");
 }
 
 static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)

@@ -3,7 +3,8 @@
  * Memory is counted: weights by their storage, trained parameters with gradients and moments,
  * activations from the list that the tape itself is carved from, keys and values by position.
  * On a GPU activations, keys and values are taken as 16-bit, on a CPU as 32-bit. Time is
- * modelled: operations over a share of the machine's peak, bytes over a share of its bandwidth;
+ * modelled: operations over a share of the machine's peak, bytes over a share of its bandwidth,
+ * in training on a GPU the activations as they are moved between the products as well;
  * the shares are assumptions, and are printed with the result. GPUs work on equal parts of the
  * data; each holds all weights.
  *
@@ -23,6 +24,7 @@ struct plan_machine {
 	char name[32];
 	char text[96];
 	int cpu;
+	int fp8;                         /* products of 8-bit weights as they are */
 	double gib, gb_per_s, tflops;    /* of one GPU, or of the whole CPU */
 	int count;
 	double price;                    /* of one GPU or of the machine, an hour; 0: not known */

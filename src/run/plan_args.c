@@ -21,7 +21,7 @@ const struct opt plan_opts[] = {
 	OPT_REAL(struct plan_args, answer_tokens, "answer-tokens", 0, 1e6, 0, "mean tokens of an answer; 0: half of the longest"),
 	OPT_REAL(struct plan_args, judge_ms, "judge-ms", 0, 1e6, 0, "CPU time to judge a candidate; 0: measured here, on a few pairs of the generator"),
 	OPT_INT(struct plan_args, judge_cores, "judge-cores", 0, 65536, 0, "cores that judge; 0: 8 beside each GPU, or all"),
-	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0, "share of peak that training reaches; 0: 0.4, on a CPU 0.5"),
+	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0, "share of peak that the products of training reach; 0: 0.55, on a CPU 0.5"),
 	OPT_REAL(struct plan_args, prefill_share, "prefill-share", 0, 1, 0, "share of peak that prompts reach; 0: 0.5"),
 	OPT_REAL(struct plan_args, read_share, "read-share", 0, 1, 0, "share of bandwidth that sampling reaches; 0: 0.5, on a CPU 0.6"),
 	OPT_STR(struct plan_args, run, "run", "DIR", NULL, "a run folder: say what it has spent, and what is left of the budget in section keep"),

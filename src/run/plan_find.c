@@ -103,6 +103,7 @@ int plan_machine_find(struct plan_machine *m, const char *name, int count)
 		m->gib = g->gib;
 		m->gb_per_s = g->memory;
 		m->tflops = g->dot_f16;
+		m->fp8 = g->capability >= 90;
 		m->price = g->price;
 		m->usual_price = 1;
 		snprintf(m->text, sizeof m->text, "%d x %s", count, g->text);

@@ -123,7 +123,7 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 	const struct plan_job *j = &p->job;
 
 	buf_adds(out, "\nassumed\n");
-	buf_addf(out, "  training reaches %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling reads memory at %.0f %% of %.0f GB/s\n",
+	buf_addf(out, "  products of training reach %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling reads memory at %.0f %% of %.0f GB/s\n",
 		 100 * plan_share(p, PLAN_SHARE_TRAIN), p->machine.tflops, 100 * plan_share(p, PLAN_SHARE_PREFILL),
 		 100 * plan_share(p, PLAN_SHARE_READ), p->machine.gb_per_s);
 	if (j->sft.steps)
