@@ -85,6 +85,51 @@ int exec_elem1(struct machine *m, const struct tile_insn *in, const struct decod
 	return run(m, in, p, 1);
 }
 
+/* An operand as the rows of a result see it. */
+struct by_row {
+	const char *p;
+	size_t step;                /* bytes from row to row */
+	unsigned one;               /* a row has one element of it */
+};
+
+static struct by_row rows_of(const struct mval *v)
+{
+	switch (v->kind) {
+	case MVAL_UNIFORM: return (struct by_row){ .p = (const char *)&v->u, .one = 1 };
+	case MVAL_ROW: return (struct by_row){ .p = v->data };
+	case MVAL_COLUMN: return (struct by_row){ .p = mval_column(v), .step = v->esize, .one = 1 };
+	default: return (struct by_row){ .p = v->data, .step = (size_t)v->shape[1] * v->esize };
+	}
+}
+
+/* Row by row, so that a row or a column is not written out for all. The result may stand where an operand ends (decode_slot.c): in the
+ * place of a ROW, the first of all rows is written last; a COLUMN's elements lie behind the rows before theirs. */
+static void run_rows(const struct decoded_insn *p, struct mval *d, const struct mval *a, const struct mval *b)
+{
+	struct by_row x = rows_of(a), y = rows_of(b);
+	size_t row = (size_t)d->shape[1];
+	int down = (a->kind == MVAL_ROW && a->data == d->data) || (b->kind == MVAL_ROW && b->data == d->data);
+
+	for (int32_t k = 0; k < d->shape[0]; k++) {
+		size_t i = (size_t)(down ? d->shape[0] - 1 - k : k);
+		p->kernel((char *)d->data + i * row * d->esize, x.p + i * x.step, y.p + i * y.step, NULL, row, x.one | y.one << 1);
+	}
+	d->kind = MVAL_DENSE;
+}
+
+static int is_one(const struct mval *v)
+{
+	return v->kind == MVAL_UNIFORM || v->kind == MVAL_COLUMN;
+}
+
+/* Is one of them a row or a column, none a few words, and not both one element a row? */
+static int has_rows(const struct mval *a, const struct mval *b)
+{
+	int lanes = (is_one(a) || a->kind >= MVAL_DENSE) && (is_one(b) || b->kind >= MVAL_DENSE);
+
+	return lanes && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
+}
+
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -95,6 +140,10 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 	}
 	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
 		return 0;
+	if (!p->narrow && !p->spread && has_rows(a, b)) {
+		run_rows(p, d, a, b);
+		return 0;
+	}
 	/* Lanes that are written out, or one element for all: nothing to prepare. */
 	if (!p->narrow && !p->spread && (a->kind == MVAL_DENSE || a->kind == MVAL_UNIFORM) && (b->kind == MVAL_DENSE || b->kind == MVAL_UNIFORM)) {
 		p->kernel(d->data, mval_lanes(a), mval_lanes(b), NULL, (size_t)d->n, (a->kind == MVAL_UNIFORM ? 1u : 0) | (b->kind == MVAL_UNIFORM ? 2u : 0));

@@ -120,7 +120,7 @@ static void remap(struct mval *d, const struct mval *s, const int *from)
 
 static int is_short(const struct mval *s)
 {
-	return s->kind != MVAL_DENSE && !s->pmap_on;
+	return s->kind < MVAL_DENSE && !s->pmap_on;
 }
 
 static int keep_short(struct mval *d, struct mval *s, const int *from)
@@ -199,13 +199,28 @@ int exec_permute(struct machine *m, const struct tile_insn *in, const struct dec
 	return is_short(s) ? keep_short(d, s, from) : run_move(m, in, move_permute);
 }
 
+/* Shorter rows are not worth a call each. */
+enum { ROW_LEAST = 16 };
+
+/* One row for all, or one element for each row: what reads it may do with that (exec_elem.c). */
+static int keep_rows(struct mval *d, struct mval *s)
+{
+	int row = s->shape[0] == 1 && s->shape[1] == d->shape[1], column = s->shape[1] == 1 && s->shape[0] == d->shape[0];
+	if (d->ndim != 2 || d->ptr || !dtype_is_float((enum dtype)d->dt) || s->poison || s->pmap_on || d->shape[1] < ROW_LEAST || row == column)
+		return 0;
+	mval_result(d);
+	d->kind = row ? MVAL_ROW : MVAL_COLUMN;
+	memcpy(row ? d->data : mval_column(d), mval_dense(s), (size_t)s->n * s->esize);
+	return 1;
+}
+
 int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { 0 };
 	(void)p;
 	if (!is_short(s))
-		return run_move(m, in, move_broadcast);
+		return keep_rows(d, s) ? 0 : run_move(m, in, move_broadcast);
 	for (int k = 0; k < d->ndim; k++)
 		from[k] = k;
 	keep_short(d, s, from);

@@ -108,10 +108,33 @@ static void write_box(struct mval *v)
 	} while (next_row(v, index));
 }
 
+/* In its own place: a row is written before any later one is read from, for the elements of a COLUMN lie behind all rows before their own. */
+static void write_rows(struct mval *v)
+{
+	size_t row = (size_t)v->shape[1] * v->esize;
+	char *out = v->data;
+	const char *from = v->kind == MVAL_ROW ? out : mval_column(v);
+	for (int32_t i = 0; i < v->shape[0]; i++, out += row) {
+		unsigned char element[8];
+		if (v->kind == MVAL_ROW) {
+			if (i)
+				memcpy(out, from, row);
+			continue;
+		}
+		memcpy(element, from + (size_t)i * v->esize, v->esize);
+		fill(out, element, v->esize, (size_t)v->shape[1]);
+	}
+	v->kind = MVAL_DENSE;
+}
+
 void *mval_dense(struct mval *v)
 {
 	if (v->kind == MVAL_DENSE || v->written || v->home == &v->u)
 		return v->data;
+	if (v->kind == MVAL_ROW || v->kind == MVAL_COLUMN) {
+		write_rows(v);
+		return v->data;
+	}
 	if (v->kind == MVAL_UNIFORM)
 		fill(v->data, &v->u, v->esize, (size_t)v->n);
 	else if (v->kind == MVAL_AFFINE)
@@ -124,6 +147,8 @@ void *mval_dense(struct mval *v)
 
 void mval_copy(struct mval *dst, struct mval *src)
 {
+	if (src->kind > MVAL_DENSE)
+		mval_dense(src);
 	dst->kind = src->kind;
 	dst->u = src->u;
 	dst->prov = src->prov;

@@ -1,15 +1,17 @@
 /* The tile machine, inside: values, one machine per thread, what the exec_ files share.
  *
- * A register's value has one of four forms. Only DENSE occupies its slot; the others are a
- * few words, so that offsets, masks and constants of a typical kernel are never written out:
+ * A register's value has one of six forms. The first three are a few words, so that offsets, masks and
+ * constants of a typical kernel are never written out; the others are in its slot:
  *
  *   UNIFORM  one element in every lane (every scalar is this)
  *   AFFINE   integers and pointers: base + sum(stride[d] * index[d]), without wrap-around
  *   BOX      bool: true exactly where lo[d] <= index[d] < hi[d] for all d
  *   DENSE    row-major elements in `data`
+ *   ROW      floats of two dimensions, all rows the same one, which is the first of `data`
+ *   COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as many as there are rows
  *
- * mval_dense writes the lanes out beside any form. An exec_ function reads its sources in whatever form
- * it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
+ * mval_dense writes the lanes out beside any of the first three forms, and makes ROW and COLUMN, whose places it needs,
+ * DENSE. An exec_ function reads its sources in whatever form it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
 #ifndef TILE_MACHINE_H
@@ -19,7 +21,7 @@
 #include "tile/decode.h"
 #include "tile/tile.h"
 
-enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE };
+enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL_COLUMN };
 
 enum poison_bit {
 	POISON_MASKED = 1,      /* lane of a load that was masked off without `other` */
@@ -94,8 +96,10 @@ typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct 
 static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
 static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
 
-/* Writes the lanes out if they are not; returns data. The form stays. */
+/* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW or COLUMN. */
 void *mval_dense(struct mval *v);
+/* Where a COLUMN has the element of its first row. */
+static inline char *mval_column(const struct mval *v) { return (char *)v->data + (size_t)(v->n - v->shape[0]) * v->esize; }
 /* Makes v a DENSE result (UNIFORM for a scalar) without poison; returns where to write. */
 static inline void *mval_result(struct mval *v)
 {

@@ -6,25 +6,27 @@
 #include "verify/estimate.h"
 #include "verify/sample.h"
 
-int follow_launch(struct host_path *path, int grids, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 {
 	struct buf text = BUF_INIT;
-	uint64_t mark;
+	int rc;
 
 	tile_print(code, &text);
-	if (buf_check(&text, e)) {
-		buf_release(&text);
-		return -1;
-	}
-	mark = hash_xxh64(text.p, text.n, 0) & ~(uint64_t)0xff;
+	rc = buf_check(&text, e);
+	if (!rc)
+		*mark = hash_xxh64(text.p, text.n, 0) & ~(uint64_t)0xff;
 	buf_release(&text);
+	return rc;
+}
+
+void follow_launch(struct host_path *path, int grids, uint64_t mark, const struct tile_launch *l)
+{
 	host_path_mark(path, mark);
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] > 1)
 			host_path_mark(path, mark | (uint64_t)(i + 2));
 	if (grids)
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
-	return 0;
 }
 
 /* What a run moves and computes, in about nanoseconds of a core. */

@@ -20,8 +20,10 @@ struct follow_cost {
 /* A task's reference with its constants replaced so, followed where the task is made ready. 0, 1: it fails there, -1. */
 int follow_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct follow_cost *out, struct err *e);
 
-/* A launch as a mark of the path: what the kernel was compiled to, and along which axes there is
- * more than one program of it; with `grids`, how many there are. */
-int follow_launch(struct host_path *path, int grids, const struct tile_code *code, const struct tile_launch *l, struct err *e);
+/* What a kernel was compiled to, as a mark. */
+int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e);
+/* A launch of that as marks of the path: it was launched, along which axes there is more than one program
+ * of it, and with `grids` how many there are. */
+void follow_launch(struct host_path *path, int grids, uint64_t mark, const struct tile_launch *l);
 
 #endif

@@ -188,6 +188,24 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
+/* The mark of a kernel's code, which stays what it is until the launcher is closed. */
+static int note_launch(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+{
+	unsigned i = 0;
+
+	while (i < LAUNCHER_MARKS && c->marked[i].code != code)
+		i++;
+	if (i == LAUNCHER_MARKS) {
+		i = c->next_mark++ % LAUNCHER_MARKS;
+		c->marked[i].code = NULL;
+		if (follow_code(code, &c->marked[i].mark, e))
+			return -1;
+		c->marked[i].code = code;
+	}
+	follow_launch(c->path, c->grids, c->marked[i].mark, l);
+	return 0;
+}
+
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct launcher *c = ctx;
@@ -205,7 +223,7 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	}
 	if (c->estimate && estimate_launch(c->estimate, code, l, e))
 		return -1;
-	if (c->path && !l->compile_only && follow_launch(c->path, c->grids, code, l, e))
+	if (c->path && !l->compile_only && note_launch(c, code, l, e))
 		return -1;
 	if (c->idle || l->compile_only || (c->path && !c->sample))
 		return 0;

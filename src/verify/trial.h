@@ -155,6 +155,8 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
 
 /* --- launches ----------------------------------------------------------------------------- */
 
+enum { LAUNCHER_MARKS = 16 };
+
 struct launcher {
 	struct tile_engine *engine;
 	const struct tile_gpu *gpu;  /* that every launch must fit on */
@@ -170,6 +172,8 @@ struct launcher {
 	struct diag diag;
 	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
 	int grids;                     /* noted with their grids */
+	struct { const struct tile_code *code; uint64_t mark; } marked[LAUNCHER_MARKS];    /* as they are noted: long kernels take long to print */
+	unsigned next_mark;
 	struct estimate *estimate;     /* launches are added to it; NULL: not */
 	struct host_path *tests;       /* of launches that are run: whether they test integers is noted here, or NULL */
 	struct sampler *sample;        /* but some programs of them are; NULL: none */

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/rng.h"
+
 enum { BLOCK = 64 };
 
 static struct tile_type tile2(enum dtype dt, int32_t m, int32_t n) { return tile_shaped(tile_scalar(dt), 2, (int32_t[]){ m, n }); }
@@ -347,9 +349,108 @@ static void test_fuel(void **state)
 	}
 }
 
+/* --- rows and columns -------------------------------------------------------------------- */
+
+enum { SUMS = 12 };
+
+/* A value of m x n lanes: its register, and what its lanes are. */
+struct lanes { tile_reg reg; float v[8 * 32]; };
+
+/* One of `x` for each row, one row of `x` for all, or all of `x`. */
+static struct lanes spread(struct rig *r, tile_reg base, const float *x, int m, int n, int kind)
+{
+	struct tile_type from = tile2(DT_F32, kind == 1 ? 1 : m, kind == 0 ? 1 : n);
+	struct lanes l = { .reg = tile_build(&r->b, TOP_LOAD, from, 1, rig_pointers(r, base, from)) };
+
+	if (kind < 2)
+		l.reg = tile_build(&r->b, TOP_BROADCAST, tile2(DT_F32, m, n), 1, l.reg);
+	for (int i = 0; i < m * n; i++)
+		l.v[i] = x[kind == 0 ? i / n : kind == 1 ? i % n : i];
+	return l;
+}
+
+static void combine(struct rig *r, struct lanes *d, const struct lanes *a, const struct lanes *b, int op, int n)
+{
+	static const enum tile_op ops[] = { TOP_ADD, TOP_SUB, TOP_MUL };
+
+	d->reg = op2(r, ops[op], a->reg, b->reg);
+	for (int i = 0; i < n; i++)
+		d->v[i] = op == 0 ? a->v[i] + b->v[i] : op == 1 ? a->v[i] - b->v[i] : a->v[i] * b->v[i];
+}
+
+/* Sums and products of rows, columns and whole tiles in any order: results stand in the places of operands that end. */
+static void rows_and_columns(uint64_t seed, enum tile_mode mode)
+{
+	static struct lanes v[3 + 2 * SUMS];
+	struct rig r;
+	struct rng g;
+	float *x, *out;
+	int m, n, k = 0;
+	tile_reg from, to;
+
+	rng_init(&g, seed, "rows");
+	m = 1 << rng_below(&g, 4);
+	n = 8 << rng_below(&g, 3);
+	rig_open(&r);
+	r.o.mode = mode;
+	from = rig_tensor(&r, DT_F32, 256, (void **)&x);
+	to = rig_tensor(&r, DT_F32, 256 * 2, (void **)&out);
+	for (int i = 0; i < 256; i++)
+		x[i] = (float)rng_below(&g, 9) - 4.0f;
+	for (; k < 3; k++)
+		v[k] = spread(&r, from, x, m, n, k);
+	for (int i = 0; i < SUMS; i++) {
+		v[k++] = spread(&r, from, x, m, n, (int)rng_below(&g, 2));
+		combine(&r, &v[k], &v[rng_below(&g, (uint64_t)k)], &v[k - 1 - rng_below(&g, 3)], (int)rng_below(&g, 3), m * n);
+		k++;
+	}
+	tile_build_do(&r.b, TOP_STORE, 2, rig_pointers(&r, to, tile2(DT_F32, m, n)), v[k - 1].reg);
+	tile_build_do(&r.b, TOP_STORE, 2, rig_pointers(&r, to, tile2(DT_F32, m, n)), v[k - 1].reg);
+	rig_run(&r);
+	for (int i = 0; i < m * n; i++)
+		if (out[i] != v[k - 1].v[i] && !(isnan(out[i]) && isnan(v[k - 1].v[i])))
+			fail_msg("seed %llu: %d x %d, lane %d: %g, not %g", (unsigned long long)seed, m, n, i, (double)out[i], (double)v[k - 1].v[i]);
+	rig_close(&r);
+}
+
+static void test_rows_and_columns(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 400; seed++)
+		rows_and_columns(seed, seed % 2 ? TILE_FAST : TILE_CHECKED);
+}
+
+/* A row and a column that are only stored, or read by what has no way with them. */
+static void test_rows_written_out(void **state)
+{
+	struct rig r;
+	float *x, *out;
+	struct tile_type t = tile2(DT_F32, 4, 16);
+	tile_reg from, to;
+
+	(void)state;
+	for (int kind = 0; kind < 2; kind++)
+		for (int through = 0; through < 2; through++) {
+			struct lanes l;
+
+			rig_open(&r);
+			from = rig_tensor(&r, DT_F32, 64, (void **)&x);
+			to = rig_tensor(&r, DT_F32, 64, (void **)&out);
+			for (int i = 0; i < 64; i++)
+				x[i] = (float)i + 1.0f;
+			l = spread(&r, from, x, 4, 16, kind);
+			tile_build_do(&r.b, TOP_STORE, 2, rig_pointers(&r, to, t), through ? tile_build(&r.b, TOP_NEG, t, 1, l.reg) : l.reg);
+			rig_run(&r);
+			for (int i = 0; i < 64; i++)
+				assert_true(out[i] == (through ? -l.v[i] : l.v[i]));
+			rig_close(&r);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_and_columns), cmocka_unit_test(test_rows_written_out),
 		cmocka_unit_test(test_windows), cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_accumulate), cmocka_unit_test(test_fast_bounds), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_first_fault), cmocka_unit_test(test_grid_order), cmocka_unit_test(test_atomics), cmocka_unit_test(test_cas),
