@@ -28,9 +28,9 @@ static int unknown_module(struct host *h, struct str name)
 	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
 }
 
-/* Modules that are another module under a second name. */
+/* Modules that are another module under a second name; the first prefix that fits decides. */
 static const struct { const char *prefix, *is; } aliases[] = {
-	{ "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
+	{ "torch.nn.modules.utils", "torch.nn._tuples" }, { "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
 	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
 	{ "torch._inductor.runtime.triton_helpers", "torch._inductor.triton_helpers" },
 	{ "torch._inductor.select_algorithm", "torch._inductor" }, { "torch._inductor.runtime", "torch._inductor" },

@@ -46,6 +46,15 @@ int torch_item(struct bind *b, const struct tensor *t, struct val *out);
 int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out);
 /* One index tensor per dimension: torch.where(mask), nonzero(as_tuple=True). */
 int torch_nonzero_tuple(struct bind *b, const struct tensor *t);
+/* memory_format= of slot i for a tensor of that shape: 1 and the strides it has; 0: those it would have anyway (`keep` says that
+ * this is meant if nothing is said, else it is the ordinary order); -1. */
+int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape, int64_t *stride);
+/* As x is, but in the format of slot i if that asks for one. */
+int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x, size_t i);
+/* Are these its strides, but for those of sizes of one? */
+int torch_lies_so(const struct tensor *t, const int64_t *stride);
+/* *y, a result of x (and weights w, or NULL), with its channels last if theirs are; released if it fails. */
+int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x, const struct tensor *w);
 /* Passes the device= slot on to the tensor just made. */
 int torch_on_device(struct bind *b, size_t device);
 

@@ -57,7 +57,7 @@ static void mark_empty(struct bind *b, enum content what)
 	host_forget(b->h, &b->out.u.t->t);
 }
 
-/* *size, out=None, dtype=None, device=None, requires_grad=False, ... */
+/* *size, dtype=None, device=None, requires_grad=False, ... */
 static int by_size(struct bind *b, enum content what)
 {
 	struct bind_ints s;
@@ -70,7 +70,22 @@ static int by_size(struct bind *b, enum content what)
 	return 0;
 }
 
-static int c_empty(struct bind *b) { return by_size(b, EMPTY); }
+/* ..., memory_format=None: another order of the elements, none of which has a value yet. */
+static int c_empty(struct bind *b)
+{
+	int64_t stride[TENSOR_DIMS];
+	struct tensor *t;
+	int given;
+
+	if (by_size(b, EMPTY) || b->out.kind != V_TENSOR)
+		return b->out.kind == V_TENSOR ? -1 : 0;
+	t = &b->out.u.t->t;
+	given = torch_format(b, 6, 1, t->ndim, t->shape, stride);
+	if (given > 0)
+		memcpy(t->stride, stride, sizeof *stride * (size_t)t->ndim);
+	return given < 0 ? -1 : 0;
+}
+
 static int c_zeros(struct bind *b) { return by_size(b, ZERO); }
 static int c_ones(struct bind *b) { return by_size(b, ONE); }
 
@@ -81,10 +96,8 @@ static int by_like(struct bind *b, enum content what)
 	struct tensor *x, t;
 	enum dtype dt;
 
-	if (bind_tensor(b, 0, &x) || bind_dtype(b, 1, x->dt, &dt))
+	if (bind_tensor(b, 0, &x) || bind_dtype(b, 1, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 6))
 		return -1;
-	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
-		return bind_fail(b);
 	storage_fill(t.st, 0);
 	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
 		return bind_fail(b);
@@ -171,15 +184,12 @@ static int c_full(struct bind *b)
 
 static int c_full_like(struct bind *b)
 {
-	struct num_ctx c = torch_ctx(b);
 	struct num_arg v;
 	struct tensor *x, t;
 	enum dtype dt;
 
-	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v) || bind_dtype(b, 2, x->dt, &dt))
+	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v) || bind_dtype(b, 2, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
-	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
-		return bind_fail(b);
 	return filled_with(b, &t, v) ? -1 : made(b, &t, 2);
 }
 
@@ -520,15 +530,16 @@ static int c_Tensor(struct bind *b)
 	return 0;
 }
 
-#define OPTS "dtype=None, device=None, requires_grad=False, pin_memory=False, layout=None, memory_format=None"
+#define OPTS "dtype=None, device=None, requires_grad=False, pin_memory=False, layout=None"
+#define FORMAT ", memory_format=None"
 
 const struct bind_row torch_make_rows[] = {
-	{ "torch.empty", "*size, " OPTS ", out=None", c_empty, BIND_ALLOC },
+	{ "torch.empty", "*size, " OPTS FORMAT ", out=None", c_empty, BIND_ALLOC },
 	{ "torch.zeros", "*size, " OPTS ", out=None", c_zeros, BIND_ALLOC },
 	{ "torch.ones", "*size, " OPTS ", out=None", c_ones, BIND_ALLOC },
-	{ "torch.empty_like", "input, *, " OPTS, c_empty_like, BIND_ALLOC },
-	{ "torch.zeros_like", "input, *, " OPTS, c_zeros_like, BIND_ALLOC },
-	{ "torch.ones_like", "input, *, " OPTS, c_ones_like, BIND_ALLOC },
+	{ "torch.empty_like", "input, *, " OPTS FORMAT, c_empty_like, BIND_ALLOC },
+	{ "torch.zeros_like", "input, *, " OPTS FORMAT, c_zeros_like, BIND_ALLOC },
+	{ "torch.ones_like", "input, *, " OPTS FORMAT, c_ones_like, BIND_ALLOC },
 	{ "torch.Tensor.new_empty", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
 	{ "torch.Tensor.new_zeros", "self, *size, " OPTS, c_new_zeros, BIND_ALLOC },
 	{ "torch.Tensor.new_ones", "self, *size, " OPTS, c_new_ones, BIND_ALLOC },
@@ -537,7 +548,7 @@ const struct bind_row torch_make_rows[] = {
 	{ "torch.Tensor.new", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
 	{ "torch.empty_strided", "size, stride, *, " OPTS, c_empty_strided, BIND_ALLOC },
 	{ "torch.full", "size, fill_value, *, " OPTS, c_full, BIND_ALLOC },
-	{ "torch.full_like", "input, fill_value, *, " OPTS, c_full_like, BIND_ALLOC },
+	{ "torch.full_like", "input, fill_value, *, " OPTS FORMAT, c_full_like, BIND_ALLOC },
 	{ "torch.arange", "start, end=?, step=1, *, " OPTS, c_arange, BIND_ALLOC },
 	{ "torch.linspace", "start, end, steps, *, " OPTS, c_linspace, BIND_ALLOC },
 	{ "torch.logspace", "start, end, steps, base=10.0, *, " OPTS, c_logspace, BIND_ALLOC },

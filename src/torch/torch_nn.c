@@ -11,6 +11,12 @@ static int done(struct bind *b, int rc, struct tensor *y)
 	return rc ? bind_fail(b) : bind_result(b, y);
 }
 
+/* The same in the memory format of x, or of the weights w. */
+static int done_like(struct bind *b, int rc, struct tensor *y, const struct tensor *x, const struct tensor *w)
+{
+	return rc ? bind_fail(b) : torch_follow_format(b, y, x, w) ? -1 : bind_result(b, y);
+}
+
 /* `want` ints from slot i into v. */
 static int ints(struct bind *b, size_t i, int want, int64_t *v)
 {
@@ -62,7 +68,7 @@ static int conv(struct bind *b, int nd)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w) || bind_opt_tensor(b, 2, &bias) || ints(b, 3, nd, p.stride) ||
 	    ints(b, 5, nd, p.dilation) || conv_padding(b, 4, &p, w) || bind_int(b, 6, &p.groups))
 		return -1;
-	return done(b, num_conv(&c, &y, x, w, bias, &p, bind_e(b)), &y);
+	return done_like(b, num_conv(&c, &y, x, w, bias, &p, bind_e(b)), &y, x, w);
 }
 
 static int f_conv1d(struct bind *b) { return conv(b, 1); }
@@ -80,7 +86,7 @@ static int conv_transpose(struct bind *b, int nd)
 	    ints(b, 4, nd, p.lo) || ints(b, 5, nd, p.extra) || bind_int(b, 6, &p.groups) || ints(b, 7, nd, p.dilation))
 		return -1;
 	memcpy(p.hi, p.lo, sizeof p.hi);
-	return done(b, num_conv_transpose(&c, &y, x, w, bias, &p, bind_e(b)), &y);
+	return done_like(b, num_conv_transpose(&c, &y, x, w, bias, &p, bind_e(b)), &y, x, w);
 }
 
 static int f_conv_transpose1d(struct bind *b) { return conv_transpose(b, 1); }
@@ -104,7 +110,7 @@ static int t_convolution(struct bind *b)
 	    ints(b, 7, p.nd, p.extra) || bind_int(b, 8, &p.groups))
 		return -1;
 	memcpy(p.hi, p.lo, sizeof p.hi);
-	return done(b, (transposed ? num_conv_transpose : num_conv)(&c, &y, x, w, bias, &p, bind_e(b)), &y);
+	return done_like(b, (transposed ? num_conv_transpose : num_conv)(&c, &y, x, w, bias, &p, bind_e(b)), &y, x, w);
 }
 
 /* --- pools --------------------------------------------------------------------------------------- */
@@ -121,6 +127,22 @@ static int pool_window(struct bind *b, int nd, struct num_pool *p)
 	return 0;
 }
 
+/* What a pool found, and where if that is asked for. */
+static int pooled(struct bind *b, struct tensor *y, int indices, const struct tensor *x)
+{
+	if (!indices)
+		return done_like(b, 0, y, x, NULL);
+	if (torch_follow_format(b, y, x, NULL)) {
+		tensor_release(&y[1]);
+		return -1;
+	}
+	if (torch_follow_format(b, &y[1], x, NULL)) {
+		tensor_release(y);
+		return -1;
+	}
+	return bind_tuple(b, y, 2);
+}
+
 /* input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False */
 static int max_pool(struct bind *b, int nd, int always)
 {
@@ -135,7 +157,7 @@ static int max_pool(struct bind *b, int nd, int always)
 	indices |= always;
 	if (num_max_pool(&c, &y[0], indices ? &y[1] : NULL, x, &p, bind_e(b)))
 		return bind_fail(b);
-	return indices ? bind_tuple(b, y, 2) : bind_result(b, &y[0]);
+	return pooled(b, y, indices, x);
 }
 
 static int f_max_pool1d(struct bind *b) { return max_pool(b, 1, 0); }
@@ -157,7 +179,7 @@ static int avg_pool(struct bind *b, int nd)
 		return -1;
 	if (bind_given(b, 6) && p.divisor == 0)
 		return bind_raise(b, EXC_RuntimeError, "divisor must be not zero");
-	return done(b, num_avg_pool(&c, &y, x, &p, bind_e(b)), &y);
+	return done_like(b, num_avg_pool(&c, &y, x, &p, bind_e(b)), &y, x, NULL);
 }
 
 static int f_avg_pool1d(struct bind *b) { return avg_pool(b, 1); }
@@ -228,7 +250,7 @@ static int adaptive(struct bind *b, int nd, int max)
 		return -1;
 	if (num_adaptive_pool(&c, &y[0], indices ? &y[1] : NULL, x, nd, size, max, bind_e(b)))
 		return bind_fail(b);
-	return indices ? bind_tuple(b, y, 2) : bind_result(b, &y[0]);
+	return pooled(b, y, indices, x);
 }
 
 static int f_adaptive_avg1d(struct bind *b) { return adaptive(b, 1, 0); }
@@ -254,7 +276,7 @@ static int f_batch_norm(struct bind *b)
 	p.var = v;
 	p.weight = w;
 	p.bias = s;
-	return done(b, num_batch_norm(&c, &y, x, &p, bind_e(b)), &y);
+	return done_like(b, num_batch_norm(&c, &y, x, &p, bind_e(b)), &y, x, NULL);
 }
 
 /* input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05 */

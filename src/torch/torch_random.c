@@ -101,16 +101,13 @@ static int g_randn(struct bind *b) { return by_size(b, NORMAL); }
 /* input, *, dtype=None, device=None, requires_grad=False, ... */
 static int by_like(struct bind *b, enum kind kind)
 {
-	struct num_ctx c = torch_ctx(b);
 	struct num_rng *r = rng(b);
 	struct tensor *x, t;
 	enum dtype dt;
 	int rc;
 
-	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt))
+	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
-	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
-		return bind_fail(b);
 	rc = kind == NORMAL ? num_normal(r, &t, dt, 0, 1, bind_e(b)) : num_uniform(r, &t, dt, 0, 1, bind_e(b));
 	return result(b, &t, rc, 2);
 }
@@ -154,7 +151,6 @@ static int g_randint(struct bind *b)
 /* input, low, high=?, *, dtype=None, device=None */
 static int g_randint_like(struct bind *b)
 {
-	struct num_ctx c = torch_ctx(b);
 	struct num_rng *r = rng(b);
 	struct tensor *x, t;
 	enum dtype dt;
@@ -167,8 +163,8 @@ static int g_randint_like(struct bind *b)
 		if (bind_int(b, 2, &hi))
 			return -1;
 	}
-	if (num_new_like(&c, &t, host_dtype(b->h, dt), x, bind_e(b)))
-		return bind_fail(b);
+	if (torch_new_like(b, &t, host_dtype(b->h, dt), x, 9))
+		return -1;
 	return result(b, &t, num_randint(r, &t, lo, hi, bind_e(b)), 4);
 }
 
@@ -364,7 +360,8 @@ static int drop(struct bind *b, int channels)
 static int f_dropout(struct bind *b) { return drop(b, 0); }
 static int f_dropout_channels(struct bind *b) { return drop(b, 1); }
 
-#define OPTS "dtype=None, device=None, requires_grad=False, generator=None, pin_memory=False, layout=None, memory_format=None"
+#define OPTS "dtype=None, device=None, requires_grad=False, generator=None, pin_memory=False, layout=None"
+#define FORMAT ", memory_format=None"
 #define RND BIND_RANDOM
 #define INPL (BIND_RANDOM | BIND_INPLACE)
 
@@ -377,10 +374,10 @@ const struct bind_row torch_random_rows[] = {
 	{ "torch.initial_seed", "", g_initial_seed, RND },
 	{ "torch.rand", "*size, " OPTS ", out=None", g_rand, RND },
 	{ "torch.randn", "*size, " OPTS ", out=None", g_randn, RND },
-	{ "torch.rand_like", "input, *, " OPTS, g_rand_like, RND },
-	{ "torch.randn_like", "input, *, " OPTS, g_randn_like, RND },
+	{ "torch.rand_like", "input, *, " OPTS FORMAT, g_rand_like, RND },
+	{ "torch.randn_like", "input, *, " OPTS FORMAT, g_randn_like, RND },
 	{ "torch.randint", "low=?, high=?, size=?, *, " OPTS, g_randint, RND },
-	{ "torch.randint_like", "input, low, high=?, *, " OPTS, g_randint_like, RND },
+	{ "torch.randint_like", "input, low, high=?, *, " OPTS FORMAT, g_randint_like, RND },
 	{ "torch.randperm", "n, *, " OPTS, g_randperm, RND },
 	{ "torch.normal", "mean, std=1.0, size=?, *, " OPTS, g_normal, RND },
 	{ "torch.bernoulli", "input, p=?, *, generator=None", g_bernoulli, RND },

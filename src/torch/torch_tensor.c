@@ -90,9 +90,11 @@ static int t_data_ptr(struct bind *b)
 
 static int t_is_contiguous(struct bind *b)
 {
-	if (is_tensor(b))
+	int64_t stride[TENSOR_DIMS];
+
+	if (is_tensor(b) || torch_format(b, 1, 0, self(b)->t.ndim, self(b)->t.shape, stride) < 0)
 		return -1;
-	b->out = val_bool(tensor_is_contiguous(&self(b)->t));
+	b->out = val_bool(!tensor_numel(&self(b)->t) || torch_lies_so(&self(b)->t, stride));
 	return 0;
 }
 
@@ -303,20 +305,23 @@ static int t_prelude(struct bind *b)
 
 /* --- conversion -------------------------------------------------------------------------------------- */
 
-/* The same tensor if dtype and device are already right. */
-static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy)
+/* The same tensor if dtype, device and what slot `format` asks for are already right. */
+static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy, size_t format)
 {
-	struct num_ctx c = torch_ctx(b);
 	struct tensor_obj *o = self(b);
 	enum dtype dt = has_dtype ? host_dtype(b->h, asked) : o->t.dt;
+	int64_t stride[TENSOR_DIMS];
 	struct tensor y;
+	int given = torch_format(b, format, 1, o->t.ndim, o->t.shape, stride);
 
-	if (!copy && dt == o->t.dt && (!has_device || dev == o->device)) {
+	if (given < 0)
+		return -1;
+	if (!copy && dt == o->t.dt && (!has_device || dev == o->device) && (!given || torch_lies_so(&o->t, stride))) {
 		b->out = b->a[0];
 		return 0;
 	}
-	if (num_new_like(&c, &y, dt, &o->t, bind_e(b)))
-		return bind_fail(b);
+	if (torch_new_like(b, &y, dt, &o->t, format))
+		return -1;
 	if (tensor_copy(&y, &o->t, bind_e(b))) {
 		tensor_release(&y);
 		return bind_fail(b);
@@ -325,6 +330,11 @@ static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_dev
 		return -1;
 	b->out.u.t->device = has_device ? dev : o->device;
 	return 0;
+}
+
+static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy)
+{
+	return to_dtype_in(b, has_dtype, asked, has_device, dev, copy, b->n);
 }
 
 /* x.to(dtype), x.to(device), x.to(device, dtype), x.to(other), keywords dtype, device, copy, ... */
@@ -362,10 +372,10 @@ static int t_to(struct bind *b)
 		if (bind_device(b, 6, &dev))
 			return -1;
 	}
-	return to_dtype(b, has_dtype, dt, has_device, dev, copy);
+	return to_dtype_in(b, has_dtype, dt, has_device, dev, copy, 7);
 }
 
-#define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 1, dtype, 0, HOST_CPU, 0); }
+#define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : to_dtype_in(b, 1, dtype, 0, HOST_CPU, 0, 1); }
 CAST(float, DT_F32)
 CAST(double, DT_F64)
 CAST(half, DT_F16)
@@ -403,48 +413,29 @@ static int t_type_as(struct bind *b)
 static int t_cuda(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CUDA, 0); }
 static int t_cpu(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CPU, 0); }
 
-/* Memory formats: NHWC strides for 4-d and 5-d tensors under channels_last. */
+/* contiguous() and clone(): the first returns the tensor itself if it already lies so, as PyTorch does: no copy, no cost. */
 static int in_format(struct bind *b, size_t slot, int clone)
 {
 	struct num_ctx c = torch_ctx(b);
+	int64_t stride[TENSOR_DIMS];
 	struct tensor *t, y;
-	int rc, last = 0;
+	int given;
 
-	if (bind_tensor(b, 0, &t))
+	if (bind_tensor(b, 0, &t) || (given = torch_format(b, slot, clone, t->ndim, t->shape, stride)) < 0)
 		return -1;
-	if (bind_given(b, slot) && b->a[slot].kind == V_STR)
-		last = str_find(val_text(b->a[slot]), STR("channels_last")) >= 0;
-	if (last && (t->ndim == 4 || t->ndim == 5)) {
-		int64_t stride[TENSOR_DIMS], step = 1;
-
-		stride[1] = step;
-		step *= MAX(t->shape[1], 1);
-		for (int i = t->ndim - 1; i >= 2; i--) {
-			stride[i] = step;
-			step *= MAX(t->shape[i], 1);
-		}
-		stride[0] = step;
-		/* contiguous() of what already is returns the tensor itself, as PyTorch does: no copy, no cost. */
-		if (!clone && !memcmp(stride, t->stride, sizeof *stride * (size_t)t->ndim)) {
-			b->out = b->a[0];
-			return 0;
-		}
-		rc = num_new_strided(&c, &y, t->dt, t->ndim, t->shape, stride, bind_e(b));
-		if (!rc && tensor_copy(&y, t, bind_e(b))) {
-			tensor_release(&y);
-			rc = -1;
-		}
-		return rc ? bind_fail(b) : bind_result(b, &y);
-	}
-	if (clone)
-		rc = num_clone(&c, &y, t, bind_e(b));
-	else if (tensor_is_contiguous(t)) {
+	if (!given)
+		return num_clone(&c, &y, t, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+	if (!clone && torch_lies_so(t, stride)) {
 		b->out = b->a[0];
 		return 0;
-	} else {
-		rc = num_to(&c, &y, t, t->dt, bind_e(b));
 	}
-	return rc ? bind_fail(b) : bind_result(b, &y);
+	if (num_new_strided(&c, &y, t->dt, t->ndim, t->shape, stride, bind_e(b)))
+		return bind_fail(b);
+	if (tensor_copy(&y, t, bind_e(b))) {
+		tensor_release(&y);
+		return bind_fail(b);
+	}
+	return bind_result(b, &y);
 }
 
 static int t_contiguous(struct bind *b) { return in_format(b, 1, 0); }

@@ -1,6 +1,7 @@
 # task: add
 # style: modules of Python and numpy for sizes and forms, einops for a view
 import collections.abc
+import functools
 import itertools
 import math
 import numpy as np
@@ -9,6 +10,7 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 from einops import rearrange
+from torch.nn.modules.utils import _pair
 
 
 @triton.jit
@@ -24,13 +26,18 @@ def as_tuple(x):
     return tuple(x) if isinstance(x, collections.abc.Iterable) else (x,)
 
 
+@functools.lru_cache(maxsize=None)
+def blocks(n, block):
+    return triton.cdiv(n, block)
+
+
 class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
-        self.block = int(np.prod(as_tuple([8, 16])))
+        self.block = int(np.prod(as_tuple([8, 16]))) * functools.reduce(max, _pair(1))
 
     def forward(self, x, y):
         n = math.prod(itertools.chain(x.shape))
         out = torch.empty_like(x)
-        add_kernel[(triton.cdiv(n, self.block),)](x, y, out, n, BLOCK=self.block)
+        add_kernel[(blocks(n, self.block),)](x, y, out, n, BLOCK=self.block)
         return rearrange(rearrange(out, "a b -> (a b)"), "(a b) -> a b", a=x.shape[0])

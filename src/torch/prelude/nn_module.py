@@ -208,6 +208,7 @@ class Module:
     def to(self, *args, **kwargs):
         device = kwargs.get("device")
         dtype = kwargs.get("dtype")
+        memory_format = kwargs.get("memory_format")
         for a in args:
             if isinstance(a, torch.dtype):
                 dtype = a
@@ -221,6 +222,8 @@ class Module:
         def convert(t):
             if dtype is not None and t.is_floating_point():
                 t = t.to(dtype)
+            if memory_format is not None and t.dim() in (4, 5):
+                t = t.to(memory_format=memory_format)
             return t if device is None else t.to(device)
 
         return self._apply(convert)
