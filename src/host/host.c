@@ -184,8 +184,17 @@ void host_free(struct host *h)
 
 const struct diag *host_diag(const struct host *h) { return &h->fail.diag; }
 struct str host_printed(const struct host *h) { return buf_str(&h->did.printed); }
+int64_t host_ops_work(const struct host *h)
+{
+	double sum = 0.0;
+
+	for (size_t i = 0; i < h->did.ops.n; i++)
+		sum += (double)h->did.ops.v[i].bytes + (double)h->did.ops.v[i].flops / 8.0;
+	return sum < 1e18 ? (int64_t)sum : (int64_t)1e18;
+}
+
 struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
-void host_ops_clear(struct host *h) { h->did.ops.n = 0; }
+void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->lim.largest = 0; }
 struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n }; }
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
@@ -194,7 +203,8 @@ int host_guessed(const struct host *h) { return h->did.guessed; }
 
 struct host_usage host_usage(const struct host *h)
 {
-	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .steps = h->lim.fuel_start - h->lim.fuel };
+	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .largest = h->lim.largest,
+				    .steps = h->lim.fuel_start - h->lim.fuel };
 }
 
 void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx)

@@ -78,6 +78,8 @@ int host_result(struct host *h, struct val v, struct buf *form, host_tensor_fn *
 /* --- what the program did --------------------------------------------------------------------- */
 
 struct host_ops host_ops(const struct host *h);
+/* What these moved and computed, in about nanoseconds of a core: their bytes and an eighth of their operations. */
+int64_t host_ops_work(const struct host *h);
 void host_ops_clear(struct host *h);
 /* Replaces host_options.compute from here on. */
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
@@ -105,8 +107,8 @@ struct host_tuned { int most; struct str chosen; };
 struct host_tuned host_tuned(const struct host *h);
 void host_tuned_clear(struct host *h);
 
-/* Bytes of tensors now and at the most, steps taken. */
-struct host_usage { size_t bytes, peak; int64_t steps; };
+/* Bytes of tensors now and at the most, and of the largest that was asked for since operations were cleared; steps taken. */
+struct host_usage { size_t bytes, peak; int64_t largest, steps; };
 /* A float of a hollow tensor was asked for: zero was given. */
 int host_guessed(const struct host *h);
 struct host_usage host_usage(const struct host *h);

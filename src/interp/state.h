@@ -28,6 +28,7 @@ enum name_id {
 struct host_limits {
 	int64_t fuel, fuel_start;
 	size_t bytes, tensor_bytes, peak;
+	int64_t largest;            /* tensor that was asked for, in bytes */
 	int depth;
 	const char *stack_top, *stack_floor;
 	size_t stack_limit;

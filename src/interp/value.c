@@ -137,6 +137,7 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 
 int host_room(struct host *h, int64_t bytes)
 {
+	h->lim.largest = MAX(h->lim.largest, bytes);
 	if (h->o.hollow)
 		return 0;
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)

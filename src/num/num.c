@@ -45,10 +45,10 @@ static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *s
 int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		    const int64_t *stride, struct err *e)
 {
-	if (c->hollow)
-		return tensor_new_hollow(t, dt, ndim, shape, stride, e);
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
+	if (c->hollow)
+		return tensor_new_hollow(t, dt, ndim, shape, stride, e);
 	return tensor_new_strided_in(c->budget, t, dt, ndim, shape, stride, e);
 }
 
@@ -56,12 +56,12 @@ int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const 
 {
 	int64_t stride[TENSOR_DIMS];
 
+	if (ask_room(c, dt, ndim, shape, e))
+		return -1;
 	if (c->hollow) {
 		tensor_dense_strides(ndim, shape, stride);
 		return tensor_new_hollow(t, dt, ndim, shape, stride, e);
 	}
-	if (ask_room(c, dt, ndim, shape, e))
-		return -1;
 	return tensor_new_in(c->budget, t, dt, ndim, shape, e);
 }
 

@@ -419,6 +419,9 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 16.0 * WORK_FIRST))
 		return none;
 	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->k.first, low);
+	/* Fewer rows than the first sizes have, and twice the work, are better than another path. */
+	if (rc > 0 && none && f->lost == LOST_NOT)
+		rc = descend(f, own, 0, WORK_FIRST, MODULUS_BATCH, NULL, low) < 0 ? -1 : f->lost != LOST_NOT || work_at(f->t, low) > 2.0 * WORK_MOST;
 	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
 		return rc < 0 ? -1 : none;
 	memcpy(size, low, sizeof low);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "num/num.h"
+#include "tile/turns.h"
 #include "verify/estimate.h"
 #include "verify/sample.h"
 
@@ -19,25 +20,30 @@ int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 	return rc;
 }
 
-void follow_launch(struct host_path *path, int grids, uint64_t mark, const struct tile_launch *l)
+/* A launch whose loops are noted. */
+struct noted {
+	struct host_path *path;
+	uint64_t mark;
+};
+
+static void note_loop(void *ctx, int loop)
 {
+	const struct noted *n = ctx;
+
+	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
+}
+
+int follow_launch(struct host_path *path, int grids, const struct tile_code *code, uint64_t mark, const struct tile_launch *l, struct err *e)
+{
+	struct noted noted = { .path = path, .mark = mark };
+
 	host_path_mark(path, mark);
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] > 1)
 			host_path_mark(path, mark | (uint64_t)(i + 2));
 	if (grids)
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
-}
-
-/* What a run moves and computes, in about nanoseconds of a core. */
-static int64_t work_of(struct host *h)
-{
-	struct host_ops ops = host_ops(h);
-	double sum = 0.0;
-
-	for (size_t i = 0; i < ops.n; i++)
-		sum += (double)ops.v[i].bytes + (double)ops.v[i].flops / 8.0;
-	return sum < 1e18 ? (int64_t)sum : INT64_MAX;
+	return tile_turns(code, l, note_loop, &noted, e);
 }
 
 /* The products that the reference is taken to form in tf32 when it is timed. */
@@ -77,7 +83,7 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 	launch->estimate = NULL;
 	launch->path = NULL;
 	host_follow(h, NULL);
-	f->out->work = work_of(h);
+	f->out->work = host_ops_work(h);
 	return rc;
 }
 
@@ -171,7 +177,8 @@ static int call_reference(struct world *w, struct follow_cost *out, struct err *
 	host_set_called(w->h, estimate.gpu ? estimate_call : NULL, &estimate);
 	rc = host_forward(w->h, w->model, inputs, &result, e);
 	host_set_called(w->h, NULL, NULL);
-	out->work = work_of(w->h);
+	out->work = host_ops_work(w->h);
+	out->largest = host_usage(w->h).largest;
 	out->seconds = !rc && estimate.gpu ? estimate_seconds(&estimate) : 0.0;
 	return rc;
 }

@@ -13,6 +13,7 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 /* What a call of a reference would take. */
 struct follow_cost {
 	int64_t work;                 /* here, in about nanoseconds of a core */
+	int64_t largest;              /* bytes of the largest tensor that it makes */
 	double seconds;               /* on the GPU of the options, estimated; 0: not known */
 	int guessed;                  /* it asked for values, which there are none of */
 };
@@ -22,8 +23,8 @@ int follow_reference(struct judge *j, const struct program *reference, const str
 
 /* What a kernel was compiled to, as a mark. */
 int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e);
-/* A launch of that as marks of the path: it was launched, along which axes there is more than one program
- * of it, and with `grids` how many there are. */
-void follow_launch(struct host_path *path, int grids, uint64_t mark, const struct tile_launch *l);
+/* A launch of that as marks of the path: it was launched, along which axes there is more than one program of it, which of its loops
+ * go round more than once, and with `grids` how many programs there are. */
+int follow_launch(struct host_path *path, int grids, const struct tile_code *code, uint64_t mark, const struct tile_launch *l, struct err *e);
 
 #endif

@@ -202,8 +202,7 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 			return -1;
 		c->marked[i].code = code;
 	}
-	follow_launch(c->path, c->grids, c->marked[i].mark, l);
-	return 0;
+	return follow_launch(c->path, c->grids, code, c->marked[i].mark, l, e);
 }
 
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)

@@ -6,7 +6,7 @@
  * gives for any number: inputs of the task's own sizes are made of these few, over and over, and so is
  * the result. It is found at small sizes: all that changes where the size is one more is an axis of
  * inputs and results, and where every index holds what the first one holds, every index of the result
- * is the first. */
+ * is the first; and the same with the last one, since the first of a running sum sees nothing but itself. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -26,6 +26,7 @@ struct axis_probe {
 	struct trial tr;
 	size_t which;
 	int64_t few;                          /* of that size */
+	int64_t index;                        /* along it: the first or the last */
 	unsigned axes[RESULTS_MOST];          /* of each input: the dimensions that it is the size of */
 	struct err *e;
 };
@@ -88,18 +89,18 @@ static int call_more(struct axis_probe *p, struct val inputs, struct results *ou
 	return rc;
 }
 
-/* Every index along the dimension gets what the first one holds. */
-static int repeat_first(const struct tensor *t, int dim, struct err *e)
+/* Every index along the dimension gets what this one holds. */
+static int repeat_index(const struct tensor *t, int dim, int64_t index, struct err *e)
 {
 	struct tensor from, to;
-	int rc = tensor_select(&from, t, dim, 0, e);
+	int rc = tensor_select(&from, t, dim, index, e);
 
 	if (rc)
 		return -1;
-	for (int64_t i = 1; i < t->shape[dim] && !rc; i++) {
-		rc = tensor_select(&to, t, dim, i, e);
-		if (rc)
-			break;
+	for (int64_t i = 0; i < t->shape[dim] && !rc; i++) {
+		rc = i == index ? 0 : tensor_select(&to, t, dim, i, e);
+		if (rc || i == index)
+			continue;
 		rc = tensor_copy(&to, &from, e);
 		tensor_release(&to);
 	}
@@ -114,13 +115,13 @@ static int call_repeated(struct axis_probe *p, struct val inputs, struct results
 	host_tensors(p->w.h, inputs, collect, &in);
 	for (int i = 0; i < in.n; i++)
 		for (int d = 0; d < in.v[i].ndim; d++)
-			if (p->axes[i] >> d & 1 && repeat_first(&in.v[i], d, p->e))
+			if (p->axes[i] >> d & 1 && repeat_index(&in.v[i], d, p->index, p->e))
 				return -1;
 	return call(p, inputs, out);
 }
 
-/* Is every element of `got` the one of `was` with the first index along the axes? */
-static int is_repeated(const struct result *was, const struct result *got, unsigned axes)
+/* Is every element of `got` the one of `was` with this index along the axes? */
+static int is_repeated(const struct result *was, const struct result *got, unsigned axes, int64_t index)
 {
 	if (!axes || got->n != was->n || !got->v || !was->v)
 		return 0;
@@ -128,7 +129,7 @@ static int is_repeated(const struct result *was, const struct result *got, unsig
 		int64_t left = i, from = 0, step = 1;
 
 		for (int d = was->ndim - 1; d >= 0; d--) {
-			from += axes >> d & 1 ? 0 : left % was->shape[d] * step;
+			from += (axes >> d & 1 ? index : left % was->shape[d]) * step;
 			left /= was->shape[d];
 			step *= was->shape[d];
 		}
@@ -146,13 +147,13 @@ static int compare(const struct axis_probe *p, const struct results *was, const 
 		unsigned axes;
 
 		same = !axes_of(was->r[i].ndim, was->r[i].shape, more->r[i].ndim, more->r[i].shape, p->few, &axes) &&
-		       is_repeated(&was->r[i], &repeated->r[i], axes);
+		       is_repeated(&was->r[i], &repeated->r[i], axes, p->index);
 	}
 	return same;
 }
 
-/* 1: the size only counts, 0: it does not, -1. */
-static int only_counts(struct axis_probe *p)
+/* 1: the results are those of p->index alone where the inputs are, 0: they are not, -1. */
+static int is_alone(struct axis_probe *p)
 {
 	struct results was = { .n = 0 }, more = { .n = 0 }, repeated = { .n = 0 };
 	struct val inputs;
@@ -171,6 +172,19 @@ static int only_counts(struct axis_probe *p)
 	results_release(&more);
 	results_release(&repeated);
 	return rc;
+}
+
+/* 1: the size only counts, 0: it does not, -1. */
+static int only_counts(struct axis_probe *p)
+{
+	int rc;
+
+	p->index = 0;
+	rc = is_alone(p);
+	if (rc <= 0)
+		return rc;
+	p->index = p->few - 1;
+	return is_alone(p);
 }
 
 int task_find_axes(const struct task *t, const int64_t *small, unsigned *axes, struct err *e)

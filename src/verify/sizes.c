@@ -11,19 +11,24 @@
 #include "verify/follow.h"
 #include "verify/task.h"
 
-/* A run of more bytes (and operations) than this even at the smallest size gets as few trials as there can be, and while sizes are
- * looked for it is followed, not run. */
-enum { LARGE_WORK = 1 << 26 };
+/* A run of more bytes (and operations) than this even at the smallest size, or with a tensor of more bytes than that, gets as few
+ * trials as there can be, and while sizes are looked for it is followed, not run. */
+enum { LARGE_WORK = 1 << 26, LARGE_TENSOR = 1 << 24 };
 /* A run of no more than this is made at the task's own sizes, and of no more than that on every input set: beyond it what
  * relations and half precision ask is asked at the smallest sizes, as of larger tasks. */
 enum { OWN_WORK = 1 << 21, OWN_WORK_ALL = 1 << 18 };
+
+/* A trial whose reference makes a tensor of more bytes than this, or works longer (as LARGE_WORK counts it), is shrunk further. */
+enum { TENSOR_MOST = 1 << 25, WORK_MOST = 1 << 30 };
 
 struct sizes {
 	struct task *t;
 	struct shrink_const c[TASK_SIZES];
 	size_t n;
 	int64_t v[TASK_SIZES];
-	int64_t work;                 /* of the reference where it was run or followed last */
+	struct follow_cost cost;      /* of the reference where it was run or followed last */
+	int64_t tiny[TRIAL_SIZES];    /* the smallest sizes */
+	struct follow_cost least;     /* what it costs there */
 	int large;                    /* that was large once */
 	struct err *e;
 };
@@ -51,34 +56,36 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Steps, bytes and operations of the reference's last run: what a trial costs, in about nanoseconds. */
+/* What a trial costs, in about nanoseconds: the steps of the reference's last run beside its work on tensors. */
 static int64_t work_done(const struct task *t)
 {
-	struct host_ops ops = host_ops(t->own.h);
-	int64_t sum = 64 * host_usage(t->own.h).steps;
+	return 64 * host_usage(t->own.h).steps + host_ops_work(t->own.h);
+}
 
-	for (size_t i = 0; i < ops.n; i++)
-		sum += ops.v[i].bytes + ops.v[i].flops / 8;
-	return sum;
+static int is_large(const struct follow_cost *c)
+{
+	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
 }
 
 /* Does the reference run on these inputs? 0, 1: no, -1. */
 static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
 {
 	struct world *w = &s->t->own;
-	struct follow_cost cost = { .guessed = 1 };
 	struct val out;
-	int rc = s->large ? follow_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &cost, s->e) : 0;
+	int rc = 0;
 
-	s->work = cost.work;
-	if (rc < 0 || !cost.guessed)
+	s->cost = (struct follow_cost){ .guessed = 1 };
+	if (s->large)
+		rc = follow_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &s->cost, s->e);
+	if (rc < 0 || !s->cost.guessed)
 		return rc;
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &out, s->e);
 	if (!rc)
 		world_drop(w, out);
-	s->work = work_done(s->t);
-	s->large |= s->work > LARGE_WORK;
+	s->cost.work = work_done(s->t);
+	s->cost.largest = host_usage(w->h).largest;
+	s->large |= is_large(&s->cost);
 	return rc;
 }
 
@@ -173,6 +180,32 @@ static int find_degrees(struct sizes *s, const int64_t *tiny, double base, doubl
 	return 0;
 }
 
+/* Can a run cost too much there, if tensors grow with no more than the square of the sizes, and the work with no more than their
+ * third power? */
+static int may_be_too_large(const struct sizes *s, const int64_t *v)
+{
+	double more = 1.0;
+
+	for (size_t i = 0; i < s->n; i++)
+		more *= (double)v[i] / (double)s->tiny[i];
+	return (double)s->least.largest * more * more > TENSOR_MOST || (double)s->least.work * more * more * more > WORK_MOST;
+}
+
+/* Does the reference make tensors there that are too large to be held several times over, or work on them for too long? Where it may
+ * be so it is followed: small inputs may have results of gigabytes. 0, 1: yes, -1. */
+static int is_too_large(struct sizes *s, const int64_t *v)
+{
+	struct trial tr = { .dt = DT_F32 };
+	struct follow_cost cost;
+	int rc;
+
+	if (!may_be_too_large(s, v))
+		return 0;
+	put_sizes(&tr, s, v);
+	rc = follow_reference(s->t->judge, &s->t->reference, tr.ov, tr.n_ov, &cost, s->e);
+	return rc < 0 ? -1 : !rc && (cost.largest > TENSOR_MOST || cost.work > WORK_MOST);
+}
+
 /* Halves the constant that is largest beside its tiny value until the elements fit. */
 static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 {
@@ -193,8 +226,11 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 				big = i;
 		}
 		if (elements <= limit || big == s->n) {
-			int64_t got = try_sizes(s, v, 1);
+			int large = big == s->n ? 0 : is_too_large(s, v);
+			int64_t got = large ? -1 : try_sizes(s, v, 1);
 
+			if (large < 0)
+				return -1;
 			if (got != -1 || big == s->n)
 				return got == -2 ? -1 : 0;
 		}
@@ -234,11 +270,15 @@ static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 {
 	int64_t got;
+	int large;
 
 	if (!s->n)
 		return 1;
 	odd_shape(s, v, out);
-	got = try_sizes(s, out, 1);
+	large = is_too_large(s, out);
+	if (large < 0)
+		return -1;
+	got = large ? -1 : try_sizes(s, out, 1);
 	if (got == -1) {
 		memcpy(out, v, s->n * sizeof *out);
 		out[0] *= 2;
@@ -341,10 +381,10 @@ static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int6
 			return 0;
 	if (try_sizes(s, original, 1) == -2)
 		return -1;
-	t->at_own = s->work <= OWN_WORK;
+	t->at_own = s->cost.work <= OWN_WORK;
 	if (t->at_own)
 		memcpy(tiny, original, s->n * sizeof *tiny);
-	if (s->work <= OWN_WORK_ALL)
+	if (s->cost.work <= OWN_WORK_ALL)
 		memcpy(least, tiny, s->n * sizeof *least);
 	return 0;
 }
@@ -380,7 +420,9 @@ static int smallest(struct sizes *s, int64_t *tiny)
 		diag_set(&t->problem, REASON_bad_task, 0, 0, "the reference does not run: %.300s", t->problem.hint);
 	if (got < 0)
 		return got == -2 ? -1 : 1;
-	t->large = s->large = s->work > LARGE_WORK;
+	memcpy(s->tiny, tiny, sizeof s->tiny);
+	s->least = s->cost;
+	t->large = s->large = is_large(&s->cost);
 	if (t->large)
 		buf_adds(&t->notes, "a run is large even at the smallest size: fewer input sets\n");
 	return t->large ? halve_batch(s, tiny) : 0;

@@ -349,6 +349,8 @@ static unsigned tf32_products(const struct task *t, enum run_mode mode)
 {
 	enum precision p = judge_options(t->judge)->precision;
 
+	if (t->exact)
+		return 0;
 	if (mode == RUN_CLOSE)
 		return p == PRECISION_TORCH ? t->products & NUM_TF32_MATMUL : 0;
 	if (mode == RUN_TORCH)
@@ -626,17 +628,18 @@ static int prepare(struct task *t, struct err *e)
 	/* A few of what a task counts can tell what the task can. */
 	if (!t->few && !(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
 		return -1;
+	t->drowned = t->problem.reason != REASON_ok && tf32_products(t, RUN_ALLOWED);
 	return t->problem.reason == REASON_ok && !t->is_fixed ? task_check_mutants(t, e) : 0;
 }
 
 /* How a task is opened at sizes that were chosen for it. */
 struct opening {
 	const int64_t *size;
-	int large;
+	int large, exact;
 	int64_t few;
 };
 
-static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
+static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
 	const int64_t *size = o->size;
@@ -651,6 +654,7 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	t->id = judge_next_task(j);
 	t->is_fixed = size != NULL;
 	t->large = o->large;
+	t->exact = o->exact;
 	t->few = o->few;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
@@ -665,6 +669,23 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 		task_free(t);
 		return NULL;
 	}
+	return t;
+}
+
+/* Some networks turn the rounding of their products into anything: a norm over two values that are nearly the same. What such
+ * rounding is allowed there tells nothing from anything, so that products have to be as they are in fp32. */
+static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
+{
+	struct task *t = build_task(j, source, name, o, e);
+	struct opening exact = *o;
+
+	if (!t || !t->drowned)
+		return t;
+	task_free(t);
+	exact.exact = 1;
+	t = build_task(j, source, name, &exact, e);
+	if (t)
+		buf_adds(&t->notes, "products in tf32 leave nothing of the result: they are fp32 here\n");
 	return t;
 }
 

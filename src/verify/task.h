@@ -40,6 +40,8 @@ struct task {
 	int has_mutable;
 	struct verdict_task check;          /* what the mutation check found */
 	int large;                          /* a run is, even at the smallest size: fewer trials */
+	int exact;                          /* its products may not be rounded, whatever the options say */
+	int drowned;                        /* with products as the options allow them nothing tells its results apart */
 	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
 	int64_t fixed[TASK_SIZES];
 	int64_t few;                        /* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */

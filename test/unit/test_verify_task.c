@@ -423,6 +423,68 @@ static void test_ill_conditioned_task(void **state)
 	judge_free(j);
 }
 
+/* Where products in tf32 leave nothing of the result, the task is judged by products in fp32. */
+static void test_drowned_products(void **state)
+{
+	static const char body[] = "        p = torch.matmul(x / x.abs().max() * 1e-4 + 1.0, torch.ones(x.shape[1], 8, device=x.device) / x.shape[1])\n"
+				   "        return (p - p.mean(0)) / (p.std(0) + 1e-7)\n";
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge *j;
+	struct task *t;
+
+	(void)state;
+	o.precision = PRECISION_TF32;
+	j = judge_new(&o, &e);
+	t = open_task(j, body, "rand");
+	assert_int_equal(task_problem(t)->reason, REASON_ok);
+	assert_true(t->exact);
+	task_free(t);
+	t = open_task(j, "        return torch.matmul(x, x.t())\n", "rand");
+	assert_false(t->exact);
+	task_free(t);
+	judge_free(j);
+}
+
+/* Small inputs whose results are large are shrunk until those can be held several times over. */
+static void test_large_results(void **state)
+{
+	struct judge *j = open_judge(0);
+	struct task *t = open_task(j, "        return x[:, :, None, None] * torch.ones(1, 1, 256, 256, device=x.device)\n", "rand");
+
+	(void)state;
+	assert_int_equal(task_problem(t)->reason, REASON_ok);
+	for (int i = 0; i < t->n_trials; i++)
+		assert_true(t->trial[i].expected.r[0].n <= (int64_t)1 << 23);
+	task_free(t);
+	judge_free(j);
+}
+
+/* A size only counts where neither the first nor the last of its rows sees any other. */
+static void test_sizes_that_count(void **state)
+{
+	static const struct { const char *body; unsigned axes; } tasks[] = {
+		{ "        return x * 2.0\n", 3 },
+		{ "        return torch.softmax(x, 1)\n", 1 },
+		{ "        return torch.cumsum(x, 0) / torch.arange(1, x.shape[0] + 1, device=x.device).unsqueeze(1)\n", 2 },
+		{ "        return (torch.cumsum(x.flip(0), 0) / torch.arange(1, x.shape[0] + 1, device=x.device).unsqueeze(1)).flip(0)\n", 2 },
+	};
+	static const int64_t small[TASK_SIZES] = { 4, 5 };
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
+		struct task *t = open_task(j, tasks[i].body, "rand");
+		struct err e = ERR_INIT;
+		unsigned axes;
+
+		assert_int_equal(task_find_axes(t, small, &axes, &e), 0);
+		assert_int_equal(axes, tasks[i].axes);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
 /* What fp16 does not hold says nothing; what it holds must still be right. */
 static void test_overflow_hides_nothing(void **state)
 {
@@ -455,7 +517,6 @@ static void test_infinite_elements(void **state)
 	judge_free(j);
 }
 
-/* The task that workers warm up on is judged to its end. */
 /* Every spelling of a product is one: its operands may be a sequence. */
 static void test_products_are_found(void **state)
 {
@@ -476,6 +537,7 @@ static void test_products_are_found(void **state)
 	judge_free(j);
 }
 
+/* The task that workers warm up on is judged to its end. */
 static void warm_up_is_correct(void **state)
 {
 	struct judge_options o = JUDGE_DEFAULTS;
@@ -493,8 +555,8 @@ static void warm_up_is_correct(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_products_are_found),
-		cmocka_unit_test(test_products_are_found),
+		cmocka_unit_test(test_products_are_found), cmocka_unit_test(test_drowned_products),
+		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_lean_task),
