@@ -78,12 +78,13 @@ void host_path_mark(struct host_path *p, uint64_t mark);
  * members are replaced. */
 struct host_override { struct str name; int64_t value; };
 
-/* One row per binding and line; bytes of tensors read and written, flops of products and the
- * terms of their longest sum. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, sum, moved; };
+/* One row per binding and line; bytes of tensors read and written, operations (those of products
+ * twice, and of which are none), and the terms of the longest sum. */
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved; };
 struct host_ops { const struct host_op *v; size_t n; };
-/* What operators did: operations and bytes of those that compute, bytes that any of them moved to other places. */
-struct host_work { int64_t flops, bytes, moved; };
+/* What operators did: operations (of them those of no product) and bytes of those that compute, bytes that any of
+ * them moved to other places. */
+struct host_work { int64_t flops, plain, bytes, moved; };
 struct host_work host_work(struct host_ops ops);
 /* One launch of a kernel. */
 struct host_launch {

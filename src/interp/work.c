@@ -104,14 +104,29 @@ static int64_t most_elements(const struct val *a, size_t n, struct val out)
 	return most;
 }
 
-/* Multiply-adds of a call that forms products, and in *sum the length of its sums; 0: it forms none. A transposed convolution
- * adds to its result for each element of its input. */
-static int64_t products(const char *name, const struct val *a, size_t n, struct val out, int64_t *sum)
-{
-	const struct tensor *x = nth_matrix(a, n, 0);
+/* What a call took: multiply-adds of products, operations that are none, the length of its sums. */
+struct call_work { int64_t products, plain, sum; };
 
-	*sum = out.kind == V_TENSOR ? sum_length(name, a, n) : 0;
-	return !*sum ? 0 : *sum * tensor_numel(strstr(name, "conv_transpose") ? x : &out.u.t->t);
+/* Every query meets every key, and what is left of it every value; between the two stands a softmax. */
+static struct call_work attention_work(const struct val *a, size_t n, struct val out)
+{
+	const struct tensor *q = nth_matrix(a, n, 0), *k = nth_matrix(a, n, 1);
+	int64_t keys = k->shape[k->ndim - 2], width = q->shape[q->ndim - 1];
+
+	return (struct call_work){ .products = (tensor_numel(q) + tensor_numel(&out.u.t->t)) * keys,
+		.plain = width ? tensor_numel(q) / width * keys : 0, .sum = width };
+}
+
+/* A transposed convolution adds to its result for each element of its input. */
+static struct call_work work_of(const char *name, const struct val *a, size_t n, struct val out)
+{
+	int64_t sum = out.kind == V_TENSOR ? sum_length(name, a, n) : 0;
+
+	if (!sum)
+		return (struct call_work){ .plain = most_elements(a, n, out) };
+	if (strstr(name, "attention"))
+		return attention_work(a, n, out);
+	return (struct call_work){ .products = sum * tensor_numel(strstr(name, "conv_transpose") ? nth_matrix(a, n, 0) : &out.u.t->t), .sum = sum };
 }
 
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
@@ -125,10 +140,11 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 		op->bytes += bytes_of(a[i]);
 	op->bytes += bytes_of(out);
 	if (out.kind == V_TENSOR || out.kind == V_TUPLE || out.kind == V_LIST) {
-		int64_t sum, n_products = products(op->name, a, n, out, &sum);
+		struct call_work w = work_of(op->name, a, n, out);
 
-		op->flops += n_products ? 2 * n_products : most_elements(a, n, out);
-		op->sum = MAX(op->sum, sum);
+		op->flops += 2 * w.products + w.plain;
+		op->plain += w.plain;
+		op->sum = MAX(op->sum, w.sum);
 	}
 }
 
@@ -141,6 +157,7 @@ struct host_work host_work(struct host_ops ops)
 		if (!(ops.v[i].flags & BIND_COMPUTE))
 			continue;
 		w.flops += ops.v[i].flops;
+		w.plain += ops.v[i].plain;
 		w.bytes += ops.v[i].bytes;
 	}
 	return w;

@@ -108,7 +108,7 @@ static int sane_outcome(const struct outcome *o)
 	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
 		if (v[i] < 0)
 			return 0;
-	return isfinite(o->seconds) && o->seconds >= 0.0 && o->launches >= 0 && o->host.flops >= 0 && o->host.bytes >= 0 &&
+	return isfinite(o->seconds) && o->seconds >= 0.0 && o->launches >= 0 && o->host.flops >= 0 && o->host.plain >= 0 && o->host.bytes >= 0 &&
 	       o->host.moved >= 0;
 }
 
