@@ -57,6 +57,12 @@ static int any_window(const struct gen_kern *kn)
 	return !kn->em->p->plain;
 }
 
+/* Whether a transposed convolution goes by phases: where no dilation is spoken of. */
+static int is_phased(const struct gen_kern *kn, const struct gen_step *s)
+{
+	return any_window(kn) && s->op == GEN_OP_conv_transpose && !strstr(kn->em->name[kn->k->head].ctor, "dilation");
+}
+
 /* "KH, KW = m.kernel_size", or the numbers where there is no module that has them all. */
 static void host_numbers(struct gen_kern *kn, const struct gen_step *s, char kind, const char *attribute, const int *v)
 {
@@ -81,14 +87,16 @@ static void host_window(struct gen_kern *kn, const struct gen_step *s)
 	host_numbers(kn, s, 'K', "kernel_size", s->window);
 	host_numbers(kn, s, 'S', "stride", s->stride);
 	host_numbers(kn, s, 'P', "padding", s->pad);
-	if (s->op != GEN_OP_avg_pool)
+	if (s->op != GEN_OP_avg_pool && !is_phased(kn, s))
 		host_numbers(kn, s, 'L', "dilation", s->dilation);
 	if (s->op == GEN_OP_conv_transpose)
 		host_numbers(kn, s, 'Q', "output_padding", s->out_pad);
 	for (int i = 0; i < s->nd; i++) {
 		char c = capital(s->nd, i);
 
-		if (s->op == GEN_OP_conv_transpose)
+		if (is_phased(kn, s))
+			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + K%c + Q%c", c, kn->from, first + i, c, c, c, c);
+		else if (s->op == GEN_OP_conv_transpose)
 			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + L%c * (K%c - 1) + Q%c + 1", c, kn->from, first + i, c, c, c, c, c);
 		else if (s->op == GEN_OP_avg_pool)
 			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - K%c) // S%c + 1", c, kn->from, first + i, c, c, c);
@@ -144,7 +152,7 @@ static void window_args(struct gen_kern *kn, const struct gen_step *s)
 	for (int k = 0; k < 4; k++)
 		for (int i = 0; i < s->nd; i++) {
 			snprintf(name, sizeof name, "%s%c", kinds[k], capital(s->nd, i));
-			if (any_window(kn) && !(k == 3 && s->op == GEN_OP_avg_pool))
+			if (any_window(kn) && !(k == 3 && (s->op == GEN_OP_avg_pool || is_phased(kn, s))))
 				gen_meta(kn, name, "%s", name);
 			else if (!any_window(kn) && numbers[k][i] != defaults[k])
 				gen_meta(kn, name, "%d", numbers[k][i]);
@@ -189,7 +197,7 @@ static void offset_of(const struct gen_step *s, const char *plane, struct buf *o
 }
 
 /* Lines that take index `of` apart into coordinates with the sizes of `prefix` (O: outputs, K: taps),
- * and what is left into `rest`. */
+ * and what is left into `rest`, unless that is NULL. */
 static void take_apart(const struct gen_step *s, const char *of, const char *prefix, char var, const char *rest, struct buf *out)
 {
 	char below[32];
@@ -203,7 +211,8 @@ static void take_apart(const struct gen_step *s, const char *of, const char *pre
 				 strchr(below, '*') ? ")" : "", prefix, capital(s->nd, i));
 	}
 	all_of(prefix, s->nd, 0, below, sizeof below);
-	buf_addf(out, "%s = %s // %s%s%s\n", rest, of, strchr(below, '*') ? "(" : "", below, strchr(below, '*') ? ")" : "");
+	if (rest)
+		buf_addf(out, "%s = %s // %s%s%s\n", rest, of, strchr(below, '*') ? "(" : "", below, strchr(below, '*') ? ")" : "");
 }
 
 /* --- convolutions as products ---------------------------------------------------------------------- */
@@ -264,6 +273,114 @@ static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 	buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&inside), buf_release(&x_at);
 }
 
+/* --- transposed convolutions by phases ---------------------------------------------------------------
+ * Of the taps of a transposed convolution an output sees every S-th alone, which ones its coordinate modulo S says. All
+ * outputs of a program have the same phase, so that no tap is multiplied in vain. */
+
+static const char *const phased_body =
+	"    offs_m = tl.program_id(0)$wide * BM + tl.arange(0, BM)\n"
+	"    offs_n = tl.program_id(1) * BN + tl.arange(0, BN)\n"
+	"    phase = tl.program_id(2)\n"
+	"    $phases\n"
+	"    $outputs\n"
+	"    rows = (offs_m < M)$rows\n"
+	"    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+	"    for k in range(0, K, BK):\n"
+	"        offs_k = k + tl.arange(0, BK)\n"
+	"        $taps\n"
+	"        valid = (offs_k < K)$valid\n"
+	"        $coordinates\n"
+	"        inside = rows[:, None] & valid[None, :]$inside\n"
+	"        a = tl.load(x_ptr + $x_at, mask=inside, other=0.0)\n"
+	"        b = tl.load(w_ptr + $w_at, mask=valid[:, None] & (offs_n[None, :] < $width), other=0.0)\n"
+	"        acc += tl.dot(a, b$exact)\n"
+	"?grouped|    oc = g * OCG + offs_n\n"
+	"?bias|    acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
+	"    mask = rows[:, None] & (offs_n[None, :] < $width)\n"
+	"    at = (n[:, None] * OC + $oc[None, :]) * ($area) + ($pixel)[:, None]\n"
+	"    $post\n"
+	"    tl.store(out_ptr + at, acc, mask=mask)\n";
+
+/* "(kz * KH + kh) * KW + kw": coordinates of `var` among the sizes of `prefix`, as one number. */
+static void together(const struct gen_step *s, char var, char prefix, struct buf *out)
+{
+	for (int i = 2; i < s->nd; i++)
+		buf_addc(out, '(');
+	buf_addf(out, "%c%c", var, letter(s->nd, 0));
+	for (int i = 1; i < s->nd; i++)
+		buf_addf(out, " * %c%c + %c%c%s", prefix, capital(s->nd, i), var, letter(s->nd, i), i < s->nd - 1 ? ")" : "");
+}
+
+static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
+{
+	struct buf phases = BUF_INIT, outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, rows = BUF_INIT, valid = BUF_INIT, inside = BUF_INIT;
+
+	take_apart(s, "phase", "S", 'p', is_grouped(kn, s) ? "g" : NULL, &phases);
+	take_apart(s, "offs_m", "N", 'q', "n", &outputs);
+	take_apart(s, "offs_k", "T", 'j', "c", &taps);
+	for (int i = 0; i < s->nd; i++) {
+		char c = letter(s->nd, i), C = capital(s->nd, i);
+
+		buf_addf(&outputs, "o%c = q%c * S%c + p%c\n", c, c, C, c);
+		buf_addf(&rows, " & (o%c < O%c)", c, C);
+		buf_addf(&taps, "k%c = j%c * S%c + (p%c + P%c) %% S%c\n", c, c, C, c, C, C);
+		buf_addf(&valid, " & (k%c < K%c)", c, C);
+		buf_addf(&lines, "i%c = (o%c[:, None] + P%c - k%c[None, :]) // S%c\n", c, c, C, c, C);
+		buf_addf(&inside, " & (i%c >= 0) & (i%c < %c)", c, c, C);
+	}
+	gen_set(&kn->v, "phases", "%s", buf_cstr(&phases));
+	gen_set(&kn->v, "outputs", "%s", buf_cstr(&outputs));
+	gen_set(&kn->v, "taps", "%s", buf_cstr(&taps));
+	gen_set(&kn->v, "coordinates", "%s", buf_cstr(&lines));
+	gen_set(&kn->v, "rows", "%s", buf_cstr(&rows));
+	gen_set(&kn->v, "valid", "%s", buf_cstr(&valid));
+	gen_set(&kn->v, "inside", "%s", buf_cstr(&inside));
+	buf_release(&phases), buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&rows), buf_release(&valid), buf_release(&inside);
+}
+
+static void set_phased_text(struct gen_kern *kn, const struct gen_step *s)
+{
+	struct buf x_at = BUF_INIT, tap = BUF_INIT, pixel = BUF_INIT;
+	int grouped = is_grouped(kn, s);
+	char window[32], area[32];
+
+	phased_lines(kn, s);
+	offset_of(s, grouped ? "(n[:, None] * C + g * CG + c[None, :])" : "(n[:, None] * C + c[None, :])", &x_at);
+	together(s, 'k', 'K', &tap);
+	together(s, 'o', 'O', &pixel);
+	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
+	gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (%s)[:, None]", grouped ? "(g * CG + " : "", grouped ? ")" : "",
+		grouped ? "OCG" : "OC", all_of("K", s->nd, 0, window, sizeof window), buf_cstr(&tap));
+	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
+	gen_set(&kn->v, "pixel", "%s", buf_cstr(&pixel));
+	buf_release(&x_at), buf_release(&tap), buf_release(&pixel);
+}
+
+/* Sizes of a phase: outputs along each side as NH, taps as TH. */
+static void phase_args(struct gen_kern *kn, const struct gen_step *s)
+{
+	char name[8];
+
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(name, sizeof name, "N%c", capital(s->nd, i));
+		gen_size(kn, name, "N%c", capital(s->nd, i));
+	}
+	for (int i = 0; i < s->nd; i++) {
+		snprintf(name, sizeof name, "T%c", capital(s->nd, i));
+		gen_meta(kn, name, "T%c", capital(s->nd, i));
+	}
+}
+
+static void host_phases(struct gen_kern *kn, const struct gen_step *s)
+{
+	for (int i = 0; i < s->nd; i++) {
+		char c = capital(s->nd, i);
+
+		gen_host(kn->sol, "N%c = triton.cdiv(O%c, S%c)", c, c, c);
+		gen_host(kn->sol, "T%c = triton.cdiv(K%c, S%c)", c, c, c);
+	}
+}
+
 static int conv_side(int64_t n, int most)
 {
 	return n <= 16 ? 16 : n <= 32 ? 32 : most;
@@ -275,7 +392,8 @@ static void inner_length(struct gen_kern *kn, const struct gen_step *s, int taps
 	char window[32];
 
 	if (any_window(kn))
-		gen_size(kn, "K", "%s.shape[1]%s * %s", kn->from, is_grouped(kn, s) ? " // m.groups" : "", all_of("K", s->nd, 0, window, sizeof window));
+		gen_size(kn, "K", "%s.shape[1]%s * %s", kn->from, is_grouped(kn, s) ? " // m.groups" : "",
+			 all_of(is_phased(kn, s) ? "T" : "K", s->nd, 0, window, sizeof window));
 	else if (s->groups > 1)
 		gen_size(kn, "K", "%s.shape[1] // %d * %d", kn->from, s->groups, taps);
 	else if (taps > 1)
@@ -291,9 +409,21 @@ static const char *host_module(const struct gen_kern *kn, char *out, size_t n)
 	return out;
 }
 
+/* The rows of the product: outputs of a channel, or those of one phase. */
+static const char *outputs_text(const struct gen_kern *kn, const struct gen_step *s, char *out, size_t n)
+{
+	char m[GEN_NAME + 8], sides[32];
+
+	if (is_phased(kn, s))
+		snprintf(out, n, "%s.shape[0] * %s", kn->from, all_of("N", s->nd, 0, sides, sizeof sides));
+	else
+		snprintf(out, n, "%s.numel() // %s.out_channels", kn->to, host_module(kn, m, sizeof m));
+	return out;
+}
+
 static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 {
-	char m[GEN_NAME + 8], groups[GEN_NAME];
+	char m[GEN_NAME + 8], groups[GEN_NAME], outputs[GEN_ARG];
 	int taps = 1;
 	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank);
 
@@ -305,7 +435,7 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 	gen_ptr(kn, "w_ptr", "%s.weight", m);
 	if (s->bias)
 		gen_ptr(kn, "b_ptr", "%s.bias", m);
-	gen_size(kn, "M", "%s.numel() // %s.out_channels", kn->to, m);
+	gen_size(kn, "M", "%s", outputs_text(kn, s, outputs, sizeof outputs));
 	inner_length(kn, s, taps);
 	gen_size(kn, "C", "%s.shape[1]", kn->from);
 	gen_size(kn, "OC", "%s.out_channels", m);
@@ -314,6 +444,8 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 		gen_size(kn, "OCG", "%s.out_channels // %s", m, groups);
 	}
 	window_args(kn, s);
+	if (is_phased(kn, s))
+		phase_args(kn, s);
 	gen_meta(kn, "BM", "%d", pixels >= 1 << 16 && gen_solution_choice(kn->em->p, 240, 2) == 0 ? 128 : 64);
 	gen_meta(kn, "BN", "%d", conv_side(s->out / s->groups, 64));
 	gen_meta(kn, "BK", "%d", s->in.d[1] / s->groups * taps <= 16 ? 16 : 32);
@@ -327,17 +459,32 @@ static const char *precision_of(const struct gen_plan *p)
 	return words[gen_solution_choice(p, 232, COUNT_OF(words))];
 }
 
+/* Programs: blocks of outputs, blocks of channels, then groups and phases. */
+static void conv_grid(const struct gen_kern *kn, const struct gen_step *s, char *grid, size_t n)
+{
+	char m[GEN_NAME + 8], outputs[GEN_ARG], groups[GEN_NAME], strides[32];
+	int grouped = is_grouped(kn, s), phased = is_phased(kn, s);
+
+	host_module(kn, m, sizeof m);
+	snprintf(groups, sizeof groups, any_window(kn) ? "m.groups" : "%d", s->groups);
+	snprintf(grid, n, "(triton.cdiv(%s, @BM), triton.cdiv(%s.out_channels%s%s, @BN)", outputs_text(kn, s, outputs, sizeof outputs), m,
+		 grouped ? " // " : "", grouped ? groups : "");
+	if (grouped || phased)
+		snprintf(grid + strlen(grid), n - strlen(grid), ", %s%s%s", grouped ? groups : "", grouped && phased ? " * " : "",
+			 phased ? all_of("S", s->nd, 0, strides, sizeof strides) : "");
+	snprintf(grid + strlen(grid), n - strlen(grid), ")");
+}
+
 static void write_conv_product(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
 	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = 1, .axis_expand = "[None, :]" };
 	struct gen_kern kn;
-	char channels[2 * GEN_NAME], m[GEN_NAME + 8], groups[GEN_NAME], grid[4 * GEN_ARG];
+	char channels[2 * GEN_NAME], m[GEN_NAME + 8], grid[4 * GEN_ARG];
 	int grouped;
 
 	gen_kern_init(&kn, sol, k, from, to, "");
 	grouped = is_grouped(&kn, s);
-	snprintf(groups, sizeof groups, any_window(&kn) ? "m.groups" : "%d", s->groups);
 	conv_args(&kn, s);
 	pl.axis_at = grouped ? "oc" : "offs_n";
 	pl.axis_mask = grouped ? "offs_n < OCG" : "offs_n < OC";
@@ -347,16 +494,15 @@ static void write_conv_product(struct gen_solution *sol, const struct gen_kernel
 	gen_set(&kn.v, "width", grouped ? "OCG" : "OC");
 	gen_set(&kn.v, "exact", "%s", precision_of(sol->em->p));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
-	set_conv_text(&kn, s);
+	(is_phased(&kn, s) ? set_phased_text : set_conv_text)(&kn, s);
 	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
 	gen_ptr(&kn, "out_ptr", "%s", to);
 	snprintf(channels, sizeof channels, "%s.out_channels", host_module(&kn, m, sizeof m));
 	alloc_windows(&kn, s, channels);
-	if (grouped)
-		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s // %s, @BN), %s)", to, channels, channels, groups, groups);
-	else
-		snprintf(grid, sizeof grid, "(triton.cdiv(%s.numel() // %s, @BM), triton.cdiv(%s, @BN))", to, channels, channels);
-	gen_kern_write(&kn, conv_body, grid);
+	if (is_phased(&kn, s))
+		host_phases(&kn, s);
+	conv_grid(&kn, s, grid, sizeof grid);
+	gen_kern_write(&kn, is_phased(&kn, s) ? phased_body : conv_body, grid);
 }
 
 /* --- one plane at a time: depthwise convolutions --------------------------------------------------------- */
