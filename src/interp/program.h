@@ -41,8 +41,8 @@ struct host_options {
 	int config, tune;
 	const char *gpu;            /* of tile/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
 	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
-	 * devices may meet. */
-	int may_vary, may_mix;
+	 * devices may meet; what PyTorch and Triton refuse by a rule, not for lack of a meaning, is done. */
+	int may_vary, may_mix, may_misuse;
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */

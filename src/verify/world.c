@@ -277,6 +277,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
 	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
 	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
+	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;

@@ -3,6 +3,7 @@
 # track: strict
 # expect: tiny raised
 # names: outside of the scope of a kernel
+# rule: misuse
 import torch
 import torch.nn as nn
 import triton

@@ -3,6 +3,7 @@
 # track: strict
 # expect: tiny raised
 # names: leaf
+# rule: misuse
 import torch
 import torch.nn as nn
 import triton

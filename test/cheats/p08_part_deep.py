@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: compile unsupported
+# rule: misuse
 import torch
 import torch.nn as nn
 import triton
