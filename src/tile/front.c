@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "tile/engine.h"
+
 static const struct front_frame *user_frame(const struct front *f)
 {
 	const struct front_frame *fr = f->frame;
@@ -72,6 +74,9 @@ void front_unsupported(struct front *f, const char *fmt, ...)
 void front_late(struct front *f, enum reason r, const char *hint, const char *fmt, ...)
 {
 	va_list ap;
+
+	if (f->g->o.may_exceed)
+		return;
 	va_start(ap, fmt);
 	fail_at(f, &f->late, r, fmt, ap);
 	va_end(ap);

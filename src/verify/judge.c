@@ -23,7 +23,8 @@ struct judge {
 struct judge *judge_new(const struct judge_options *o, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(o->gpu));
-	struct tile_options to = { .triton_version = 306, .capability = gpu ? gpu->capability : 0 };
+	struct tile_options to = { .triton_version = 306, .capability = gpu ? gpu->capability : 0,
+				   .may_vary = o->rules_off >> RULE_stable & 1, .may_exceed = o->rules_off >> RULE_back_end & 1 };
 	struct judge *j;
 
 	if (!gpu) {

@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: compile unsupported
+# rule: stable
 import torch
 import torch.nn as nn
 import triton

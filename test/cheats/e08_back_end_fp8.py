@@ -2,6 +2,7 @@
 # task: scale
 # track: strict
 # expect: compile bad_dtype
+# rule: back_end
 import torch
 import torch.nn as nn
 import triton

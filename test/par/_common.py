@@ -1,12 +1,21 @@
 """What tests of several ranks share: starting them, a small run, and what must be the same of two runs."""
-import hashlib, importlib.util, json, os, re, shutil, sqlite3, subprocess, sys, tempfile, traceback
+import atexit, hashlib, importlib.util, json, os, re, shutil, sqlite3, subprocess, sys, tempfile, traceback
 
 spec = importlib.util.spec_from_file_location('net_common', os.path.join(os.path.dirname(os.path.abspath(__file__)), '../net/_common.py'))
 net = importlib.util.module_from_spec(spec)     # the servers of the network tests
 spec.loader.exec_module(net)
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
-PROGRAM = os.environ.get('TRITONRL', os.path.join(ROOT, 'tritonrl'))
+
+
+def kept(path):
+    """A copy: a build beside the tests puts another program in the place of this one, and for a moment none."""
+    folder = tempfile.mkdtemp(prefix='par-program-')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return shutil.copy2(path, folder)
+
+
+PROGRAM = kept(os.environ.get('TRITONRL', os.path.join(ROOT, 'tritonrl')))
 # As root and with more ranks than cores; copying between processes may be forbidden in a container.
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_rmaps_base_oversubscribe='1',
            OMPI_MCA_btl_vader_single_copy_mechanism='none', OMPI_MCA_hwloc_base_binding_policy='none')
