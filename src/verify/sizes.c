@@ -307,6 +307,13 @@ static void add_values(struct sizes *s, const int64_t *v)
 		add(s, TRIAL_integers, STAGE_full, v)->change = CHANGE_INTEGERS;
 }
 
+/* Does the reference say where its largest or smallest values are? Of equal ones it is the first, and at the task's own sizes, where
+ * there are millions, some are equal. */
+static int asks_for_places(const struct task *t)
+{
+	return strstr(t->source, ".argmax(") || strstr(t->source, ".argmin(");
+}
+
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
 static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original, const int64_t *other)
@@ -322,6 +329,8 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
+	if (asks_for_places(s->t))
+		add(s, TRIAL_equal, STAGE_full, tiny)->change = CHANGE_EQUAL;
 	add_values(s, tiny);
 	if (other)
 		add(s, TRIAL_shape, STAGE_full, other);
@@ -366,6 +375,8 @@ static void list_fixed(struct sizes *s)
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&t->set[WEIGHTS_MOVED]) && !t->few)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
+	if (asks_for_places(t))
+		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);
 }

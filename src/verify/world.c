@@ -28,6 +28,7 @@ static double changed(enum trial_change what, double x, int64_t i)
 	case CHANGE_SMALL: return 0x1p-10 * x;
 	case CHANGE_LARGE: return 1000.0 * rint(2.0 * x);
 	case CHANGE_OFFSET: return x - 1000.0;
+	case CHANGE_EQUAL: return rint(8.0 * x) / 8.0;
 	default: return x;
 	}
 }
