@@ -62,6 +62,11 @@ int area_has_room(const struct orders *o, const struct task *t, int trial)
 	return o->n < AREA_ORDERS && at <= AREA_BYTES;
 }
 
+int area_holds(const struct task *t)
+{
+	return !t->n_trials || room_of(&t->trial[0].expected) <= (AREA_BYTES - AREA_DATA) / AREA_RUNS;
+}
+
 int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e)
 {
 	uint64_t at = AREA_DATA;

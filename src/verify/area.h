@@ -16,7 +16,8 @@ enum {
 	AREA_TEXT = 1 << 20,          /* where the candidate's text begins */
 	AREA_TEXT_MOST = 4 << 20,
 	AREA_DATA = 8 << 20,          /* where results begin */
-	AREA_BYTES = 1 << 29
+	AREA_BYTES = 1 << 29,
+	AREA_RUNS = 3                 /* of one trial that belong together: checked, in another order, with idle kernels */
 };
 
 /* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
@@ -120,6 +121,8 @@ struct orders {
 void area_set_text(struct area *a, struct str candidate);
 /* Is there room for the results of one more run, of this trial? */
 int area_has_room(const struct orders *o, const struct task *t, int trial);
+/* Is there room for the results of as many runs of its first trial as are ever asked for together? */
+int area_holds(const struct task *t);
 /* Writes the orders, each with room for what its trial is expected to give. */
 int area_set_orders(struct area *a, struct orders *o, const struct task *t, struct err *e);
 int area_start(const struct area *a, struct start_report *out);

@@ -584,6 +584,8 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	memcpy(out->size, size, base->n_all * sizeof *size);
 	out->kind = is_own(base, size) ? SIZE_OWN : kind;
 	out->t = task_at(f, size, &failed);
+	if (out->t && !area_holds(out->t))
+		out->t = NULL;
 	if (!out->t)
 		out->kind = task_size(base);
 	out->t = out->t ? out->t : base;

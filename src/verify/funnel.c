@@ -136,7 +136,7 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 		int first = f->v->configs_run;
 
 		f->orders.n = 0;
-		while (f->v->configs_run < f->v->configs && f->orders.n < AREA_ORDERS) {
+		while (f->v->configs_run < f->v->configs && (!f->orders.n || area_has_room(&f->orders, f->t, 0))) {
 			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1, .config = f->v->configs_run, .after = f->orders.n > 0 });
 			f->v->configs_run++;
 		}

@@ -223,11 +223,44 @@ static void test_hollow(void **state)
 	done(&p);
 }
 
+/* What operations moved and computed: each element of a transposed convolution's input meets each of its weights, however far
+ * apart the results lie; and the largest tensor is known where there are no contents, too. */
+static void test_work(void **state)
+{
+	static const char source[] = "import torch\nimport torch.nn.functional as F\n"
+				     "x = torch.ones(2, 3, 4, 4, 4)\nw = torch.ones(3, 5, 3, 3, 3)\n"
+				     "def near():\n    return F.conv_transpose3d(x, w)\n"
+				     "def far():\n    return F.conv_transpose3d(x, w, stride=3, dilation=2)\n";
+	static const char *const names[] = { "near", "far" };
+	const int64_t side[] = { 6, 14 };
+
+	(void)state;
+	for (int hollow = 0; hollow < 2; hollow++) {
+		struct host_options o = { .fuel = 1000000, .memory = (size_t)64 << 20, .hollow = hollow };
+		struct program p;
+
+		load_with(&p, source, &o);
+		assert_int_equal(p.rc, 0);
+		for (int i = 0; i < 2; i++) {
+			struct val fn, out;
+			int64_t bytes = 4 * (2 * 3 * 64 + 3 * 5 * 27), result = 4 * 2 * 5 * side[i] * side[i] * side[i], flops = 2 * 2 * 3 * 64 * 5 * 27;
+
+			assert_int_equal(host_get(p.h, p.ns, names[i], &fn), 1);
+			host_ops_clear(p.h);
+			assert_int_equal(host_call(p.h, fn, NULL, 0, &out, &p.e), 0);
+			assert_int_equal(host_usage(p.h).largest, result);
+			assert_int_equal(host_ops_work(p.h), bytes + result + flops / 8);
+		}
+		done(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,9 @@ static void room_for_results(void **state)
 	(void)state;
 	open_fixture(&f);
 	assert_true(area_has_room(&f.o, f.t, 0));
+	assert_true(area_holds(f.t));
 	f.t->trial[0].expected.r[0].n = 1 << 25;
+	assert_false(area_holds(f.t));
 	f.o.n = 0;
 	assert_true(area_has_room(&f.o, f.t, 0));
 	f.o.n = 1;
