@@ -2,6 +2,8 @@
  * machine is refused. */
 #include "tile_rig.h"
 
+#include "tile/turns.h"
+
 static const char *const program =
 	"kernel \"demo\"\n"
 	"loc 3 7:2 -1 \"helper\"\n"
@@ -212,11 +214,85 @@ static void test_libdevice_all(void **state)
 	}
 }
 
+/* --- loops ----------------------------------------------------------------------------------- */
+
+static const char *const loops =
+	"kernel \"loops\"\n"
+	"param %0:i32 \"n\" 0\n"
+	"body\n"
+	"  %1:i32 = const\n"
+	"  %2:i32 = const imm=16\n"
+	"  block\n"                             /* 0: while i < n, i += 16 */
+	"    loop\n"
+	"      %3:i1 = lt %1, %0\n"
+	"      %4:i1 = not %3\n"
+	"      br_if %4 imm=1\n"
+	"      %1 = add %1, %2\n"
+	"      br\n"
+	"    end\n"
+	"  end\n"
+	"  %5:i32 = const\n"
+	"  %6:i32 = const imm=15\n"
+	"  %7:i32 = add %0, %6\n"
+	"  %8:i32 = div %7, %2\n"
+	"  %9:i32 = const imm=1\n"
+	"  block\n"                             /* 1: for j in range(0, cdiv(n, 16)) */
+	"    loop attr=1\n"
+	"      %10:i1 = ge %5, %8\n"
+	"      br_if %10 imm=1\n"
+	"      %11:i32 = const imm=8\n"
+	"      block\n"                         /* 2: for k in range(8, n, 16), inside */
+	"        loop attr=1\n"
+	"          %12:i1 = ge %11, %0\n"
+	"          br_if %12 imm=1\n"
+	"          %11 = add %11, %2\n"
+	"          br\n"
+	"        end\n"
+	"      end\n"
+	"      %5 = add %5, %9\n"
+	"      br\n"
+	"    end\n"
+	"  end\n"
+	"  %13:i32 = program_id imm=0\n"
+	"  block\n"                             /* 3: for p in range(program_id, n, 1) */
+	"    loop attr=1\n"
+	"      %14:i1 = ge %13, %0\n"
+	"      br_if %14 imm=1\n"
+	"      %13 = add %13, %9\n"
+	"      br\n"
+	"    end\n"
+	"  end\n";
+
+static void note_loop(void *ctx, int loop)
+{
+	*(unsigned *)ctx |= 1u << loop;
+}
+
+/* Which loops go round more than once; one that begins at the number of its program is not known. */
+static void test_turns(void **state)
+{
+	static const struct { int64_t n; unsigned more; } cases[] = { { 16, 0 }, { 17, 3 }, { 24, 3 }, { 25, 7 }, { 0, 0 }, { INT64_MIN, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct err e = ERR_INIT;
+		struct tile_code *c;
+		struct tile_val n = { .kind = TILE_V_INT, .i = cases[i].n };
+		struct tile_launch l = { .args = &n, .n_args = 1, .grid = { 1, 1, 1 } };
+		unsigned more = 0;
+
+		assert_int_equal(tile_parse_text(str_of(loops), &c, &e), 0);
+		assert_int_equal(tile_turns(c, &l, note_loop, &more, &e), 0);
+		assert_int_equal(more, cases[i].more);
+		tile_code_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refused), cmocka_unit_test(test_many_parameters), cmocka_unit_test(test_libdevice),
-		cmocka_unit_test(test_libdevice_all),
+		cmocka_unit_test(test_libdevice_all), cmocka_unit_test(test_turns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
