@@ -30,10 +30,10 @@ struct lane_mark { uint32_t lane, barrier; };
 /* One entry of each array per granule. */
 struct shadow {
 	struct storage *st;
-	int granule;                /* bytes */
+	int granule, shift;         /* bytes, and their logarithm */
 	uint32_t *writer, *reader;  /* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers */
 	uint16_t *wloc, *rloc;      /* places, 0 where there are too many to number */
-	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none */
+	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none, or does not write here */
 	struct lane_mark *wlane, *rlane;    /* NULL: no lane can meet another's element here */
 	int reads, writes;          /* of how many parameters and places */
 };

@@ -102,8 +102,10 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 		s->reader = s->writer + n;
 		s->wloc = p->locs + 2 * at;
 		s->rloc = s->wloc + n;
-		s->wepoch = epochs ? p->epochs + 2 * at : NULL;
-		s->repoch = epochs ? s->wepoch + n : NULL;
+		s->shift = __builtin_ctz((unsigned)s->granule);
+		/* What nobody writes needs no order. */
+		s->wepoch = epochs && s->writes ? p->epochs + 2 * at : NULL;
+		s->repoch = s->wepoch ? s->wepoch + n : NULL;
 		at += n;
 		if (!lanes_meet(s))
 			continue;

@@ -241,7 +241,7 @@ static void mark_row(struct lane_mark *k, uint32_t lane, uint32_t barrier, int64
 static int whole_row(const struct touch *t, int64_t off, const struct access_row *r, int esize, int write)
 {
 	struct shadow *s = t->s;
-	int64_t cell = off / s->granule;
+	int64_t cell = off >> s->shift;
 	struct check_row row;
 	int64_t fresh;
 
@@ -269,7 +269,7 @@ int check_load(const struct access *a, const struct access_row *r)
 		return 0;
 	for (int64_t i = 0; i < r->count; i++, off += r->step, t.lane++)
 		for (int k = 0; k < cells; k++)
-			if (rule_read(&t, off / t.s->granule + k, off))
+			if (rule_read(&t, (off >> t.s->shift) + k, off))
 				return -1;
 	return 0;
 }
@@ -284,7 +284,7 @@ int check_store(const struct access *a, const struct access_row *r, const char *
 	for (int64_t i = 0; i < r->count; i++, off += r->step, value += vstep, t.lane++) {
 		int same = !memcmp(r->al->base + off, value, (size_t)a->esize);
 		for (int k = 0; k < cells; k++)
-			if (rule_write(&t, off / t.s->granule + k, off, same))
+			if (rule_write(&t, (off >> t.s->shift) + k, off, same))
 				return -1;
 	}
 	return 0;
@@ -298,7 +298,7 @@ int check_atomic(const struct access *a, int64_t lane, const struct allocation *
 	struct sync_done done;
 
 	for (int k = 0; k < cells; k++)
-		if (rule_atomic(&t, off / t.s->granule + k, off, scope))
+		if (rule_atomic(&t, (off >> t.s->shift) + k, off, scope))
 			return -1;
 	if (a->ptr->n != 1 || scope == TILE_SCOPE_CTA)
 		return 0;

@@ -99,6 +99,46 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	return 0;
 }
 
+/* Sums of fp32 are what most atomics are for. */
+static int adds_floats(const struct swap *s)
+{
+	return !s->compare && s->d->dt == DT_F32 && s->a.in->attr[0] == TILE_RMW_ADD;
+}
+
+/* As swap_lane, for all lanes of a row and without its checks. */
+static void add_row(struct swap *s, const struct access_row *r, char *out)
+{
+	int uniform = s->value->kind == MVAL_UNIFORM;
+	const char *x = uniform ? (const char *)&s->value->u : (const char *)s->value->data + (size_t)r->lane * sizeof (float);
+	unsigned char *undef = r->al->st->undef;
+
+	out += (size_t)r->lane * sizeof (float);
+	for (int64_t i = 0; i < r->count; i++) {
+		char *at = r->addr + i * r->step;
+		float old, by;
+
+		memcpy(&old, at, sizeof old);
+		memcpy(&by, uniform ? x : x + (size_t)i * sizeof by, sizeof by);
+		memcpy(out + (size_t)i * sizeof old, &old, sizeof old);
+		old += by;
+		memcpy(at, &old, sizeof old);
+		if (undef)
+			memset(undef + (at - r->al->base), 0, sizeof old);
+	}
+}
+
+static int swap_row(struct swap *s, const struct access_row *r, char *out)
+{
+	if (!s->a.m->check && adds_floats(s)) {
+		add_row(s, r, out);
+		return 0;
+	}
+	for (int64_t i = 0; i < r->count; i++)
+		if (swap_lane(s, r->lane + i, r, r->addr + i * r->step, out + (r->lane + i) * s->a.esize))
+			return -1;
+	return 0;
+}
+
 /* What an atomic returns in lanes that are off is nobody's value. */
 static int mark_off(struct swap *s)
 {
@@ -137,9 +177,8 @@ static int run_swap(struct swap *s)
 	if (m->check && !access_full(&s->a) && mark_off(s))
 		return -1;
 	while (access_next(&s->a, &r))
-		for (int64_t i = 0; i < r.count; i++)
-			if (swap_lane(s, r.lane + i, &r, r.addr + i * r.step, out + (r.lane + i) * s->a.esize))
-				return -1;
+		if (swap_row(s, &r, out))
+			return -1;
 	return 0;
 }
 
