@@ -535,6 +535,8 @@ static int expect_all(struct task *t, struct err *e)
 
 	while (own < t->n_trials && trial_contract(t->trial[own].kind) == CONTRACT_TASK)
 		own++;
+	for (int i = own; i < t->n_trials; i++)
+		BUG_ON(trial_contract(t->trial[i].kind) == CONTRACT_TASK);
 	t->has_due = 1;
 	t->due_first = own;
 	t->due_end = t->n_trials;
