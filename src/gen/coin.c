@@ -83,6 +83,22 @@ void gen_coin(const struct gen_plan *p, unsigned what, const char *stem, char ou
 		snprintf(out, GEN_NAME, "%.38s_", stem);
 }
 
+void gen_remark(const struct gen_plan *p, unsigned what, struct buf *out)
+{
+	static const char *const words[] = {
+		"the", "bias", "per", "channel", "layer", "learnable", "scale", "kept", "for", "forward", "used", "later", "shape", "of", "output", "weights",
+		"main", "step", "see", "above", "broadcast", "over", "dims", "init", "value", "number", "same", "as", "input", "factor", "first", "second",
+		"pool", "norm", "const", "small", "large", "default", "not", "trained", "along", "axis", "features", "a", "one", "each", "sample", "(B, C, H, W)",
+	};
+	unsigned n = 1 + gen_choice(p, what, 5);
+	char coined[GEN_NAME];
+
+	for (unsigned i = 0; i < n; i++) {
+		syllables(p, what + 10, coined, sizeof coined);
+		buf_addf(out, "%s%s", i ? " " : "", gen_choice(p, what + 1 + i, 12) ? words[gen_choice(p, what + 6 + i, COUNT_OF(words))] : coined);
+	}
+}
+
 static int starts_name(char c)
 {
 	return isalpha((unsigned char)c) || c == '_';

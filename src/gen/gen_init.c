@@ -1,6 +1,6 @@
 /* The constructor as people write it: its arguments under all kinds of names, in any order, with hints and defaults or
- * without, some kept, some used at once, some for nothing. The solution's is the same text without the documentation:
- * it is copied, never made anew. */
+ * without, some kept, some used at once, some for nothing. The solution's is the same text without documentation and
+ * remarks: it is copied, never made anew. */
 #include <stdio.h>
 #include <string.h>
 
@@ -277,19 +277,26 @@ static void write_unread(const struct gen_emit *em, struct buf *out)
 	}
 }
 
-/* A word behind a line, where the constructor has such words at all. */
+/* Behind a line of the task: words, where the constructor has such words at all, or blanks. The solution leaves both out. */
 static void write_remark(const struct gen_emit *em, int i, struct buf *out)
 {
-	static const char *const words[] = { "the layer", "learnable", "used in forward", "as given", "main operation", "set once" };
+	int words = gen_style(em, 631, 8, 1) == 0, blanks = gen_style(em, 634, 4, 1) == 0;
 
-	if (gen_style(em, 631, 12, 1) || gen_choice(em->p, 640 + (unsigned)i, 2))
+	if (!(words || blanks) || gen_choice(em->p, 640 + (unsigned)i, 2))
 		return;
 	out->n--;
-	buf_addf(out, "  # %s\n", words[gen_choice(em->p, 660 + (unsigned)i, COUNT_OF(words))]);
+	if (words) {
+		buf_adds(out, gen_choice(em->p, 660 + (unsigned)i, 4) ? "  # " : " # ");
+		gen_remark(em->p, 5000 + 16 * (unsigned)i, out);
+	} else {
+		buf_pad(out, ' ', 1 + gen_choice(em->p, 660 + (unsigned)i, 3) / 2);
+	}
+	buf_addc(out, '\n');
 }
 
-static void write_body(const struct gen_emit *em, const char *class, int all, struct buf *out)
+static void write_body(const struct gen_emit *em, const char *class, struct buf *out)
 {
+	int task = !strcmp(class, "Model"), all = em->p->plain && !task;
 	int first = gen_style(em, 107, 2, 0), named = gen_style(em, 109, 4, 1) != 0;
 
 	buf_addf(out, "        super(%s%s).__init__()\n", named ? class : "", named ? ", self" : "");
@@ -304,7 +311,8 @@ static void write_body(const struct gen_emit *em, const char *class, int all, st
 			write_attributes(em, i, all, out);
 		if (n->ctor[0]) {
 			buf_addf(out, "        self.%s = %s\n", n->module[0] ? n->module : n->vec, n->ctor);
-			write_remark(em, i, out);
+			if (task)
+				write_remark(em, i, out);
 		}
 		if (!first)
 			write_attributes(em, i, all, out);
@@ -318,7 +326,7 @@ void gen_write_init(const struct gen_emit *em, const char *class, int doc, struc
 	write_signature(em, out);
 	if (doc && !(em->args && gen_args_in_class(em)) && gen_style(em, 108, em->args ? 5 : 15, 1) == 0)
 		init_doc(em, out);
-	write_body(em, class, em->p->plain && strcmp(class, "Model") != 0, &body);
+	write_body(em, class, &body);
 	gen_rename(em, GEN_ARGUMENTS, buf_cstr(&body), out);
 	buf_release(&body);
 }

@@ -335,19 +335,20 @@ static void write_sides(const struct gen_param *p, int n, struct buf *out)
 /* A constant's line: the sign of equality may stand in a column, a remark above it or behind. */
 static void write_constant(const struct gen_emit *em, int i, struct buf *out)
 {
-	static const char *const remarks[] = { "large enough to matter", "any number will do", "change as needed", "kept small", "a multiple of the block" };
 	const struct gen_param *p = &em->param[i];
 	unsigned remark = gen_style(em, 141, 12, 1) || gen_choice(em->p, 680 + (unsigned)i, 4) ? 0 : 1 + gen_choice(em->p, 142, 2);
-	const char *text = remarks[gen_choice(em->p, 720 + (unsigned)i, COUNT_OF(remarks))];
+	struct buf text = BUF_INIT;
 	int blanks = gen_style(em, 134, 8, 1) == 0 && i % 2, column = gen_style(em, 140, 12, 1) == 0;
 	size_t n = strlen(p->label);
 
+	gen_remark(em->p, 6000 + 16 * (unsigned)i, &text);
 	if (remark == 1)
-		buf_addf(out, "# %s\n", text);
+		buf_addf(out, "# %s\n", buf_cstr(&text));
 	buf_adds(out, p->name);
 	buf_pad(out, ' ', column && n < 14 ? 14 - n : 0);
 	buf_addf(out, " = %s%s", p->value, blanks ? "  " : "");
-	buf_addf(out, "%s%s\n", remark == 2 ? "  # " : "", remark == 2 ? text : "");
+	buf_addf(out, "%s%s\n", remark == 2 ? "  # " : "", remark == 2 ? buf_cstr(&text) : "");
+	buf_release(&text);
 }
 
 static void write_constants(const struct gen_emit *em, struct buf *out)

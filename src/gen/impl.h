@@ -82,6 +82,8 @@ unsigned gen_solution_choice(const struct gen_plan *p, unsigned what, unsigned n
 
 /* A name made from `stem`, or out of nothing; `what` to `what` + 9 are its choices. */
 void gen_coin(const struct gen_plan *p, unsigned what, const char *stem, char out[GEN_NAME]);
+/* A few words as they stand in remarks; `what` to `what` + 15 are their choices. */
+void gen_remark(const struct gen_plan *p, unsigned what, struct buf *out);
 /* The text with the names of constants as the side says them: inside __init__, or at module level. Keywords and
  * attributes stay. */
 enum gen_side { GEN_ARGUMENTS, GEN_CONSTANTS };

@@ -488,9 +488,9 @@ static void pool_names(struct gen_emit *em, int i)
 static const char *vector_stem(const struct gen_emit *em, enum gen_op_id op)
 {
 	switch (op) {
-	case GEN_OP_bias: return ONE_OF(em, 50, "bias", "bias", "bias_term");
-	case GEN_OP_scale: return ONE_OF(em, 51, "scale", "multiplier", "scale_weight");
-	case GEN_OP_sub_vec: return ONE_OF(em, 52, "subtract", "shift");
+	case GEN_OP_bias: return ONE_OF(em, 50, "bias", "bias", "bias_term", "add_value", "sum_tensor", "offset");
+	case GEN_OP_scale: return ONE_OF(em, 51, "scale", "multiplier", "scale_weight", "scaling_factor", "multiply_weight");
+	case GEN_OP_sub_vec: return ONE_OF(em, 52, "subtract", "shift", "bias", "subtract_value", "constant");
 	case GEN_OP_max_vec: return "floor";
 	case GEN_OP_min_vec: return "ceiling";
 	case GEN_OP_prelu: return "slope";
@@ -520,7 +520,7 @@ static void scalar_vector(struct gen_emit *em, int i)
 	struct gen_names *n = &em->name[i];
 	char name[GEN_NAME];
 
-	if (em->p->plain || gen_choice(em->p, 57, 3)) {
+	if (em->p->plain || gen_choice(em->p, 57, 2)) {
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
 		return;
 	}
@@ -611,9 +611,9 @@ static void axis_names(struct gen_emit *em, int i)
 static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, int which)
 {
 	switch (op) {
-	case GEN_OP_add_const: return ONE_OF(em, 80, "add_value", "constant");
-	case GEN_OP_sub_const: case GEN_OP_rsub_const: return ONE_OF(em, 81, "subtract_value", "constant");
-	case GEN_OP_mul_const: return ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value");
+	case GEN_OP_add_const: return ONE_OF(em, 80, "add_value", "constant", "bias", "offset");
+	case GEN_OP_sub_const: case GEN_OP_rsub_const: return ONE_OF(em, 81, "subtract_value", "constant", "subtract", "shift");
+	case GEN_OP_mul_const: return ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value", "multiplier", "scale");
 	case GEN_OP_div_const: return ONE_OF(em, 83, "divisor", "divide_value");
 	case GEN_OP_leaky_relu: return "negative_slope";
 	case GEN_OP_clamp: case GEN_OP_hardtanh_const: return which ? ONE_OF(em, 84, "max_value", "clamp_max") : ONE_OF(em, 84, "min_value", "clamp_min");
