@@ -409,6 +409,14 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
 
+/* The same without such values, and with twice the work within reach: where there is nothing else. */
+static int descend_far(struct funnel *f, const struct host_path *own, int64_t least, int64_t *size)
+{
+	int rc = descend(f, own, 0, WORK_FIRST, least, NULL, size);
+
+	return rc <= 0 || f->lost != LOST_NOT ? rc : work_at(f->t, size) > 2.0 * WORK_MOST;
+}
+
 /* Looks from below (climb) and, where that is expensive or fails, from above (descend), and takes the cheaper.
  * 0 and *size; 1: no sizes within reach meet every mark, *size meets most of them; -1. */
 static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
@@ -421,7 +429,7 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->choices->k.first, low);
 	/* Fewer rows than the first sizes have, and twice the work, are better than another path. */
 	if (rc > 0 && none && f->lost == LOST_NOT)
-		rc = descend(f, own, 0, WORK_FIRST, MODULUS_BATCH, NULL, low) < 0 ? -1 : f->lost != LOST_NOT || work_at(f->t, low) > 2.0 * WORK_MOST;
+		rc = descend_far(f, own, MODULUS_BATCH, low);
 	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
 		return rc < 0 ? -1 : none;
 	memcpy(size, low, sizeof low);
@@ -704,7 +712,7 @@ static int lower_same_grid(struct funnel *f, int64_t *size)
 	if (rc)
 		return rc;
 	own = f->report.path;
-	return descend(f, &own, 0, WORK_FIRST, MODULUS_MODEL, NULL, size);
+	return descend_far(f, &own, MODULUS_MODEL, size);
 }
 
 static int same_grid(struct funnel *f, const struct choice *c, struct choice *out)
