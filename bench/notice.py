@@ -25,9 +25,9 @@ class Run:
             json.dump({**config, 'num_hidden_layers': LAYERS}, f)
         self.folder, self.lines = d + '/run', []
         self.p = subprocess.Popen(
-            [net.PROGRAM, 'train', '--stage', 'sft', '--init', d + '/config.json', '--tokenizer', net.ROOT + '/models/init/tokenizer', '--full', '--stream', '1',
-             '--prompt-style', 'compact', '--batch', '1', '--max-length', '256', '--micro-tokens', '256', '--steps', '100000', '--save-every', '0', '--out',
-             self.folder, '--bucket', 's3://bench/run', '--sync-mb', str(MB_PER_SECOND), '--metadata', metadata, '--spot', 'on'],
+            [net.PROGRAM, 'train', '--stage', 'sft', '--init', d + '/config.json', '--tokenizer', net.ROOT + '/models/init/tokenizer', '--full',
+             '--stream', '1', '--prompt-style', 'compact', '--batch', '1', '--max-length', '256', '--micro-tokens', '256', '--steps', '100000',
+             '--save-every', '0', '--out', self.folder, '--bucket', 's3://bench/run', '--sync-mb', str(MB_PER_SECOND), '--metadata', metadata, '--spot', 'on'],
             env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -50,7 +50,8 @@ class Run:
     def saved(self):
         """The checkpoint that is whole on this machine."""
         folder = self.folder + '/checkpoints'
-        return [name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if os.path.exists(f'{folder}/{name}/MANIFEST')]
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return [name for name in names if name[0] != '.' and os.path.exists(f'{folder}/{name}/MANIFEST')]
 
 
 def uploads(server):
