@@ -97,7 +97,7 @@ static void note_varied(struct gen_values *v, const struct gen_op *op)
 		v->small &= op->family == GEN_NORM;
 	}
 	v->drowned |= v->small && op->family == GEN_VECTOR;
-	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool);
+	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) || is_op(op, GEN_OP_tanhshrink);
 	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) || is_op(op, GEN_OP_hardsigmoid) ||
 		  is_op(op, GEN_OP_gaussian);
 	v->high |= is_op(op, GEN_OP_logsumexp) || is_op(op, GEN_OP_sum_square) || is_op(op, GEN_OP_norm2) ||
