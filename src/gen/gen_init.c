@@ -166,7 +166,7 @@ int gen_typed(const struct gen_emit *em)
 static const char *type_of(const struct gen_param *p)
 {
 	return p->value[0] == '(' ? "tuple" : strchr("TF", p->value[0]) ? "bool" : p->value[0] == 'N' ? "int" :
-	       strchr(p->value, '.') || strchr(p->value, 'e') ? "float" : "int";
+	       strspn(p->value, "-0123456789") && strpbrk(p->value, ".e") ? "float" : "int";
 }
 
 static void write_signature(const struct gen_emit *em, struct buf *out)

@@ -441,7 +441,8 @@ static void conv_names(struct gen_emit *em, int i)
 	char *w = em->name[i].window;
 	size_t n = sizeof em->name[i].window;
 	int named = gen_style(em, 66, 5, 1) == 0, same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
-	const char *out = same ? em->sym[i][1] : add_size(em, "out_channels", 1, s->op == GEN_OP_conv_depthwise ? s->in.d[1] : s->out);
+	const char *out = same ? em->sym[i][1] : s->op == GEN_OP_conv_depthwise ? add_param(em, "out_channels", 1, em->sym[i][1]) :
+		add_size(em, "out_channels", 1, s->out);
 
 	memcpy(em->sym[i + 1][1], out, GEN_NAME);
 	in_init(em, em->sym[i][1]);
