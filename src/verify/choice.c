@@ -113,6 +113,22 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
+/* Sizes of the model that are equal stay so, at the larger of them, where that is not much more work: where as many
+ * channels come in as go out, a program may take either for both. */
+static void keep_equal(const struct task *t, double limit, int64_t *size)
+{
+	for (size_t i = 0; i < t->n_all; i++)
+		for (size_t k = 0; k < t->n_all; k++) {
+			int64_t was = size[k];
+
+			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own || size[k] >= size[i])
+				continue;
+			size[k] = size[i];
+			if (work_at(t, size) > 4.0 * limit)
+				size[k] = was;
+		}
+}
+
 /* Lowers the modulus until the work is within the limit, or no size can get smaller. The first sizes have a
  * small batch. The larger ones are about equal: a kernel without masks wants each of them to hold a block. */
 static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
@@ -132,6 +148,7 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 			size[i] = reduced(t->size[i].own, m[i]);
 		}
 	}
+	keep_equal(t, limit, size);
 	keep_quotients(t, size);
 }
 

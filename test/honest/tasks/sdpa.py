@@ -8,8 +8,8 @@ class Model(nn.Module):
         return F.scaled_dot_product_attention(q, k, v)
 
 
-batch = 4
-heads = 8
+batch = 2
+heads = 4
 seq = 128
 dim = 256
 
