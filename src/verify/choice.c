@@ -20,6 +20,9 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
 enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
        PROBE_WORK_MOST = 1 << 24 };
 
+/* Work that grows with less than this power of a size does not depend on it. */
+static const double workless = 0.1;
+
 struct task_choices {
 	struct size_facts k;
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
@@ -106,7 +109,7 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		for (size_t k = 0; k < t->n_all; k++) {
 			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
 
-			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > 0.1 || quotient < 2 || t->size[i].own % own)
+			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > workless || quotient < 2 || t->size[i].own % own)
 				continue;
 			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient, QUOTIENT); m /= 2)
 				size[k] = MIN(size[k], reduced(own, m));
@@ -404,9 +407,16 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 	return rc;
 }
 
+/* A small size of the model that no work depends on: programs may have it as a number. */
+static int is_window(const struct task *t, size_t i)
+{
+	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && t->choices->k.degree[i] <= workless;
+}
+
 /* Starts at the task's own sizes and lowers one after another, the batch first and then the largest, until the
- * work is within the limit. Sizes whose bit is in `keep` stay; none goes below its value in `from`, if that is
- * given. `least` is the smallest modulus where floor_of would stop earlier. */
+ * work is within the limit. A window of a pool would be lowered for nothing. Sizes whose bit is in `keep` stay;
+ * none goes below its value in `from`, if that is given. `least` is the smallest modulus where floor_of would
+ * stop earlier. */
 static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
 {
 	int rc = 0;
@@ -416,7 +426,7 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 		size_t next = f->t->n_all;
 
 		for (size_t i = 0; i < f->t->n_all; i++)
-			if (!(keep >> i & 1) && (next == f->t->n_all || (next && size[i] > size[next])))
+			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all || (next && size[i] > size[next])))
 				next = i;
 		if (next == f->t->n_all)
 			break;
