@@ -8,7 +8,7 @@
 #include "tile/gpu.h"
 #include "tile/tile.h"
 
-enum { ESTIMATE_TUNED = 16, ESTIMATE_SEEN = 8 };
+enum { ESTIMATE_TUNED = 16 };
 
 /* A kernel that an autotuner chooses for: the best of what it tries is what it will run. */
 struct estimate_tuned {
@@ -24,8 +24,6 @@ struct estimate {
 	double busy, host;          /* seconds of the GPU, of Python */
 	struct estimate_tuned tuned[ESTIMATE_TUNED];
 	int n_tuned;
-	struct { uint64_t key; double seconds; } seen[ESTIMATE_SEEN];       /* the last launches */
-	int next_seen;
 };
 
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
