@@ -56,6 +56,21 @@ int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *sh
 	return 1;
 }
 
+int torch_has_format(struct bind *b, size_t i, const struct tensor *t)
+{
+	int64_t stride[TENSOR_DIMS];
+	int format;
+
+	if (asked(b, i, FORMAT_CONTIGUOUS, &format))
+		return -1;
+	if (format < FORMAT_LAST)
+		return !tensor_numel(t) || tensor_is_contiguous(t);
+	if (t->ndim != (format == FORMAT_LAST ? 4 : 5) || !tensor_numel(t))
+		return 0;
+	last_strides(t->ndim, t->shape, stride);
+	return torch_lies_so(t, stride);
+}
+
 int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x, size_t i)
 {
 	struct num_ctx c = torch_ctx(b);

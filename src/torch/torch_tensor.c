@@ -90,12 +90,13 @@ static int t_data_ptr(struct bind *b)
 
 static int t_is_contiguous(struct bind *b)
 {
-	int64_t stride[TENSOR_DIMS];
+	int has;
 
-	if (is_tensor(b) || torch_format(b, 1, 0, self(b)->t.ndim, self(b)->t.shape, stride) < 0)
+	if (is_tensor(b))
 		return -1;
-	b->out = val_bool(!tensor_numel(&self(b)->t) || torch_lies_so(&self(b)->t, stride));
-	return 0;
+	has = torch_has_format(b, 1, &self(b)->t);
+	b->out = val_bool(has > 0);
+	return has < 0 ? -1 : 0;
 }
 
 static int t_len(struct bind *b)

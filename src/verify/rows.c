@@ -98,9 +98,11 @@ static int repeat_index(const struct tensor *t, int dim, int64_t index, struct e
 	if (rc)
 		return -1;
 	for (int64_t i = 0; i < t->shape[dim] && !rc; i++) {
-		rc = i == index ? 0 : tensor_select(&to, t, dim, i, e);
-		if (rc || i == index)
+		if (i == index)
 			continue;
+		rc = tensor_select(&to, t, dim, i, e);
+		if (rc)
+			break;
 		rc = tensor_copy(&to, &from, e);
 		tensor_release(&to);
 	}
