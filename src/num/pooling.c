@@ -227,7 +227,9 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 				       nd, SHAPE_TEXT(x->ndim, x->shape));
 	}
 	j->g.P = j->g.in[0] * j->g.in[1] * j->g.in[2];
-	j->g.Q = j->g.out[0] * j->g.out[1] * j->g.out[2];
+	if (ck_mul64(j->g.out[0], j->g.out[1], &j->g.Q) || ck_mul64(j->g.Q, j->g.out[2], &j->g.Q))
+		return err_set(e, ERR_RANGE, "adaptive_pool%dd(): output of size %lld x %lld x %lld is too large", nd, (long long)j->g.out[0],
+			       (long long)j->g.out[1], (long long)j->g.out[2]);
 	j->planes = 1;
 	for (int i = 0; i < first; i++)
 		j->planes *= x->shape[i];

@@ -230,7 +230,9 @@ int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t st
 	stop = MIN(MAX(stop, start), n);
 	take_view(out, t, t->ndim, t->shape, t->stride, t->offset + start * t->stride[dim]);
 	out->shape[dim] = (stop - start) / step + ((stop - start) % step != 0);
-	out->stride[dim] = t->stride[dim] * step;
+	/* A step that is too long to be multiplied leaves one element, which no stride is used for. */
+	if (ck_mul64(t->stride[dim], step, &out->stride[dim]))
+		out->stride[dim] = t->stride[dim];
 	return 0;
 }
 

@@ -73,6 +73,14 @@ static void test_expand_slice_select(void **state)
 	check_shape(&w, "[1, 1]", "[2, 1]");
 	assert_int_equal(w.offset, 1);
 	tensor_release(&w);
+	assert_int_equal(tensor_slice(&w, &t, 0, 0, INT64_MAX, INT64_MAX, NULL), 0);
+	assert_int_equal(w.shape[0], 1);
+	tensor_release(&w);
+	t.stride[0] = 4;
+	assert_int_equal(tensor_slice(&w, &t, 0, 0, INT64_MAX, INT64_MAX, NULL), 0);
+	assert_int_equal(w.shape[0], 1);
+	t.stride[0] = 1;
+	tensor_release(&w);
 	assert_int_equal(tensor_select(&w, &t, 0, 3, &e), -1);
 	assert_string_equal(e.text, "index 3 is out of bounds for dimension 0 with size 3");
 	err_clear(&e);
