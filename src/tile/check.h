@@ -31,7 +31,8 @@ struct lane_mark { uint32_t lane, barrier; };
 struct shadow {
 	struct storage *st;
 	int granule, shift;         /* bytes, and their logarithm */
-	uint32_t *writer, *reader;  /* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers */
+	uint32_t *writer, *reader;  /* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers;
+	                             * NULL: the kernel does not write here, and nobody can meet anybody */
 	uint16_t *wloc, *rloc;      /* places, 0 where there are too many to number */
 	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none, or does not write here */
 	struct lane_mark *wlane, *rlane;    /* NULL: no lane can meet another's element here */
@@ -57,7 +58,6 @@ struct checker {
 	uint32_t barrier;           /* barriers so far, of all programs */
 	int one_warp;               /* no operation needs to exchange values between warps */
 	int stale;                  /* the scalar load under way reads what one thread stored without a barrier */
-	int64_t unique;             /* bytes touched at least once */
 	int64_t benign;             /* stores of bytes that another program had stored already */
 	struct arena mem;           /* poison maps */
 	unsigned char *pending;     /* poison of the operation under way, largest tile */

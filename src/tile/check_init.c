@@ -20,9 +20,10 @@ void shadow_pool_release(struct shadow_pool *p)
 	*p = (struct shadow_pool){ .base = 0 };
 }
 
-static int64_t cells_of(const struct shadow *s)
+/* What nobody writes needs none. */
+static size_t cells_of(const struct shadow *s)
 {
-	return (int64_t)(s->st->bytes / (size_t)s->granule) + 1;
+	return s->writes ? s->st->bytes / (size_t)s->granule + 1 : 0;
 }
 
 /* Room for n cells, `marked` of them with lanes, and program numbers that no earlier run has used. */
@@ -58,9 +59,10 @@ static int pool_reserve(struct shadow_pool *p, size_t n, size_t marked, int epoc
 	return 0;
 }
 
+/* Of arguments that have no bit nothing is known. */
 static int has_bit(const uint64_t *bits, int arg)
 {
-	return arg >= 0 && arg < 128 && (bits[arg / 64] >> (arg % 64) & 1);
+	return arg >= TOUCHED_MOST || (arg >= 0 && (bits[arg / 64] >> (arg % 64) & 1));
 }
 
 /* One shadow per storage, as fine as the smallest element that looks at it. */
@@ -97,14 +99,15 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 	size_t at = 0, marked = 0;
 	for (int i = 0; i < c->n_shadows; i++) {
 		struct shadow *s = &c->shadows[i];
-		size_t n = (size_t)cells_of(s);
+		size_t n = cells_of(s);
+		if (!n)
+			continue;
 		s->writer = p->ids + 2 * at;
 		s->reader = s->writer + n;
 		s->wloc = p->locs + 2 * at;
 		s->rloc = s->wloc + n;
 		s->shift = __builtin_ctz((unsigned)s->granule);
-		/* What nobody writes needs no order. */
-		s->wepoch = epochs && s->writes ? p->epochs + 2 * at : NULL;
+		s->wepoch = epochs ? p->epochs + 2 * at : NULL;
 		s->repoch = s->wepoch ? s->wepoch + n : NULL;
 		at += n;
 		if (!lanes_meet(s))
@@ -131,8 +134,8 @@ int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_
 		return -1;
 	find_shadows(c, code, &t, allocs);
 	for (int i = 0; i < c->n_shadows; i++) {
-		cells += (size_t)cells_of(&c->shadows[i]);
-		marked += lanes_meet(&c->shadows[i]) ? (size_t)cells_of(&c->shadows[i]) : 0;
+		cells += cells_of(&c->shadows[i]);
+		marked += lanes_meet(&c->shadows[i]) ? cells_of(&c->shadows[i]) : 0;
 	}
 	if (pool_reserve(pool, cells + 1, marked, decoded->has_atomics, programs, e))
 		return -1;

@@ -16,9 +16,9 @@ struct check_row {
 	int own;                        /* what the same program did needs a closer look, too */
 };
 
-/* Marks n elements as read or written by `me`. The number of elements never touched before,
- * or -1 without any change if one of them needs a closer look. */
-SIMD_DECLARE(int64_t, check_row_read, (const struct check_row *c, int64_t n))
-SIMD_DECLARE(int64_t, check_row_write, (const struct check_row *c, int64_t n))
+/* Marks n elements as read or written by `me`. 0, or 1 without any change if one of them needs a
+ * closer look. */
+SIMD_DECLARE(int, check_row_read, (const struct check_row *c, int64_t n))
+SIMD_DECLARE(int, check_row_write, (const struct check_row *c, int64_t n))
 
 #endif

@@ -134,15 +134,8 @@ static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int sam
 
 /* --- the rules ------------------------------------------------------------------------- */
 
-static void count_first(const struct touch *t, int64_t cell)
-{
-	int seen = current(t->m, t->s->writer[cell]) || current(t->m, t->s->reader[cell]);
-	t->m->check->unique += seen ? 0 : t->s->granule;
-}
-
 static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
 {
-	count_first(t, cell);
 	t->s->writer[cell] = t->me | flag;
 	t->s->wloc[cell] = t->short_loc;
 	if (t->s->wepoch)
@@ -162,7 +155,6 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	}
 	if (lanes_read(t, cell, off))
 		return -1;
-	count_first(t, cell);
 	s->reader[cell] = t->me | (r && (r & ~SHADOW_FLAG) != t->me ? SHADOW_FLAG : r & SHADOW_FLAG);
 	s->rloc[cell] = t->short_loc;
 	if (s->repoch)
@@ -214,6 +206,12 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 
 /* --- entry points ------------------------------------------------------------------------- */
 
+/* Whoever writes was seen to do so before the run (resource_touched). */
+static int unforeseen(const struct touch *t)
+{
+	return diag_set(t->m->fault, REASON_internal, 0, 0, "a store through a pointer that nobody was seen to store through");
+}
+
 static struct touch touch_of(const struct access *a, const struct allocation *al, int64_t lane)
 {
 	struct machine *m = a->m;
@@ -243,7 +241,6 @@ static int whole_row(const struct touch *t, int64_t off, const struct access_row
 	struct shadow *s = t->s;
 	int64_t cell = off >> s->shift;
 	struct check_row row;
-	int64_t fresh;
 
 	if (r->step != esize || s->granule != esize || s->wepoch || r->count < 4)
 		return 0;
@@ -251,12 +248,10 @@ static int whole_row(const struct touch *t, int64_t off, const struct access_row
 		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
 		.me = t->me, .base = t->m->check->base, .loc = t->short_loc, .own = s->wlane != NULL,
 	};
-	fresh = write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count);
-	if (fresh < 0)
+	if (write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count))
 		return 0;
 	if (s->wlane)
 		mark_row((write ? s->wlane : s->rlane) + cell, t->lane, t->m->check->barrier, r->count);
-	t->m->check->unique += fresh * s->granule;
 	return 1;
 }
 
@@ -265,7 +260,7 @@ int check_load(const struct access *a, const struct access_row *r)
 	struct touch t = touch_of(a, r->al, r->lane);
 	int cells = cells_in(&t, a->esize);
 	int64_t off = r->addr - r->al->base;
-	if (whole_row(&t, off, r, a->esize, 0))
+	if (!t.s->writer || whole_row(&t, off, r, a->esize, 0))
 		return 0;
 	for (int64_t i = 0; i < r->count; i++, off += r->step, t.lane++)
 		for (int k = 0; k < cells; k++)
@@ -279,6 +274,8 @@ int check_store(const struct access *a, const struct access_row *r, const char *
 	struct touch t = touch_of(a, r->al, r->lane);
 	int cells = cells_in(&t, a->esize);
 	int64_t off = r->addr - r->al->base;
+	if (!t.s->writer)
+		return unforeseen(&t);
 	if (whole_row(&t, off, r, a->esize, 1))
 		return 0;
 	for (int64_t i = 0; i < r->count; i++, off += r->step, value += vstep, t.lane++) {
@@ -297,6 +294,8 @@ int check_atomic(const struct access *a, int64_t lane, const struct allocation *
 	int cells = cells_in(&t, a->esize), sem = a->in->attr[1], scope = a->in->attr[2];
 	struct sync_done done;
 
+	if (!t.s->writer)
+		return unforeseen(&t);
 	for (int k = 0; k < cells; k++)
 		if (rule_atomic(&t, (off >> t.s->shift) + k, off, scope))
 			return -1;

@@ -90,27 +90,61 @@ static int check_line(struct machine *m, const struct tile_insn *in, const struc
 		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
 }
 
+/* What neighbours along a dimension are apart, where one number says it. */
+static int64_t stride_of(const struct mval *v, int d)
+{
+	return v->kind == MVAL_AFFINE && v->shape[d] > 1 ? v->stride[d] : 0;
+}
+
+/* Does the form of the value, a base and strides, show what is promised along dimension d? */
+static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
+{
+	int run = stride_of(v, d) == unit;
+
+	if (hint != TILE_HINT_MULTIPLE)
+		return v->shape[d] == 1 || (hint == TILE_HINT_CONTIGUOUS ? run : !stride_of(v, d));
+	for (int k = 0; k < v->ndim; k++)
+		if ((k != d || !run) && stride_of(v, k) % n)
+			return 0;
+	return v->u.i % n == 0;
+}
+
+static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t unit)
+{
+	int all = v->kind == MVAL_AFFINE && v->ndim;
+
+	for (int d = 0; d < v->ndim && all; d++)
+		all = in->attr[1 + d] <= 1 || shows(v, in->attr[0], d, in->attr[1 + d], unit);
+	return all;
+}
+
+/* Every line along dimension d, whose neighbours are l->step lanes apart. */
+static int check_lines(struct machine *m, const struct tile_insn *in, struct line *l, int64_t n)
+{
+	for (int64_t first = 0; first < l->v->n; first += l->step * l->count)
+		for (int64_t i = 0; i < l->step; i++) {
+			l->at = first + i;
+			if (check_line(m, in, l, n))
+				return -1;
+		}
+	return 0;
+}
+
 int exec_hint(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *v = mval_src(m, in, 0);
-	struct line l;
+	struct line l = { .v = v, .step = 1, .count = 1, .unit = v->ptr ? dtype_size((enum dtype)v->dt) : 1 };
 
 	(void)p;
-	if (m->trust_hints)
+	if (m->trust_hints || shows_all(v, in, l.unit))
 		return 0;
 	mval_dense(v);
-	l = (struct line){ .v = v, .step = 1, .count = 1, .unit = v->ptr ? dtype_size((enum dtype)v->dt) : 1 };
 	if (!v->ndim)
 		return check_line(m, in, &l, in->attr[1]);
 	for (int d = v->ndim - 1; d >= 0; d--) {
 		l.count = v->shape[d];
-		for (int64_t i = 0; i < v->n; i++) {
-			if (i / l.step % l.count)
-				continue;
-			l.at = i;
-			if (in->attr[1 + d] > 1 && check_line(m, in, &l, in->attr[1 + d]))
-				return -1;
-		}
+		if (in->attr[1 + d] > 1 && check_lines(m, in, &l, in->attr[1 + d]))
+			return -1;
 		l.step *= l.count;
 	}
 	return 0;

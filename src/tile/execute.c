@@ -329,8 +329,6 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 		if (p->counter != 0xff)
 			((int64_t *)&total)[p->counter] += p->lanes * total.programs;
 	}
-	if (w->check)
-		total.bytes_unique = w->check->unique;
 	if (cost)
 		tile_cost_add(cost, &total);
 	return rc;

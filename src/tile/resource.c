@@ -330,7 +330,10 @@ int resource_left_out(const struct diag *d)
 
 /* --- arguments that are touched ------------------------------------------------------------------------ */
 
+/* Every bit: it may point anywhere. */
 struct origin { uint64_t bit[2]; };
+
+static const struct origin anywhere = { { UINT64_MAX, UINT64_MAX } };
 
 static int merge(struct origin *into, const struct origin *from)
 {
@@ -340,6 +343,15 @@ static int merge(struct origin *into, const struct origin *from)
 	return changed;
 }
 
+/* Is a pointer made of what is no pointer, or of memory? */
+static int is_made(const struct tile_code *code, const struct tile_insn *in)
+{
+	for (int s = 0; in->op != TOP_LOAD && s < in->n_src; s++)
+		if (tile_src(in, s) != TILE_NO_REG && code->regs[tile_src(in, s)].ptr)
+			return 0;
+	return 1;
+}
+
 /* Pointers flow from sources to results of any instruction that has pointer results. */
 static int spread(const struct tile_code *code, struct origin *o)
 {
@@ -347,10 +359,15 @@ static int spread(const struct tile_code *code, struct origin *o)
 	const struct tile_func *f = &code->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		for (int k = 0; k < in->n_dst; k++)
-			for (int s = 0; code->regs[tile_dst(in, k)].ptr && s < in->n_src; s++)
+		for (int k = 0; k < in->n_dst; k++) {
+			if (!code->regs[tile_dst(in, k)].ptr)
+				continue;
+			if (is_made(code, in))
+				changed |= merge(&o[tile_dst(in, k)], &anywhere);
+			for (int s = 0; s < in->n_src; s++)
 				if (tile_src(in, s) != TILE_NO_REG)
 					changed |= merge(&o[tile_dst(in, k)], &o[tile_src(in, s)]);
+		}
 	}
 	return changed;
 }
@@ -367,7 +384,7 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 	if (!o)
 		return err_nomem(e);
 	for (int i = 0; i < code->n_params; i++)
-		if (code->params[i].arg < 128)
+		if (code->params[i].arg < TOUCHED_MOST)
 			o[code->params[i].reg].bit[code->params[i].arg / 64] |= 1ull << (code->params[i].arg % 64);
 	while (spread(code, o))
 		;

@@ -114,7 +114,6 @@ struct tile_run_options {
 struct tile_cost {
 	int64_t launches, programs;
 	int64_t bytes_loaded, bytes_stored;        /* lanes that were active */
-	int64_t bytes_unique;                      /* distinct bytes touched, where counted */
 	int64_t ops_f64, ops_f32, ops_f16, ops_int, ops_special;   /* special: exp, sin, sqrt, ... */
 	int64_t dot_tf32, dot_f16, dot_f8, dot_int8, dot_f64, dot_f32; /* multiply-adds times two */
 	int64_t atomics;

@@ -176,15 +176,10 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 		rc = reads_own(code, l, &own, e);
 	if (own)
 		run.mode = TILE_CHECKED;
-	if (!rc) {
-		int64_t unique = c->cost.bytes_unique;
-
+	if (!rc)
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
-		/* Counted for some launches only, it would make the others' memory cost nothing. */
-		c->cost.bytes_unique = own ? unique : c->cost.bytes_unique;
-		if (rc < 0)
-			rc = as_limit(l, d, e);
-	}
+	if (rc < 0)
+		rc = as_limit(l, d, e);
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
