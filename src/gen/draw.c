@@ -147,6 +147,29 @@ static int is_bound(const struct gen_op *op)
 	return is_op(op, GEN_OP_max_vec) || is_op(op, GEN_OP_min_vec);
 }
 
+/* Bounds that people like: from zero, to zero, to one; as whole numbers too. Behind them values lie off zero. */
+static void usual_bounds(struct gen_draw *d, struct gen_step *s)
+{
+	static const struct { enum gen_op_id op; const char *c[2]; } usual[] = {
+		{ GEN_OP_clamp, { "0.0", "1.0" } }, { GEN_OP_clamp, { "-1", "1" } }, { GEN_OP_clamp, { "0", "1" } }, { GEN_OP_clamp, { "-1.0", "1.0" } },
+		{ GEN_OP_hardtanh_const, { "-1", "1" } }, { GEN_OP_hardtanh_const, { "-1.0", "1.0" } }, { GEN_OP_hardtanh_const, { "0.0", "1.0" } },
+		{ GEN_OP_hardtanh_const, { "-2", "2" } }, { GEN_OP_min_const, { "0.0" } }, { GEN_OP_min_const, { "0" } }, { GEN_OP_max_const, { "0.0" } },
+		{ GEN_OP_clamp_min, { "0.0" } }, { GEN_OP_clamp_min, { "0" } }, { GEN_OP_clamp_min, { "-1" } }, { GEN_OP_clamp_max, { "1" } },
+	};
+	size_t at = rng_below(d->r, COUNT_OF(usual));
+
+	if (!gen_chance(d, 40))
+		return;
+	for (size_t i = 0; i < COUNT_OF(usual); i++, at = (at + 1) % COUNT_OF(usual))
+		if (usual[at].op == s->op) {
+			for (int c = 0; c < 2 && usual[at].c[c]; c++)
+				snprintf(s->c[c], sizeof s->c[c], "%s", usual[at].c[c]);
+			if (s->c[0][0] != '-' && s->c[1][0])
+				d->v.negative = 0, d->v.off = 1;
+			return;
+		}
+}
+
 struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 {
 	const struct gen_op *op = gen_op(id);
@@ -167,8 +190,10 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) && !(is_bound(op) && !d->p->plain) ? -1 : d->feature) : 0;
 	d->second_inputs += op->family == GEN_TENSOR || op->family == GEN_LOSS;
 	note_values(&d->v, op);
-	if (!d->p->plain)
+	if (!d->p->plain) {
 		note_varied(&d->v, op);
+		usual_bounds(d, s);
+	}
 	d->v.off |= op->family == GEN_VECTOR && s->axis < 0;     /* one number for all */
 	return s;
 }
@@ -193,7 +218,7 @@ int gen_push_family(struct gen_draw *d, unsigned families)
 
 	if (d->p->n >= GEN_STEPS)
 		return 0;
-	for (int i = 0; i < GEN_OPS; i++)
+	for (int i = 0; i < (d->p->plain ? (int)GEN_PLAIN_OPS : (int)GEN_OPS); i++)
 		if (families >> gen_op(i)->family & 1 && fits(d, gen_op(i)) &&
 		    !(d->p->n && d->p->step[d->p->n - 1].op == (enum gen_op_id)i && !repeats(d, gen_op(i))))
 			fit[n++] = (enum gen_op_id)i;
@@ -248,6 +273,29 @@ static void push_kept(struct gen_draw *d)
 	for (int i = gen_chance(d, 25); i >= 0; i--)
 		if (d->p->n < GEN_STEPS)
 			gen_pushed(d, gen_push(d, gen_chance(d, 50) || negates(d->p, from) ? GEN_OP_mul_kept : GEN_OP_add_kept));
+	if (!d->p->plain && d->p->n < GEN_STEPS && gen_chance(d, 25) && !negates(d->p, from))
+		gen_pushed(d, gen_push(d, GEN_OP_add_kept));
+}
+
+/* A residual around a norm: the kept value comes back in the norm's kernel. */
+static void push_far_kept(struct gen_draw *d)
+{
+	struct gen_values before = d->v;
+	int at = d->p->n;
+
+	if (d->p->plain || at + 6 > GEN_STEPS || d->v.kept || d->v.normed)
+		return;
+	gen_pushed(d, gen_push(d, GEN_OP_keep));
+	gen_push_norm(d);
+	if (d->p->n < at + 2) {
+		d->p->n = at;
+		d->v = before;
+		return;
+	}
+	d->v.kept = 1;
+	gen_push_pointwise(d, 0, 2);
+	gen_pushed(d, gen_push(d, gen_chance(d, 70) && !negates(d->p, at + 2) ? GEN_OP_add_kept : GEN_OP_mul_kept));
+	d->p->step[at].far = d->p->step[d->p->n - 1].far = 1;
 }
 
 /* --- chains ---------------------------------------------------------------------------- */
@@ -260,11 +308,28 @@ static void draw_anchor(struct gen_draw *d)
 		gen_push_conv(d, gen_chance(d, 40) ? GEN_OP_conv_transpose : gen_chance(d, 8) ? GEN_OP_conv_depthwise : GEN_OP_conv);
 }
 
+/* What people write behind a norm or a reduction: a reduction, another norm. */
+static int draw_sequel(struct gen_draw *d)
+{
+	enum gen_family last = d->p->n ? gen_op(d->p->step[d->p->n - 1].op)->family : GEN_UNARY;
+	int n = d->p->n, norm = last == GEN_NORM || last == GEN_BATCH;
+
+	if (d->p->plain || d->shape.rank < 2 || !(norm || last == GEN_REDUCE) || !gen_chance(d, 25))
+		return 0;
+	if (norm && gen_chance(d, 30))
+		gen_push_norm(d);
+	else
+		gen_push_reduce(d);
+	return d->p->n > n;
+}
+
 /* One more part of a chain. */
 static void draw_part(struct gen_draw *d)
 {
 	int roll = (int)rng_below(d->r, 100);
 
+	if (draw_sequel(d))
+		return;
 	if (roll < 55 || d->shape.rank < 2)
 		gen_push_pointwise(d, 1, 2);
 	else if (roll < 68)
@@ -275,8 +340,10 @@ static void draw_part(struct gen_draw *d)
 		gen_push_pool(d);
 	else if (roll < 94)
 		gen_push_softmax(d);
-	else
+	else if (d->p->plain || gen_chance(d, 60))
 		push_kept(d);
+	else
+		push_far_kept(d);
 }
 
 static int heads(const struct gen_plan *p)
@@ -292,6 +359,8 @@ static void draw_chain(struct gen_draw *d)
 {
 	int parts = (int)rng_between(d->r, 1, d->p->plain ? 2 : 4);
 
+	if (!d->p->plain && d->p->channels_first && gen_chance(d, 6))
+		gen_push_window(d);
 	if (gen_chance(d, 88))
 		draw_anchor(d);
 	else

@@ -34,6 +34,8 @@ void gen_push_pointwise(struct gen_draw *d, int lo, int hi);
 void gen_push_gemm(struct gen_draw *d);
 void gen_push_conv(struct gen_draw *d, enum gen_op_id op);
 void gen_push_pool(struct gen_draw *d);
+/* A pool over windows, not over all of space. */
+void gen_push_window(struct gen_draw *d);
 void gen_push_norm(struct gen_draw *d);
 void gen_push_reduce(struct gen_draw *d);
 void gen_push_softmax(struct gen_draw *d);

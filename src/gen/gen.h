@@ -40,6 +40,9 @@ enum gen_op_id {
 	GEN_OPS
 };
 
+/* Plain tasks are drawn from the first ones alone. */
+enum { GEN_PLAIN_OPS = GEN_OP_attention + 1 };
+
 /* What an operator wants of its input's values and leaves behind, so that every step of a chain
  * changes something (relu after sigmoid would not); and what its kernel needs. */
 enum gen_flags {
@@ -91,6 +94,7 @@ struct gen_step {
 	int attr;                     /* constants or the axis come through __init__ as attributes */
 	int axis, axis_end;           /* the axes reduced, normalised, scanned; the one an operand varies along */
 	int keepdim;
+	int far;                      /* a value that is kept for a later kernel */
 	int nd, groups, bias;         /* windows: dimensions of space */
 	int window[3], stride[3], pad[3], dilation[3], out_pad[3];
 	int square;                   /* windows: one number for all dimensions */

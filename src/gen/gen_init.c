@@ -169,7 +169,13 @@ static const char *type_of(const struct gen_param *p)
 	       strspn(p->value, "-0123456789") && strpbrk(p->value, ".e") ? "float" : "int";
 }
 
-static void write_signature(const struct gen_emit *em, struct buf *out)
+/* What ends a line within brackets: the task may have a blank there. */
+static const char *line_end(const struct gen_emit *em, int task)
+{
+	return task && gen_style(em, 635, 2, 1) == 0 ? ", \n" : ",\n";
+}
+
+static void write_signature(const struct gen_emit *em, int task, struct buf *out)
 {
 	int hints = gen_typed(em), every = gen_style(em, 625, 12, 1) == 0 ? 3 + (int)gen_style(em, 626, 4, 0) : GEN_PARAMS + 1;
 
@@ -177,7 +183,10 @@ static void write_signature(const struct gen_emit *em, struct buf *out)
 	for (int i = 0; i < em->args; i++) {
 		const struct gen_param *p = &em->param[em->arg[i]];
 
-		buf_adds(out, (i + 1) % every ? ", " : ",\n                 ");
+		if ((i + 1) % every)
+			buf_adds(out, ", ");
+		else
+			buf_addf(out, "%s                 ", line_end(em, task));
 		buf_adds(out, p->arg);
 		if (hints)
 			buf_addf(out, ": %s", type_of(p));
@@ -261,7 +270,7 @@ int gen_is_attribute(const struct gen_emit *em, const char *name)
 		    (n->axis_arg[0] && !strcmp(n->axis_attr, name)))
 			return 1;
 	}
-	return 0;
+	return !strcmp(em->spare, name);
 }
 
 /* People keep arguments as attributes that nothing reads. */
@@ -294,36 +303,57 @@ static void write_remark(const struct gen_emit *em, int i, struct buf *out)
 	buf_addc(out, '\n');
 }
 
+/* A module or parameter; nn by its short or its full name, long calls in one line or in several. */
+static void write_member(const struct gen_emit *em, const char *name, const char *ctor, int task, struct buf *out)
+{
+	int every = gen_style(em, 636, 12, 1) == 0 ? 3 : GEN_PARAMS, n = 0;
+	unsigned indent = 12 + 8 * gen_style(em, 637, 5, 0);
+
+	buf_addf(out, "        self.%s = %s", name, gen_style(em, 638, 12, 1) == 0 && !strncmp(ctor, "nn.", 3) ? "torch." : "");
+	for (const char *c = ctor; *c; c++)
+		if (c[0] == ',' && c[1] == ' ' && ++n % every == 0) {
+			buf_adds(out, line_end(em, task));
+			buf_pad(out, ' ', indent);
+			c++;
+		} else {
+			buf_addc(out, *c);
+		}
+	buf_addc(out, '\n');
+}
+
 static void write_body(const struct gen_emit *em, const char *class, struct buf *out)
 {
 	int task = !strcmp(class, "Model"), all = em->p->plain && !task;
-	int first = gen_style(em, 107, 2, 0), named = gen_style(em, 109, 4, 1) != 0;
+	int first = gen_style(em, 107, 2, 0), named = gen_style(em, 109, 4, 1) != 0, start = gen_style(em, 639, 8, 1) ? 0 : (int)gen_style(em, 643, 6, 0);
 
 	buf_addf(out, "        super(%s%s).__init__()\n", named ? class : "", named ? ", self" : "");
 	if (gen_style(em, 632, 12, 1) == 0)
 		buf_addc(out, '\n');
 	if (gen_style(em, 133, 7, 1) == 0)
 		write_unread(em, out);
-	for (int i = 0; i < em->p->n; i++) {
+	for (int k = 0; k < em->p->n; k++) {
+		int i = (start + k) % em->p->n;
 		const struct gen_names *n = &em->name[i];
 
 		if (first)
 			write_attributes(em, i, all, out);
 		if (n->ctor[0]) {
-			buf_addf(out, "        self.%s = %s\n", n->module[0] ? n->module : n->vec, n->ctor);
+			write_member(em, n->module[0] ? n->module : n->vec, n->ctor, task, out);
 			if (task)
 				write_remark(em, i, out);
 		}
 		if (!first)
 			write_attributes(em, i, all, out);
 	}
+	if (em->spare[0])
+		write_member(em, em->spare, em->spare_ctor, task, out);
 }
 
 void gen_write_init(const struct gen_emit *em, const char *class, int doc, struct buf *out)
 {
 	struct buf body = BUF_INIT;
 
-	write_signature(em, out);
+	write_signature(em, doc, out);
 	if (doc && !(em->args && gen_args_in_class(em)) && gen_style(em, 108, em->args ? 5 : 15, 1) == 0)
 		init_doc(em, out);
 	write_body(em, class, &body);

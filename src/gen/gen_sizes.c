@@ -45,8 +45,8 @@ static void rows_input(struct gen_draw *d)
 
 static void image_input(struct gen_draw *d, int nd, int64_t limit)
 {
-	static const int sides[3][12] = { { 64, 100, 128, 256, 512, 1000, 2048, 4096, 8192, 16384, 32768 },
-					  { 16, 24, 28, 32, 56, 64, 96, 112, 128, 224, 256 }, { 8, 10, 12, 16, 20, 24, 32, 48, 64 } };
+	static const int sides[3][14] = { { 64, 100, 128, 256, 512, 1000, 2048, 4096, 8192, 16384, 32768 },
+					  { 16, 24, 28, 32, 56, 64, 96, 112, 128, 224, 256, 384, 512 }, { 8, 10, 12, 16, 20, 24, 32, 48, 64 } };
 	static const int small[3][5] = { { 16, 32, 64, 128 }, { 8, 12, 16, 32 }, { 4, 8 } };
 	struct gen_shape *s = &d->p->input;
 	const int *choices = d->p->plain ? small[nd - 1] : sides[nd - 1];
@@ -77,10 +77,12 @@ void gen_push_gemm(struct gen_draw *d)
 {
 	static const enum gen_op_id ops[] = { GEN_OP_linear, GEN_OP_linear, GEN_OP_linear, GEN_OP_linear_nobias, GEN_OP_matmul_weight };
 	struct gen_step *s;
+	enum gen_op_id op;
 
 	if (d->shape.rank < 2 || d->feature != d->shape.rank - 1)
 		return;
-	s = gen_push(d, ops[rng_below(d->r, COUNT_OF(ops))]);
+	op = ops[rng_below(d->r, COUNT_OF(ops))];
+	s = gen_push(d, !d->p->plain && op != GEN_OP_linear && gen_chance(d, 35) ? GEN_OP_matmul_weight_t : op);
 	s->out = any_size(d);
 	gen_pushed(d, s);
 }
@@ -198,27 +200,53 @@ void gen_push_conv(struct gen_draw *d, enum gen_op_id op)
 	}
 }
 
+/* Whether there is room for windows: along all of space, or along the rows of a matrix. */
+static int has_room(const struct gen_draw *d)
+{
+	int nd = d->shape.rank - 2;
+
+	if (d->feature < 0 || (d->feature != 1 && nd > 0))
+		return 0;
+	for (int i = d->shape.rank - MAX(nd, 1); i < d->shape.rank; i++)
+		if (d->shape.d[i] < 4)
+			return 0;
+	return 1;
+}
+
+/* One number for each channel; in varied chains the sides of one element may go. */
+static void push_global_pool(struct gen_draw *d)
+{
+	struct gen_step *s = gen_push(d, gen_chance(d, 75) && !d->v.normed ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
+
+	s->nd = d->shape.rank - 2, s->axis = 2, s->axis_end = d->shape.rank;
+	s->keepdim = d->p->plain || gen_chance(d, 70);
+	gen_pushed(d, s);
+	d->sized = 1;
+}
+
 void gen_push_pool(struct gen_draw *d)
+{
+	if (!has_room(d))
+		return;
+	if (d->shape.rank > 2 && gen_chance(d, 35))
+		push_global_pool(d);
+	else
+		gen_push_window(d);
+}
+
+void gen_push_window(struct gen_draw *d)
 {
 	int nd = d->shape.rank - 2;
 	struct gen_step *s;
 
-	if (d->feature < 0 || (d->feature != 1 && nd > 0))
+	if (!has_room(d))
 		return;
-	for (int i = d->shape.rank - MAX(nd, 1); i < d->shape.rank; i++)
-		if (d->shape.d[i] < 4)
-			return;
-	if (nd > 0 && gen_chance(d, 35)) {
-		s = gen_push(d, gen_chance(d, 75) && !d->v.normed ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
-		s->nd = nd, s->axis = 2, s->axis_end = d->shape.rank, s->keepdim = 1;
-		gen_pushed(d, s);
-		d->sized = 1;
-		return;
-	}
 	s = gen_push(d, gen_chance(d, 55) ? GEN_OP_max_pool : GEN_OP_avg_pool);
 	s->nd = MAX(nd, 1);
 	s->square = s->nd == 1 || d->p->plain || gen_chance(d, 80);
 	window_numbers(d, s, s->window, d->p->plain ? (const int[]){ 2, 0 } : (const int[]){ 2, 2, 2, 3, 4, 0 });
+	if (!d->p->plain && nd < 1)
+		s->window[0] = (int)MIN(PICK(d, 2, 4, 8, 16), s->in.d[s->in.rank - 1] / 2);
 	for (int i = 0; i < s->nd; i++) {
 		s->stride[i] = s->window[i];
 		s->dilation[i] = 1;
@@ -245,6 +273,13 @@ static int long_enough(const struct gen_shape *s, int axis, int end)
 	return gen_product(s, axis, end) >= 4;
 }
 
+/* Whether a varied chain takes the mean or the like over space instead of over channels. */
+static int over_space(struct gen_draw *d, const struct gen_step *s)
+{
+	return !d->p->plain && d->feature == 1 && s->in.rank > 2 && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) &&
+	       gen_chance(d, 50);
+}
+
 static void norm_slice(struct gen_draw *d, struct gen_step *s)
 {
 	if (s->op == GEN_OP_layer_norm) {
@@ -252,13 +287,55 @@ static void norm_slice(struct gen_draw *d, struct gen_step *s)
 	} else if (s->op == GEN_OP_group_norm) {
 		s->groups = groups_of(d, s->in.d[1]);
 		s->axis = 1, s->axis_end = s->in.rank;
+	} else if (s->op == GEN_OP_instance_norm && s->in.rank == 2) {
+		s->axis = 1, s->axis_end = 2;
+		s->nd = 1 + gen_chance(d, 50);
 	} else if (s->op == GEN_OP_instance_norm) {
 		s->groups = (int)s->in.d[1];
 		s->axis = 2, s->axis_end = s->in.rank;
 		s->nd = s->in.rank - 2;
 	} else {
 		s->axis = d->feature, s->axis_end = d->feature + 1;
+		if (over_space(d, s))
+			s->axis = 2, s->axis_end = s->in.rank;
 	}
+}
+
+/* The last norm of the chain, where values are normed still; NULL: none. */
+static const struct gen_step *last_norm(const struct gen_draw *d)
+{
+	for (int i = d->p->n - 1; i >= 0 && d->v.normed; i--)
+		if (gen_op(d->p->step[i].op)->family == GEN_NORM || gen_op(d->p->step[i].op)->family == GEN_BATCH)
+			return &d->p->step[i];
+	return NULL;
+}
+
+/* Whether a mean over single channels or over space still differs behind the norm: its slices span both, or the batch. */
+static int leaves_means(const struct gen_step *norm)
+{
+	return norm && norm->in.rank > 2 && (norm->op == GEN_OP_batch_norm || (norm->op == GEN_OP_group_norm && norm->groups < norm->in.d[1]));
+}
+
+/* The mean is taken away once more, of slices unlike the norm's. */
+static void push_second_norm(struct gen_draw *d)
+{
+	struct gen_step *s;
+
+	if (d->p->plain || d->feature != 1 || !leaves_means(last_norm(d)) || !long_enough(&d->shape, 2, d->shape.rank) || d->shape.d[1] < 4)
+		return;
+	s = gen_push(d, GEN_OP_center);
+	norm_slice(d, s);
+	gen_pushed(d, s);
+}
+
+/* Norms that only varied chains have: of rows as images of one line, of the last side of an image. */
+static enum gen_op_id rare_norm(struct gen_draw *d, int space, enum gen_op_id op)
+{
+	if (d->p->plain || !gen_chance(d, 10))
+		return op;
+	if (!space)
+		return d->shape.rank == 2 && d->shape.d[1] >= 16 ? GEN_OP_instance_norm : op;
+	return !d->sized && d->shape.d[d->shape.rank - 1] >= 16 ? GEN_OP_layer_norm : op;
 }
 
 void gen_push_norm(struct gen_draw *d)
@@ -271,7 +348,11 @@ void gen_push_norm(struct gen_draw *d)
 	enum gen_op_id op;
 	int space = d->feature == 1 && d->shape.rank > 2;
 
-	if (d->v.normed || d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
+	if (d->v.normed) {
+		push_second_norm(d);
+		return;
+	}
+	if (d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
 		return;
 	op = space ? images[rng_below(d->r, COUNT_OF(images))] : rows[rng_below(d->r, COUNT_OF(rows))];
 	if ((d->shape.rank == 3 && !space && (op == GEN_OP_group_norm || op == GEN_OP_batch_norm)) ||
@@ -279,6 +360,7 @@ void gen_push_norm(struct gen_draw *d)
 		op = GEN_OP_rms_norm;
 	if (gen_op(op)->flags & GEN_WANTS_NEG && !d->v.negative)
 		op = GEN_OP_center;
+	op = rare_norm(d, space, op);
 	s = gen_push(d, op);
 	if (gen_op(op)->family == GEN_BATCH)
 		s->nd = d->shape.rank - 2;
@@ -299,6 +381,44 @@ static void pick_axis(struct gen_draw *d, struct gen_step *s)
 		s->axis = 1, s->axis_end = rank;
 }
 
+/* What may follow a norm; the mean and the sum only where they are not the norm's own. */
+static enum gen_op_id normed_reduce(struct gen_draw *d)
+{
+	static const enum gen_op_id ops[] = { GEN_OP_logsumexp, GEN_OP_amax, GEN_OP_amin, GEN_OP_mean, GEN_OP_mean };
+
+	return d->p->plain ? GEN_OP_logsumexp : ops[rng_below(d->r, leaves_means(last_norm(d)) ? COUNT_OF(ops) : 3)];
+}
+
+/* Now and then people reduce what has one element already: the values stay. */
+static int push_idle_reduce(struct gen_draw *d)
+{
+	static const enum gen_op_id ops[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin, GEN_OP_logsumexp };
+	int axis = 1, rank = d->shape.rank;
+	struct gen_values before = d->v;
+	struct gen_step *s;
+
+	while (axis < rank && d->shape.d[axis] != 1)
+		axis++;
+	if (d->p->plain || axis == rank || !gen_chance(d, 50))
+		return 0;
+	s = gen_push(d, ops[rng_below(d->r, COUNT_OF(ops))]);
+	d->v = before;
+	s->axis = axis;
+	for (s->axis_end = axis + 1; s->axis_end < rank && d->shape.d[s->axis_end] == 1; s->axis_end++)
+		;
+	s->keepdim = gen_chance(d, 60);
+	gen_pushed(d, s);
+	if (!s->keepdim)
+		d->feature = axis > d->feature && d->feature >= 0 ? d->feature : -1;
+	return 1;
+}
+
+/* The mean over all but the batch is the same for all behind a norm. */
+static int is_known_mean(const struct gen_step *s, const struct gen_values *before)
+{
+	return before->normed && s->op == GEN_OP_mean && s->axis_end - s->axis == s->in.rank - 1;
+}
+
 void gen_push_reduce(struct gen_draw *d)
 {
 	static const enum gen_op_id ops[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin, GEN_OP_logsumexp, GEN_OP_logsumexp,
@@ -306,11 +426,12 @@ void gen_push_reduce(struct gen_draw *d)
 	struct gen_step *s;
 	struct gen_values before = d->v;
 
-	if (d->shape.rank < 2)
+	if (d->shape.rank < 2 || push_idle_reduce(d))
 		return;
-	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? GEN_OP_logsumexp : ops[rng_below(d->r, COUNT_OF(ops))]);
+	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? normed_reduce(d) : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
-	if (!long_enough(&s->in, s->axis, s->axis_end) || (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
+	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) ||
+	    (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
 		d->p->n--;
 		d->v = before;
 		return;
@@ -333,6 +454,11 @@ void gen_push_softmax(struct gen_draw *d)
 	s = gen_push(d, gen_chance(d, 80) ? GEN_OP_softmax : GEN_OP_log_softmax);
 	s->axis = d->feature;
 	s->axis_end = s->axis + 1;
+	if (!d->p->plain && d->feature == 1 && s->in.rank > 2 && long_enough(&s->in, 2, s->in.rank) && s->op == GEN_OP_softmax && gen_chance(d, 12)) {
+		s->op = GEN_OP_softmax_space;
+		s->form = (int)rng_below(d->r, 3);
+		s->axis = 2, s->axis_end = s->in.rank;
+	}
 	gen_pushed(d, s);
 }
 
@@ -388,7 +514,7 @@ static void single_pointwise(struct gen_draw *d)
 
 	any_input(d);
 	do
-		op = (enum gen_op_id)rng_below(d->r, GEN_OPS);
+		op = (enum gen_op_id)rng_below(d->r, d->p->plain ? (int)GEN_PLAIN_OPS : (int)GEN_OPS);
 	while (gen_op(op)->family > GEN_CONST || op == GEN_OP_dropout || gen_op(op)->flags & GEN_WANTS_BOUND);
 	gen_pushed(d, gen_push(d, op));
 }
@@ -399,6 +525,10 @@ static void single_operand(struct gen_draw *d)
 	struct gen_step *s;
 
 	set_input(d, 2, (int64_t[]){ any_size(d), any_size(d) });
+	if (!d->p->plain && gen_chance(d, 20)) {
+		gen_pushed(d, gen_push(d, gen_chance(d, 65) ? GEN_OP_mul_number : GEN_OP_add_number));
+		return;
+	}
 	s = gen_push(d, ops[rng_below(d->r, COUNT_OF(ops))]);
 	s->axis = s->op == GEN_OP_mul_columns;
 	gen_pushed(d, s);
@@ -470,9 +600,9 @@ static void single_pool(struct gen_draw *d)
 	s->nd = nd;
 	s->square = 1;
 	do {
-		window_numbers(d, s, s->window, (const int[]){ 2, 3, 4, 5, 8, 0 });
+		window_numbers(d, s, s->window, d->p->plain ? (const int[]){ 2, 3, 4, 5, 8, 0 } : (const int[]){ 2, 3, 4, 5, 6, 7, 8, 10, 11, 0 });
 		window_numbers(d, s, s->stride, (const int[]){ 1, 2, 3, 4, 0 });
-		window_numbers(d, s, s->pad, (const int[]){ 1, 1, 2, 0 });
+		window_numbers(d, s, s->pad, d->p->plain ? (const int[]){ 1, 1, 2, 0 } : (const int[]){ 1, 1, 2, 3, 4, 5, 0 });
 		window_numbers(d, s, s->dilation, (const int[]){ 1, 1, 2, 3, 0 });
 		for (int i = 0; i < 3; i++) {
 			s->pad[i] = padded ? MIN(s->pad[i], s->window[i] / 2) : 0;
@@ -566,14 +696,14 @@ static void single_attention(struct gen_draw *d)
 
 void gen_draw_single(struct gen_draw *d)
 {
-	static const struct { int percent; void (*draw)(struct gen_draw *d); } kinds[] = {
-		{ 14, single_pointwise }, { 5, single_operand }, { 18, single_product }, { 24, single_conv }, { 7, single_pool },
-		{ 13, single_slice }, { 7, single_norm }, { 5, single_scan }, { 5, single_loss }, { 2, single_attention },
+	static const struct { int plain, varied; void (*draw)(struct gen_draw *d); } kinds[] = {
+		{ 14, 13, single_pointwise }, { 5, 6, single_operand }, { 18, 17, single_product }, { 24, 21, single_conv }, { 7, 9, single_pool },
+		{ 13, 13, single_slice }, { 7, 7, single_norm }, { 5, 6, single_scan }, { 5, 6, single_loss }, { 2, 2, single_attention },
 	};
 	int roll = (int)rng_below(d->r, 100);
 
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		roll -= kinds[i].percent;
+		roll -= d->p->plain ? kinds[i].plain : kinds[i].varied;
 		if (roll < 0) {
 			kinds[i].draw(d);
 			return;

@@ -28,11 +28,41 @@ static void words_of(const struct gen_emit *em, const struct gen_step *s, int fo
 			buf_addc(out, *c == '_' && !text ? ' ' : *c);
 }
 
+/* What is said of step i. In some tasks words cannot be trusted: they are of another operator, or of anything, so that only the
+ * lines that compute tell what is computed. */
+static void tell(const struct gen_emit *em, int i, int form, struct buf *out)
+{
+	struct gen_step s = em->p->step[i];
+	unsigned how = gen_style(em, 143, 2, 1) ? 0 : gen_choice(em->p, 7000 + (unsigned)i, 8);
+
+	if (how == 7 || how == 6) {
+		gen_remark(em->p, 7100 + 16 * (unsigned)i, out);
+		return;
+	}
+	if (how == 5) {
+		s.op = (enum gen_op_id)gen_choice(em->p, 7020 + (unsigned)i, GEN_OPS);
+		s.nd = s.nd ? s.nd : 2;
+	}
+	words_of(em, &s, form, out);
+}
+
+/* Whether the words on the whole chain leave step i out. */
+static int is_left_out(const struct gen_emit *em, int i)
+{
+	return gen_style(em, 144, 3, 1) == 0 && gen_choice(em->p, 7040 + (unsigned)i, 3) == 0;
+}
+
 static void chain_words(const struct gen_emit *em, struct buf *out)
 {
+	static const char *const before[] = { "", "", "", "a ", "applies ", "followed by ", "then ", "the " };
+	int loose = gen_style(em, 145, 3, 1) == 0, n = 0;
+
 	for (int i = 0; i < em->p->n; i++) {
-		buf_adds(out, !i ? "" : i == em->p->n - 1 ? " and " : ", ");
-		words_of(em, &em->p->step[i], NOUN, out);
+		if (is_left_out(em, i))
+			continue;
+		buf_adds(out, !n++ ? "" : i == em->p->n - 1 ? " and " : ", ");
+		buf_adds(out, loose ? before[gen_choice(em->p, 7060 + (unsigned)i, COUNT_OF(before))] : "");
+		tell(em, i, NOUN, out);
 	}
 }
 
@@ -43,11 +73,12 @@ static void class_doc(const struct gen_emit *em, struct buf *out)
 	buf_adds(out, "    \"\"\"\n    ");
 	if (em->p->n > 1 && gen_style(em, 103, 4, 1) == 0) {
 		buf_adds(out, "Model that performs a series of operations:\n");
-		for (int i = 0; i < em->p->n; i++) {
-			buf_addf(out, "    %d. ", i + 1);
-			words_of(em, &em->p->step[i], NOUN, out);
-			buf_addc(out, '\n');
-		}
+		for (int i = 0, n = 0; i < em->p->n; i++)
+			if (!is_left_out(em, i)) {
+				buf_addf(out, "    %d. ", ++n);
+				tell(em, i, NOUN, out);
+				buf_addc(out, '\n');
+			}
 	} else {
 		buf_adds(out, openings[gen_style(em, 104, COUNT_OF(openings), 0)]);
 		chain_words(em, out);
@@ -81,9 +112,12 @@ static void forward_doc(const struct gen_emit *em, struct buf *out)
 	}
 	buf_adds(out, "        Args:\n");
 	for (int i = 0; i < em->inputs; i++) {
-		buf_addf(out, "            %s%s: Input tensor", em->input[i].name, type);
-		if (shapes)
-			shape_words(em->input[i].sym, em->input[i].shape.rank, out);
+		const struct gen_input *in = &em->input[gen_input_at(em, i)];
+		int number = in->fill == GEN_FILL_NUMBER;
+
+		buf_addf(out, "            %s%s: %s", in->name, number && *type ? " (float)" : type, number ? "A number" : "Input tensor");
+		if (shapes && !number)
+			shape_words(in->sym, in->shape.rank, out);
 		buf_adds(out, ".\n");
 	}
 	buf_addf(out, "%s        Returns:\n            %sOutput tensor", gen_style(em, 132, 2, 0) ? "\n" : "", *type ? "torch.Tensor: " : "");
@@ -94,17 +128,72 @@ static void forward_doc(const struct gen_emit *em, struct buf *out)
 
 /* --- forward ------------------------------------------------------------------------------- */
 
+/* What forward calls the value on its way. */
+static const char *work_name(const struct gen_emit *em)
+{
+	static const char *const names[] = { "x", "x", "x", "x", "x", "x", "out", "y", "result" };
+	const char *name = names[gen_style(em, 137, COUNT_OF(names), 0)];
+
+	for (int i = 1; i < em->inputs; i++)
+		if (!strcmp(em->input[i].name, name))
+			return "x";
+	return em->p->step[0].op == GEN_OP_keep ? "x" : name;
+}
+
+static int names_each(const struct gen_emit *em)
+{
+	return gen_style(em, 148, 8, 1) == 0;
+}
+
+/* What forward calls the value behind step i: mostly one name all the way, now and then one for each step. */
+static const char *value_name(const struct gen_emit *em, int i, char *out, size_t n)
+{
+	static const char *const stems[] = { "x", "h", "t", "out" };
+
+	while (i >= 0 && em->p->step[i].op == GEN_OP_keep)
+		i--;
+	if (i < 0)
+		snprintf(out, n, "%s", em->input[0].name);
+	else if (!names_each(em))
+		snprintf(out, n, "%s", work_name(em));
+	else if (gen_style(em, 149, 2, 0))
+		snprintf(out, n, "%s%d", stems[gen_style(em, 150, COUNT_OF(stems), 0)], i + 1);
+	else
+		snprintf(out, n, "x_%s%.0d", gen_op(em->p->step[i].op)->name, i && em->p->step[i - 1].op == em->p->step[i].op ? i : 0);
+	return out;
+}
+
+/* Whether a value is kept by not being overwritten: no line is needed. */
+static int is_kept_by_name(const struct gen_emit *em, int i)
+{
+	return em->p->step[i].op == GEN_OP_keep && i > 0 && names_each(em);
+}
+
+/* What forward calls the operand of step i that is no input: a parameter, or the value that was kept. */
+static const char *kept_name(const struct gen_emit *em, int i, char *out, size_t n)
+{
+	int keep = i;
+
+	while (gen_op(em->p->step[i].op)->family == GEN_KEPT && keep > 0 && em->p->step[keep].op != GEN_OP_keep)
+		keep--;
+	if (keep < i && is_kept_by_name(em, keep))
+		return value_name(em, keep - 1, out, n);
+	snprintf(out, n, "%s", em->name[i].vec);
+	return out;
+}
+
 static void call_vars(const struct gen_emit *em, int i, const char *from, struct gen_vars *v)
 {
 	const struct gen_step *s = &em->p->step[i];
 	const struct gen_names *n = &em->name[i];
 	const char *second = n->input[0];
+	char kept[GEN_NAME];
 
 	gen_vars_init(v);
 	gen_set(v, "x", "%s", from);
 	for (int c = 0; c < 2; c++)
 		gen_set(v, c ? "1" : "0", "%s%s", n->attr[c][0] ? "self." : "", n->attr[c][0] ? n->attr[c] : s->c[c]);
-	gen_set(v, "v", "%s%s", gen_op(s->op)->family == GEN_KEPT || second[0] ? "" : "self.", second[0] ? second : n->vec);
+	gen_set(v, "v", "%s%s", gen_op(s->op)->family == GEN_KEPT || second[0] ? "" : "self.", second[0] ? second : kept_name(em, i, kept, sizeof kept));
 	gen_set(v, "y", "%s", second);
 	gen_set(v, "z", "%s", n->input[1]);
 	gen_set(v, "a", "%s", n->axis);
@@ -144,28 +233,55 @@ static void write_expr(const char *to, struct buf *expr, struct buf *out)
 	buf_addf(out, "%s%s", to, line);
 }
 
+/* Rows that go through a module of images become images of one line, and rows again behind it. */
+static const char *widened(const struct gen_step *s, int before)
+{
+	int pool = gen_op(s->op)->family == GEN_POOL, norm = s->op == GEN_OP_instance_norm;
+
+	if (s->in.rank != 2 || !(pool || norm))
+		return "";
+	if (norm && s->nd == 2)
+		return before ? ".unsqueeze(1).unsqueeze(1)" : ".squeeze(1).squeeze(1)";
+	return before ? ".unsqueeze(1)" : ".squeeze(1)";
+}
+
+/* A pool over all of space whose sides of one element go. */
+static int is_squeezed(const struct gen_step *s)
+{
+	return (s->op == GEN_OP_global_avg_pool || s->op == GEN_OP_global_max_pool) && !s->keepdim;
+}
+
+static const char *squeezed(const struct gen_emit *em, const struct gen_step *s)
+{
+	static const char *const by_side[] = { "", ".squeeze(-1)", ".squeeze(-1).squeeze(-1)", ".squeeze(-1).squeeze(-1).squeeze(-1)" };
+
+	return gen_style(em, 146, 3, 0) ? by_side[s->nd] : ".flatten(1)";
+}
+
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
 	const struct gen_names *n = &em->name[i];
 	struct gen_vars v;
 	struct buf expr = BUF_INIT;
-	int rows = gen_op(s->op)->family == GEN_POOL && s->in.rank == 2;
+	const char *wider = widened(s, 1);
 
 	if (n->module[0]) {
-		buf_addf(&expr, "self.%s(%s%s", n->module, from, rows ? ".unsqueeze(1)" : "");
+		buf_addf(&expr, "self.%s(%s%s", n->module, from, wider);
 		for (int k = 0; k < 2 && n->input[k][0]; k++)
 			buf_addf(&expr, ", %s", n->input[k]);
-		buf_addf(&expr, ")%s\n", rows ? ".squeeze(1)" : "");
+		buf_addf(&expr, ")%s\n", widened(s, 0));
 	} else {
-		char x[GEN_NAME + 16];
+		char x[2 * GEN_NAME];
 
-		snprintf(x, sizeof x, "%s%s", from, rows ? ".unsqueeze(1)" : "");
+		snprintf(x, sizeof x, "%.40s%s", from, wider);
 		call_vars(em, i, x, &v);
 		gen_text(&expr, gen_spelling(s), &v);
-		if (rows)
-			expr.n--, buf_adds(&expr, ".squeeze(1)\n");
+		if (*wider)
+			expr.n--, buf_addf(&expr, "%s\n", widened(s, 0));
 	}
+	if (is_squeezed(s))
+		expr.n--, buf_addf(&expr, "%s\n", squeezed(em, s));
 	write_expr(to, &expr, out);
 	buf_release(&expr);
 }
@@ -177,53 +293,59 @@ static int comments(const struct gen_emit *em)
 {
 	unsigned s = gen_style(em, 111, 8, 7);
 
-	return em->p->n < 2 || s > 2 ? COMMENTS_NONE : s ? COMMENTS_ABOVE : COMMENTS_BEHIND;
+	return s > 3 || (em->p->n < 2 && gen_style(em, 147, 3, 1)) ? COMMENTS_NONE : s & 1 ? COMMENTS_ABOVE : COMMENTS_BEHIND;
 }
 
-/* What forward calls the value on its way. */
-static const char *work_name(const struct gen_emit *em)
+/* Words behind the line, two blanks off or in a column; or blanks alone. */
+static void write_line_end(const struct gen_emit *em, int i, size_t begun, struct buf *out)
 {
-	static const char *const names[] = { "x", "x", "x", "x", "x", "x", "out", "y", "result" };
-	const char *name = names[gen_style(em, 137, COUNT_OF(names), 0)];
+	unsigned where = gen_style(em, 151, 4, 0);
 
-	for (int i = 1; i < em->inputs; i++)
-		if (!strcmp(em->input[i].name, name))
-			return "x";
-	return em->p->step[0].op == GEN_OP_keep ? "x" : name;
+	if (comments(em) == COMMENTS_BEHIND && gen_choice(em->p, 200 + (unsigned)i, 3)) {
+		out->n--;
+		if (where == 3)
+			buf_pad(out, ' ', out->n - begun < 50 ? 50 - (out->n - begun) : 1);
+		buf_adds(out, where == 2 ? " # " : "  # ");
+		tell(em, i, SHORT, out);
+		buf_addc(out, '\n');
+	} else if (gen_style(em, 152, 5, 1) == 0 && gen_choice(em->p, 7080 + (unsigned)i, 2)) {
+		out->n--;
+		buf_adds(out, gen_choice(em->p, 7080 + (unsigned)i, 6) == 5 ? "  \n" : " \n");
+	}
 }
 
 static void write_line(const struct gen_emit *em, int i, int last, const char *indent, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
-	char to[GEN_NAME + 24];
-	const char *from = em->input[0].name, *work = work_name(em);
+	char to[2 * GEN_NAME], from[GEN_NAME], name[GEN_NAME];
+	size_t begun;
 
 	if (comments(em) == COMMENTS_ABOVE) {
 		buf_addf(out, "%s# ", indent);
-		words_of(em, s, SHORT, out);
+		tell(em, i, SHORT, out);
 		buf_addc(out, '\n');
 	}
+	if (is_kept_by_name(em, i))
+		return;
+	begun = out->n;
+	value_name(em, i - 1, from, sizeof from);
 	if (s->op == GEN_OP_keep)
 		snprintf(to, sizeof to, "%s%s = ", indent, em->name[i].vec);
 	else
-		snprintf(to, sizeof to, "%s%s%s", indent, last ? "return" : work, last ? " " : " = ");
-	gen_forward_line(em, i, i ? work : from, to, out);
-	if (comments(em) == COMMENTS_BEHIND && gen_choice(em->p, 200 + (unsigned)i, 3)) {
-		out->n--;
-		buf_adds(out, "  # ");
-		words_of(em, s, SHORT, out);
-		buf_addc(out, '\n');
-	}
+		snprintf(to, sizeof to, "%s%s%s", indent, last ? "return" : value_name(em, i, name, sizeof name), last ? " " : " = ");
+	gen_forward_line(em, i, from, to, out);
+	write_line_end(em, i, begun, out);
 }
 
 static void write_lines(const struct gen_emit *em, const char *indent, struct buf *out)
 {
 	int direct = em->p->n == 1 ? gen_style(em, 112, 4, 1) != 0 : gen_style(em, 112, 6, 1) == 0;
+	char name[GEN_NAME];
 
 	for (int i = 0; i < em->p->n; i++)
 		write_line(em, i, direct && i == em->p->n - 1, indent, out);
 	if (!direct)
-		buf_addf(out, "%sreturn %s\n", indent, work_name(em));
+		buf_addf(out, "%sreturn %s\n", indent, value_name(em, em->p->n - 1, name, sizeof name));
 }
 
 /* Whether the chain is written as a function that the module calls: only one that needs nothing of the module. */
@@ -245,16 +367,19 @@ static const char *function_name(const struct gen_emit *em)
 	return names[gen_style(em, 122, COUNT_OF(names), 0)];
 }
 
-static void write_args(const struct gen_emit *em, const char *before, const char *hint, struct buf *out)
+static void write_args(const struct gen_emit *em, const char *before, int hints, struct buf *out)
 {
-	for (int i = 0; i < em->inputs; i++)
-		buf_addf(out, "%s%s%s", i ? ", " : before, em->input[i].name, hint);
+	for (int i = 0; i < em->inputs; i++) {
+		const struct gen_input *in = &em->input[gen_input_at(em, i)];
+
+		buf_addf(out, "%s%s%s", i ? ", " : before, in->name, !hints ? "" : in->fill == GEN_FILL_NUMBER ? ": float" : ": torch.Tensor");
+	}
 }
 
 static void write_function(const struct gen_emit *em, struct buf *out)
 {
 	buf_addf(out, "def %s(", function_name(em));
-	write_args(em, "", gen_typed(em) ? ": torch.Tensor" : "", out);
+	write_args(em, "", gen_typed(em), out);
 	buf_addf(out, ")%s:\n", gen_typed(em) ? " -> torch.Tensor" : "");
 	write_lines(em, "    ", out);
 	buf_addc(out, '\n');
@@ -263,13 +388,13 @@ static void write_function(const struct gen_emit *em, struct buf *out)
 static void write_forward(const struct gen_emit *em, struct buf *out)
 {
 	buf_addf(out, "%s\n    def forward(self", gen_style(em, 136, 4, 1) ? "" : "    ");
-	write_args(em, ", ", gen_typed(em) ? ": torch.Tensor" : "", out);
+	write_args(em, ", ", gen_typed(em), out);
 	buf_addf(out, ")%s:\n", gen_typed(em) ? " -> torch.Tensor" : "");
 	if (gen_style(em, 113, 3, 1) == 0)
 		forward_doc(em, out);
 	if (as_function(em)) {
 		buf_addf(out, "        return %s(", function_name(em));
-		write_args(em, "", "", out);
+		write_args(em, "", 0, out);
 		buf_adds(out, ")\n");
 	} else {
 		write_lines(em, "        ", out);
@@ -397,7 +522,9 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 	struct buf shape = BUF_INIT;
 
 	input_shape(em, in, &shape);
-	if (in->fill == GEN_FILL_CLASSES)
+	if (in->fill == GEN_FILL_NUMBER)
+		buf_adds(out, in->bound);
+	else if (in->fill == GEN_FILL_CLASSES)
 		buf_addf(out, "torch.randint(0, %s, (%s,))", in->bound, buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_MASK)
 		buf_addf(out, "torch.randint(0, 2, (%s)).bool()", buf_cstr(&shape));
@@ -433,15 +560,19 @@ static void write_get_inputs(const struct gen_emit *em, struct buf *out)
 	int named = named_inputs(em);
 
 	buf_adds(out, "\ndef get_inputs():\n");
-	for (int i = 0; named && i < em->inputs; i++) {
+	for (int k = 0; named && k < em->inputs; k++) {
+		int i = gen_input_at(em, k);
+
 		buf_addf(out, "    %s = ", em->input[i].name);
 		input_expr(em, i, out);
 		buf_addc(out, '\n');
 		input_change(&em->input[i], out);
 	}
 	buf_adds(out, "    return [");
-	for (int i = 0; i < em->inputs; i++) {
-		buf_adds(out, i ? ", " : "");
+	for (int k = 0; k < em->inputs; k++) {
+		int i = gen_input_at(em, k);
+
+		buf_adds(out, k ? ", " : "");
 		if (named)
 			buf_adds(out, em->input[i].name);
 		else

@@ -45,14 +45,14 @@ struct gen_names {
 };
 
 enum gen_fill { GEN_FILL_VALUES, GEN_FILL_CLASSES, GEN_FILL_MASK, GEN_FILL_SIGNS, GEN_FILL_ROWS_OF_ONE, GEN_FILL_TRIU, GEN_FILL_TRIL,
-		GEN_FILL_SYMMETRIC, GEN_FILL_NEAR_ONE };
+		GEN_FILL_SYMMETRIC, GEN_FILL_NEAR_ONE, GEN_FILL_NUMBER };
 
 struct gen_input {
 	char name[GEN_NAME];
 	struct gen_shape shape;
 	char sym[GEN_RANK][GEN_NAME]; /* the dimensions as get_inputs writes them */
 	enum gen_fill fill;
-	char bound[GEN_NAME];         /* classes */
+	char bound[GEN_NAME];         /* classes; the value of a number */
 };
 
 /* A constant of the module, called `label` there. `init`: also an argument of __init__, called `arg` in it, with the
@@ -68,11 +68,19 @@ struct gen_emit {
 	struct gen_names name[GEN_STEPS];
 	struct gen_input input[GEN_INPUTS];
 	int inputs;
+	int swapped;                                  /* forward takes the first two inputs the other way round */
 	struct gen_param param[GEN_PARAMS];           /* those with a preset come last */
 	int params;
 	int arg[GEN_PARAMS], args;                    /* the arguments of __init__ in their order, as places in param */
 	char sym[GEN_STEPS + 1][GEN_RANK][GEN_NAME];  /* dimensions before each step as symbols; empty: none */
+	char spare[GEN_NAME], spare_ctor[4 * GEN_NAME];       /* a parameter that nothing reads; empty: none */
 };
+
+/* Which input forward takes at place i. The chain begins with em->input[0], wherever that stands. */
+static inline int gen_input_at(const struct gen_emit *em, int i)
+{
+	return em->swapped && i < 2 ? 1 - i : i;
+}
 
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p);
 /* A stable choice of `n` for purpose `what`, from the plan's style. */

@@ -38,6 +38,7 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	const struct gen_names *n = &em->name[k->head];
 	const char *const *lay = gen_op(s->op)->triton;
 	int rank = s->in.rank, left = lay[0][0] == 'k', across = lay[0][0] && lay[1][0] == 'n', linear = !lay[0][0] && s->op != GEN_OP_matmul_weight;
+	int module = n->module[0] != 0;
 
 	p->batched = s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb;
 	p->k = left ? s->in.d[0] : s->in.d[rank - 1];
@@ -49,10 +50,11 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	else
 		gen_dims(from, p->batched, rank - 1, p->rows, sizeof p->rows);
 	snprintf(p->inner, sizeof p->inner, "%s.shape[%d]", from, left ? 0 : rank - 1);
-	if (linear)
+	if (module)
 		snprintf(p->cols, sizeof p->cols, "self.%s.out_features", n->module);
 	else
-		snprintf(p->cols, sizeof p->cols, "%s%s.shape[%d]", n->input[0][0] ? "" : "self.", n->input[0][0] ? n->input[0] : n->vec, p->batched + !across);
+		snprintf(p->cols, sizeof p->cols, "%s%s.shape[%d]", n->input[0][0] ? "" : "self.", n->input[0][0] ? n->input[0] : n->vec,
+			 p->batched + !(across || linear));
 	p->a_at = left ? "offs_k[None, :] * M + offs_m[:, None]" : "offs_m[:, None] * K + offs_k[None, :]";
 	p->b_at = linear || across ? "offs_n[None, :] * K + offs_k[:, None]" : "offs_k[:, None] * N + offs_n[None, :]";
 	pick_tiles(em, p);

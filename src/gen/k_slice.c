@@ -16,6 +16,13 @@ struct slice {
 	int64_t tile, side;           /* tile: along the slice; side: along inner */
 };
 
+/* Whether the slice's length is a product of sizes. Varied solutions then walk it in tiles that do not depend on it: nothing has to
+ * be worked out from the task's numbers. */
+static int spans_axes(const struct gen_emit *em, const struct gen_step *s)
+{
+	return !em->p->plain && s->axis_end - s->axis > 1 && gen_product(&s->in, s->axis_end, s->in.rank) == 1;
+}
+
 static struct slice slice_of(const struct gen_emit *em, const struct gen_step *s)
 {
 	struct slice c = { .outer = gen_product(&s->in, 0, s->axis), .length = gen_product(&s->in, s->axis, s->axis_end),
@@ -29,9 +36,9 @@ static struct slice slice_of(const struct gen_emit *em, const struct gen_step *s
 	c.rows = c.inner == 1;
 	c.side = c.rows ? 1 : MIN(MAX(gen_pow2(c.inner), 16), 64);
 	c.tile = gen_pow2(c.length);
-	c.walked = c.tile * c.side > most_at_once || gen_op(s->op)->family == GEN_SCAN;
+	c.walked = c.tile * c.side > most_at_once || gen_op(s->op)->family == GEN_SCAN || spans_axes(em, s);
 	if (c.walked)
-		c.tile = MIN(c.tile, c.rows ? 1024 << gen_solution_choice(em->p, 221, 3) : 32);
+		c.tile = MIN(spans_axes(em, s) ? INT32_MAX : c.tile, c.rows ? 1024 << gen_solution_choice(em->p, 221, 3) : 32);
 	return c;
 }
 

@@ -50,8 +50,8 @@ static void side_expr(const struct gen_step *s, int i, const char *in, char *out
 }
 
 /* A varied solution holds for any numbers of the window: its host lines read them from the module, as KH, KW = m.stride, so
- * that nothing has to be worked out from the task's text. A pool keeps numbers as they were given, one or several, so
- * they stand in the line. */
+ * that nothing has to be worked out from the task's text. A pool keeps numbers as they were given, one or several, and the
+ * line takes both. Those of a function's call stand in the line. */
 static int any_window(const struct gen_kern *kn)
 {
 	return !kn->em->p->plain;
@@ -67,22 +67,28 @@ static int is_phased(const struct gen_kern *kn, const struct gen_step *s)
 static void host_numbers(struct gen_kern *kn, const struct gen_step *s, char kind, const char *attribute, const int *v)
 {
 	struct buf b = BUF_INIT;
-	int module = gen_op(s->op)->family == GEN_CONV;
 
 	for (int i = 0; i < s->nd; i++)
 		buf_addf(&b, "%s%c%c", i ? ", " : "", kind, capital(s->nd, i));
-	buf_addf(&b, module ? " = m.%s%s" : " = ", attribute, s->nd == 1 ? "[0]" : "");
-	for (int i = 0; i < s->nd && !module; i++)
-		buf_addf(&b, "%s%d", i ? ", " : "", v[i]);
+	buf_adds(&b, " = ");
+	if (!kn->em->name[kn->k->head].module[0])
+		for (int i = 0; i < s->nd; i++)
+			buf_addf(&b, "%s%d", i ? ", " : "", v[i]);
+	else if (gen_op(s->op)->family == GEN_CONV)
+		buf_addf(&b, "m.%s%s", attribute, s->nd == 1 ? "[0]" : "");
+	else if (s->nd == 1)
+		buf_addf(&b, "m.%s if isinstance(m.%s, int) else m.%s[0]", attribute, attribute, attribute);
+	else
+		buf_addf(&b, "(m.%s,) * %d if isinstance(m.%s, int) else m.%s", attribute, s->nd, attribute, attribute);
 	gen_host(kn->sol, "%s", buf_cstr(&b));
 	buf_release(&b);
 }
 
 static void host_window(struct gen_kern *kn, const struct gen_step *s)
 {
-	int module = gen_op(s->op)->family == GEN_CONV, first = s->in.rank - s->nd;
+	int first = s->in.rank - s->nd;
 
-	if (module)
+	if (kn->em->name[kn->k->head].module[0])
 		gen_host(kn->sol, "m = self.%s", kn->em->name[kn->k->head].module);
 	host_numbers(kn, s, 'K', "kernel_size", s->window);
 	host_numbers(kn, s, 'S', "stride", s->stride);

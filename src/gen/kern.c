@@ -313,7 +313,7 @@ const char *gen_constant(struct gen_kern *kn, int i, int c)
 
 	if (!n->host[c][0])
 		return kn->em->p->step[i].c[c];
-	return gen_shared_size(kn, kn->em->p->plain ? n->konst[c] : c ? "beta" : "alpha", "%s", n->host[c]);
+	return gen_shared_size(kn, kn->em->p->plain ? n->konst[c] : "alpha", "%s", n->host[c]);
 }
 
 static int uses_constant(const char *text, int c)
@@ -340,6 +340,10 @@ static void point(struct gen_kern *kn, int i, const struct gen_place *pl, struct
 		load_vector(kn, i, var, pl, out, use, sizeof use);
 	else if (op->family == GEN_TENSOR || op->family == GEN_LOSS)
 		load(out, var, pl->at, pl->mask);
+	else if (s->far && s->op != GEN_OP_keep) {
+		gen_ptr(kn, "kept_ptr", "%s", kn->sol->kept);
+		load(out, "kept", pl->at, pl->mask);
+	}
 	gen_vars_init(&v);
 	gen_set(&v, "x", "%s", pl->val);
 	gen_set(&v, "v", "%s", use);

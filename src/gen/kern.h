@@ -13,6 +13,7 @@ struct gen_solution {
 	struct buf kernels, host, plan;
 	int number;                   /* kernels written */
 	int multiplies;               /* the helper of tl.reduce is needed */
+	char kept[GEN_NAME];          /* the host variable of a value that a later kernel reads */
 };
 
 enum { GEN_ARGS = 40, GEN_ARG = 128 };

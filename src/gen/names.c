@@ -144,6 +144,18 @@ static int is_square(const struct gen_plan *p)
 	return op == GEN_OP_matmul_symmetric || op == GEN_OP_matmul_triu || op == GEN_OP_matmul_tril;
 }
 
+/* The sizes of a product's left factor, then the width of the right one. */
+static const char *const *product_names(const struct gen_emit *em, int rank)
+{
+	static const char *const names[3][4][5] = {
+		{ { "M", "K", "N" }, { "m", "k", "n" }, { "rows", "inner", "cols" }, { "N", "K", "M" } },
+		{ { "batch_size", "m", "k", "n" }, { "N", "M", "K", "L" }, { "B", "S", "H", "O" }, { "batch", "rows", "inner", "cols" } },
+		{ { "b", "i", "j", "l", "k" }, { "B", "I", "J", "L", "K" }, { "B", "H", "S", "D", "E" }, { "dim0", "dim1", "dim2", "dim3", "dim4" } },
+	};
+
+	return names[rank - 2][gen_style(em, 13, 2, 0) ? gen_style(em, 14, 4, 0) : 0];
+}
+
 static void first_symbols(struct gen_emit *em)
 {
 	static const char *const space[5][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
@@ -151,7 +163,6 @@ static void first_symbols(struct gen_emit *em)
 						    { { 0 }, { "input_length" }, { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } },
 						    { { 0 }, { "dim1" }, { "dim1", "dim2" }, { "d", "h", "w" } },
 						    { { 0 }, { "sequence_length" }, { "height_in", "width_in" }, { "depth_in", "height_in", "width_in" } } };
-	static const char *const product[3][4] = { { "M", "K" }, { "batch_size", "m", "k" }, { "b", "i", "j", "l" } };
 	static const char *const heads[4] = { "batch_size", "num_heads", "seq_len", "head_dim" };
 	const struct gen_plan *p = em->p;
 	const struct gen_op *op = gen_op(p->step[0].op);
@@ -172,7 +183,7 @@ static void first_symbols(struct gen_emit *em)
 		else if (is_square(p))
 			stem = ONE_OF(em, 7, "N", "M", "size");
 		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
-			stem = product[rank - 2][swapped ? 1 - i : i];
+			stem = product_names(em, rank)[swapped ? 1 - i : i];
 		else if (p->channels_first && i)
 			stem = i == 1 ? ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[words][rank - 2][i - 2];
 		else if (p->level == 1 && op->family == GEN_ROW_LOSS && i)
@@ -263,7 +274,7 @@ static void product_input(struct gen_emit *em, int i)
 	else if (s->op == GEN_OP_matvec)
 		snprintf(n_sym, sizeof n_sym, "1");
 	else
-		snprintf(n_sym, sizeof n_sym, "%s", add_size(em, rank == 2 ? "N" : rank == 3 ? "n" : "k", 0, s->out));
+		snprintf(n_sym, sizeof n_sym, "%s", add_size(em, product_names(em, rank)[rank], 0, s->out));
 	if (batched) {
 		in->shape.d[0] = s->in.d[0];
 		memcpy(in->sym[0], em->sym[i][0], GEN_NAME);
@@ -279,11 +290,40 @@ static void product_input(struct gen_emit *em, int i)
 	in->fill = em->input[0].fill;
 }
 
+/* Now and then an operand is used again, where an earlier step has one of the same shape. */
+static int same_operand(struct gen_emit *em, int i)
+{
+	const struct gen_shape *shape = &em->p->step[i].in;
+
+	if (gen_style(em, 8200 + (unsigned)i, 3, 1))
+		return 0;
+	for (int k = 0; k < i; k++)
+		if (gen_op(em->p->step[k].op)->family == GEN_TENSOR && !memcmp(&em->p->step[k].in, shape, sizeof *shape)) {
+			memcpy(em->name[i].input[0], em->name[k].input[0], GEN_NAME);
+			return 1;
+		}
+	return 0;
+}
+
+/* A number that forward takes beside the tensor. */
+static void number_input(struct gen_emit *em, int i)
+{
+	struct gen_names *n = &em->name[i];
+	struct gen_input *in = add_input(em, ONE_OF(em, 15, "s", "scalar", "value", "factor"), &(struct gen_shape){ .rank = 0 });
+
+	in->fill = GEN_FILL_NUMBER;
+	snprintf(in->bound, GEN_NAME, "%s", em->p->step[i].c[0]);
+	memcpy(n->input[0], in->name, GEN_NAME);
+	snprintf(n->host[0], sizeof n->host[0], "%s", n->input[0]);
+}
+
 static void operand_input(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
 	struct gen_input *in;
 
+	if (gen_op(s->op)->family == GEN_TENSOR && same_operand(em, i))
+		return;
 	if (gen_op(s->op)->family == GEN_TENSOR) {
 		like_input(em, i, em->p->level == 1 ? "y" : ONE_OF(em, 12, "residual", "y", "other", "add_input"), 0);
 		return;
@@ -417,6 +457,14 @@ static void window_arg(struct gen_emit *em, int i, const char *keyword, const ch
 		snprintf(out + strlen(out), n - strlen(out), "%s", text);
 }
 
+/* An argument that is true or false, with that as its default; one that is there already serves again. */
+static const char *flag_param(struct gen_emit *em, const char *stem, const char *value)
+{
+	int i = param_index(em, stem);
+
+	return i >= 0 && !strcmp(em->param[i].value, value) ? em->param[i].name : add_preset(em, stem, value, value);
+}
+
 static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, const char *channels, char *w, size_t n)
 {
 	char groups[GEN_NAME];
@@ -431,8 +479,19 @@ static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, 
 	if (all_arguments(em))
 		snprintf(w + strlen(w), n - strlen(w), ", bias=%s",
 			 add_preset(em, "bias", s->bias ? "True" : "False", gen_choice(em->p, 48, 3) ? "False" : "True"));
+	else if (gen_style(em, 39, 5, 1) == 0)
+		snprintf(w + strlen(w), n - strlen(w), ", bias=%s", flag_param(em, "bias", s->bias ? "True" : "False"));
 	else if (!s->bias)
 		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
+}
+
+/* An argument by its place, as long as those before it are there; else by its keyword. Whether the next may go by its place. */
+static int in_place_arg(struct gen_emit *em, int i, int in_place, const char *keyword, const int *v, int unless, char *w, size_t n)
+{
+	size_t before = strlen(w);
+
+	window_arg(em, i, in_place ? "" : keyword, keyword, v, unless, w, n);
+	return in_place && strlen(w) > before;
 }
 
 static void conv_names(struct gen_emit *em, int i)
@@ -440,18 +499,19 @@ static void conv_names(struct gen_emit *em, int i)
 	const struct gen_step *s = &em->p->step[i];
 	char *w = em->name[i].window;
 	size_t n = sizeof em->name[i].window;
-	int named = gen_style(em, 66, 5, 1) == 0, same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
+	int named = gen_style(em, 66, 5, 1) == 0, keyword = named || gen_style(em, 68, 4, 1) == 0, in_place = !keyword && gen_style(em, 38, 5, 1) == 0;
+	int same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
 	const char *out = same ? em->sym[i][1] : s->op == GEN_OP_conv_depthwise ? add_param(em, "out_channels", 1, em->sym[i][1]) :
 		add_size(em, "out_channels", 1, s->out);
 
 	memcpy(em->sym[i + 1][1], out, GEN_NAME);
 	in_init(em, em->sym[i][1]);
 	snprintf(w, n, named ? "in_channels=%s, out_channels=%s" : "%s, %s", em->sym[i][1], out);
-	window_arg(em, i, named || gen_style(em, 68, 4, 1) == 0 ? "kernel_size" : "", "kernel_size", s->window, -1, w, n);
-	window_arg(em, i, "stride", "stride", s->stride, 1, w, n);
-	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
+	window_arg(em, i, keyword ? "kernel_size" : "", "kernel_size", s->window, -1, w, n);
+	in_place = in_place_arg(em, i, in_place, "stride", s->stride, 1, w, n);
+	in_place = in_place_arg(em, i, in_place, "padding", s->pad, 0, w, n);
 	if (s->op == GEN_OP_conv_transpose && (all_arguments(em) || !all_equal(s, s->out_pad, 0)))
-		window_arg(em, i, "output_padding", "output_padding", s->out_pad, 0, w, n);
+		in_place_arg(em, i, in_place, "output_padding", s->out_pad, 0, w, n);
 	if (all_arguments(em) || !all_equal(s, s->dilation, 1))
 		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
 	conv_groups_and_bias(em, s, em->sym[i][1], w, n);
@@ -532,6 +592,27 @@ static void scalar_vector(struct gen_emit *em, int i)
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))", add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
 }
 
+/* Now and then a parameter is used again, where an earlier step has one of the same shape. */
+static int same_vector(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+	int viewed = strstr(gen_spelling(s), ".view(") != NULL;
+
+	if (gen_style(em, 8220 + (unsigned)i, 4, 1))
+		return 0;
+	for (int k = 0; k < i; k++) {
+		const struct gen_step *o = &em->p->step[k];
+
+		if (gen_op(o->op)->family == GEN_VECTOR && o->axis == s->axis && viewed == (strstr(gen_spelling(o), ".view(") != NULL) &&
+		    (s->axis < 0 || (o->in.rank == s->in.rank && o->in.d[s->axis] == s->in.d[s->axis] && !strcmp(em->sym[k][s->axis], em->sym[i][s->axis])))) {
+			memcpy(em->name[i].vec, em->name[k].vec, GEN_NAME);
+			memcpy(em->name[i].var, em->name[k].var, GEN_NAME);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static void vector_names(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
@@ -540,6 +621,8 @@ static void vector_names(struct gen_emit *em, int i)
 	char shape[3 * GEN_NAME];
 	int after = s->in.rank - 1 - s->axis, ones = gen_choice(em->p, 53, 4) == 0;
 
+	if (same_vector(em, i))
+		return;
 	name_vector(em, i, stem);
 	if (s->axis < 0) {
 		scalar_vector(em, i);
@@ -591,8 +674,11 @@ static void axis_names(struct gen_emit *em, int i)
 	unsigned style = gen_choice(em->p, 70 + (unsigned)i, 4);
 
 	if (s->axis_end - s->axis > 1) {
+		const char *comma = gen_style(em, 81, 5, 1) ? ", " : ",";
+		int from_behind = s->axis_end == s->in.rank && gen_style(em, 82, 8, 1) == 0 ? s->in.rank : 0;
+
 		for (int k = s->axis; k < s->axis_end; k++)
-			snprintf(out + strlen(out), GEN_NAME - strlen(out), "%s%d", k > s->axis ? ", " : style & 1 ? "(" : "[", k);
+			snprintf(out + strlen(out), GEN_NAME - strlen(out), "%s%d", k > s->axis ? comma : style & 1 ? "(" : "[", k - from_behind);
 		snprintf(out + strlen(out), GEN_NAME - strlen(out), style & 1 ? ")" : "]");
 		return;
 	}
@@ -626,24 +712,53 @@ static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, i
 	}
 }
 
-static void constant_names(struct gen_emit *em, int i)
+static int takes_any_number(enum gen_op_id op)
+{
+	return op == GEN_OP_add_const || op == GEN_OP_sub_const || op == GEN_OP_mul_const || op == GEN_OP_div_const;
+}
+
+/* Now and then a constant is used again, by steps that take any number. */
+static int same_constant(struct gen_emit *em, int i)
+{
+	struct gen_names *n = &em->name[i];
+
+	if (!takes_any_number(em->p->step[i].op) || gen_style(em, 8240 + (unsigned)i, 4, 1))
+		return 0;
+	for (int k = 0; k < i; k++)
+		if (takes_any_number(em->p->step[k].op) && em->name[k].attr[0][0]) {
+			memcpy(n->attr[0], em->name[k].attr[0], GEN_NAME);
+			memcpy(n->host[0], em->name[k].host[0], sizeof n->host[0]);
+			return 1;
+		}
+	return 0;
+}
+
+/* A constant of the step: an argument of __init__, or now and then a number that __init__ keeps. */
+static void name_constant(struct gen_emit *em, int i, int c)
 {
 	const struct gen_step *s = &em->p->step[i];
 	struct gen_names *n = &em->name[i];
-	int module = gen_form(s)[0] == '@';
+	const char *stem = constant_stem(em, s->op, c);
+	int module = gen_form(s)[0] == '@', number = !module && gen_style(em, 86, 12, 1) == 0;
+	char attr[GEN_NAME];
 
-	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm)
-		return;
-	for (int c = 0; c < 2 && s->c[c][0]; c++) {
-		char attr[GEN_NAME];
-
-		snprintf(n->konst[c], GEN_NAME, "%s", add_param(em, constant_stem(em, s->op, c), 1, s->c[c]));
-		if (!module) {
-			attribute(em, 4000 + 64 * (unsigned)i + 16 * (unsigned)c, n->konst[c], attr);
-			memcpy(n->attr[c], attr, GEN_NAME);
-		}
-		snprintf(n->host[c], sizeof n->host[c], "self.%s", module ? n->konst[c] : n->attr[c]);
+	snprintf(n->konst[c], GEN_NAME, "%s", number ? s->c[c] : add_param(em, stem, 1, s->c[c]));
+	if (!module) {
+		attribute(em, 4000 + 64 * (unsigned)i + 16 * (unsigned)c, number ? stem : n->konst[c], attr);
+		memcpy(n->attr[c], attr, GEN_NAME);
 	}
+	snprintf(n->host[c], sizeof n->host[c], "self.%s", module ? n->konst[c] : n->attr[c]);
+}
+
+static void constant_names(struct gen_emit *em, int i)
+{
+	const struct gen_step *s = &em->p->step[i];
+
+	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm ||
+	    s->op == GEN_OP_mul_number || s->op == GEN_OP_add_number || same_constant(em, i))
+		return;
+	for (int c = 0; c < 2 && s->c[c][0]; c++)
+		name_constant(em, i, c);
 }
 
 /* What a module calls its constants, where a solution reads them there. */
@@ -743,10 +858,12 @@ static void gemm_names(struct gen_emit *em, int i)
 		return;
 	}
 	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", add_size(em, ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
-	if (s->op == GEN_OP_matmul_weight) {
+	if (s->op == GEN_OP_matmul_weight || s->op == GEN_OP_matmul_weight_t) {
+		const char *in = in_init(em, em->sym[i][s->in.rank - 1]), *wide = em->sym[i + 1][s->shape.rank - 1];
+		int across = s->op == GEN_OP_matmul_weight_t;
+
 		name_vector(em, i, "weight");
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", in_init(em, em->sym[i][s->in.rank - 1]),
-			 em->sym[i + 1][s->shape.rank - 1]);
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", across ? wide : in, across ? in : wide);
 	}
 }
 
@@ -788,6 +905,8 @@ static void name_step(struct gen_emit *em, int i)
 		vector_names(em, i);
 	else if (op->family == GEN_LOSS || op->family == GEN_ROW_LOSS)
 		loss_inputs(em, i);
+	else if (s->op == GEN_OP_mul_number || s->op == GEN_OP_add_number)
+		number_input(em, i);
 	else if (s->op == GEN_OP_cumsum_masked)
 		like_input(em, i, "mask", 0)->fill = GEN_FILL_MASK;
 	else if (op->family == GEN_ATTENTION)
@@ -813,6 +932,30 @@ static void presets_last(struct gen_emit *em)
 	memcpy(&em->param[kept], with, (size_t)n * sizeof *with);
 }
 
+/* Whether forward takes the operand first: a vector mostly, a tensor seldom. */
+static void swap_inputs(struct gen_emit *em)
+{
+	const struct gen_op *op = gen_op(em->p->step[0].op);
+	int vector = em->p->level == 1 && op->family == GEN_VECTOR;
+
+	em->swapped = em->inputs == 2 && op->family < GEN_LOSS && gen_style(em, 16, vector ? 2 : 10, 1) == 0;
+}
+
+/* People keep parameters that nothing reads. */
+static void spare_parameter(struct gen_emit *em)
+{
+	const char *of = em->sym[1][1];
+	char name[GEN_NAME], shape[GEN_NAME], attr[GEN_NAME];
+
+	if (em->p->level == 1 || em->p->step[0].shape.rank < 2 || gen_style(em, 17, 14, 1))
+		return;
+	attribute(em, 8260, ONE_OF(em, 18, "bias", "scale", "extra", "sum_weight"), attr);
+	memcpy(em->spare, attr, GEN_NAME);
+	snprintf(name, sizeof name, "%.30s_shape", em->spare);
+	snprintf(shape, sizeof shape, gen_choice(em->p, 19, 2) ? "(%.30s, 1, 1)" : "(%.30s,)", of);
+	snprintf(em->spare_ctor, sizeof em->spare_ctor, "nn.Parameter(torch.randn(%s))", add_param(em, name, 1, shape));
+}
+
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
 {
 	memset(em, 0, sizeof *em);
@@ -820,6 +963,8 @@ void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)
 	first_input(em);
 	for (int i = 0; i < p->n; i++)
 		name_step(em, i);
+	swap_inputs(em);
+	spare_parameter(em);
 	presets_last(em);
 	gen_draw_arguments(em);
 }

@@ -26,22 +26,38 @@ static int library_step(const struct gen_emit *em, int i)
 	return em->p->hybrid && (family_of(em, i) == GEN_GEMM || family_of(em, i) == GEN_CONV);
 }
 
+/* A value that a later kernel reads is kept where one kernel ends. */
+static int ends_kernel(const struct gen_step *s)
+{
+	return s->op == GEN_OP_keep && s->far;
+}
+
+static int rides(const struct gen_step *s)
+{
+	return gen_pointwise(s) && !ends_kernel(s);
+}
+
 static int cut(const struct gen_emit *em, struct gen_kernel *k)
 {
 	int n = 0, i = 0;
 
 	while (i < em->p->n) {
 		int head = i;
-		struct gen_kernel *c = &k[n++];
+		struct gen_kernel *c = &k[n];
 
-		while (head < em->p->n && gen_pointwise(&em->p->step[head]))
+		if (ends_kernel(&em->p->step[i])) {
+			i++;
+			continue;
+		}
+		n++;
+		while (head < em->p->n && rides(&em->p->step[head]))
 			head++;
 		*c = (struct gen_kernel){ .first = i, .head = -1 };
-		if (head < em->p->n && (head == i || takes_before(family_of(em, head)))) {
+		if (head < em->p->n && !ends_kernel(&em->p->step[head]) && (head == i || takes_before(family_of(em, head)))) {
 			c->head = head;
 			i = head + 1;
 		}
-		while (i < em->p->n && gen_pointwise(&em->p->step[i]) && !(c->head >= 0 && library_step(em, c->head)))
+		while (i < em->p->n && rides(&em->p->step[i]) && !(c->head >= 0 && library_step(em, c->head)))
 			i++;
 		c->end = i;
 	}
@@ -80,7 +96,7 @@ static void write_forward_head(const struct gen_emit *em, struct buf *out)
 {
 	buf_adds(out, "\n    def forward(self");
 	for (int i = 0; i < em->inputs; i++)
-		buf_addf(out, ", %s", em->input[i].name);
+		buf_addf(out, ", %s", em->input[gen_input_at(em, i)].name);
 	buf_adds(out, "):\n");
 }
 
@@ -94,6 +110,8 @@ static void write_stretches(struct gen_solution *sol)
 	snprintf(from, sizeof from, "%s", em->input[0].name);
 	for (int i = 0; i < n; i++) {
 		snprintf(to, sizeof to, i == n - 1 ? "out" : "h%d", i + 1);
+		if (k[i].first > 0 && ends_kernel(&em->p->step[k[i].first - 1]))
+			memcpy(sol->kept, from, sizeof sol->kept);
 		plan_line(em, &k[i], i + 1, &sol->plan);
 		if (k[i].head >= 0 && library_step(em, k[i].head)) {
 			char assign[GEN_NAME + 16];

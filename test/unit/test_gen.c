@@ -11,7 +11,8 @@ static void assert_parses(struct str source)
 	struct py_module m;
 	struct err e = ERR_INIT;
 
-	assert_int_equal(py_parse(&m, source, "generated.py", 0, &e), 0);
+	if (py_parse(&m, source, "generated.py", 0, &e))
+		fail_msg("%s\n%.*s", e.text, (int)source.n, source.p);
 	py_release(&m);
 }
 
