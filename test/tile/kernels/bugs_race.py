@@ -197,3 +197,13 @@ def other_lanes_not_published(x, part, count, out):
         for k in range(4):
             s += tl.load(part + k * 256 + i)  # BUG: race
         tl.store(out + i, s)
+
+
+# launch: made_pointer grid=4 x=fp32:1024 out=fp32:1024:zeros BLOCK=256
+@triton.jit
+def made_pointer(x, out, BLOCK: tl.constexpr):
+    p = x.to(tl.int64).to(tl.pointer_type(tl.float32))
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + (offs + BLOCK) % 1024)
+    tl.store(p + offs, v)  # BUG: race
+    tl.store(out + offs, v)
