@@ -163,11 +163,20 @@ void dtype_store(enum dtype dt, void *p, double v)
 	dtype_convert(dt, p, DT_F64, &v, 1);
 }
 
+/* Nearly all integers are of these two. */
 int64_t dtype_load_int(enum dtype dt, const void *p)
 {
+	int32_t small;
 	int64_t v;
 
-	dtype_convert(DT_I64, &v, dt, p, 1);
+	if (dt == DT_I32) {
+		memcpy(&small, p, sizeof small);
+		return small;
+	}
+	if (dt == DT_I64)
+		memcpy(&v, p, sizeof v);
+	else
+		dtype_convert(DT_I64, &v, dt, p, 1);
 	return v;
 }
 

@@ -216,24 +216,23 @@ static int lane_range(const struct mval *v, int64_t *lo, int64_t *hi)
 /* Could any lane wrap at all? By range: cheaper than each lane, and hardly ever wrong. */
 static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
-	const struct mval *d = mval_dst(m, in, 0);
-	int64_t alo, ahi, blo, bhi;
-	__int128 r[4] = { 0 };
+	int sign = mval_dst(m, in, 0)->dt == DT_I32, out = 0, n = 2;
+	int64_t alo, ahi, blo, bhi, r[4];
 
 	if (lane_range(mval_src(m, in, 0), &alo, &ahi) || lane_range(mval_src(m, in, 1), &blo, &bhi))
 		return 1;
 	switch (in->op) {
-	case TOP_ADD: r[0] = (__int128)alo + blo, r[1] = (__int128)ahi + bhi; break;
-	case TOP_SUB: r[0] = (__int128)alo - bhi, r[1] = (__int128)ahi - blo; break;
+	case TOP_ADD: out = ck_add64(alo, blo, &r[0]) | ck_add64(ahi, bhi, &r[1]); break;
+	case TOP_SUB: out = ck_sub64(alo, bhi, &r[0]) | ck_sub64(ahi, blo, &r[1]); break;
 	case TOP_MUL:
-		r[0] = (__int128)alo * blo, r[1] = (__int128)alo * bhi, r[2] = (__int128)ahi * blo, r[3] = (__int128)ahi * bhi;
+		out = ck_mul64(alo, blo, &r[0]) | ck_mul64(alo, bhi, &r[1]) | ck_mul64(ahi, blo, &r[2]) | ck_mul64(ahi, bhi, &r[3]);
+		n = 4;
 		break;
 	default: return 1;
 	}
-	for (int i = 0; i < 4; i++)
-		if (d->dt == DT_I32 ? r[i] < INT32_MIN || r[i] > INT32_MAX : r[i] < 0 || r[i] > UINT32_MAX)
-			return 1;
-	return 0;
+	for (int i = 0; i < n && !out; i++)
+		out = sign ? r[i] < INT32_MIN || r[i] > INT32_MAX : r[i] < 0 || r[i] > UINT32_MAX;
+	return out;
 }
 
 static void before(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p, struct pending *pd)
