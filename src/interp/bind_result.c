@@ -1,6 +1,4 @@
 /* Results of bound functions: the one way from a struct tensor to a value of the program. */
-#include <math.h>
-
 #include "base/rng.h"
 #include "interp/attr.h"
 #include "interp/dict.h"
@@ -29,16 +27,6 @@ static int is_through_one(const struct bind_row *row)
 	return 0;
 }
 
-/* That step, up or down; but no value changes its sign by it, as a logarithm may follow. */
-static void jitter_one(struct rng *r, float *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		float mag = fabsf(p[i]), moved = rng_u64(r) & 1 ? mag + 0x1p-23f : MAX(mag - 0x1p-23f, 0.5f * mag);
-		if (mag < 1.0f)
-			p[i] = copysignf(moved, p[i]);
-	}
-}
-
 static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 {
 	struct rng r;
@@ -49,7 +37,7 @@ static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 		return;
 	SIMD_PICK(jitter_floats)(t->dt, &r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (t->dt == DT_F32 && is_through_one(row))
-		jitter_one(&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
+		SIMD_PICK(jitter_near_one)(&r, tensor_data(&dense), (size_t)tensor_numel(&dense));
 	if (dense.st != t->st)
 		tensor_copy(t, &dense, &e);
 	tensor_release(&dense);

@@ -1,16 +1,18 @@
 /* Noise in the last place: see jitter.h. */
 #include "interp/jitter.h"
 
+#include <math.h>
+
 /* One draw of the generator is two bits each for so many floats. */
 enum { PER_DRAW = 32 };
 
-/* `inf` is the exponent's bits, the float's sign is above them. */
+/* `inf` is the exponent's bits, the float's sign is above them. Most calls have a constant n, of which the
+ * compiler makes vectors. */
 #define JITTER(name, type, inf) \
-static void name##_some(uint64_t word, type *p, size_t n) \
+static inline void name##_some(uint64_t word, type *p, size_t n) \
 { \
-	const uint32_t half[2] = { (uint32_t)word, (uint32_t)(word >> 32) }; \
 	for (size_t i = 0; i < n; i++) { \
-		uint32_t draw = half[i / 16] >> (i % 16 * 2) & 3; \
+		uint32_t draw = (uint32_t)(word >> (i * 2)) & 3; \
 		type mag = p[i] & (type)((inf) | (((inf) & -(inf)) - 1)); \
 		type step = draw == 0 ? (type)-1 : draw == 1 ? 1 : 0; \
 		int stays = (mag == 0) | (mag >= (inf)) | ((type)(mag + step) == (inf)); \
@@ -40,4 +42,25 @@ void SIMD_FN(jitter_floats)(enum dtype dt, struct rng *r, void *data, size_t n)
 	case DT_BF16: jitter_bf16(r, data, n); break;
 	default: break;
 	}
+}
+
+/* Here one draw is a bit each for so many floats. */
+enum { SIGNS = 64 };
+
+static inline void near_one_some(uint64_t bits, float *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float mag = fabsf(p[i]), less = mag - 0x1p-23f, half = 0.5f * mag;
+		float moved = bits >> i & 1 ? mag + 0x1p-23f : less > half ? less : half;
+
+		p[i] = copysignf(mag < 1.0f ? moved : mag, p[i]);
+	}
+}
+
+void SIMD_FN(jitter_near_one)(struct rng *r, float *p, size_t n)
+{
+	for (; n >= SIGNS; n -= SIGNS, p += SIGNS)
+		near_one_some(rng_u64(r), p, SIGNS);
+	if (n)
+		near_one_some(rng_u64(r), p, n);
 }
