@@ -58,6 +58,7 @@ int result_aliases(struct host *h, const struct tensor *t, struct val inputs);
 /* The form as it is kept: a long one by its beginning and a hash of it all. */
 void results_set_form(char form[RESULTS_FORM], struct str text);
 
+int result_is_finite(const struct result *r);
 /* Notes which elements are not finite in a run of the reference, although they are. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
 /* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity, but elements that b says

@@ -307,9 +307,12 @@ static int worst_value(const struct results *r)
 {
 	int worst = 0;
 
-	for (int i = 0; i < r->n; i++)
+	for (int i = 0; i < r->n; i++) {
+		if (result_is_finite(&r->r[i]))
+			continue;
 		for (int64_t k = 0; k < r->r[i].n; k++)
 			worst = MAX(worst, isnan(r->r[i].v[k]) ? 2 : isinf(r->r[i].v[k]) ? 1 : 0);
+	}
 	return worst;
 }
 

@@ -48,14 +48,22 @@ static int is_symmetric(const struct tensor *t)
 
 static void change_values(const struct tensor *t, enum trial_change what)
 {
+	enum { SOME = 256 };
 	int64_t n = tensor_numel(t), side = is_symmetric(t) ? t->shape[0] : 0;
 	char *p = tensor_data(t);
 	size_t size = (size_t)dtype_size(t->dt);
 
-	for (int64_t i = 0; i < n; i++, p += size) {
-		int64_t at = side ? MAX(i / side, i % side) * side + MIN(i / side, i % side) : i;
+	for (int64_t first = 0; first < n; first += SOME, p += SOME * size) {
+		int64_t end = MIN(first + SOME, n);
+		double v[SOME];
 
-		dtype_store(t->dt, p, changed(what, dtype_load(t->dt, p), at));
+		dtype_convert(DT_F64, v, t->dt, p, (size_t)(end - first));
+		for (int64_t i = first; i < end; i++) {
+			int64_t at = side ? MAX(i / side, i % side) * side + MIN(i / side, i % side) : i;
+
+			v[i - first] = changed(what, v[i - first], at);
+		}
+		dtype_convert(t->dt, p, DT_F64, v, (size_t)(end - first));
 	}
 }
 

@@ -25,6 +25,7 @@ static enum reason compared(struct results *a, struct results *b)
 	struct comparison c;
 
 	results_compare(a, b, &c);
+	assert_int_equal(results_match(a, b), c.reason == REASON_ok);
 	return c.reason;
 }
 
@@ -51,6 +52,31 @@ static void test_edge(void **state)
 	assert_int_not_equal(one_against(1, 1, 1 + 1.001 * edge, rel), REASON_ok);
 	assert_int_equal(one_against(0, 100, 50 * rel, rel), REASON_ok);            /* small beside a large one */
 	assert_int_not_equal(one_against(0, 100, 100 * rel, rel), REASON_ok);
+}
+
+/* Wherever in a long result an element is off, infinite or NaN, it is found, and the distance is its. */
+static void test_every_element(void **state)
+{
+	const double odd[] = { 1.5, INFINITY, NAN };
+	double x[71], y[71];
+
+	(void)state;
+	for (int64_t n = 1; n <= 71; n += 7)
+		for (int64_t at = 0; at < n; at++)
+			for (size_t i = 0; i < COUNT_OF(odd); i++) {
+				struct results a, b;
+
+				for (int64_t k = 0; k < n; k++)
+					x[k] = y[k] = 1.0;
+				y[at] = odd[i];
+				a = made(x, n, 1e-3);
+				b = made(y, n, 0);
+				assert_int_not_equal(compared(&a, &b), REASON_ok);
+				assert_int_equal(result_is_finite(&b.r[0]), i == 0);
+				assert_true(results_distance(&b, &a) == (i ? INFINITY : 0.25));
+				results_release(&a);
+				results_release(&b);
+			}
 }
 
 /* rel_close is taken where it is more than rel, but for no more than 1e-4 (1 + |expected|). */
@@ -190,7 +216,7 @@ static void test_allclose(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edge), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_edge), cmocka_unit_test(test_every_element), cmocka_unit_test(test_close),
 		cmocka_unit_test(test_not_finite), cmocka_unit_test(test_reasons), cmocka_unit_test(test_form),
 		cmocka_unit_test(test_overflow), cmocka_unit_test(test_zero), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_allclose),
 	};
