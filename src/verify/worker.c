@@ -22,7 +22,9 @@
 
 /* --- worker ------------------------------------------------------------------------------ */
 
-enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20, FREE_KEPT = 16 << 20 };
+enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20, FREE_KEPT = 64 << 20 };
+/* A task that took longer to be made ready is a large one. */
+enum { LONG_MS = 50 };
 
 struct kept {
 	uint64_t key, used;
@@ -122,9 +124,9 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 /* What a candidate made free and no other is likely to need goes back to the machine. Within a
  * judgement nothing does: pages that are given back are paid for again at every run. Asking how much
  * is free takes as long as a short candidate, so it is not asked every time. */
-static void give_back(struct worker *w, int made_ready)
+static void give_back(struct worker *w, double prepare_ms)
 {
-	if ((made_ready || ++w->jobs % 16 == 0) && mallinfo2().fordblks > FREE_KEPT)
+	if ((prepare_ms > LONG_MS || ++w->jobs % 16 == 0) && mallinfo2().fordblks > FREE_KEPT)
 		malloc_trim(0);
 }
 
@@ -147,7 +149,7 @@ static int serve(struct worker *w)
 	mem_free(text);
 	if (file_write_all(w->fd, &reply, sizeof reply, &e))
 		return -1;
-	give_back(w, reply.verdict.prepare_ms > 0.0);
+	give_back(w, reply.verdict.prepare_ms);
 	return 0;
 }
 
