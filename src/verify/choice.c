@@ -28,6 +28,7 @@ struct task_choices {
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[CHOICES_MOST];
 	int n;
 	int few_ready;                /* what follows was looked for */
+	struct task *whole;           /* what candidates are judged by that are by none of these, where the task itself is an outline */
 	struct task *few;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
 };
 
@@ -40,8 +41,10 @@ void choices_free(struct task_choices *c)
 {
 	for (int i = 0; c && i < c->n; i++)
 		task_free(c->at[i].t);
-	if (c)
+	if (c) {
 		task_free(c->few);
+		task_free(c->whole);
+	}
 	mem_free(c);
 }
 
@@ -56,7 +59,7 @@ size_t choices_bytes(const struct task_choices *c)
 
 	for (int i = 0; c && i < c->n; i++)
 		n += task_bytes(c->at[i].t);
-	return !c ? 0 : n + (c->few ? task_bytes(c->few) : 0);
+	return !c ? 0 : n + (c->few ? task_bytes(c->few) : 0) + (c->whole ? task_bytes(c->whole) : 0);
 }
 
 /* --- sizes ---------------------------------------------------------------------------------------- */
@@ -611,6 +614,27 @@ int choice_is_legal(struct funnel *f, const int64_t *size)
 	return runs_at(f, size);
 }
 
+/* Settles on the sizes that the task itself is made ready at. */
+static int settle_base(struct funnel *f, struct choice *out)
+{
+	struct task_choices *c = f->base->choices;
+	int64_t start = clock_ns();
+
+	out->kind = task_size(f->base);
+	out->t = f->base;
+	if (!f->base->is_outline)
+		return 0;
+	if (!c->whole) {
+		c->whole = task_open_whole(f->base, f->e);
+		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
+	}
+	out->t = c->whole;
+	if (!c->whole || task_problem(c->whole)->reason == REASON_ok)
+		return c->whole ? 0 : -1;
+	f->v->diag = *task_problem(c->whole);
+	return err_set(f->e, ERR_STATE, "the task cannot be judged: %s", f->v->diag.text);
+}
+
 static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct choice *out)
 {
 	const struct task *base = f->t;
@@ -619,12 +643,9 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	memcpy(out->size, size, base->n_all * sizeof *size);
 	out->kind = is_own(base, size) ? SIZE_OWN : kind;
 	out->t = task_at(f, size, &failed);
-	if (out->t && !area_holds(out->t))
-		out->t = NULL;
-	if (!out->t)
-		out->kind = task_size(base);
-	out->t = out->t ? out->t : base;
-	return failed ? -1 : 0;
+	if (failed)
+		return -1;
+	return out->t && area_holds(out->t) ? 0 : settle_base(f, out);
 }
 
 /* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, raises, or takes more steps than a
@@ -656,7 +677,7 @@ int choice_find(struct funnel *f, struct choice *out)
 		return 0;
 	rc = choice_learn(f);
 	if (rc || c->k.known <= 0)
-		return rc;
+		return rc ? rc : settle_base(f, out);
 	memcpy(size, c->k.first, sizeof size);
 	if (is_own(f->t, size))
 		return settle(f, SIZE_OWN, size, out);

@@ -640,7 +640,7 @@ static int judge_changed(struct funnel *f, const struct choice *c, enum choice_c
 	if (rc)
 		return rc < 0 ? -1 : 1;
 	/* It was judged by the task as it was made ready, if it could be by nothing else. */
-	return other.t == f->base && change >= CHOICE_SAME_GRID ? 1 : judge_again(f, &other);
+	return !other.t->is_fixed && change >= CHOICE_SAME_GRID ? 1 : judge_again(f, &other);
 }
 
 static int judge_elsewhere(struct funnel *f, const struct choice *c)

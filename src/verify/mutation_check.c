@@ -20,6 +20,7 @@ struct subject {
 	struct val cls;           /* the class to run as; V_UNSET: the reference's own */
 	const struct task_weight *part;   /* the weight without effect; NULL: none */
 	double neutral;
+	int *passed;              /* so many sets did not tell it apart, and need not be asked again */
 	struct err *e;
 };
 
@@ -73,19 +74,25 @@ static int told_apart(const struct subject *s, const struct trial *tr)
 	return !same;
 }
 
-/* The sets of the tiny size first: most mutants end there. */
+/* The sets of the tiny size first: most mutants end there. Half precision, which is not asked, comes last, and others are inserted
+ * before it. */
 static int survives(const struct subject *s)
 {
 	struct task *t = s->t;
+	int n = t->n_trials;
 
-	for (int i = 0; i < 2 * t->n_trials; i++) {
-		const struct trial *tr = &t->trial[i % t->n_trials];
-		int tiny = !memcmp(tr->ov, t->trial[0].ov, tr->n_ov * sizeof *tr->ov);
-		int rc = tr->dt == DT_F32 && tiny == (i < t->n_trials) ? told_apart(s, tr) : 0;
+	while (n && t->trial[n - 1].dt != DT_F32)
+		n--;
+	for (int turn = 0; turn < 2; turn++)
+		for (int i = *s->passed; i < n; i++) {
+			const struct trial *tr = &t->trial[i];
+			int other = memcmp(tr->ov, t->trial[0].ov, tr->n_ov * sizeof *tr->ov) != 0;
+			int rc = other == turn ? told_apart(s, tr) : 0;
 
-		if (rc)
-			return rc < 0 ? -1 : 0;
-	}
+			if (rc)
+				return rc < 0 ? -1 : 0;
+		}
+	*s->passed = n;
 	return 1;
 }
 
@@ -145,9 +152,9 @@ static int check_subject(const struct subject *s, const char *text, int order)
 
 /* --- the two kinds of mutants ----------------------------------------------------------------- */
 
-static int try_tree(struct task *t, struct py_module *m, struct mutant *x, struct err *e)
+static int try_tree(struct task *t, struct py_module *m, struct mutant *x, int *passed, struct err *e)
 {
-	struct subject s = { .t = t, .e = e };
+	struct subject s = { .t = t, .passed = passed, .e = e };
 	struct val ns;
 	int rc, fails;
 
@@ -162,12 +169,15 @@ static int try_tree(struct task *t, struct py_module *m, struct mutant *x, struc
 	return rc;
 }
 
-/* The mutant is loaded again where sets were due: making them ready may end the host that it was loaded in. */
+/* The mutant is loaded again where a set was due: making it ready may end the host that it was loaded in. */
 static int check_tree(struct task *t, struct py_module *m, struct mutant *x, struct err *e)
 {
-	int rc = try_tree(t, m, x, e);
+	int passed = 0, rc;
 
-	return rc != WAITS ? rc : task_expect_due(t, e) ? -1 : try_tree(t, m, x, e);
+	while ((rc = try_tree(t, m, x, &passed, e)) == WAITS)
+		if (task_expect_next(t, e))
+			return -1;
+	return rc;
 }
 
 static int check_trees(struct task *t, struct py_module *m, struct err *e)
@@ -194,16 +204,16 @@ static int check_weights(struct task *t, struct err *e)
 	for (size_t i = 0; i < t->set[WEIGHTS_BUILT].n && i < MUTANTS_MOST; i++) {
 		const struct task_weight *w = &t->set[WEIGHTS_BUILT].v[i];
 		int bias = str_ends(str_of(w->name), "bias"), norm = str_ends(str_of(w->name), "weight") && w->t.ndim == 1;
-		struct subject s = { .t = t, .part = w, .neutral = norm ? 1.0 : 0.0, .e = e };
+		int passed = 0, rc;
+		struct subject s = { .t = t, .part = w, .neutral = norm ? 1.0 : 0.0, .passed = &passed, .e = e };
 		char text[80];
-		int rc;
 
 		if (!bias && !norm)
 			continue;
 		snprintf(text, sizeof text, "%.60s without effect", w->name);
-		rc = check_subject(&s, text, 0);
-		if (rc == WAITS)
-			rc = task_expect_due(t, e) ? -1 : check_subject(&s, text, 0);
+		while ((rc = check_subject(&s, text, 0)) == WAITS)
+			if (task_expect_next(t, e))
+				return -1;
 		if (rc < 0)
 			return -1;
 	}

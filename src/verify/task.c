@@ -521,31 +521,60 @@ static int is_lean(const struct judge_options *o)
 	return o->skip_general && o->contract == CONTRACT_TASK;
 }
 
-int task_expect_due(struct task *t, struct err *e)
+int task_expect_next(struct task *t, struct err *e)
 {
-	if (!t->has_due)
-		return 0;
+	int i = t->due_first++;
+
+	if (i < t->due_end)
+		return expect_listed(t, i, i + 1, e);
 	t->has_due = 0;
-	if (expect_listed(t, t->due_first, t->due_end, e))
-		return -1;
 	return t->problem.reason == REASON_ok ? task_find_relations(t, e) : 0;
 }
 
-/* The task's own sets come first in the list. */
-static int expect_all(struct task *t, struct err *e)
+/* Sizes for a candidate are chosen with it, and these are others. */
+static int needs_outline(const struct task *t)
 {
-	int own = 0, rc;
+	const struct judge_options *o = judge_options(t->judge);
+
+	return is_lean(o) && !t->is_whole && !t->is_fixed && !t->at_own && !t->large && t->n_all && !(o->ext_off >> EXT_own_sizes & 1);
+}
+
+/* The original is the largest of all: the checks of the task seldom need it where it comes last but for half precision. */
+static void put_original_last(struct task *t)
+{
+	struct trial original = t->trial[1];
+	int last = t->n_trials - 1 - (t->trial[t->n_trials - 1].dt != DT_F32);
+
+	memmove(&t->trial[1], &t->trial[2], (size_t)(last - 1) * sizeof original);
+	t->trial[last] = original;
+}
+
+/* The task's own sets come first in the list. */
+static int list_due(struct task *t)
+{
+	int own = 0;
 
 	while (own < t->n_trials && trial_contract(t->trial[own].kind) == CONTRACT_TASK)
 		own++;
 	for (int i = own; i < t->n_trials; i++)
 		BUG_ON(trial_contract(t->trial[i].kind) == CONTRACT_TASK);
+	t->is_outline = needs_outline(t);
+	if (t->is_outline)
+		put_original_last(t);
 	t->has_due = 1;
-	t->due_first = own;
+	t->due_first = t->is_outline ? 1 : own;
 	t->due_end = t->n_trials;
 	t->n_trials = 0;
-	rc = expect_listed(t, 0, own, e);
-	return rc || t->problem.reason != REASON_ok || is_lean(judge_options(t->judge)) ? rc : task_expect_due(t, e);
+	return t->due_first;
+}
+
+static int expect_all(struct task *t, struct err *e)
+{
+	int rc = expect_listed(t, 0, list_due(t), e);
+
+	while (!rc && t->has_due && t->problem.reason == REASON_ok && !is_lean(judge_options(t->judge)))
+		rc = task_expect_next(t, e);
+	return rc;
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
@@ -612,9 +641,9 @@ static int build_oracle(struct task *t, struct err *e)
 }
 
 /* What only checks of the task needed is not for candidates. */
-static void drop_general(struct task *t)
+static void drop_checked(struct task *t)
 {
-	while (t->n_trials && trial_contract(t->trial[t->n_trials - 1].kind) == CONTRACT_GENERAL)
+	while (t->n_trials && (t->is_outline ? t->n_trials > 1 : trial_contract(t->trial[t->n_trials - 1].kind) == CONTRACT_GENERAL))
 		task_remove_trial(t, &t->trial[t->n_trials - 1]);
 }
 
@@ -634,13 +663,13 @@ static int prepare(struct task *t, struct err *e)
 	if (!t->few && !(judge_options(t->judge)->ext_off >> EXT_controls & 1) && task_check_controls(t, e))
 		return -1;
 	t->drowned = t->problem.reason != REASON_ok && tf32_products(t, RUN_ALLOWED);
-	return t->problem.reason == REASON_ok && !t->is_fixed ? task_check_mutants(t, e) : 0;
+	return t->problem.reason == REASON_ok && !t->is_fixed && !t->is_whole ? task_check_mutants(t, e) : 0;
 }
 
 /* How a task is opened at sizes that were chosen for it. */
 struct opening {
 	const int64_t *size;
-	int large, exact;
+	int large, exact, whole;
 	int64_t few;
 };
 
@@ -660,12 +689,13 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->is_fixed = size != NULL;
 	t->large = o->large;
 	t->exact = o->exact;
+	t->is_whole = o->whole;
 	t->few = o->few;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
 	if (is_lean(judge_options(j)))
-		drop_general(t);
+		drop_checked(t);
 	world_close(&t->own);
 	world_close(&t->oracle);
 	if (t->has_mutable)
@@ -718,7 +748,7 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 
 	if (!s)
 		return make_task(j, source, name, o, e);
-	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * (int)o->few, key);
+	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * o->whole + 8 * (int)o->few, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, name);
 	if (t)
@@ -732,6 +762,11 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
 {
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
+}
+
+struct task *task_open_whole(const struct task *base, struct err *e)
+{
+	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .whole = 1 }, e);
 }
 
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)

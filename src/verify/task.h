@@ -31,7 +31,7 @@ struct task {
 	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
-	int has_due, due_first, due_end;    /* while it is made ready: trials of the general contract that are listed there and not ready */
+	int has_due, due_first, due_end;    /* while it is made ready: trials that are listed there and not ready */
 	int64_t least[TRIAL_SIZES];         /* while it is made ready: of its first n_sizes, what relations are found at */
 	struct buf notes;                   /* what task_describe shows */
 	struct host_work work;              /* of the reference at the original trial */
@@ -44,6 +44,9 @@ struct task {
 	int drowned;                        /* with products as the options allow them nothing tells its results apart */
 	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
 	int64_t fixed[TASK_SIZES];
+	int is_whole;                       /* for candidates only: the checks of the task were made with its outline */
+	int is_outline;                     /* candidates are judged at other sizes, as a rule: of its sets only the first is left, for those that
+					     * are not there is the whole of it (task_open_whole) */
 	int64_t few;                        /* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
 	struct task_choices *choices;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
@@ -62,9 +65,9 @@ int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
 /* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
  * not run there, or gives nothing to compare with. */
 int task_expect(struct task *t, struct trial *tr, struct err *e);
-/* Where no candidate is run on the general sets they are due, until a check of the task needs them. Makes those
- * that are due ready, and finds the relations. 0, also where none are; -1. */
-int task_expect_due(struct task *t, struct err *e);
+/* Sets that no candidate is run on are due until a check of the task needs them. Makes the next one ready, if the reference runs on
+ * it; behind the last one finds the relations, and none is due any more. 0, -1. */
+int task_expect_next(struct task *t, struct err *e);
 /* Adds a trial for each relation that the reference satisfies. */
 int task_find_relations(struct task *t, struct err *e);
 /* A trial like another one, at the end of those that are run before the dtype changes. */
@@ -75,6 +78,8 @@ void task_remove_trial(struct task *t, struct trial *tr);
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
 /* The same at its own sizes, but for those of the bits of `axes`, which are `few`. */
 struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e);
+/* All of what is here in outline only. */
+struct task *task_open_whole(const struct task *base, struct err *e);
 /* Which of its sizes only count, a bit each: found at these small sizes. */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned *axes, struct err *e);
 /* The sizes of a model that is too large as it is: fills in model_ov and what says so in `check`, if any are smaller. */

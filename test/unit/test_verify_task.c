@@ -187,6 +187,48 @@ static void test_lean_task(void **state)
 	judge_free(lean);
 }
 
+static struct task *open_large(struct judge *j)
+{
+	struct err e = ERR_INIT;
+	struct task *t = task_open(j, STR(HEAD "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n"
+					       "        x = torch.relu(x)\n        return x * 2.0\n"
+					       "rows = 4096\ncols = 4096\ndef get_inputs():\n    return [torch.randn(rows, cols)]\n"
+					       "def get_init_inputs():\n    return []\n"), "task", &e);
+
+	assert_non_null(t);
+	return t;
+}
+
+/* A task that candidates are judged by at other sizes has but its first set; its mutants are told apart all the same. The whole has
+ * what the task has under the other judge. */
+static void test_outline(void **state)
+{
+	struct judge *j = open_judge(0), *lean = open_lean_judge();
+	struct task *t = open_large(j), *outline = open_large(lean), *whole;
+	struct err e = ERR_INIT;
+	struct verdict v;
+
+	(void)state;
+	assert_false(t->is_outline);
+	assert_true(outline->is_outline);
+	assert_int_equal(outline->n_trials, 1);
+	assert_true(outline->check.mutants > 0);
+	assert_memory_equal(&outline->check, &t->check, sizeof t->check);
+	v = judge_value(lean, outline, "tl.maximum(x, 0.0) * 2.0", "");
+	assert_true(v.correct && v.size == SIZE_SHRUNK && v.n_inputs > 3);
+	assert_false(judge_value(lean, outline, "tl.maximum(x, 0.0) * 2.01", "").correct);
+	whole = task_open_whole(outline, &e);
+	assert_non_null(whole);
+	assert_true(whole->n_trials > 3 && whole->n_trials < t->n_trials);
+	for (int k = 0; k < whole->n_trials; k++)
+		assert_int_equal(whole->trial[k].kind, t->trial[k].kind);
+	task_free(whole);
+	task_free(outline);
+	task_free(t);
+	judge_free(j);
+	judge_free(lean);
+}
+
 /* --- mutants ------------------------------------------------------------------------------------- */
 
 static void test_mutants_of_a_tree(void **state)
@@ -559,7 +601,7 @@ int main(void)
 		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
-		cmocka_unit_test(test_lean_task),
+		cmocka_unit_test(test_lean_task), cmocka_unit_test(test_outline),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
