@@ -353,16 +353,20 @@ int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct 
 			    double beta, double k, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL };
-	int64_t C, inner = 1, before = size / 2, after = (size - 1) / 2;
+	int64_t C, inner = 1, before, after;
 	int rc = -1;
 
 	if (x->ndim < 3)
 		return err_set(e, ERR_FORMAT, "Expected 3D or higher dimensionality input (got %d dimensions)", x->ndim);
+	if (size < 1)
+		return err_set(e, ERR_FORMAT, "kernel size should be greater than zero, but got %lld", (long long)size);
+	before = size / 2;
+	after = (size - 1) / 2;
 	C = x->shape[1];
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
 	if (num_as(c, &d, x, DT_F64, e) || num_new(c, &y, DT_F64, x->ndim, x->shape, e) ||
-	    num_charge(c, (uint64_t)tensor_numel(x) * (uint64_t)MAX(size, 1), e))
+	    num_charge(c, (uint64_t)tensor_numel(x) * (uint64_t)MIN(size, MAX(C, 1)), e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(x) && !c->hollow; i++) {
 		const double *p = tensor_data(&d);
