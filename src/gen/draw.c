@@ -87,6 +87,25 @@ static int is_op(const struct gen_op *op, enum gen_op_id id)
 	return op == gen_op(id);
 }
 
+/* Which ends of the values are bounds behind the operator. What may turn values round makes one end both. */
+static int clips(int before, const struct gen_op *op)
+{
+	static const struct { enum gen_op_id op; int ends; } ends[] = {
+		{ GEN_OP_clamp, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh_const, GEN_LOW | GEN_HIGH },
+		{ GEN_OP_hardsigmoid, GEN_LOW | GEN_HIGH }, { GEN_OP_relu6, GEN_LOW | GEN_HIGH }, { GEN_OP_relu, GEN_LOW }, { GEN_OP_clamp_min, GEN_LOW },
+		{ GEN_OP_max_const, GEN_LOW }, { GEN_OP_threshold, GEN_LOW }, { GEN_OP_relu_squared, GEN_LOW }, { GEN_OP_clamp_max, GEN_HIGH },
+		{ GEN_OP_min_const, GEN_HIGH },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(ends); i++)
+		if (is_op(op, ends[i].op))
+			return before | ends[i].ends;
+	if (op->family > GEN_KEPT)
+		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) && !is_op(op, GEN_OP_global_avg_pool) ? before : 0;
+	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || is_op(op, GEN_OP_neg) || is_op(op, GEN_OP_rsub_const)) ?
+	       GEN_LOW | GEN_HIGH : before;
+}
+
 /* What varied chains need beside that: they are long, and more of them end flat. */
 static void note_varied(struct gen_values *v, const struct gen_op *op)
 {
@@ -96,6 +115,8 @@ static void note_varied(struct gen_values *v, const struct gen_op *op)
 		v->high = v->drowned = 0;
 		v->small &= op->family == GEN_NORM;
 	}
+	v->clipped = clips(v->clipped, op);
+	v->jumped = is_op(op, GEN_OP_threshold) || (v->jumped && !fresh);
 	v->drowned |= v->small && op->family == GEN_VECTOR;
 	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) || is_op(op, GEN_OP_tanhshrink);
 	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) || is_op(op, GEN_OP_hardsigmoid) ||

@@ -216,7 +216,8 @@ static int has_room(const struct gen_draw *d)
 /* One number for each channel; in varied chains the sides of one element may go. */
 static void push_global_pool(struct gen_draw *d)
 {
-	struct gen_step *s = gen_push(d, gen_chance(d, 75) && !d->v.normed ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
+	int mean = (gen_chance(d, 75) && !d->v.normed) || d->v.clipped & GEN_HIGH;
+	struct gen_step *s = gen_push(d, mean ? GEN_OP_global_avg_pool : GEN_OP_global_max_pool);
 
 	s->nd = d->shape.rank - 2, s->axis = 2, s->axis_end = d->shape.rank;
 	s->keepdim = d->p->plain || gen_chance(d, 70);
@@ -241,7 +242,7 @@ void gen_push_window(struct gen_draw *d)
 
 	if (!has_room(d))
 		return;
-	s = gen_push(d, gen_chance(d, 55) ? GEN_OP_max_pool : GEN_OP_avg_pool);
+	s = gen_push(d, gen_chance(d, 55) && !(d->v.clipped & GEN_HIGH) ? GEN_OP_max_pool : GEN_OP_avg_pool);
 	s->nd = MAX(nd, 1);
 	s->square = s->nd == 1 || d->p->plain || gen_chance(d, 80);
 	window_numbers(d, s, s->window, d->p->plain ? (const int[]){ 2, 0 } : (const int[]){ 2, 2, 2, 3, 4, 0 });
@@ -328,6 +329,20 @@ static void push_second_norm(struct gen_draw *d)
 	gen_pushed(d, s);
 }
 
+static int divides_by_norm(enum gen_op_id op)
+{
+	return op == GEN_OP_l2_norm || op == GEN_OP_l1_norm || op == GEN_OP_l1_sum;
+}
+
+/* A transposed convolution without bias leaves zeros where no tap falls, in all channels. */
+static int may_be_nothing(const struct gen_draw *d)
+{
+	for (int i = 0; i < d->p->n && !d->p->plain; i++)
+		if (d->p->step[i].op == GEN_OP_conv_transpose && !d->p->step[i].bias)
+			return 1;
+	return 0;
+}
+
 /* Norms that only varied chains have: of rows as images of one line, of the last side of an image. */
 static enum gen_op_id rare_norm(struct gen_draw *d, int space, enum gen_op_id op)
 {
@@ -352,14 +367,16 @@ void gen_push_norm(struct gen_draw *d)
 		push_second_norm(d);
 		return;
 	}
-	if (d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
+	if (d->v.jumped || d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
 		return;
 	op = space ? images[rng_below(d->r, COUNT_OF(images))] : rows[rng_below(d->r, COUNT_OF(rows))];
 	if ((d->shape.rank == 3 && !space && (op == GEN_OP_group_norm || op == GEN_OP_batch_norm)) ||
 	    (op == GEN_OP_batch_norm && (d->v.dropped || gen_numel(&d->shape) / d->shape.d[1] < 8)))
 		op = GEN_OP_rms_norm;
-	if (gen_op(op)->flags & GEN_WANTS_NEG && !d->v.negative)
+	if ((gen_op(op)->flags & GEN_WANTS_NEG && !d->v.negative) || (divides_by_norm(op) && may_be_nothing(d)))
 		op = GEN_OP_center;
+	if (!d->p->plain && op == GEN_OP_batch_norm && d->v.batch_normed)
+		op = GEN_OP_rms_norm;     /* its two kernels are long */
 	op = rare_norm(d, space, op);
 	s = gen_push(d, op);
 	if (gen_op(op)->family == GEN_BATCH)
@@ -419,6 +436,12 @@ static int is_known_mean(const struct gen_step *s, const struct gen_values *befo
 	return before->normed && s->op == GEN_OP_mean && s->axis_end - s->axis == s->in.rank - 1;
 }
 
+/* The largest or the smallest of values that end at a bound is that bound. */
+static int is_bound(const struct gen_step *s, const struct gen_values *before)
+{
+	return (s->op == GEN_OP_amax && before->clipped & GEN_HIGH) || (s->op == GEN_OP_amin && before->clipped & GEN_LOW);
+}
+
 void gen_push_reduce(struct gen_draw *d)
 {
 	static const enum gen_op_id ops[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin, GEN_OP_logsumexp, GEN_OP_logsumexp,
@@ -430,7 +453,7 @@ void gen_push_reduce(struct gen_draw *d)
 		return;
 	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? normed_reduce(d) : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
-	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) ||
+	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) || is_bound(s, &before) ||
 	    (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
 		d->p->n--;
 		d->v = before;
