@@ -274,10 +274,11 @@ static int long_enough(const struct gen_shape *s, int axis, int end)
 	return gen_product(s, axis, end) >= 4;
 }
 
-/* Whether a varied chain takes the mean or the like over space instead of over channels. */
+/* Whether a varied chain takes the mean or the like over space instead of over channels: where several elements are left of it
+ * when the judge makes it smaller. */
 static int over_space(struct gen_draw *d, const struct gen_step *s)
 {
-	return !d->p->plain && d->feature == 1 && s->in.rank > 2 && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) &&
+	return !d->p->plain && d->feature == 1 && s->in.rank > 2 && gen_product(&s->in, 2, s->in.rank) >= 64 && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) &&
 	       gen_chance(d, 50);
 }
 
