@@ -278,8 +278,9 @@ static int long_enough(const struct gen_shape *s, int axis, int end)
  * when the judge makes it smaller. */
 static int over_space(struct gen_draw *d, const struct gen_step *s)
 {
-	return !d->p->plain && d->feature == 1 && s->in.rank > 2 && gen_product(&s->in, 2, s->in.rank) >= 64 && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) &&
-	       gen_chance(d, 50);
+	int fits = d->feature == 1 && s->in.rank > 2 && gen_product(&s->in, 2, s->in.rank) >= 64;
+
+	return !d->p->plain && fits && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) && gen_chance(d, 50);
 }
 
 static void norm_slice(struct gen_draw *d, struct gen_step *s)
