@@ -9,7 +9,7 @@
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14 };
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW };
-enum mark { MARK_NONE, MARK_KNOWN, MARK_UNKNOWN };
+enum mark { MARK_NONE, MARK_KNOWN, MARK_KNOWN_BEFORE, MARK_UNKNOWN }; /* BEFORE: by those before the writers that go now */
 
 struct chunk {
 	size_t index;
@@ -29,6 +29,7 @@ struct sparse {
 	uint64_t seed;
 	size_t size;                /* of an element */
 	size_t stored, covered;     /* bytes: sparse.h */
+	size_t stored_before;       /* when the writers that go now began */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
 	uint32_t *place;            /* of each chunk in v, counted from one; 0: not touched */
@@ -78,7 +79,7 @@ static struct sparse *begin(struct storage *s)
 
 	if (p) {
 		drop_chunks(s);
-		p->stored = p->covered = 0;
+		p->stored = p->covered = p->stored_before = 0;
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
@@ -278,7 +279,7 @@ static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)
 	for (size_t at = 0, end; at < CHUNK; at = end) {
 		for (end = at + 1; end < CHUNK && c->mark[end] == c->mark[at];)
 			end++;
-		if (c->mark[at] == MARK_KNOWN && fn(ctx, c->index * CHUNK + at, c->index * CHUNK + end))
+		if ((c->mark[at] == MARK_KNOWN || c->mark[at] == MARK_KNOWN_BEFORE) && fn(ctx, c->index * CHUNK + at, c->index * CHUNK + end))
 			return 1;
 	}
 	return 0;
@@ -292,6 +293,33 @@ int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx)
 		if (p->v[i].mark && written_in(&p->v[i], fn, ctx))
 			return 1;
 	return 0;
+}
+
+static void change_marks(const struct sparse *p, enum mark from, enum mark to)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t at = 0; p->v[i].mark && at < CHUNK; at++)
+			if (p->v[i].mark[at] == from)
+				p->v[i].mark[at] = to;
+}
+
+void sparse_begin_some(struct storage *s)
+{
+	struct sparse *p = s->sparse;
+
+	p->stored_before = p->stored;
+	change_marks(p, MARK_KNOWN, MARK_KNOWN_BEFORE);
+}
+
+void sparse_end_some(struct storage *s)
+{
+	struct sparse *p = s->sparse;
+
+	if (p->stored == p->stored_before)
+		return;
+	change_marks(p, MARK_KNOWN_BEFORE, MARK_UNKNOWN);
+	if (p->contents != CONTENTS_EMPTY)
+		p->contents = CONTENTS_UNKNOWN;
 }
 
 /* --- how much was written ---------------------------------------------------------------------------- */

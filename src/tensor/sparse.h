@@ -30,6 +30,11 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
 typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
 int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);
 
+/* Some of many writers go next; the others are never seen. If any of the seen ones wrote here, nobody knows what the
+ * others left where these did not write. */
+void sparse_begin_some(struct storage *s);
+void sparse_end_some(struct storage *s);
+
 /* Bytes that were marked so far, each as often as it was. */
 size_t sparse_stored(const struct storage *s);
 /* No more than so many more bytes were written altogether. */

@@ -152,23 +152,36 @@ static void note_program(struct writes *t)
 	}
 }
 
-/* What all programs can have written, if no other one writes more than one of those that were run. */
+static void begin_launch(struct writes *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		t->v[i].before = sparse_stored(t->v[i].st);
+		sparse_begin_some(t->v[i].st);
+	}
+}
+
+/* What all programs can have written, if no other one writes more than one of those that were run. Those that were not run may
+ * have changed what earlier launches left. */
 static void note_launch(const struct writes *t, int64_t programs, int ran)
 {
 	for (int i = 0; i < t->n; i++) {
 		int64_t others;
 
+		if (programs > ran)
+			sparse_end_some(t->v[i].st);
 		if (ck_mul64((int64_t)t->v[i].most, programs - ran, &others))
 			others = INT64_MAX / 2;
 		sparse_cover(t->v[i].st, (size_t)others + t->v[i].sum);
 	}
 }
 
-/* It may have written everything, for all that is known. */
-static void note_nothing(const struct writes *t)
+/* It may have written everything, and anything, for all that is known. */
+static int note_nothing(const struct writes *t, struct err *e)
 {
 	for (int i = 0; i < t->n; i++)
-		sparse_cover(t->v[i].st, t->v[i].st->bytes);
+		if (sparse_unknown(t->v[i].st))
+			return err_nomem(e);
+	return 0;
 }
 
 static void note_test(void *ctx, int line, int col, int outcome)
@@ -202,24 +215,21 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 
 	if (rc || ck_mul64(l->grid[0], l->grid[1], &all) || ck_mul64(all, l->grid[2], &all) || !all)
 		return rc;
-	if (!s->launches) {
-		note_nothing(&t);
-		return 0;
-	}
+	if (!s->launches)
+		return note_nothing(&t, e);
 	s->launches--;
 	n = choose_programs(s, code, l, v);
-	for (int i = 0; i < t.n; i++)
-		t.v[i].before = sparse_stored(t.v[i].st);
+	begin_launch(&t);
 	for (int i = 0; i < n && !rc; i++) {
 		rc = run_program(s, engine, code, l, v[i], d, e);
 		note_program(&t);
 	}
 	if (!rc)
 		note_launch(&t, all, n);
-	else if (rc == 2)
-		note_nothing(&t);
-	s->launches = rc == 2 ? 0 : s->launches;
-	return rc == 2 ? 0 : rc;
+	if (rc != 2)
+		return rc;
+	s->launches = 0;
+	return note_nothing(&t, e);
 }
 
 /* --- inputs --------------------------------------------------------------------------------------- */

@@ -155,6 +155,30 @@ static void what_was_written_is_found(void **state)
 }
 
 /* Memory ends: a program that walks over everything gets no more than so many chunks. */
+/* Of many writers some are seen: what others wrote before them is known no longer, unless these wrote nothing. */
+static void unseen_writers_may_have_changed_it(void **state)
+{
+	struct tensor t = hollow(1 << 10, 1 << 10);
+	float zero = 0.0f;
+
+	(void)state;
+	assert_int_equal(sparse_value(t.st, &zero, 4), 0);
+	*at(&t, 3, 0) = 1.0f;
+	assert_int_equal(sparse_mark(t.st, 3 << 12, (3 << 12) + 4, 1), 0);
+	sparse_begin_some(t.st);
+	sparse_end_some(t.st);
+	assert_true(sparse_is_known(t.st, 3 << 12, (3 << 12) + 8));
+	sparse_begin_some(t.st);
+	*at(&t, 5, 0) = 2.0f;
+	assert_int_equal(sparse_mark(t.st, 5 << 12, (5 << 12) + 4, 1), 0);
+	assert_true(sparse_is_known(t.st, 3 << 12, (3 << 12) + 4));
+	sparse_end_some(t.st);
+	assert_true(sparse_is_known(t.st, 5 << 12, (5 << 12) + 4));
+	assert_false(sparse_is_known(t.st, 5 << 12, (5 << 12) + 8));
+	assert_false(sparse_is_known(t.st, 3 << 12, (3 << 12) + 4));
+	tensor_release(&t);
+}
+
 static void touching_has_a_limit(void **state)
 {
 	struct tensor t = hollow(1 << 20, 1 << 16);
@@ -177,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_number_fills),
 		cmocka_unit_test(copies_are_remembered),
 		cmocka_unit_test(what_was_written_is_found),
+		cmocka_unit_test(unseen_writers_may_have_changed_it),
 		cmocka_unit_test(touching_has_a_limit),
 	};
 
