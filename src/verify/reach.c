@@ -380,7 +380,9 @@ static void walk(void *ctx, struct py_node *n)
 			check_store(v, n->u.Assign.targets.v[i]);
 		break;
 	case PY_AugAssign:
-		check_store(v, n->u.AugAssign.target);
+		/* Statistics that are updated in place stay the same tensor; what else x.y += z does, the guard knows when it happens. */
+		if (n->u.AugAssign.target->kind != PY_Attribute)
+			check_store(v, n->u.AugAssign.target);
 		break;
 	case PY_AnnAssign:
 		check_store(v, n->u.AnnAssign.target);
