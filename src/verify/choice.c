@@ -119,6 +119,32 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
+/* Is another size, which is not equal to it at the task's own, equal to the i-th? */
+static int has_twin(const struct task *t, const int64_t *size, size_t i)
+{
+	for (size_t k = 0; k < t->n_all; k++)
+		if (size[k] == size[i] && t->size[k].own != t->size[i].own)
+			return 1;
+	return 0;
+}
+
+/* Sizes that differ stay different, the larger of them a little larger, where that is not much more work: a program that
+ * takes a height for a width is right where both are the same. */
+static void keep_apart(const struct task *t, double limit, int64_t *size)
+{
+	for (size_t i = 0; i < t->n_all; i++)
+		for (size_t k = 0; k < t->n_all; k++) {
+			int64_t was = size[i], own = t->size[i].own;
+
+			if (size[i] != size[k] || own <= t->size[k].own)
+				continue;
+			for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || has_twin(t, size, i)); m *= 2)
+				size[i] = MAX(was, reduced(own, m));
+			if (work_at(t, size) > 4.0 * limit)
+				size[i] = was;
+		}
+}
+
 /* Sizes of the model that are equal stay so, at the larger of them, where that is not much more work: where as many
  * channels come in as go out, a program may take either for both. */
 static void keep_equal(const struct task *t, double limit, int64_t *size)
@@ -154,6 +180,7 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 			size[i] = reduced(t->size[i].own, m[i]);
 		}
 	}
+	keep_apart(t, limit, size);
 	keep_equal(t, limit, size);
 	keep_quotients(t, size);
 }
@@ -346,9 +373,11 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	static const int64_t moduli[] = { 512, 1024, 4096 };
 	int n = 0;
 
-	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++)
+	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
 		for (size_t i = 0; i < t->n_all; i++)
 			out[n].size[i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
+		keep_apart(t, WORK_MOST / 32.0, out[n].size);
+	}
 	for (size_t i = 0; i < t->n_all; i++)
 		for (int k = 0; k < 2 && from[i] < t->size[i].own; k++, n++) {
 			memcpy(out[n].size, from, t->n_all * sizeof *from);
@@ -378,7 +407,7 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 }
 
 /* Lowers the i-th size, but not below `from`, as far as the candidate still meets every mark and the reference
- * still runs. 0, also where the size stays as it was; 1: the runner was lost; -1. */
+ * still runs, and to none that another size has which it differs from. 0, also where the size stays as it was; 1: the runner was lost; -1. */
 static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
@@ -389,8 +418,11 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 	f->orders.n = 0;
 	while (at < from && reduced(f->t->size[i].own, at) < from)
 		at *= 2;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from ? 2 : 4) {
-		low[n++] = tried[i] = reduced(f->t->size[i].own, at);
+	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from || has_twin(f->t, tried, i) ? 2 : 4) {
+		tried[i] = reduced(f->t->size[i].own, at);
+		if (has_twin(f->t, tried, i))
+			continue;
+		low[n++] = tried[i];
 		order(f, FOLLOW_CANDIDATE, tried);
 		order(f, FOLLOW_REFERENCE, tried);
 	}
