@@ -16,14 +16,16 @@ struct change {
 	struct err *e;
 };
 
-static double changed(enum trial_change what, double x, int64_t i)
+/* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so that a largest value can be
+ * below zero. */
+static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 {
 	switch (what) {
 	case CHANGE_SCALE: return 2.0 * x;
 	case CHANGE_NEGATE: return -x;
 	case CHANGE_SHIFT: return x + 1.0;
 	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
-	case CHANGE_SIGNED: return (uint64_t)i * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
+	case CHANGE_SIGNED: return i >= n / 2 || (uint64_t)i * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
 	case CHANGE_SMALL: return 0x1p-10 * x;
 	case CHANGE_LARGE: return 1000.0 * rint(2.0 * x);
@@ -61,10 +63,33 @@ static void change_values(const struct tensor *t, enum trial_change what)
 		for (int64_t i = first; i < end; i++) {
 			int64_t at = side ? MAX(i / side, i % side) * side + MIN(i / side, i % side) : i;
 
-			v[i - first] = changed(what, v[i - first], at);
+			v[i - first] = changed(what, v[i - first], at, n);
 		}
 		dtype_convert(t->dt, p, DT_F64, v, (size_t)(end - first));
 	}
+}
+
+/* Is it, of the rows along the last dimension, the last along any other? */
+static int is_last_row(const struct tensor *t, int64_t row)
+{
+	for (int d = t->ndim - 2; d >= 0; row /= t->shape[d--])
+		if (t->shape[d] > 1 && row % t->shape[d] == t->shape[d] - 1)
+			return 1;
+	return 0;
+}
+
+/* The last along each dimension count double: who leaves them out is seen. */
+static void double_last(const struct tensor *t)
+{
+	int64_t width = t->ndim ? t->shape[t->ndim - 1] : 0, rows = width ? tensor_numel(t) / width : 0;
+	size_t size = (size_t)dtype_size(t->dt);
+
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t i = is_last_row(t, row) ? 0 : MAX(width - 1, 1); i < width; i++) {
+			char *p = (char *)tensor_data(t) + (size_t)(row * width + i) * size;
+
+			dtype_store(t->dt, p, 2.0 * dtype_load(t->dt, p));
+		}
 }
 
 static int reverse_batch(const struct tensor *t, struct err *e)
@@ -146,6 +171,8 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 			change_integers(&obj->t);
 	} else if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t)) {
 		change_values(&obj->t, c->what);
+		if (c->what == CHANGE_SIGNED)
+			double_last(&obj->t);
 	}
 	return 0;
 }
