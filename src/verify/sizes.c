@@ -67,6 +67,24 @@ static int is_large(const struct follow_cost *c)
 	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
 }
 
+/* Did the reference ask where its largest or smallest values are? Of equal ones that is the first, and at the task's own sizes,
+ * where there are millions, some are equal. Of equal ones that are sorted nobody says which comes first. */
+static int asked_for_places(struct host *h, struct val result)
+{
+	struct host_ops ops = host_ops(h);
+	struct count c = { .elements = 0 };
+	int asked = 0, may_ask = 0;
+
+	host_tensors(h, result, count_elements, &c);
+	for (size_t i = 0; i < ops.n; i++) {
+		const char *dot = strrchr(ops.v[i].name, '.'), *word = dot ? dot + 1 : ops.v[i].name;
+
+		asked |= !strcmp(word, "argmax") || !strcmp(word, "argmin");
+		may_ask |= !strcmp(word, "max") || !strcmp(word, "min");
+	}
+	return asked || (may_ask && c.integers);
+}
+
 /* Does the reference run on these inputs? 0, 1: no, -1. */
 static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
 {
@@ -81,8 +99,10 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 		return rc;
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &out, s->e);
-	if (!rc)
+	if (!rc) {
+		s->t->asks_for_places |= asked_for_places(w->h, out);
 		world_drop(w, out);
+	}
 	s->cost.work = work_done(s->t);
 	s->cost.largest = host_usage(w->h).largest;
 	s->large |= is_large(&s->cost);
@@ -307,13 +327,6 @@ static void add_values(struct sizes *s, const int64_t *v)
 		add(s, TRIAL_integers, STAGE_full, v)->change = CHANGE_INTEGERS;
 }
 
-/* Does the reference say where its largest or smallest values are? Of equal ones it is the first, and at the task's own sizes, where
- * there are millions, some are equal. */
-static int asks_for_places(const struct task *t)
-{
-	return strstr(t->source, ".argmax(") || strstr(t->source, ".argmin(");
-}
-
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
 static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original, const int64_t *other)
@@ -329,7 +342,7 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	if (asks_for_places(s->t))
+	if (s->t->asks_for_places)
 		add(s, TRIAL_equal, STAGE_full, tiny)->change = CHANGE_EQUAL;
 	add_values(s, tiny);
 	if (other)
@@ -375,7 +388,7 @@ static void list_fixed(struct sizes *s)
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&t->set[WEIGHTS_MOVED]) && !t->few)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
-	if (asks_for_places(t))
+	if (t->asks_for_places)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);

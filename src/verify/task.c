@@ -669,7 +669,7 @@ static int prepare(struct task *t, struct err *e)
 /* How a task is opened at sizes that were chosen for it. */
 struct opening {
 	const int64_t *size;
-	int large, exact, whole;
+	int large, exact, whole, places;
 	int64_t few;
 };
 
@@ -690,6 +690,7 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->large = o->large;
 	t->exact = o->exact;
 	t->is_whole = o->whole;
+	t->asks_for_places = o->places;
 	t->few = o->few;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
@@ -771,7 +772,8 @@ struct task *task_open_whole(const struct task *base, struct err *e)
 
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
 {
-	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .size = size, .large = large }, e);
+	return open_task(base->judge, str_of(base->source), base->name,
+			 &(struct opening){ .size = size, .large = large, .places = base->asks_for_places }, e);
 }
 
 struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e)
@@ -780,7 +782,8 @@ struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, 
 
 	for (size_t i = 0; i < base->n_all; i++)
 		size[i] = axes >> i & 1 ? few : base->size[i].own;
-	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .size = size, .large = 1, .few = few }, e);
+	return open_task(base->judge, str_of(base->source), base->name,
+			 &(struct opening){ .size = size, .large = 1, .places = base->asks_for_places, .few = few }, e);
 }
 
 void task_free(struct task *t)
