@@ -119,6 +119,23 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
+/* A bit for the i-th size and each that goes with it: sizes of the model that are equal here and at the task's own (keep_equal). */
+static unsigned equals_of(const struct task *t, const int64_t *size, size_t i)
+{
+	unsigned set = 1u << i;
+
+	for (size_t k = 0; k < t->n_all; k++)
+		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own && size[k] == size[i])
+			set |= 1u << k;
+	return set;
+}
+
+static void put_sizes(const struct task *t, unsigned set, int64_t value, int64_t *size)
+{
+	for (size_t k = 0; k < t->n_all; k++)
+		size[k] = set >> k & 1 ? value : size[k];
+}
+
 /* Is another size, which is not equal to it at the task's own, equal to the i-th? */
 static int has_twin(const struct task *t, const int64_t *size, size_t i)
 {
@@ -135,13 +152,14 @@ static void keep_apart(const struct task *t, double limit, int64_t *size)
 	for (size_t i = 0; i < t->n_all; i++)
 		for (size_t k = 0; k < t->n_all; k++) {
 			int64_t was = size[i], own = t->size[i].own;
+			unsigned equals = equals_of(t, size, i);
 
 			if (size[i] != size[k] || own <= t->size[k].own)
 				continue;
 			for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || has_twin(t, size, i)); m *= 2)
-				size[i] = MAX(was, reduced(own, m));
+				put_sizes(t, equals, MAX(was, reduced(own, m)), size);
 			if (work_at(t, size) > 4.0 * limit)
-				size[i] = was;
+				put_sizes(t, equals, was, size);
 		}
 }
 
@@ -180,8 +198,8 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 			size[i] = reduced(t->size[i].own, m[i]);
 		}
 	}
-	keep_apart(t, limit, size);
 	keep_equal(t, limit, size);
+	keep_apart(t, limit, size);
 	keep_quotients(t, size);
 }
 
@@ -406,12 +424,13 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	return rc ? rc : lack > 0;
 }
 
-/* Lowers the i-th size, but not below `from`, as far as the candidate still meets every mark and the reference
+/* Lowers the i-th size and its equals, but not below `from`, as far as the candidate still meets every mark and the reference
  * still runs, and to none that another size has which it differs from. 0, also where the size stays as it was; 1: the runner was lost; -1. */
 static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
 	int64_t at = MIN(floor_of(f->t, i), least);
+	unsigned equals = equals_of(f->t, size, i);
 	int n = 0, rc;
 
 	memcpy(tried, size, sizeof tried);
@@ -419,7 +438,7 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 	while (at < from && reduced(f->t->size[i].own, at) < from)
 		at *= 2;
 	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from || has_twin(f->t, tried, i) ? 2 : 4) {
-		tried[i] = reduced(f->t->size[i].own, at);
+		put_sizes(f->t, equals, reduced(f->t->size[i].own, at), tried);
 		if (has_twin(f->t, tried, i))
 			continue;
 		low[n++] = tried[i];
@@ -435,7 +454,7 @@ static int lower_size(struct funnel *f, const struct host_path *own, size_t i, i
 		if (fails < 0)
 			return -1;
 		if (!fails) {
-			size[i] = low[k];
+			put_sizes(f->t, equals, low[k], size);
 			break;
 		}
 	}
@@ -465,7 +484,7 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 				next = i;
 		if (next == f->t->n_all)
 			break;
-		keep |= 1u << next;
+		keep |= equals_of(f->t, size, next);
 		rc = lower_size(f, own, next, least, from ? from[next] : 0, size);
 	}
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
