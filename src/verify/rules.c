@@ -68,7 +68,7 @@ static const char *const good_imports[] = {
 	"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules.utils", "torch.cuda", "triton", "triton.language",
 	"triton.language.math", "triton.language.extra", "triton.language.extra.libdevice", "triton.language.extra.cuda",
 	"triton.language.extra.cuda.libdevice", "triton.runtime", "triton.tools.tensor_descriptor", "math", "typing",
-	"collections", "collections.abc", "functools", "itertools", "numbers", "operator", "einops", "numpy", "torch.utils.checkpoint",
+	"collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator", "einops", "numpy", "torch.utils.checkpoint",
 	"__future__", "torch._inductor.runtime", "torch._inductor.runtime.triton_helpers", "torch._inductor.select_algorithm",
 	"torch._C", "torch._dynamo.guards", "torch._dynamo", "torch._inductor.runtime.triton_heuristics",
 	"torch._inductor.runtime.hints", "torch._C._dynamo.guards", NULL
