@@ -16,11 +16,13 @@ const struct cmd cmd_table[] = {
 /* Output that did not reach its file (a full disk) is a failure, whatever the command said. */
 static int finish(int rc)
 {
-	if (fflush(stdout) || ferror(stdout)) {
+	if (fflush(stdout))
 		perror("tritonrl: cannot write the output");
-		return CMD_FAILED;
-	}
-	return rc;
+	else if (ferror(stdout))
+		fputs("tritonrl: cannot write the output\n", stderr);
+	else
+		return rc;
+	return CMD_FAILED;
 }
 
 /* OpenBLAS takes 128 MiB for every core as it is loaded, and tries for ever where address space

@@ -116,6 +116,8 @@ static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 		fwrite(it->plain.p, 1, it->plain.n, stdout);
 	if (s->o.json && !s->o.out)
 		fwrite(it->json.p, 1, it->json.n, stdout);
+	if (ferror(stdout))
+		return err_set(e, ERR_IO, "the verdicts cannot be written to standard output");
 	return s->o.out ? file_append(s->o.out, buf_str(&it->json), 0, e) : 0;
 }
 

@@ -78,3 +78,8 @@ for first in first second; do
 	"$TRITONRL" verify "$tmp/$first.py" "$cheats/a11_large_only.py" --task "$cheats/tasks/relu_large.py" --workers 1 --json 2>/dev/null >"$tmp/o" || true
 	tail -1 "$tmp/o" | grep -q '"correct":false' || fail "a size gate passes after a candidate that is no program"
 done
+
+# A full disk is an error, and nothing more is judged for it.
+for i in $(seq 60); do cat "$tmp/c.jsonl" | head -1; done >"$tmp/many.jsonl"
+rc=0; "$TRITONRL" verify --jsonl "$tmp/many.jsonl" --json >/dev/full 2>"$tmp/o" || rc=$?
+[ $rc = 2 ] && grep -q 'cannot be written' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"
