@@ -145,7 +145,7 @@ static void conv_window(struct gen_draw *d, struct gen_step *s)
 		window_numbers(d, s, s->stride, (const int[]){ 1, 2, 2, 3, 0 });
 		if (gen_chance(d, 70))
 			window_numbers(d, s, s->pad, (const int[]){ 1, 1, 2, 3, 0 });
-		if (gen_chance(d, 20))
+		if (gen_chance(d, transposed && d->p->level == 3 ? 4 : 20))     /* their kernels are long, and two of them longer */
 			window_numbers(d, s, s->dilation, (const int[]){ 2, 3, 0 });
 	}
 	for (int i = 0; i < s->nd; i++) {

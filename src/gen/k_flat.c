@@ -4,11 +4,9 @@
 #include "base/mem.h"
 #include "gen/kern.h"
 
-static const char *flat_block(const struct gen_kern *kn, int64_t n)
+static const char *flat_block(const struct gen_kern *kn)
 {
-	static const char *const sizes[] = { "1024", "512", "2048", "256" };
-
-	return n < 100000 ? sizes[gen_solution_choice(kn->em->p, 210, 2)] : sizes[gen_solution_choice(kn->em->p, 211, 4)];
+	return gen_solution_choice(kn->em->p, 210, 2) ? "512" : "1024";
 }
 
 static struct gen_place flat_place(const struct gen_kern *kn)
@@ -49,7 +47,7 @@ void gen_write_flat(struct gen_solution *sol, const struct gen_kernel *k, const 
 	gen_set_points(&kn, "post", k->first, k->end, &pl);
 	gen_ptr(&kn, "out_ptr", "%s", to);
 	gen_size(&kn, "n", "%s.numel()", from);
-	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn, gen_numel(shape)));
+	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
 	gen_alloc(&kn, shape, shape, "");
 	snprintf(grid, sizeof grid, persistent ? "(min(1024, triton.cdiv(%s.numel(), @BLOCK)),)" : "(triton.cdiv(%s.numel(), @BLOCK),)", from);
@@ -83,7 +81,7 @@ static void write_parts(struct gen_solution *sol, const struct gen_kernel *k, co
 	gen_set_points(&kn, "post", k->first, gen_op(sol->em->p->step[k->head].op)->family == GEN_LOSS ? k->head + 1 : k->head, &pl);
 	gen_ptr(&kn, "part_ptr", "part");
 	gen_size(&kn, "n", "%s.numel()", from);
-	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn, 1 << 20));
+	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn));
 	gen_set(&kn.v, "x", "x");
 	gen_set(&kn.v, "add", "%s", add);
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));

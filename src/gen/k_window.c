@@ -57,10 +57,16 @@ static int any_window(const struct gen_kern *kn)
 	return !kn->em->p->plain;
 }
 
-/* Whether a transposed convolution goes by phases: where no dilation is spoken of. */
+/* Whether a transposed convolution goes by phases: all that hold for any numbers. */
 static int is_phased(const struct gen_kern *kn, const struct gen_step *s)
 {
-	return any_window(kn) && s->op == GEN_OP_conv_transpose && !strstr(kn->em->name[kn->k->head].ctor, "dilation");
+	return any_window(kn) && s->op == GEN_OP_conv_transpose;
+}
+
+/* Whether its taps may lie apart: where the task speaks of dilation. */
+static int is_spread(const struct gen_kern *kn)
+{
+	return strstr(kn->em->name[kn->k->head].ctor, "dilation") != NULL;
 }
 
 /* "KH, KW = m.kernel_size", or the numbers where there is no module that has them all. */
@@ -93,14 +99,14 @@ static void host_window(struct gen_kern *kn, const struct gen_step *s)
 	host_numbers(kn, s, 'K', "kernel_size", s->window);
 	host_numbers(kn, s, 'S', "stride", s->stride);
 	host_numbers(kn, s, 'P', "padding", s->pad);
-	if (s->op != GEN_OP_avg_pool && !is_phased(kn, s))
+	if (s->op != GEN_OP_avg_pool && (!is_phased(kn, s) || is_spread(kn)))
 		host_numbers(kn, s, 'L', "dilation", s->dilation);
 	if (s->op == GEN_OP_conv_transpose)
 		host_numbers(kn, s, 'Q', "output_padding", s->out_pad);
 	for (int i = 0; i < s->nd; i++) {
 		char c = capital(s->nd, i);
 
-		if (is_phased(kn, s))
+		if (is_phased(kn, s) && !is_spread(kn))
 			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + K%c + Q%c", c, kn->from, first + i, c, c, c, c);
 		else if (s->op == GEN_OP_conv_transpose)
 			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + L%c * (K%c - 1) + Q%c + 1", c, kn->from, first + i, c, c, c, c, c);
@@ -158,7 +164,7 @@ static void window_args(struct gen_kern *kn, const struct gen_step *s)
 	for (int k = 0; k < 4; k++)
 		for (int i = 0; i < s->nd; i++) {
 			snprintf(name, sizeof name, "%s%c", kinds[k], capital(s->nd, i));
-			if (any_window(kn) && !(k == 3 && (s->op == GEN_OP_avg_pool || is_phased(kn, s))))
+			if (any_window(kn) && !(k == 3 && (s->op == GEN_OP_avg_pool || (is_phased(kn, s) && !is_spread(kn)))))
 				gen_meta(kn, name, "%s", name);
 			else if (!any_window(kn) && numbers[k][i] != defaults[k])
 				gen_meta(kn, name, "%d", numbers[k][i]);
@@ -281,7 +287,8 @@ static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 
 /* --- transposed convolutions by phases ---------------------------------------------------------------
  * Of the taps of a transposed convolution an output sees every S-th alone, which ones its coordinate modulo S says. All
- * outputs of a program have the same phase, so that no tap is multiplied in vain. */
+ * outputs of a program have the same phase, so that no tap is multiplied in vain. With taps L apart it sees every G-th, G being S over
+ * the greatest divisor that S and L share, from the first one on that falls on an input; there may be none. */
 
 static const char *const phased_body =
 	"    offs_m = tl.program_id(0)$wide * BM + tl.arange(0, BM)\n"
@@ -320,6 +327,7 @@ static void together(const struct gen_step *s, char var, char prefix, struct buf
 static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
 {
 	struct buf phases = BUF_INIT, outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, rows = BUF_INIT, valid = BUF_INIT, inside = BUF_INIT;
+	int spread = is_spread(kn);
 
 	take_apart(s, "phase", "S", 'p', is_grouped(kn, s) ? "g" : NULL, &phases);
 	take_apart(s, "offs_m", "N", 'q', "n", &outputs);
@@ -327,11 +335,21 @@ static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
 	for (int i = 0; i < s->nd; i++) {
 		char c = letter(s->nd, i), C = capital(s->nd, i);
 
+		if (spread) {
+			buf_addf(&phases, "f%c = K%c\nfor r in range(S%c):\n", c, C, C);
+			buf_addf(&phases, "    f%c = tl.where((p%c + P%c - (S%c - 1 - r) * L%c) %% S%c == 0, S%c - 1 - r, f%c)\n", c, c, C, C, C, C, C, c);
+		}
 		buf_addf(&outputs, "o%c = q%c * S%c + p%c\n", c, c, C, c);
 		buf_addf(&rows, " & (o%c < O%c)", c, C);
-		buf_addf(&taps, "k%c = j%c * S%c + (p%c + P%c) %% S%c\n", c, c, C, c, C, C);
+		if (spread)
+			buf_addf(&taps, "k%c = j%c * G%c + f%c\n", c, c, C, c);
+		else
+			buf_addf(&taps, "k%c = j%c * S%c + (p%c + P%c) %% S%c\n", c, c, C, c, C, C);
 		buf_addf(&valid, " & (k%c < K%c)", c, C);
-		buf_addf(&lines, "i%c = (o%c[:, None] + P%c - k%c[None, :]) // S%c\n", c, c, C, c, C);
+		buf_addf(&lines, "i%c = (o%c[:, None] + P%c - k%c[None, :]", c, c, C, c);
+		if (spread)
+			buf_addf(&lines, " * L%c", C);
+		buf_addf(&lines, ") // S%c\n", C);
 		buf_addf(&inside, " & (i%c >= 0) & (i%c < %c)", c, c, C);
 	}
 	gen_set(&kn->v, "phases", "%s", buf_cstr(&phases));
@@ -371,10 +389,11 @@ static void phase_args(struct gen_kern *kn, const struct gen_step *s)
 		snprintf(name, sizeof name, "N%c", capital(s->nd, i));
 		gen_size(kn, name, "N%c", capital(s->nd, i));
 	}
-	for (int i = 0; i < s->nd; i++) {
-		snprintf(name, sizeof name, "T%c", capital(s->nd, i));
-		gen_meta(kn, name, "T%c", capital(s->nd, i));
-	}
+	for (int k = 0; k < 1 + is_spread(kn); k++)
+		for (int i = 0; i < s->nd; i++) {
+			snprintf(name, sizeof name, "%c%c", "TG"[k], capital(s->nd, i));
+			gen_meta(kn, name, "%s", name);
+		}
 }
 
 static void host_phases(struct gen_kern *kn, const struct gen_step *s)
@@ -383,7 +402,9 @@ static void host_phases(struct gen_kern *kn, const struct gen_step *s)
 		char c = capital(s->nd, i);
 
 		gen_host(kn->sol, "N%c = triton.cdiv(O%c, S%c)", c, c, c);
-		gen_host(kn->sol, "T%c = triton.cdiv(K%c, S%c)", c, c, c);
+		if (is_spread(kn))
+			gen_host(kn->sol, "G%c = S%c // math.gcd(S%c, L%c)", c, c, c, c);
+		gen_host(kn->sol, "T%c = triton.cdiv(K%c, %c%c)", c, c, is_spread(kn) ? 'G' : 'S', c);
 	}
 }
 

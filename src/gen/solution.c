@@ -130,7 +130,7 @@ void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf 
 	struct gen_solution sol = { .em = em };
 
 	write_stretches(&sol);
-	buf_adds(out, "import torch\nimport torch.nn as nn\n");
+	buf_adds(out, strstr(buf_cstr(&sol.host), "math.") ? "import math\nimport torch\nimport torch.nn as nn\n" : "import torch\nimport torch.nn as nn\n");
 	if (em->p->hybrid && gen_uses(em, "F."))
 		buf_adds(out, "import torch.nn.functional as F\n");
 	buf_adds(out, "import triton\nimport triton.language as tl\n\n");
