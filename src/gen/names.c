@@ -144,13 +144,13 @@ static int is_square(const struct gen_plan *p)
 	return op == GEN_OP_matmul_symmetric || op == GEN_OP_matmul_triu || op == GEN_OP_matmul_tril;
 }
 
-/* The sizes of a product's left factor, then the width of the right one. */
+/* The sizes of a product's left factor, then the width of the right one: never A and B, which are the factors. */
 static const char *const *product_names(const struct gen_emit *em, int rank)
 {
 	static const char *const names[3][4][5] = {
 		{ { "M", "K", "N" }, { "m", "k", "n" }, { "rows", "inner", "cols" }, { "N", "K", "M" } },
-		{ { "batch_size", "m", "k", "n" }, { "N", "M", "K", "L" }, { "B", "S", "H", "O" }, { "batch", "rows", "inner", "cols" } },
-		{ { "b", "i", "j", "l", "k" }, { "B", "I", "J", "L", "K" }, { "B", "H", "S", "D", "E" }, { "dim0", "dim1", "dim2", "dim3", "dim4" } },
+		{ { "batch_size", "m", "k", "n" }, { "N", "M", "K", "L" }, { "bs", "S", "H", "O" }, { "batch", "rows", "inner", "cols" } },
+		{ { "b", "i", "j", "l", "k" }, { "N", "I", "J", "L", "K" }, { "bs", "H", "S", "D", "E" }, { "dim0", "dim1", "dim2", "dim3", "dim4" } },
 	};
 
 	return names[rank - 2][gen_style(em, 13, 2, 0) ? gen_style(em, 14, 4, 0) : 0];

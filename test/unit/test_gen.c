@@ -16,6 +16,18 @@ static void assert_parses(struct str source)
 	py_release(&m);
 }
 
+/* A constant of the module must not have the name of an input: get_inputs assigns to that. */
+static void assert_names_apart(const struct gen_plan *p)
+{
+	struct gen_emit em;
+
+	gen_emit_init(&em, p);
+	for (int i = 0; i < em.params; i++)
+		for (int k = 0; k < em.inputs; k++)
+			if (!strcmp(em.param[i].label, em.input[k].name))
+				fail_msg("constant and input are both called '%s'", em.param[i].label);
+}
+
 static void assert_written(const struct gen_plan *p)
 {
 	struct gen_texts t = { .ops = BUF_INIT };
@@ -25,6 +37,7 @@ static void assert_written(const struct gen_plan *p)
 	assert_parses(buf_str(&t.task));
 	assert_parses(buf_str(&t.solution));
 	gen_texts_release(&t);
+	assert_names_apart(p);
 }
 
 /* All operators occur, on both tracks, and every text parses. */
