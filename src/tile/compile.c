@@ -16,6 +16,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 		return NULL;
 	}
 	g->o = *o;
+	g->replays.least = o->replay == TILE_REPLAY_ALL ? 0 : REPLAY_LEAST;
 	if (!g->o.triton_version)
 		g->o.triton_version = 306;
 	if (!g->o.capability)
@@ -29,6 +30,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 
 void tile_engine_clear(struct tile_engine *g)
 {
+	replay_store_release(&g->replays);
 	for (size_t i = 0; i < g->cache.n; i++) {
 		struct compiled *c = g->cache.e[i].val.ptr;
 		if (c)
@@ -156,6 +158,6 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {
-	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows };
+	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows, .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays };
 	return tile_execute(&runner, code, l, o, cost, d, e);
 }

@@ -7,6 +7,7 @@
 #include "tile/dot.h"
 #include "tile/machine.h"
 #include "tile/math_table.h"
+#include "tile/replay.h"
 #include "tile/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -436,7 +437,8 @@ static int plan(struct tile_code *c, struct err *e)
 	set_watch(c, decoded->funcs[0].v, addr);
 	size_calls(c, decoded);
 	find_divergent(c, decoded);
-	if (decode_roles(c, decoded->funcs[0].v, role, e) || decode_slots(c, decoded, role, e) || gather_kernel(c, decoded, role, e))
+	if (decode_roles(c, decoded->funcs[0].v, role, e) || decode_slots(c, decoded, role, e) ||
+	    replay_plan(c, decoded, decoded->funcs[0].v, role, e) || gather_kernel(c, decoded, role, e))
 		return -1;
 	c->decoded = decoded;
 	return 0;

@@ -33,6 +33,7 @@ struct decoded_insn {
 	uint8_t poison;             /* enum poison_rule */
 	uint8_t sync;               /* enum sync_rule */
 	uint8_t borrow;             /* a load whose lanes may stay where they are in memory */
+	uint8_t replayed;           /* done again in a replay (replay.h) */
 };
 
 struct plan_code {
@@ -52,6 +53,9 @@ struct tile_decoded {
 	int32_t *func_lanes;        /* lanes a function of each index may be called with */
 	uint8_t *divergent;         /* functions with control flow: one lane at a time */
 	int has_atomics, has_prints;
+	int replayable;             /* launches may be recorded (replay.h) */
+	uint8_t *replay_roles;      /* by register: enum replay_role */
+	uint8_t *passed_on;         /* by register: written in one place and read in one */
 	int64_t max_lanes;          /* of the largest tile */
 	int *owner;                 /* function of each register */
 };

@@ -5,6 +5,7 @@
 
 #include "tile/builtin.h"
 #include "tile/execute.h"
+#include "tile/replay.h"
 #include "tile/tile.h"
 
 struct tile_engine {
@@ -19,6 +20,7 @@ struct tile_engine {
 	struct arena mem;
 	struct arena scratch;           /* of the compilation under way */
 	struct shadow_pool shadows;     /* of runs in checked mode, one after another */
+	struct replay_store replays;    /* of the launches of the code in `cache` */
 };
 
 int lang_library_open(struct tile_engine *g, struct err *e);

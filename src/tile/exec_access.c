@@ -4,6 +4,7 @@
  * Invariant: after access_open every row that access_next gives lies inside its allocation. */
 #include "tile/exec_access.h"
 #include "tile/exec_lanes.h"
+#include "tile/replay.h"
 
 #include <stdio.h>
 
@@ -164,11 +165,12 @@ static int open_line(struct access *a)
 	return 1;
 }
 
-int access_open(struct access *a)
+static int open_access(struct access *a)
 {
 	int prov = a->ptr->prov;
 	int short_mask;
 
+	a->place = NULL;
 	a->al = prov >= 0 && a->m->allocs[prov].base ? &a->m->allocs[prov] : NULL;
 	a->done = 0;
 	a->next = 0;
@@ -179,6 +181,19 @@ int access_open(struct access *a)
 	short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
 	a->boxed = a->ptr->kind != MVAL_DENSE && short_mask;
 	return a->boxed ? open_box(a) : open_lanes(a);
+}
+
+int access_open(struct access *a)
+{
+	if (a->m->replay) {
+		replay_open(a);
+		return 0;
+	}
+	if (open_access(a))
+		return -1;
+	if (a->m->record)
+		replay_record_access(a);
+	return 0;
 }
 
 int access_full(const struct access *a)
@@ -245,6 +260,8 @@ int access_next(struct access *a, struct access_row *r)
 
 	if (a->boxed)
 		return next_in_box(a, r);
+	if (a->place)
+		return replay_next(a, r);
 	on = a->mask ? a->mask->data : NULL;
 	addr = a->ptr->data;
 	while (a->next < a->stop && on && !on[a->next])

@@ -1,5 +1,6 @@
 /* Lanes of a dense pointer: see exec_lanes.h. */
 #include "tile/exec_lanes.h"
+#include "tile/replay.h"
 
 #include <string.h>
 #ifdef __AVX512F__
@@ -42,6 +43,96 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 	for (; i < n; i++)
 		if (!on || on[i])
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
+}
+
+int SIMD_FN(lanes_distance)(int32_t *out, const int64_t *addr, const unsigned char *on, int64_t n, int64_t first)
+{
+	int64_t far = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t set = on ? -(int64_t)(on[i] != 0) : -1, off = addr[i] - first;
+		int32_t low = (int32_t)off;
+
+		far |= (off ^ low) & set;
+		far |= (int64_t)(low == REPLAY_OFF) & set;
+		out[i] = set ? low : REPLAY_OFF;
+	}
+	return far ? -1 : 0;
+}
+
+void SIMD_FN(lanes_rows32)(uint32_t *out, const char *from, const struct replay_row *rows, int64_t n)
+{
+	for (int64_t k = 0; k < n; k++) {
+		uint32_t *o = out + rows[k].lane;
+		const char *s = from + rows[k].offset;
+		int32_t i = 0, count = rows[k].count;   /* a block at most */
+
+#ifdef __AVX512F__
+		__mmask16 on = (__mmask16)((1u << count) - 1);
+
+		_mm512_mask_storeu_epi32(o, on, _mm512_maskz_loadu_epi32(on, s));
+		i = count;
+#endif
+		for (; i < count; i++)
+			memcpy(o + i, s + 4 * (int64_t)i, sizeof *o);
+	}
+}
+
+#ifdef __AVX512F__
+/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not in its mask are not read. */
+void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off)
+{
+	const struct replay_row *end = rows + n_rows;
+
+	for (int64_t i = 0; i < n; i += REPLAY_BLOCK) {
+		__mmask16 all = (__mmask16)(n - i >= REPLAY_BLOCK ? 0xffffu : (1u << (n - i)) - 1);
+		__m512 x = _mm512_set1_ps(off);
+
+		for (; rows < end && rows->lane < i + REPLAY_BLOCK; rows++) {
+			int skip = (int)(rows->lane - i);
+			__mmask16 on = (__mmask16)(((1u << rows->count) - 1) << skip);
+
+			x = _mm512_mask_loadu_ps(x, on, (const void *)((uintptr_t)from + (uintptr_t)(int64_t)rows->offset - 4 * (uintptr_t)skip));
+		}
+		x = _mm512_add_ps(_mm512_maskz_loadu_ps(all, sum + i), _mm512_mul_ps(x, _mm512_set1_ps(by)));
+		_mm512_mask_storeu_ps(sum + i, all, x);
+	}
+}
+#else
+void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off)
+{
+	int64_t at = 0;
+
+	for (int64_t k = 0; k < n_rows; at = rows[k].lane + rows[k].count, k++) {
+		for (; at < rows[k].lane; at++)
+			sum[at] = sum[at] + off * by;
+		for (int32_t i = 0; i < rows[k].count; i++) {
+			float x;
+
+			memcpy(&x, from + rows[k].offset + 4 * (int64_t)i, sizeof x);
+			sum[rows[k].lane + i] = sum[rows[k].lane + i] + x * by;
+		}
+	}
+	for (; at < n; at++)
+		sum[at] = sum[at] + off * by;
+}
+#endif
+
+void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *offset, int64_t n)
+{
+	int64_t i = 0;
+
+#ifdef __AVX512F__
+	for (; i + 16 <= n; i += 16) {
+		__m512i at = _mm512_loadu_si512(offset + i);
+		__mmask16 on = _mm512_cmpneq_epi32_mask(at, _mm512_set1_epi32(REPLAY_OFF));
+
+		_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
+	}
+#endif
+	for (; i < n; i++)
+		if (offset[i] != REPLAY_OFF)
+			memcpy(&out[i], from + offset[i], sizeof out[i]);
 }
 
 void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *hi)

@@ -4,6 +4,7 @@
 #include "tile/exec_access.h"
 #include "tile/exec_lanes.h"
 #include "tile/known.h"
+#include "tile/replay.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,7 +209,9 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (!access_full(&a))
 			mval_dense(d);
 		out = mval_result(d);
-		if (!a.boxed)
+		if (!a.boxed && a.place)
+			replay_gather(&a, out);
+		else if (!a.boxed)
 			gather_lanes(&a, out);
 		else if (gather_matrix(&a, out))
 			a.done = 1;

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "tile/check.h"
 #include "tile/known.h"
+#include "tile/replay.h"
 
 enum { SLAB_ALIGN = 64 };
 
@@ -21,6 +22,8 @@ struct grid_run {
 	int64_t programs, chunk;
 	int64_t *order;                     /* NULL: as they come */
 	struct checker *check;
+	struct replay_record *record;       /* being made; NULL: none */
+	const struct replay *replay;        /* to be done again; NULL: the code is run */
 	struct buf *prints;
 	int64_t fuel;
 	/* shared by the threads */
@@ -161,6 +164,8 @@ static struct machine *machine_new(struct grid_run *w)
 	m->sampled = w->o->only != NULL;
 	m->o = w->o;
 	m->check = w->check;
+	m->record = w->record;
+	m->replay = w->replay;
 	m->prints = w->prints;
 	m->fuel_pool = w->o->fuel ? &w->fuel : NULL;
 	m->fuel = m->fuel_pool ? 0 : INT64_MAX;
@@ -199,7 +204,9 @@ static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
 	if (!m->ready && machine_prologue(m))
 		return -1;
 	m->ready = 1;
-	return machine_exec(m, 0);
+	if (m->record)
+		replay_record_program(m->record, id);
+	return m->replay ? replay_program(m, id) : machine_exec(m, 0);
 }
 
 static void note_fault(struct grid_run *w, int me, int64_t k)
@@ -329,9 +336,37 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 		if (p->counter != 0xff)
 			((int64_t *)&total)[p->counter] += p->lanes * total.programs;
 	}
+	if (w->replay)
+		total = w->replay->cost;
+	if (w->record) {
+		const struct machine *m = w->machines[0];
+		int64_t used = m->fuel_pool ? w->o->fuel - w->fuel - m->fuel : INT64_MAX - m->fuel;
+		replay_record_free(w->record, rc ? NULL : &total, used);
+		w->record = NULL;
+	}
 	if (cost)
 		tile_cost_add(cost, &total);
 	return rc;
+}
+
+/* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that a launch with just as much as
+ * it took may still run out of it: that one is run. */
+static void open_replay(struct grid_run *w, const struct tile_runner *r)
+{
+	enum { FUEL_SPARE = 1 << 16 };
+	const struct tile_decoded *decoded = w->code->decoded;
+	struct replay_launch l = { .code = w->code, .allocs = w->allocs, .bound = w->bound, .grid = w->l->grid,
+				   .trust_hints = w->o->trust_hints };
+	struct replay *known;
+	int met;
+	if (!r->replays || !decoded->replayable || w->o->only || (r->pool && pool_size(r->pool) > 1) ||
+	    w->programs * decoded->funcs[0].n < r->replays->least)
+		return;
+	known = replay_find(r->replays, &l, &met);
+	if (known && known->state == REPLAY_MET && (met || w->check))
+		w->record = replay_record_new(r->replays, known);
+	else if (known && known->state == REPLAY_READY && !w->check && (!w->o->fuel || w->o->fuel - FUEL_SPARE >= known->fuel))
+		w->replay = known;
 }
 
 int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
@@ -399,9 +434,12 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 		err_nomem(e);
 		goto out;
 	}
+	open_replay(&w, r);
 	if (!run_all(&w, pool, e))
 		rc = finish(&w, pool, cost, d);
 out:
+	if (w.record)
+		replay_record_free(w.record, NULL, 0);
 	for (int i = 0; w.machines && i < threads_of(&w, pool); i++)
 		machine_free(w.machines[i]);
 	mem_free(w.machines);

@@ -24,6 +24,18 @@ int tile_op_is_pure(enum tile_op op)
 	}
 }
 
+static int is_comparison(int op)
+{
+	return op == TOP_EQ || op == TOP_NE || op == TOP_LT || op == TOP_LE || op == TOP_GT || op == TOP_GE;
+}
+
+int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in)
+{
+	if (in->op == TOP_CAST || in->op == TOP_BITCAST)
+		return code->regs[tile_src(in, 0)].ptr && !code->regs[tile_dst(in, 0)].ptr;
+	return is_comparison(in->op) && code->regs[tile_src(in, 0)].ptr;
+}
+
 int tile_op_by_name(struct str name)
 {
 	for (int i = 0; i < TILE_OPS; i++)

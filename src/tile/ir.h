@@ -143,6 +143,8 @@ struct tile_code {
 };
 
 void tile_code_free(struct tile_code *code);
+/* Does it make a number of an address, or compare two? */
+int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in);
 
 /* Well-typed, well-nested, assigned before use: 0, or -1 with what is wrong and where. */
 int tile_verify(const struct tile_code *code, struct err *e);

@@ -6,6 +6,7 @@
 
 #include "tile/check.h"
 #include "tile/known.h"
+#include "tile/replay.h"
 
 /* --- values ------------------------------------------------------------------------- */
 
@@ -242,6 +243,8 @@ int machine_exec(struct machine *m, int func)
 			counters[p->counter] += p->lanes;
 		for (int k = 0; k < in->n_dst; k++)
 			m->vals[tile_dst(in, k)].written = 0;
+		if (m->record && p->replayed)
+			replay_record_insn(m, p, pc);
 		if (m->check ? check_exec(m, in, p) : p->exec(m, in, p))
 			return -1;
 		if (m->sampled)

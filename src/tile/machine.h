@@ -65,6 +65,9 @@ struct allocation {
 };
 
 struct checker;                     /* check.h: shadow memory, checked mode only */
+struct replay;
+struct replay_event;
+struct replay_record;
 
 struct machine {
 	const struct tile_code *code;
@@ -82,6 +85,9 @@ struct machine {
 	int trust_hints;                    /* as tile_run_options has it */
 	int sampled;                        /* only some programs are run: known.h */
 	const struct tile_run_options *o;
+	struct replay_record *record;       /* of this launch, NULL: none (replay.h) */
+	const struct replay *replay;        /* that is done again, NULL: none */
+	const struct replay_event *event;   /* of it, under way */
 	unsigned char unsure, guess;        /* what this program has read that nobody knows */
 	int64_t fuel;                       /* left to this thread */
 	int64_t *fuel_pool;                 /* where more comes from; NULL: no limit */

@@ -72,12 +72,16 @@ struct tile_launch {
 struct tile_engine;
 struct tile_code;
 
+/* Launches that repeat with other contents are done from a record (replay.h). What small ones would gain goes into recording them. */
+enum tile_replay { TILE_REPLAY_LARGE, TILE_REPLAY_ALL, TILE_REPLAY_NONE };
+
 struct tile_options {
 	int triton_version;                 /* 306 for 3.6 */
 	int capability;                     /* 90 for sm_90: dot sizes, fp8, shared memory */
 	struct pool *pool;                  /* NULL: one thread */
 	/* For tests of the judge: kernels may ask how they were launched; what only the back end refuses is let through. */
 	int may_vary, may_exceed;
+	enum tile_replay replay;            /* which launches are recorded and done again */
 };
 
 struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e);

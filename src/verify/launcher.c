@@ -141,25 +141,12 @@ static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
 	return 1;
 }
 
-static int is_comparison(int op)
-{
-	return op == TOP_EQ || op == TOP_NE || op == TOP_LT || op == TOP_LE || op == TOP_GT || op == TOP_GE;
-}
-
-/* Does it make a number of an address, or compare two? */
-static int looks_at_address(const struct tile_code *code, const struct tile_insn *in)
-{
-	if (in->op == TOP_CAST || in->op == TOP_BITCAST)
-		return code->regs[tile_src(in, 0)].ptr && !code->regs[tile_dst(in, 0)].ptr;
-	return is_comparison(in->op) && code->regs[tile_src(in, 0)].ptr;
-}
-
 /* Addresses are others on a GPU: a kernel that computes with them may do one thing here and another there. */
 static int check_addresses(const struct tile_code *code, const struct tile_launch *l, struct diag *d)
 {
 	for (int f = 0; f < code->n_funcs; f++)
 		for (int i = 0; i < code->funcs[f].n_insns; i++)
-			if (looks_at_address(code, &code->funcs[f].insns[i])) {
+			if (tile_looks_at_address(code, &code->funcs[f].insns[i])) {
 				diag_set(d, REASON_unsupported, l->line, l->col, "kernel '%.*s' computes with the address of a tensor", STR_ARG(l->fn->name));
 				return 1;
 			}

@@ -5,7 +5,8 @@
  * A tensor is dtype:count[:zeros|ones|iota|undef|rand]; everything else is an integer, a float or
  * True/False. The line of a kernel that ends in `# BUG: reason` must be the one reported, for
  * that reason. A kernel without such a line must run clean in checked mode, in several orders
- * of programs, and give the same bits in fast mode. Exit 0: all as it says.
+ * of programs, and give the same bits in fast mode, and with other contents the same bits from a record of
+ * the launch (tile/replay.h) as without one. Exit 0: all as it says.
  *
  *     tile_kernel FILE...              runs
  *     tile_kernel --print FILE...      the tile code of every launch instead
@@ -27,7 +28,8 @@ struct source {
 	struct buf text;
 	struct py_module m;
 	struct check_env env;
-	struct tile_engine *g;
+	struct tile_engine *g;              /* does every launch anew */
+	struct tile_engine *replaying;
 	int launches, failed, print, time;
 };
 
@@ -48,10 +50,10 @@ static int complain(const struct source *s, int line, const char *what)
 
 /* --- arguments ---------------------------------------------------------------------- */
 
-static void fill_tensor(const struct tile_val *a, const char *how, int index)
+static void fill_tensor(const struct tile_val *a, const char *how, uint64_t seed)
 {
 	struct rng g;
-	rng_init(&g, (uint64_t)index + 1, "kernel arguments");
+	rng_init(&g, seed + 1, "kernel arguments");
 	for (int64_t i = 0; i < a->t.shape[0]; i++) {
 		void *p = (char *)tensor_data(&a->t) + i * dtype_size(a->t.dt);
 		double v = !strcmp(how, "ones") ? 1 : !strcmp(how, "iota") ? (double)i : !strcmp(how, "zeros") || !strcmp(how, "undef") ? 0 :
@@ -141,12 +143,13 @@ static int parse_call(struct source *s, struct call *c, struct str rest)
 
 /* --- running ------------------------------------------------------------------------ */
 
-static int reset(struct call *c, struct err *e)
+/* Random tensors are others with another `draw`. */
+static int reset(struct call *c, int draw, struct err *e)
 {
 	for (size_t i = 0; i < c->l.n_args; i++) {
 		if (c->args[i].kind != TILE_V_TENSOR)
 			continue;
-		fill_tensor(&c->args[i], c->init[i], (int)i);
+		fill_tensor(&c->args[i], c->init[i], (uint64_t)i + (uint64_t)draw * MAX_ARGS);
 		if (!strcmp(c->init[i], "undef") && storage_track_undef(c->args[i].t.st, e))
 			return -1;
 	}
@@ -168,7 +171,7 @@ static uint64_t digest(const struct call *c)
 static int run(struct source *s, struct call *c, const struct tile_code *code, struct tile_run_options o, struct diag *d)
 {
 	struct err e = ERR_INIT;
-	int rc = reset(c, &e);
+	int rc = reset(c, 0, &e);
 	*d = (struct diag){ .reason = REASON_ok };
 	if (!rc)
 		rc = tile_run(s->g, code, &c->l, &o, NULL, d, &e);
@@ -186,6 +189,38 @@ static int must_fault(struct source *s, struct call *c, const struct tile_code *
 	fprintf(stderr, "%s:%d: expected %.*s at line %d, got %s at line %d: %s\n", s->path, c->line, STR_ARG(c->bug), c->bug_line,
 		reason_code(d.reason), d.line, d.text);
 	return -1;
+}
+
+struct outcome { int rc; uint64_t digest; struct tile_cost cost; struct diag d; };
+
+static int launch(struct source *s, struct tile_engine *g, struct call *c, int draw, struct tile_run_options o, struct outcome *out)
+{
+	struct err e = ERR_INIT;
+	const struct tile_code *code;
+	*out = (struct outcome){ .rc = 0 };
+	if (reset(c, draw, &e) || tile_compile(g, &c->l, &code, &out->d, &e) || (out->rc = tile_run(g, code, &c->l, &o, &out->cost, &out->d, &e)) < 0)
+		return complain(s, c->line, e.text);
+	out->digest = digest(c);
+	return 0;
+}
+
+/* The second time on, the engine has a record of the launch if it can have one. */
+static int must_replay(struct source *s, struct call *c)
+{
+	struct tile_run_options o = { .mode = TILE_CHECKED };
+	struct outcome want, got;
+	if (launch(s, s->replaying, c, 0, o, &got))
+		return -1;
+	o.mode = TILE_FAST;
+	for (int draw = 0; draw < 3; draw++) {
+		o.poison = (unsigned char)(draw * 0x55);
+		o.order_seed = (uint64_t)draw;
+		if (launch(s, s->g, c, draw, o, &want) || launch(s, s->replaying, c, draw, o, &got))
+			return -1;
+		if (got.rc != want.rc || got.digest != want.digest || got.d.reason != want.d.reason || memcmp(&got.cost, &want.cost, sizeof got.cost) != 0)
+			return complain(s, c->line, "a replay gives another result");
+	}
+	return 0;
 }
 
 static int must_run(struct source *s, struct call *c, const struct tile_code *code)
@@ -208,7 +243,7 @@ static int must_run(struct source *s, struct call *c, const struct tile_code *co
 		else if (fast && digest(c) != want)
 			return complain(s, c->line, "fast mode gives other bits than checked mode");
 	}
-	return 0;
+	return must_replay(s, c);
 }
 
 static double now_us(void)
@@ -228,7 +263,7 @@ static double best_us(struct source *s, struct call *c, const struct tile_code *
 		struct err e = ERR_INIT;
 		double t;
 
-		if (reset(c, &e))
+		if (reset(c, 0, &e))
 			return -1;
 		t = now_us();
 		if (tile_run(s->g, code, &c->l, &o, NULL, &d, &e))
@@ -338,8 +373,9 @@ int main(int argc, char **argv)
 	for (int i = 1 + print + timed; i < argc; i++) {
 		struct source s = { .path = argv[i], .print = print, .time = timed };
 		struct err e = ERR_INIT;
-		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90 }, &e);
-		if (!s.g || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
+		s.g = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90, .replay = TILE_REPLAY_NONE }, &e);
+		s.replaying = tile_engine_new(&(struct tile_options){ .triton_version = 306, .capability = 90, .replay = TILE_REPLAY_ALL }, &e);
+		if (!s.g || !s.replaying || file_read(argv[i], 1 << 24, &s.text, &e) || py_parse(&s.m, buf_str(&s.text), argv[i], 0, &e) ||
 		    check_env_init(&s.env, &s.m, NULL, &e)) {
 			fprintf(stderr, "%s: %s\n", argv[i], e.text);
 			return 2;
@@ -350,6 +386,7 @@ int main(int argc, char **argv)
 		check_env_release(&s.env);
 		py_release(&s.m);
 		tile_engine_free(s.g);
+		tile_engine_free(s.replaying);
 		buf_release(&s.text);
 	}
 	if (!print && !timed)
