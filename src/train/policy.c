@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "train/checkpoint.h"
 
-static const char state_file[] = "trainer.state", style_file[] = "tritonrl.json";
+static const char state_file[] = "trainer.state", style_file[] = "tritonrl.json", tokenizer_file[] = "tokenizer.json";
 
 static struct model *new_model(struct policy *p, const struct policy_opts *o, struct err *e)
 {
@@ -52,12 +52,34 @@ int policy_check(const struct policy_opts *o, struct err *e)
 	return 0;
 }
 
+static int read_tokenizer(const char *dir, struct buf *out, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = !path_join(&path, dir, tokenizer_file) ? err_nomem(e) : file_exists(path.p) ? file_read(path.p, SIZE_MAX, out, e) : 0;
+
+	buf_release(&path);
+	return rc;
+}
+
+/* Weights that began with one tokenizer are worth nothing with another. */
+static int check_tokenizer(const char *tok_dir, const char *resume, struct err *e)
+{
+	struct buf now = BUF_INIT, then = BUF_INIT;
+	int rc = read_tokenizer(tok_dir, &now, e) || read_tokenizer(resume, &then, e) ? -1 : 0;
+
+	if (!rc && then.n && !str_eq(buf_str(&now), buf_str(&then)))
+		rc = err_set(e, ERR_USAGE, "the tokenizer in '%s' is not the one that '%s' was trained with: put that back, or say another --out", tok_dir, resume);
+	buf_release(&now);
+	buf_release(&then);
+	return rc;
+}
+
 int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, const char *resume, struct err *e)
 {
 	const char *tok_dir = o->tokenizer ? o->tokenizer : o->model;
 
 	*p = (struct policy){ .dev = dev };
-	if (policy_check(o, e))
+	if (policy_check(o, e) || (resume && check_tokenizer(tok_dir, resume, e)))
 		return -1;
 	p->tok_dir = mem_strdup(tok_dir);
 	p->base = mem_strdup(o->model ? o->model : tok_dir);
@@ -127,7 +149,7 @@ static int copy_file(const char *from_dir, const char *to_dir, const char *name,
 
 static int save_tokenizer(const struct policy *p, const char *dir, struct err *e)
 {
-	static const char *const names[] = { "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
+	static const char *const names[] = { tokenizer_file, "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
 					     "special_tokens_map.json", style_file };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)

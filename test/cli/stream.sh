@@ -5,7 +5,8 @@ set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-common=(train --stage sft --full --weights fast --init models/base/config.json --tokenizer models/base --batch 3 --max-length 384
+cp -r models/base "$dir/tok"
+common=(train --stage sft --full --weights fast --init models/base/config.json --tokenizer "$dir/tok" --batch 3 --max-length 384
 	--lr 1e-3 --prompt-style compact --threads 1)
 drawn=(--stream 1,2,2 --stream-style plain --stream-rising --steps 6)
 train() { "$TRITONRL" "${common[@]}" "$@" >"$dir/out" 2>&1; }
@@ -33,5 +34,10 @@ pid=$!
 for i in $(seq 200); do [ -e "$dir/c/checkpoints/sft-000002/MANIFEST" ] && break; sleep 0.05; done
 kill -9 $pid 2>/dev/null || true
 wait $pid || true
+# A tokenizer that was learned anew in the meantime would spoil the weights.
+echo >> "$dir/tok/tokenizer.json"
+! train --out "$dir/c" "${drawn[@]}" --save-every 1 || fail "goes on with another tokenizer"
+grep -q "is not the one that" "$dir/out" || fail "does not say that the tokenizer is another one: $(cat "$dir/out")"
+cp models/base/tokenizer.json "$dir/tok/"
 train --out "$dir/c" "${drawn[@]}" --save-every 1
 [ "$(weights "$dir/a")" = "$(weights "$dir/c")" ] || fail "other weights after a kill"
