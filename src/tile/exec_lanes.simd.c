@@ -79,13 +79,13 @@ void SIMD_FN(lanes_rows32)(uint32_t *out, const char *from, const struct replay_
 }
 
 #ifdef __AVX512F__
-/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not in its mask are not read. */
+/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not in its mask are not read. Whole
+ * blocks are stored without a mask: the next tap waits long for what was stored with one. */
 void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off)
 {
 	const struct replay_row *end = rows + n_rows;
 
 	for (int64_t i = 0; i < n; i += REPLAY_BLOCK) {
-		__mmask16 all = (__mmask16)(n - i >= REPLAY_BLOCK ? 0xffffu : (1u << (n - i)) - 1);
 		__m512 x = _mm512_set1_ps(off);
 
 		for (; rows < end && rows->lane < i + REPLAY_BLOCK; rows++) {
@@ -94,8 +94,14 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 
 			x = _mm512_mask_loadu_ps(x, on, (const void *)((uintptr_t)from + (uintptr_t)(int64_t)rows->offset - 4 * (uintptr_t)skip));
 		}
-		x = _mm512_add_ps(_mm512_maskz_loadu_ps(all, sum + i), _mm512_mul_ps(x, _mm512_set1_ps(by)));
-		_mm512_mask_storeu_ps(sum + i, all, x);
+		x = _mm512_mul_ps(x, _mm512_set1_ps(by));
+		if (n - i >= REPLAY_BLOCK) {
+			_mm512_storeu_ps(sum + i, _mm512_add_ps(_mm512_loadu_ps(sum + i), x));
+		} else {
+			__mmask16 rest = (__mmask16)((1u << (n - i)) - 1);
+
+			_mm512_mask_storeu_ps(sum + i, rest, _mm512_add_ps(_mm512_maskz_loadu_ps(rest, sum + i), x));
+		}
 	}
 }
 #else
@@ -127,7 +133,8 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 		__m512i at = _mm512_loadu_si512(offset + i);
 		__mmask16 on = _mm512_cmpneq_epi32_mask(at, _mm512_set1_epi32(REPLAY_OFF));
 
-		_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
+		if (on)
+			_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
 	}
 #endif
 	for (; i < n; i++)

@@ -105,7 +105,7 @@ struct replay_launch {
 	int trust_hints;
 };
 
-/* What is known of the same launch; it is met now if it was not before. NULL: memory ended. */
+/* What is known of the same launch; it is met now if it was not before. NULL: too many are, or memory ended. */
 struct replay *replay_find(struct replay_store *s, const struct replay_launch *l, int *met);
 /* Gives back what was recorded. */
 void replay_empty(struct replay *r);
@@ -113,7 +113,7 @@ void replay_empty(struct replay *r);
 /* --- recording (replay_record.c) ------------------------------------------------------------ */
 
 struct replay_record;
-/* Of a launch that is known and not ready. NULL: memory ended, and the launch just runs. */
+/* Of a launch that is known and not ready. NULL: it is too large or memory ended, and the launch just runs. */
 struct replay_record *replay_record_new(struct replay_store *s, struct replay *of);
 /* Ends it. With a cost the launch ran through and is kept; without, it is not. */
 void replay_record_free(struct replay_record *r, const struct tile_cost *cost, int64_t fuel);

@@ -513,9 +513,12 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	struct replay_record *r = mem_zalloc(sizeof *r);
 	const struct tile_decoded *decoded = of->code->decoded;
 	int64_t programs = of->key[0] * of->key[1] * of->key[2];
-	if (!r)
+	if (!r || programs > MOST_BYTES / (int64_t)sizeof *of->programs) {
+		mem_free(r);
 		return NULL;
+	}
 	r->store = s;
+	r->bytes = (size_t)programs * sizeof *of->programs;
 	r->roles = decoded->replay_roles;
 	r->n_regs = of->code->n_regs;
 	r->id = -1;
