@@ -145,21 +145,31 @@ static int has_twin(const struct task *t, const int64_t *size, size_t i)
 	return 0;
 }
 
+/* Raises the i-th size and its equals to the next that it may have, with `alone` to one that no other size has. 0: that is more
+ * work than `most`, and they are as they were. */
+static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
+{
+	int64_t was = size[i], own = t->size[i].own;
+	unsigned equals = equals_of(t, size, i);
+
+	for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || (alone && has_twin(t, size, i))); m *= 2)
+		put_sizes(t, equals, MAX(was, reduced(own, m)), size);
+	if (work_at(t, size) <= most)
+		return 1;
+	put_sizes(t, equals, was, size);
+	return 0;
+}
+
 /* Sizes that differ stay different, the larger of them a little larger, where that is not much more work: a program that
  * takes a height for a width is right where both are the same. */
 static void keep_apart(const struct task *t, double limit, int64_t *size)
 {
 	for (size_t i = 0; i < t->n_all; i++)
 		for (size_t k = 0; k < t->n_all; k++) {
-			int64_t was = size[i], own = t->size[i].own;
-			unsigned equals = equals_of(t, size, i);
+			double most = fmax(4.0 * limit, 2.0 * work_at(t, size));
 
-			if (size[i] != size[k] || own <= t->size[k].own)
-				continue;
-			for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || has_twin(t, size, i)); m *= 2)
-				put_sizes(t, equals, MAX(was, reduced(own, m)), size);
-			if (work_at(t, size) > 4.0 * limit)
-				put_sizes(t, equals, was, size);
+			if (size[i] == size[k] && t->size[i].own > t->size[k].own && !raise_size(t, i, 1, most, size))
+				raise_size(t, i, 0, most, size);
 		}
 }
 
@@ -425,21 +435,21 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 }
 
 /* Lowers the i-th size and its equals, but not below `from`, as far as the candidate still meets every mark and the reference
- * still runs, and to none that another size has which it differs from. 0, also where the size stays as it was; 1: the runner was lost; -1. */
+ * still runs, and, unless the least will do, to none that another size has which it differs from. 0, also where the size stays as it was; 1: the runner was lost; -1. */
 static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
 	int64_t at = MIN(floor_of(f->t, i), least);
 	unsigned equals = equals_of(f->t, size, i);
-	int n = 0, rc;
+	int n = 0, any = least <= MODULUS_BATCH, rc;
 
 	memcpy(tried, size, sizeof tried);
 	f->orders.n = 0;
 	while (at < from && reduced(f->t->size[i].own, at) < from)
 		at *= 2;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from || has_twin(f->t, tried, i) ? 2 : 4) {
+	for (; reduced(f->t->size[i].own, at) < size[i] && n < AREA_ORDERS / 2; at *= from || (!any && has_twin(f->t, tried, i)) ? 2 : 4) {
 		put_sizes(f->t, equals, reduced(f->t->size[i].own, at), tried);
-		if (has_twin(f->t, tried, i))
+		if (!any && has_twin(f->t, tried, i))
 			continue;
 		low[n++] = tried[i];
 		order(f, FOLLOW_CANDIDATE, tried);
