@@ -99,7 +99,10 @@ static int judge_tiny(struct funnel *f, int i)
 	rc = check_launched(f, STAGE_tiny, &a.cost);
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
-	results_release(&a.got);
+	if (!rc && tr->is_original && f->orders.v[i].note_tests)
+		f->original = a;
+	else
+		results_release(&a.got);
 	return rc;
 }
 
@@ -187,7 +190,8 @@ static int ask_tiny(struct funnel *f, size_t first, size_t passes, int *ablation
 	f->orders.n = 0;
 	for (size_t i = first; i < first + passes; i++)
 		attempt_order(f, &f->t->trial[0],
-			      &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .note_tests = i == first, .after = i > first });
+			      &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .note_tests = i == first, .after = i > first,
+						   .estimate = i == first && f->t->trial[0].is_original && f->own_seconds <= 0.0 });
 	*ablation = -1;
 	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
 		*ablation = f->orders.n;
@@ -202,6 +206,7 @@ static int stage_tiny(struct funnel *f)
 	size_t passes = first || second_is_covered(f) ? 1 : 2;
 	int ablation, rc = ask_tiny(f, first, passes, &ablation);
 
+	results_release(&f->original.got);
 	if (!rc)
 		rc = funnel_take_ast(f);
 	for (int i = 0; i < (int)passes && !rc; i++) {
@@ -240,11 +245,11 @@ static int only_fp32(struct funnel *f)
 static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number)
 {
 	return (struct run_order) {
-		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->kind == TRIAL_original ? 0 : (uint64_t)number,
+		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->is_original ? 0 : (uint64_t)number,
 			 .poison = number % 2 ? 0xff : 0x7b, .zero_off = 1 },
-		.watch = ext_on(f, EXT_sanitize) && (tr->kind == TRIAL_original || tr->kind == TRIAL_shape),
+		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
-		.estimate = tr->kind == TRIAL_original && f->own_seconds <= 0.0,
+		.estimate = tr->is_original && f->own_seconds <= 0.0,
 	};
 }
 
@@ -277,6 +282,26 @@ static int count_wanted(const struct funnel *f, enum contract c)
 	return n;
 }
 
+static void note_cost(struct funnel *f, const struct outcome *o)
+{
+	f->v->cost = o->cost;
+	f->v->seconds = o->seconds;
+	f->v->reference_seconds = f->t->seconds;
+}
+
+/* The checked run stands for the original as well. */
+static int judge_original(struct funnel *f)
+{
+	int rc;
+
+	if (!f->original.got.n)
+		return 0;
+	note_cost(f, &f->original.cost);
+	rc = share_judge(f, &f->original.cost, &f->t->trial[0].expected, &f->original.got);
+	results_release(&f->original.got);
+	return rc;
+}
+
 /* The i-th run of the batch against what its trial expects. */
 static int judge_full(struct funnel *f, int i)
 {
@@ -292,15 +317,12 @@ static int judge_full(struct funnel *f, int i)
 		return -1;
 	if (rc)
 		return rc;
-	if (tr->kind == TRIAL_original) {
-		f->v->cost = a.cost.cost;
-		f->v->seconds = a.cost.seconds;
-		f->v->reference_seconds = f->t->seconds;
-	}
+	if (tr->is_original)
+		note_cost(f, &a.cost);
 	rc = check_launched(f, STAGE_full, &a.cost);
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
-	if (!rc && tr->kind == TRIAL_original)
+	if (!rc && tr->is_original)
 		rc = share_judge(f, &a.cost, &tr->expected, &a.got);
 	results_release(&a.got);
 	return rc;
@@ -308,9 +330,9 @@ static int judge_full(struct funnel *f, int i)
 
 static int stage_full(struct funnel *f)
 {
-	int passed = 0, next = 1, rc = 0;
+	int passed = 0, next = 1, rc = judge_original(f);
 
-	do {
+	while (!rc && next < f->t->n_trials) {
 		f->orders.n = 0;
 		next = order_full(f, CONTRACT_TASK, next);
 		rc = attempt_ask(f);
@@ -320,7 +342,7 @@ static int stage_full(struct funnel *f)
 			rc = judge_full(f, i);
 			passed += !rc;
 		}
-	} while (!rc && next < f->t->n_trials);
+	}
 	if (rc > 0 && f->v->stage == STAGE_full)
 		f->v->stages[STAGE_full].share = (double)passed / (double)(count_wanted(f, CONTRACT_TASK) + 1);
 	return rc;
@@ -715,6 +737,7 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 			err_clear(e);
 	}
 	note_line(v, source);
+	results_release(&f->original.got);
 	mem_free(f);
 	return rc;
 }

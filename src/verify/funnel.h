@@ -5,6 +5,12 @@
 #include "verify/lane.h"
 #include "verify/task.h"
 
+/* What a run of the candidate gave. */
+struct attempt {
+	struct results got;
+	struct outcome cost;
+};
+
 struct funnel {
 	struct judge *j;
 	const struct task *t;               /* as it is run: at its own sizes, or at others */
@@ -19,6 +25,7 @@ struct funnel {
 	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at others */
 	struct lane *lane;
 	struct orders orders;               /* of the batch that was asked for last */
+	struct attempt original;            /* what the checked run gave, where its input set is the original; else nothing */
 	struct run_report report;           /* the one that was taken last */
 	enum lost lost;                     /* the runner was, in the end */
 	int unexplained;                    /* the last comparison found an error that products in tf32 do not make */
@@ -41,12 +48,6 @@ int funnel_turn(struct funnel *f, const struct task *t);
 int funnel_right_at(struct funnel *f, const struct task *t);
 int funnel_take_ast(struct funnel *f);
 int funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, const char *fmt, ...) PRINTF_LIKE(4, 5);
-
-/* What a run of the candidate gave. */
-struct attempt {
-	struct results got;
-	struct outcome cost;
-};
 
 /* Adds a run to the batch: f->orders.n is 0 at its beginning. */
 void attempt_order(struct funnel *f, const struct trial *tr, const struct run_order *how);

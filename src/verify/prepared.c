@@ -134,7 +134,7 @@ static void put_rest(struct buf *out, const struct task *t)
 	bytes_put_str(out, buf_str(&t->notes));
 	for (int i = 0; i < t->n_trials; i++) {
 		const struct trial *tr = &t->trial[i];
-		const int64_t parts[] = { tr->ext, tr->ndim };
+		const int64_t parts[] = { tr->ext, tr->ndim, tr->is_original };
 
 		bytes_put(out, parts);
 		bytes_put(out, tr->shape);
@@ -145,12 +145,13 @@ static void put_rest(struct buf *out, const struct task *t)
 
 static int get_trial(struct bytes *in, struct trial *tr)
 {
-	int64_t parts[2];
+	int64_t parts[3];
 
 	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || parts[1] < 0 || parts[1] > TENSOR_DIMS)
 		return -1;
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];
+	tr->is_original = (int)parts[2];
 	return get_results(in, &tr->expected) || get_results(in, &tr->torch) ? -1 : 0;
 }
 

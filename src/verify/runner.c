@@ -22,6 +22,7 @@ struct runner {
 	struct program p;
 	struct py_module module;
 	struct world w;               /* the candidate, once it was built */
+	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
 	char weights[16];             /* how they were matched */
 	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
@@ -286,38 +287,66 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	return rc;
 }
 
-/* First on other contents, then the trial's own in the same tensors: what was kept shows. */
-static int call_repeated(struct runner *r, int i, const struct trial *tr)
+static void close_world(struct runner *r)
 {
-	struct val inputs, own;
+	world_close(&r->w);
+	r->last = (struct val){ .kind = V_UNSET };
+}
+
+static void keep_last(struct runner *r, struct val inputs)
+{
+	if (r->last.kind != V_UNSET)
+		world_drop(&r->w, r->last);
+	r->last = inputs;
+}
+
+static void drop_last(struct runner *r)
+{
+	keep_last(r, (struct val){ .kind = V_UNSET });
+}
+
+/* A call on other contents, whose result nobody asks for. */
+static int call_before(struct runner *r, int i, const struct trial *tr)
+{
+	struct val inputs;
 	int rc = world_inputs(&r->w, tr, 1, &inputs, &r->e);
 
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
+	keep_last(r, inputs);
 	rc = call_watched(r, i, inputs, tr, 0);
-	if (!rc && r->t->keeps_state)
-		rc = weights_restore(tr->weights, r->w.h, r->w.model, &r->e);
+	return !rc && r->t->keeps_state ? weights_restore(tr->weights, r->w.h, r->w.model, &r->e) : rc;
+}
+
+/* *inputs, whose contents go into the tensors of the call before, which were others: what was kept of that call shows. Where that call
+ * had tensors of another form, there is one more before. */
+static int take_last(struct runner *r, int i, const struct trial *tr, struct val *inputs)
+{
+	int rc = r->last.kind != V_UNSET && world_alike(&r->w, r->last, *inputs) ? 0 : call_before(r, i, tr);
+
 	if (!rc)
-		rc = world_inputs(&r->w, tr, 0, &own, &r->e);
-	if (!rc) {
-		rc = world_refill(&r->w, inputs, own, &r->e);
-		world_drop(&r->w, own);
-	}
-	if (!rc)
-		rc = call_watched(r, i, inputs, tr, 1);
-	world_drop(&r->w, inputs);
+		rc = world_refill(&r->w, r->last, *inputs, &r->e);
+	world_drop(&r->w, *inputs);
+	*inputs = r->last;
+	r->last = (struct val){ .kind = V_UNSET };
 	return rc;
 }
 
-static int call_once(struct runner *r, int i, const struct trial *tr)
+static int call(struct runner *r, int i, const struct trial *tr)
 {
 	struct val inputs;
-	int rc = world_inputs(&r->w, tr, 0, &inputs, &r->e);
+	int rc;
 
+	if (!tr->repeat)
+		drop_last(r);
+	rc = world_inputs(&r->w, tr, 0, &inputs, &r->e);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
-	rc = call_watched(r, i, inputs, tr, 1);
-	world_drop(&r->w, inputs);
+	if (tr->repeat)
+		rc = take_last(r, i, tr, &inputs);
+	if (!rc)
+		rc = call_watched(r, i, inputs, tr, 1);
+	keep_last(r, inputs);
 	return rc;
 }
 
@@ -329,8 +358,8 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 {
 	int built, rc;
 
-	if (r->w.h && (o->fresh || !strcmp(r->weights, "seed")))
-		world_close(&r->w);
+	if (r->w.h && (o->fresh || host_is_lost(r->w.h) || !strcmp(r->weights, "seed")))
+		close_world(r);
 	built = !r->w.h;
 	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
 	if (!rc && built && tr->set == WEIGHTS_BUILT)
@@ -385,7 +414,7 @@ static int run_order(struct runner *r, int i)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
 	if (lacks_weights(r, tr, out))
 		return 1;
-	return tr->repeat ? call_repeated(r, i, tr) : call_once(r, i, tr);
+	return call(r, i, tr);
 }
 
 /* Memory that ended is the candidate's limit: this process runs nothing else. */
@@ -426,7 +455,7 @@ static int serve_one(struct runner *r, int i)
 		return rc;
 	r->compiled |= !rc;
 	if (rc)
-		world_close(&r->w);
+		close_world(r);
 	return rc;
 }
 

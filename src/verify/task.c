@@ -260,10 +260,19 @@ static int time_reference(struct task *t, const struct trial *tr, struct results
 	return rc;
 }
 
+static struct trial *original_of(struct task *t)
+{
+	int i = 0;
+
+	while (!t->trial[i].is_original)
+		i++;
+	return &t->trial[i];
+}
+
 /* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
 static int survey(struct task *t, struct err *e)
 {
-	struct trial *tr = &t->trial[1];
+	struct trial *tr = original_of(t);
 	struct results out = { .n = 0 };
 	int rc;
 
@@ -457,7 +466,7 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 		rc = run_all(t, tr, &r, e);
 	if (!rc)
 		rc = set_expected(t, tr, &r, e);
-	if (!rc && tr->kind == TRIAL_original)
+	if (!rc && tr->is_original)
 		rc = keep_torch(t, tr, &r.own, e);
 	runs_release(&r);
 	return rc;
@@ -542,11 +551,13 @@ static int needs_outline(const struct task *t)
 /* The original is the largest of all: the checks of the task seldom need it where it comes last but for half precision. */
 static void put_original_last(struct task *t)
 {
-	struct trial original = t->trial[1];
-	int last = t->n_trials - 1 - (t->trial[t->n_trials - 1].dt != DT_F32);
+	struct trial *at = original_of(t), *last = &t->trial[t->n_trials - 1 - (t->trial[t->n_trials - 1].dt != DT_F32)];
+	struct trial original = *at;
 
-	memmove(&t->trial[1], &t->trial[2], (size_t)(last - 1) * sizeof original);
-	t->trial[last] = original;
+	if (at == t->trial)
+		return;
+	memmove(at, at + 1, (size_t)(last - at) * sizeof original);
+	*last = original;
 }
 
 /* The task's own sets come first in the list. */

@@ -59,7 +59,8 @@ struct trial {
 	enum trial_change change;
 	int first;                    /* of all inputs only the first is changed */
 	enum dtype dt;                /* DT_F32: as the task makes them */
-	int repeat;                   /* call once on other contents in the same tensors first */
+	int is_original;              /* as get_inputs draws it at the sizes that stand for the task's: its cost is the candidate's */
+	int repeat;                   /* call on other contents in the same tensors first */
 
 	struct results expected;
 	const struct task_weights *weights;    /* of the task */
@@ -123,6 +124,8 @@ int world_round_state(struct world *w);
 int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e);
 /* The trial's inputs (or its others): copied from the vault, or drawn. */
 int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e);
+/* Do two values hold as many tensors, of the same shapes and dtypes? */
+int world_alike(struct world *w, struct val a, struct val b);
 /* Overwrites tensors with those of another value of the same form. */
 int world_refill(struct world *w, struct val inputs, struct val with, struct err *e);
 void world_drop(struct world *w, struct val v);

@@ -421,6 +421,16 @@ static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
 }
 
+int world_alike(struct world *w, struct val a, struct val b)
+{
+	struct refill x = { .n = 0 }, y = { .n = 0 };
+	int same = !host_tensors(w->h, a, collect_input, &x) && !host_tensors(w->h, b, collect_input, &y) && x.n == y.n;
+
+	for (int i = 0; i < x.n && same; i++)
+		same = x.from[i].dt == y.from[i].dt && tensor_same_shape(&x.from[i], &y.from[i]);
+	return same;
+}
+
 int world_refill(struct world *w, struct val inputs, struct val with, struct err *e)
 {
 	struct refill f = { .e = e };
