@@ -855,6 +855,7 @@ int choice_other(struct funnel *f, const struct choice *c, enum choice_change ch
 {
 	switch (change) {
 	case CHOICE_SMALLER: return smaller(f, c, out);
+	case CHOICE_SAME: *out = *c; return 0;
 	case CHOICE_LARGER: return larger(f, c, out);
 	case CHOICE_SAME_GRID: return same_grid(f, c, out);
 	case CHOICE_OWN_SIZE: return own_size(f, c, i, out);

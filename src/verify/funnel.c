@@ -10,8 +10,9 @@
 #include "verify/own.h"
 #include "verify/share.h"
 
-/* Tile operations that the kernels of one run may take. */
-enum { TINY_FUEL = 32000000, FULL_FUEL = 400000000 };
+/* Tile operations that each kernel of a run may take: in the checked run at the first sizes, where smaller ones may do as well; in any
+ * checked run, or where a checked run took too many; in others. */
+enum { FIRST_FUEL = 4000000, TINY_FUEL = 32000000, FULL_FUEL = 400000000 };
 /* Programs of an autotuned kernel: triton.Autotuner takes no more (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
 
@@ -156,10 +157,19 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 
 /* What races, or reads what was never written, shows in the first; that nothing but luck was
  * right in it, in the second. */
-static const struct tile_run_options tiny_passes[] = {
-	{ .mode = TILE_CHECKED, .poison = 0xff, .zero_off = 1, .fuel = TINY_FUEL },
-	{ .mode = TILE_FAST, .poison = 0x7b, .zero_off = 1, .order_seed = 0x9e37, .fuel = TINY_FUEL },
-};
+enum { PASS_CHECKED, PASS_FAST };
+
+static struct tile_run_options tiny_pass(const struct funnel *f, size_t which)
+{
+	struct tile_run_options run = { .mode = TILE_CHECKED, .poison = 0xff, .zero_off = 1, .fuel = f->fuel };
+
+	if (which == PASS_FAST) {
+		run.mode = TILE_FAST;
+		run.poison = 0x7b;
+		run.order_seed = 0x9e37;
+	}
+	return run;
+}
 
 static int same_sizes(const struct trial *a, const struct trial *b)
 {
@@ -171,14 +181,21 @@ static int same_sizes(const struct trial *a, const struct trial *b)
 	return 1;
 }
 
-/* Is there an input set of these sizes that has another order and the second pass's poison
- * (full_order: every other one)? Then that pass would find nothing that the set does not. */
+/* Every other set has the second pass's poison, beginning with the one behind the original. */
+static int has_second_poison(const struct funnel *f, int number)
+{
+	return number % 2 == f->t->trial[0].is_original;
+}
+
+/* Is there an input set of these sizes that has another order and the second pass's poison? Then that pass would find nothing that the
+ * set does not. */
 static int second_is_covered(const struct funnel *f)
 {
-	for (int i = 2; i < f->t->n_trials && f->o->last > STAGE_tiny; i += 2) {
+	for (int i = 1; i < f->t->n_trials && f->o->last > STAGE_tiny; i++) {
 		const struct trial *tr = &f->t->trial[i];
 
-		if (wanted(f, tr, CONTRACT_TASK) && tr->set == WEIGHTS_BUILT && same_sizes(tr, &f->t->trial[0]))
+		if (has_second_poison(f, i) && wanted(f, tr, CONTRACT_TASK) && same_sizes(tr, &f->t->trial[0]) &&
+		    (tr->set == WEIGHTS_BUILT || !tr->weights->n))
 			return 1;
 	}
 	return 0;
@@ -190,23 +207,53 @@ static int ask_tiny(struct funnel *f, size_t first, size_t passes, int *ablation
 	f->orders.n = 0;
 	for (size_t i = first; i < first + passes; i++)
 		attempt_order(f, &f->t->trial[0],
-			      &(struct run_order){ .run = tiny_passes[i], .tune = i == first, .note_tests = i == first, .after = i > first,
+			      &(struct run_order){ .run = tiny_pass(f, i), .tune = i == first, .note_tests = i == first, .after = i > first,
 						   .estimate = i == first && f->t->trial[0].is_original && f->own_seconds <= 0.0 });
 	*ablation = -1;
 	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
 		*ablation = f->orders.n;
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_passes[1], .idle = 1, .after = 1 });
+		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_pass(f, PASS_FAST), .idle = 1, .after = 1 });
 	}
 	return attempt_ask(f);
 }
 
+/* Is the worst element one that nobody wrote? */
+static int shows_poison(const struct verdict *v, int poison)
+{
+	float unwritten;
+
+	memset(&unwritten, poison, sizeof unwritten);
+	return v->n_elements && v->elements[0].got == (double)unwritten;
+}
+
+/* Most of what was wrong at other sizes is wrong again, and a fast run is enough to see it. What was left unwritten is for the checked
+ * run to name. 0: it is not, or that; 1; -1. */
+static int fails_fast(struct funnel *f)
+{
+	struct verdict before = *f->v;
+	struct tile_run_options run = tiny_pass(f, PASS_FAST);
+	int rc;
+
+	f->orders.n = 0;
+	attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run, .tune = 1 });
+	rc = attempt_ask(f);
+	rc = rc ? rc : judge_tiny(f, 0);
+	if (rc > 0 && f->lost == LOST_NOT && shows_poison(f->v, run.poison))
+		rc = 0;
+	if (!rc)
+		*f->v = before;         /* the same input set comes again */
+	return rc;
+}
+
 static int stage_tiny(struct funnel *f)
 {
-	size_t first = ext_on(f, EXT_sanitize) ? 0 : 1;
+	size_t first = ext_on(f, EXT_sanitize) ? PASS_CHECKED : PASS_FAST;
+	struct tile_run_options run = tiny_pass(f, first);
 	size_t passes = first || second_is_covered(f) ? 1 : 2;
-	int ablation, rc = ask_tiny(f, first, passes, &ablation);
+	int ablation, rc = f->again ? fails_fast(f) : 0;
 
 	results_release(&f->original.got);
+	rc = rc ? rc : ask_tiny(f, first, passes, &ablation);
 	if (!rc)
 		rc = funnel_take_ast(f);
 	for (int i = 0; i < (int)passes && !rc; i++) {
@@ -220,7 +267,7 @@ static int stage_tiny(struct funnel *f)
 	if (!rc && ablation >= 0)
 		rc = judge_ablation(f, ablation);
 	if (!rc)
-		rc = run_configs(f, &tiny_passes[first]);
+		rc = run_configs(f, &run);
 	return rc;
 }
 
@@ -246,7 +293,7 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 {
 	return (struct run_order) {
 		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->is_original ? 0 : (uint64_t)number,
-			 .poison = number % 2 ? 0xff : 0x7b, .zero_off = 1 },
+			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1 },
 		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
 		.estimate = tr->is_original && f->own_seconds <= 0.0,
@@ -387,7 +434,7 @@ static int judge_undefined(struct funnel *f)
 /* The next batch of the general sets, from *next on; with `strict` a run with undefined lanes comes first. */
 static int ask_general(struct funnel *f, int strict, int *next)
 {
-	struct tile_run_options run = tiny_passes[0];
+	struct tile_run_options run = tiny_pass(f, PASS_CHECKED);
 
 	f->orders.n = 0;
 	run.zero_off = 0;
@@ -466,6 +513,7 @@ static int judge_general(struct funnel *f)
 	int rc;
 
 	v->general = (struct verdict_general){ .ran = 1, .correct = 1 };
+	f->fuel = TINY_FUEL;
 	rc = run_general(f, ext_on(f, EXT_sanitize) && !f->defined, &first);
 	if (!rc && f->t != f->base) {
 		rc = funnel_turn(f, f->base);
@@ -569,6 +617,7 @@ static void begin_verdict(struct funnel *f)
 	f->lost = LOST_NOT;
 	f->own_seconds = 0.0;
 	f->tests = f->slow = 0;
+	f->fuel = FIRST_FUEL;
 	f->report.chosen[0] = 0;
 }
 
@@ -604,7 +653,9 @@ static int judge_again(struct funnel *f, const struct choice *c)
 	f->v->n_inputs = f->v->n_elements = 0;
 	f->v->explain[0] = 0;
 	f->t = NULL;
+	f->again = before.diag.reason == REASON_wrong_value || before.diag.reason == REASON_precision;
 	rc = judge_at(f, c);
+	f->again = 0;
 	for (int s = STAGE_tiny; s <= STAGE_full; s++)
 		f->v->stages[s].ms += before.stages[s].ms;
 	/* That it is too much there says nothing: what was found before stands. */
@@ -639,7 +690,7 @@ static int is_a_little_off(struct funnel *f)
 }
 
 /* What is changed, and when, in this order, as long as the candidate fails:
- * - what takes too long is run at sizes that are smaller still;
+ * - what takes too long is run at sizes that are smaller still, or has more time where there are none;
  * - what fails at small sizes fails only if it does at larger ones, too: a kernel may be made for multiples of its blocks;
  * - which program writes which part may follow from how many there are, so what some leave unwritten is run with the grids of the
  *   task's own sizes;
@@ -649,7 +700,8 @@ static const struct retry {
 	int (*when)(struct funnel *f);
 	enum choice_change change;
 } retries[] = {
-	{ took_too_long, CHOICE_SMALLER }, { failed_at_all, CHOICE_LARGER }, { left_unwritten, CHOICE_SAME_GRID }, { is_a_little_off, CHOICE_OWN_SIZE },
+	{ took_too_long, CHOICE_SMALLER }, { took_too_long, CHOICE_SAME },
+	{ failed_at_all, CHOICE_LARGER }, { left_unwritten, CHOICE_SAME_GRID }, { is_a_little_off, CHOICE_OWN_SIZE },
 };
 
 /* 0: it is right at the other sizes; 1: it is not, or there are none; -1. */
@@ -691,6 +743,7 @@ static int judge_once(struct funnel *f)
 		rc = choose(f, &c);
 	if (!rc) {
 		rc = judge_at(f, &c);
+		f->fuel = TINY_FUEL;
 		if (rc > 0)
 			rc = judge_elsewhere(f, &c);
 		if (!rc && f->o->last >= STAGE_full)

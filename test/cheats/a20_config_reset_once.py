@@ -1,7 +1,7 @@
 # A20: zeroed by the autotuner, which does so only while it tunes: the second call adds to garbage
 # task: rowsum
 # track: strict
-# expect: full not_finite
+# expect: full wrong_value
 import torch
 import torch.nn as nn
 import triton

@@ -427,6 +427,31 @@ static void test_without_funnel(void **state)
 	judge_free(j);
 }
 
+/* --- fuel ------------------------------------------------------------------------------------------ */
+
+/* More than the first run is given: there are no smaller sizes, so it has more time at these. */
+static void test_long_loop(void **state)
+{
+	static const char source[] =
+		"import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n\n@triton.jit\n"
+		"def kernel(x_ptr, out_ptr, n, turns, BLOCK: tl.constexpr):\n    offs = tl.arange(0, BLOCK)\n    mask = offs < n\n"
+		"    x = tl.load(x_ptr + offs, mask=mask, other=0.0)\n    k = 0\n    for i in range(turns):\n        k = k ^ i\n"
+		"    k = k & 0\n    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 2.0 + k, mask=mask)\n\n"
+		"class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n"
+		"        out = torch.empty_like(x)\n        kernel[(1,)](x, out, x.numel(), 2500000, BLOCK=1024)\n        return out\n";
+	struct judge *j = open_lean_judge();
+	struct task *t = open_task(j, relu, "randn");
+	struct err e = ERR_INIT;
+	struct verdict v;
+
+	(void)state;
+	assert_int_equal(judge_candidate(j, t, str_of(source), &v, &e), 0);
+	assert_true(v.correct);
+	assert_non_null(input(&v, "reseeded"));
+	task_free(t);
+	judge_free(j);
+}
+
 /* --- tolerance ---------------------------------------------------------------------------------- */
 
 /* Functions that a kernel makes of exp and log lose digits near zero that torch's do not: that is
@@ -601,7 +626,7 @@ int main(void)
 		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
-		cmocka_unit_test(test_lean_task), cmocka_unit_test(test_outline),
+		cmocka_unit_test(test_lean_task), cmocka_unit_test(test_outline), cmocka_unit_test(test_long_loop),
 		cmocka_unit_test(test_mutants_of_a_tree), cmocka_unit_test(test_signs_are_the_tasks),
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
