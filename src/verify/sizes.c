@@ -27,6 +27,8 @@ struct sizes {
 	size_t n;
 	int64_t v[TASK_SIZES];
 	struct follow_cost cost;      /* of the reference where it was run or followed last */
+	int64_t at[TASK_SIZES];       /* the sizes where that was, */
+	int64_t got;                  /* and what try_sizes gave; 0: nowhere yet */
 	int64_t tiny[TRIAL_SIZES];    /* the smallest sizes */
 	struct follow_cost least;     /* what it costs there */
 	int large;                    /* that was large once */
@@ -109,9 +111,7 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 	return rc;
 }
 
-/* Elements of the inputs at these sizes, by drawing them; -1: the task does not run at them;
- * -2: we failed. With `forward` the reference must run as well. */
-static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
+static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 {
 	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
 	struct world *w = &s->t->own;
@@ -133,6 +133,19 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 	if (rc > 0 && s->t->problem.reason == REASON_ok)
 		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s", host_diag(w->h)->text);
 	return rc < 0 ? -2 : rc > 0 ? -1 : c.elements;
+}
+
+/* Elements of the inputs at these sizes, by drawing them; -1: the task does not run at them;
+ * -2: we failed. With `forward` the reference must run as well; where it ran last it is not run again. */
+static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
+{
+	if (s->got > 0 && !memcmp(s->at, v, s->n * sizeof *v))
+		return s->got;
+	if (!forward)
+		return draw_at(s, v, 0);
+	s->got = draw_at(s, v, 1);
+	memcpy(s->at, v, s->n * sizeof *v);
+	return s->got;
 }
 
 /* Shrinks constant i to the smallest of a few small values at which the reference runs. */

@@ -273,12 +273,11 @@ static struct trial *original_of(struct task *t)
 static int survey(struct task *t, struct err *e)
 {
 	struct trial *tr = original_of(t);
-	struct results out = { .n = 0 };
 	int rc;
 
 	tr->weights = &t->set[tr->set];
-	rc = time_reference(t, tr, &out, e);
-	results_release(&out);
+	results_release(&t->surveyed);
+	rc = time_reference(t, tr, &t->surveyed, e);
 	if (!rc && draws_random(t->own.h) && !t->reference.eval_mode) {
 		t->reference.eval_mode = 1;
 		buf_adds(&t->notes, "forward draws random numbers: judged in eval mode\n");
@@ -399,10 +398,20 @@ static void runs_release(struct reference_runs *r)
 	results_release(&r->close);
 }
 
+/* The original was run already: that run is taken, unless what forward leaves in buffers was not known then to belong to it. */
+static int run_own(struct task *t, struct trial *tr, struct results *out, struct err *e)
+{
+	if (!tr->is_original || !t->surveyed.n || t->keeps_state)
+		return task_run_reference(t, tr, RUN_OWN, out, e);
+	*out = t->surveyed;
+	t->surveyed = (struct results){ .n = 0 };
+	return 0;
+}
+
 /* The oracle's run comes last. */
 static int run_all(struct task *t, struct trial *tr, struct reference_runs *r, struct err *e)
 {
-	int rc = task_run_reference(t, tr, RUN_OWN, &r->own, e);
+	int rc = run_own(t, tr, &r->own, e);
 
 	if (!rc)
 		rc = task_run_reference(t, tr, RUN_NOISY, &r->noisy, e);
@@ -710,6 +719,7 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 		drop_checked(t);
 	world_close(&t->own);
 	world_close(&t->oracle);
+	results_release(&t->surveyed);
 	if (t->has_mutable)
 		py_release(&t->mutable);
 	if (rc) {

@@ -34,6 +34,7 @@ struct task {
 	int n_trials;
 	int has_due, due_first, due_end;    /* while it is made ready: trials that are listed there and not ready */
 	int64_t least[TRIAL_SIZES];         /* while it is made ready: of its first n_sizes, what relations are found at */
+	struct results surveyed;            /* while it is made ready: of the reference at the original trial, until that is expected */
 	struct buf notes;                   /* what task_describe shows */
 	struct host_work work;              /* of the reference at the original trial */
 	unsigned products;                  /* that the reference forms: enum num_products */
