@@ -62,7 +62,7 @@ static void open_square(struct stage *s)
 	three = tile_build_imm(&r->b, TOP_CONST, rig_tile(DT_I32, LANES), 3, 0);
 	mask = op(r, TOP_EQ, DT_BOOL, op(r, TOP_REM, DT_I32, offs, three), tile_build_imm(&r->b, TOP_CONST, rig_tile(DT_I32, LANES), 0, 0));
 	v = tile_build(&r->b, TOP_LOAD, rig_tile(DT_F32, LANES), 3, place(r, x, offs), mask,
-		       tile_build_imm(&r->b, TOP_CONST, rig_tile(DT_F32, LANES), 0, 0.5));
+		       tile_build_float(&r->b, rig_tile(DT_F32, LANES), 0.5));
 	pid = tile_build(&r->b, TOP_CAST, tile_scalar(DT_F32), 1, tile_build(&r->b, TOP_PROGRAM_ID, tile_scalar(DT_I32), 0));
 	v = op(r, TOP_ADD, DT_F32, op(r, TOP_MUL, DT_F32, v, v), spread(r, DT_F32, pid));
 	v = tile_build(&r->b, TOP_SELECT, rig_tile(DT_F32, LANES), 3, mask, v,
