@@ -171,7 +171,7 @@ static char *beginning(const struct machine *m, const struct replay_event *ev)
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
 	const struct decoded_insn *code = m->decoded->funcs[0].v;
-	const struct tile_insn *add = code[ev[0].pc & ~REPLAY_TAP].in, *load = code[ev[1].pc].in;
+	const struct tile_insn *add = code[ev[0].pc & ~REPLAY_TAP].in, *load = code[ev[1].pc & ~REPLAY_TAP].in;
 	const struct replay_place *p = &m->replay->places.v[ev[0].what];
 	struct mval *sum = mval_dst(m, add, 0);
 	float by, off = load->n_src > 2 ? mval_src(m, load, 2)->u.f32 : 0;

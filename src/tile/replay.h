@@ -33,7 +33,7 @@ struct replay_event {
 };
 
 /* sum += load(place) * load(scalar), the inside of most convolutions, is one step of two events. The first has the addition, the
- * place of the tile and this bit, the second the load of the tile and the place of the scalar. */
+ * place of the tile, the second the load of the tile and the place of the scalar; both have this bit. */
 enum { REPLAY_TAP = 1 << 30 };
 
 /* `count` lanes from `lane` on, side by side in memory, `offset` bytes behind the place's beginning. No row crosses a multiple

@@ -4,31 +4,10 @@
 #include "base/hash.h"
 #include "tile/exec_access.h"
 #include "tile/exec_lanes.h"
-#include "tile/replay.h"
+#include "tile/replay_record.h"
 
 /* Of a launch, and of all launches of a store. */
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 48 << 20 };
-
-/* Open addressing, from the hash of an item to its index. */
-struct lookup {
-	struct { uint64_t hash; int32_t index; } *v;
-	size_t n, cap;
-};
-
-struct replay_record {
-	struct replay_store *store;
-	struct replay *out;
-	const uint8_t *roles;
-	int32_t *last_place;            /* by instruction */
-	int32_t *last_value;            /* by register */
-	int32_t *held;                  /* value that a replay of this program has in a register by now, -1: none */
-	int32_t *offsets;               /* of the largest tile */
-	int n_regs;
-	struct lookup places, values;
-	size_t bytes;
-	int64_t id;
-	int failed;
-};
 
 /* --- items that are kept once ---------------------------------------------------------------- */
 
@@ -346,101 +325,6 @@ static int record_value(struct machine *m, tile_reg reg)
 	return add_event(r, (struct replay_event){ .pc = ~(int32_t)reg, .what = *last });
 }
 
-/* --- steps that become fewer -------------------------------------------------------------------- */
-
-/* The four events before an addition, if it may be the end of a tap. */
-struct tap {
-	const struct tile_insn *load, *weight, *splat, *mul;
-	const struct replay_event *at, *weight_at;
-};
-
-static const struct tile_insn *insn_of(const struct replay_record *r, const struct replay_event *ev)
-{
-	return ev->pc < 0 || (ev->pc & REPLAY_TAP) ? NULL : r->out->code->decoded->funcs[0].v[ev->pc].in;
-}
-
-static int is_op(const struct tile_insn *in, int op)
-{
-	return in && in->op == op && !in->rounding;
-}
-
-/* Is `b`, which nobody else reads, made by `by` and read by `in`? */
-static int passes(const struct replay_record *r, const struct tile_insn *by, const struct tile_insn *in)
-{
-	tile_reg b = tile_dst(by, 0);
-	int reads = 0;
-	for (int k = 0; k < in->n_src; k++)
-		reads += tile_src(in, k) == b;
-	return reads == 1 && r->out->code->decoded->passed_on[b];
-}
-
-static int find_loads(const struct replay_record *r, const struct replay_event *ev, struct tap *t)
-{
-	const struct tile_insn *a = insn_of(r, &ev[0]), *b = insn_of(r, &ev[1]);
-	int swapped;
-	if (!is_op(a, TOP_LOAD) || !is_op(b, TOP_LOAD))
-		return 0;
-	swapped = !r->out->code->regs[tile_dst(a, 0)].ndim;
-	t->at = swapped ? &ev[1] : &ev[0];
-	t->weight_at = swapped ? &ev[0] : &ev[1];
-	t->load = swapped ? b : a;
-	t->weight = swapped ? a : b;
-	return 1;
-}
-
-/* Lanes that are off must have one element, which is there in every program. */
-static int tile_is_good(struct machine *m, const struct tap *t)
-{
-	const struct replay_place *p = &m->record->out->places.v[t->at->what];
-	const struct mval *other = t->load->n_src > 2 ? mval_src(m, t->load, 2) : NULL;
-	struct mval *d = mval_dst(m, t->load, 0);
-	if (!p->rows || d->dt != DT_F32 || d->ptr)
-		return 0;
-	return p->active == d->n || (other && other->kind == MVAL_UNIFORM && m->record->roles[tile_src(t->load, 2)] == REPLAY_KEPT);
-}
-
-static int scalar_is_good(struct machine *m, const struct tap *t)
-{
-	const struct replay_place *p = &m->record->out->places.v[t->weight_at->what];
-	return !m->code->regs[tile_dst(t->weight, 0)].ndim && t->weight->n_src == 1 && p->active == 1 && p->boxed && p->param >= 0;
-}
-
-static int find_tap(struct machine *m, const struct tile_insn *add, struct tap *t)
-{
-	const struct replay_record *r = m->record;
-	const struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
-	tile_reg sum = tile_dst(add, 0);
-	if ((int64_t)r->out->events.n - r->out->programs[r->id].first < 4 || !is_op(add, TOP_ADD) || !is_op(insn_of(r, &ev[3]), TOP_MUL) ||
-	    !is_op(insn_of(r, &ev[2]), TOP_SPLAT) || !find_loads(r, ev, t))
-		return 0;
-	t->splat = insn_of(r, &ev[2]);
-	t->mul = insn_of(r, &ev[3]);
-	return (tile_src(add, 0) == sum) != (tile_src(add, 1) == sum) && passes(r, t->mul, add) && passes(r, t->load, t->mul) &&
-	       passes(r, t->splat, t->mul) && passes(r, t->weight, t->splat) && scalar_is_good(m, t) && tile_is_good(m, t);
-}
-
-/* Puts a tap in the place of the four events before an addition. */
-static void add_tap(struct replay_record *r, const struct tap *t, int pc)
-{
-	struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
-	struct replay_event tile = *t->at, scalar = *t->weight_at;
-	scalar.pc = tile.pc;
-	tile.pc = pc | REPLAY_TAP;
-	ev[0] = tile;
-	ev[1] = scalar;
-	r->out->events.n -= 2;
-}
-
-/* a = b right after b = a. */
-static int is_mirror(const struct replay_record *r, const struct tile_insn *in)
-{
-	const struct tile_insn *before;
-	if (in->op != TOP_MOV || (int64_t)r->out->events.n <= r->out->programs[r->id].first)
-		return 0;
-	before = insn_of(r, &r->out->events.v[r->out->events.n - 1]);
-	return is_op(before, TOP_MOV) && tile_dst(before, 0) == tile_src(in, 0) && tile_src(before, 0) == tile_dst(in, 0);
-}
-
 /* --- the launch ------------------------------------------------------------------------------ */
 
 static int record_sources(struct machine *m, const struct tile_insn *in)
@@ -455,16 +339,11 @@ static int record_sources(struct machine *m, const struct tile_insn *in)
 void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 {
 	struct replay_record *r = m->record;
-	struct tap t;
 	int rc;
 	size_t bytes;
 
-	if (is_mirror(r, p->in))
+	if (replay_spares(m, p->in, pc))
 		return;
-	if (p->in->op == TOP_ADD && find_tap(m, p->in, &t)) {
-		add_tap(r, &t, pc);
-		return;
-	}
 	rc = record_sources(m, p->maker ? p->maker->in : p->in);
 	bytes = r->bytes + r->out->events.n * sizeof *r->out->events.v;
 

@@ -106,3 +106,40 @@ def twice(x, y, BLOCK: tl.constexpr):
         v = tl.load(x + offs)
         tl.store(x + offs, v * 2 + i)
     tl.store(y + offs, tl.load(x + offs) + 1)
+
+
+# What a loop only reads was loaded before it.
+# launch: tile_outside grid=3 x=fp32:192 w=fp32:8 y=fp32:192:undef N=8 BLOCK=64
+@triton.jit
+def tile_outside(x, w, y, N, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    v = tl.load(x + offs)
+    for k in range(N):
+        acc += v * tl.load(w + k)
+    tl.store(y + offs, acc)
+
+
+# launch: scalar_outside grid=3 x=fp32:200 w=fp32:8 y=fp32:192:undef N=8 BLOCK=64
+@triton.jit
+def scalar_outside(x, w, y, N, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    s = tl.load(w + tl.program_id(0))
+    for k in range(N):
+        acc += tl.load(x + offs + k) * s
+    tl.store(y + offs, acc)
+
+
+# launch: in_a_branch grid=4 x=fp32:256 w=fp32:8 y=fp32:256:undef N=4 BLOCK=64
+@triton.jit
+def in_a_branch(x, w, y, N, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    v = tl.load(x + offs)
+    s = tl.load(w + pid)
+    for k in range(N):
+        if k != pid:
+            acc += v * s
+    tl.store(y + offs, acc)
