@@ -434,13 +434,13 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	return rc ? rc : lack > 0;
 }
 
-/* Lowers the i-th size and its equals, but not below `from`, as far as the candidate still meets every mark and the reference
- * still runs, and, unless the least will do, to none that another size has which it differs from. 0, also where the size stays as it was; 1: the runner was lost; -1. */
-static int lower_size(struct funnel *f, const struct host_path *own, size_t i, int64_t least, int64_t from, int64_t *size)
+/* Lowers the i-th size and those of its equals that may be lowered, but not below `from`, as far as the candidate still meets
+ * every mark and the reference still runs, and, unless the least will do, to none that another size has which it differs from.
+ * 0, also where the size stays as it was; 1: the runner was lost; -1. */
+static int lower_size(struct funnel *f, const struct host_path *own, unsigned equals, size_t i, int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[AREA_ORDERS / 2];
 	int64_t at = MIN(floor_of(f->t, i), least);
-	unsigned equals = equals_of(f->t, size, i);
 	int n = 0, any = least <= MODULUS_BATCH, rc;
 
 	memcpy(tried, size, sizeof tried);
@@ -488,14 +488,16 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 	own_sizes(f->t, size);
 	while (!rc && work_at(f->t, size) > limit) {
 		size_t next = f->t->n_all;
+		unsigned equals;
 
 		for (size_t i = 0; i < f->t->n_all; i++)
 			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all || (next && size[i] > size[next])))
 				next = i;
 		if (next == f->t->n_all)
 			break;
-		keep |= equals_of(f->t, size, next);
-		rc = lower_size(f, own, next, least, from ? from[next] : 0, size);
+		equals = equals_of(f->t, size, next) & ~keep;
+		keep |= equals;
+		rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
 	}
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
