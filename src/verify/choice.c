@@ -191,7 +191,7 @@ static void keep_equal(const struct task *t, double limit, int64_t *size)
 
 /* Lowers the modulus until the work is within the limit, or no size can get smaller. The first sizes have a
  * small batch. The larger ones are about equal: a kernel without masks wants each of them to hold a block. */
-static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
+static void fit_once(const struct task *t, int64_t modulus, double limit, int64_t *size)
 {
 	int64_t m[TASK_SIZES];
 	size_t i;
@@ -211,6 +211,19 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 	keep_equal(t, limit, size);
 	keep_apart(t, limit, size);
 	keep_quotients(t, size);
+}
+
+/* What is kept equal or apart may be more work than the limit: then the others have to be smaller, where that is less. */
+static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
+{
+	int64_t less[TASK_SIZES];
+
+	fit_once(t, modulus, limit, size);
+	if (work_at(t, size) <= limit)
+		return;
+	fit_once(t, modulus, limit / 4.0, less);
+	if (work_at(t, less) < work_at(t, size))
+		memcpy(size, less, sizeof less);
 }
 
 static int is_own(const struct task *t, const int64_t *size)
