@@ -501,6 +501,7 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 	own_sizes(f->t, size);
 	while (!rc && work_at(f->t, size) > limit) {
 		size_t next = f->t->n_all;
+		int64_t was;
 		unsigned equals;
 
 		for (size_t i = 0; i < f->t->n_all; i++)
@@ -508,9 +509,15 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 				next = i;
 		if (next == f->t->n_all)
 			break;
+		was = size[next];
 		equals = equals_of(f->t, size, next) & ~keep;
-		keep |= equals;
 		rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
+		/* One of them may have to stay as it is, and not the others. */
+		if (!rc && size[next] == was && equals != 1u << next) {
+			equals = 1u << next;
+			rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
+		}
+		keep |= equals;
 	}
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }

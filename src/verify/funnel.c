@@ -668,7 +668,6 @@ static int judge_again(struct funnel *f, const struct choice *c)
 
 static int took_too_long(struct funnel *f)
 {
-	f->slow |= f->v->diag.reason == REASON_kernel_timeout;
 	return f->v->diag.reason == REASON_kernel_timeout;
 }
 
@@ -710,6 +709,8 @@ static int judge_changed(struct funnel *f, const struct choice *c, enum choice_c
 	struct choice other;
 	int rc = funnel_turn(f, f->base);
 
+	/* At the same sizes once more, it has what it would have had at once. */
+	f->slow = change == CHOICE_SMALLER || (f->slow && change != CHOICE_SAME);
 	rc = rc ? -1 : choice_other(f, c, change, i, &other);
 	if (rc)
 		return rc < 0 ? -1 : 1;

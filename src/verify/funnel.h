@@ -24,7 +24,7 @@ struct funnel {
 	int grids;                          /* grids belong to the path of what is followed */
 	int64_t fuel;                       /* tile operations that each kernel of a checked run may take */
 	int again;                          /* its values were wrong at other sizes */
-	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at others */
+	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at smaller ones */
 	struct lane *lane;
 	struct orders orders;               /* of the batch that was asked for last */
 	struct attempt original;            /* what the checked run gave, where its input set is the original; else nothing */
