@@ -94,7 +94,7 @@ static int clips(int before, const struct gen_op *op)
 		{ GEN_OP_clamp, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh_const, GEN_LOW | GEN_HIGH },
 		{ GEN_OP_hardsigmoid, GEN_LOW | GEN_HIGH }, { GEN_OP_relu6, GEN_LOW | GEN_HIGH }, { GEN_OP_relu, GEN_LOW }, { GEN_OP_clamp_min, GEN_LOW },
 		{ GEN_OP_max_const, GEN_LOW }, { GEN_OP_threshold, GEN_LOW }, { GEN_OP_relu_squared, GEN_LOW }, { GEN_OP_clamp_max, GEN_HIGH },
-		{ GEN_OP_min_const, GEN_HIGH },
+		{ GEN_OP_min_const, GEN_HIGH }, { GEN_OP_sub_max, GEN_HIGH },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(ends); i++)
@@ -168,8 +168,8 @@ static int is_bound(const struct gen_op *op)
 	return is_op(op, GEN_OP_max_vec) || is_op(op, GEN_OP_min_vec);
 }
 
-/* Bounds that people like: from zero, to zero, to one; as whole numbers too. Behind them values lie off zero. */
-static void usual_bounds(struct gen_draw *d, struct gen_step *s)
+/* Bounds that people like: from zero, to zero where values are below it, to one; as whole numbers too. Behind them values lie off zero. */
+static void usual_bounds(struct gen_draw *d, struct gen_step *s, int negative)
 {
 	static const struct { enum gen_op_id op; const char *c[2]; } usual[] = {
 		{ GEN_OP_clamp, { "0.0", "1.0" } }, { GEN_OP_clamp, { "-1", "1" } }, { GEN_OP_clamp, { "0", "1" } }, { GEN_OP_clamp, { "-1.0", "1.0" } },
@@ -179,7 +179,7 @@ static void usual_bounds(struct gen_draw *d, struct gen_step *s)
 	};
 	size_t at = rng_below(d->r, COUNT_OF(usual));
 
-	if (!gen_chance(d, 40))
+	if (!gen_chance(d, 40) || (s->op == GEN_OP_min_const && !negative))
 		return;
 	for (size_t i = 0; i < COUNT_OF(usual); i++, at = (at + 1) % COUNT_OF(usual))
 		if (usual[at].op == s->op) {
@@ -195,6 +195,7 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 {
 	const struct gen_op *op = gen_op(id);
 	struct gen_step *s = &d->p->step[d->p->n++];
+	int negative = d->v.negative;
 
 	*s = (struct gen_step){ .op = id, .in = d->shape, .groups = 1, .bias = 1 };
 	s->form = (int)rng_below(d->r, count_forms(op->torch, d->p->plain));
@@ -213,7 +214,7 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 	note_values(&d->v, op);
 	if (!d->p->plain) {
 		note_varied(&d->v, op);
-		usual_bounds(d, s);
+		usual_bounds(d, s, negative);
 	}
 	d->v.off |= op->family == GEN_VECTOR && s->axis < 0;     /* one number for all */
 	return s;

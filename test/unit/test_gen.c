@@ -2,6 +2,8 @@
  * composition alone. That solutions are right is the judge's to say (tasks --verify). */
 #include "check.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "gen/impl.h"
 #include "py/ast.h"
@@ -61,6 +63,29 @@ static void test_drawn(void **state)
 			fail_msg("'%s' is never drawn", gen_op(i)->name);
 }
 
+/* Steps that leave one number whatever comes in: the largest of what its largest was taken from, nothing above zero of what is never below. */
+static int is_constant(const struct gen_plan *p, int s)
+{
+	enum gen_op_id before = p->step[s - 1].op, op = p->step[s].op;
+
+	return (before == GEN_OP_sub_max && op == GEN_OP_amax) || (before == GEN_OP_relu && op == GEN_OP_min_const && atof(p->step[s].c[0]) <= 0.0);
+}
+
+static void test_constant(void **state)
+{
+	struct rng r;
+	struct gen_plan p;
+
+	(void)state;
+	rng_init(&r, 81, "test");
+	for (int i = 0; i < 60000; i++) {
+		gen_plan_draw(&p, i % 2 + 2, 0, &r);
+		for (int s = 1; s < p.n; s++)
+			if (is_constant(&p, s))
+				fail_msg("plan %d: %s behind %s", i, gen_op(p.step[s].op)->name, gen_op(p.step[s - 1].op)->name);
+	}
+}
+
 /* As many inputs and constants as a chain can have. */
 static void test_most_operands(void **state)
 {
@@ -107,7 +132,8 @@ static void test_template(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawn), cmocka_unit_test(test_most_operands), cmocka_unit_test(test_split), cmocka_unit_test(test_template),
+		cmocka_unit_test(test_drawn), cmocka_unit_test(test_constant), cmocka_unit_test(test_most_operands), cmocka_unit_test(test_split),
+		cmocka_unit_test(test_template),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
