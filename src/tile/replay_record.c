@@ -114,7 +114,7 @@ static int add_rows(struct replay_record *r, struct replay_place *p, int esize)
 	return 0;
 }
 
-/* A box that is one line, as rows: a tap (below) has them so. */
+/* A box that is one line, as rows: a tap (replay_tap.c) has them so. */
 static int add_line(struct replay_record *r, struct replay_place *p, int esize)
 {
 	int32_t lo = p->lo[0], n = (p->hi[0] - 1) / REPLAY_BLOCK - lo / REPLAY_BLOCK + 1;

@@ -163,10 +163,10 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 		rc = reads_own(code, l, &own, e);
 	if (own)
 		run.mode = TILE_CHECKED;
-	if (!rc)
+	if (!rc) {
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
-	if (rc < 0)
-		rc = as_limit(l, d, e);
+		rc = rc < 0 ? as_limit(l, d, e) : rc;
+	}
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
