@@ -439,7 +439,7 @@ static int is_known_mean(const struct gen_step *s, const struct gen_values *befo
 }
 
 /* The largest or the smallest of values that end at a bound is that bound. */
-static int is_bound(const struct gen_step *s, const struct gen_values *before)
+static int is_the_bound(const struct gen_step *s, const struct gen_values *before)
 {
 	return (s->op == GEN_OP_amax && before->clipped & GEN_HIGH) || (s->op == GEN_OP_amin && before->clipped & GEN_LOW);
 }
@@ -455,7 +455,7 @@ void gen_push_reduce(struct gen_draw *d)
 		return;
 	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? normed_reduce(d) : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
-	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) || is_bound(s, &before) ||
+	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) || is_the_bound(s, &before) ||
 	    (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
 		d->p->n--;
 		d->v = before;
