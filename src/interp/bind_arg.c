@@ -261,6 +261,8 @@ int bind_ints(struct bind *b, size_t i, struct bind_ints *v)
 
 int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 {
+	int64_t most;
+
 	if (bind_ints(b, i, v))
 		return -1;
 	if (v->n == 1)
@@ -269,6 +271,11 @@ int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 	else if (v->n != want)
 		return bind_shape_error(b, "expected %d values for '%.*s', got %d", want, STR_ARG(sig_of(b)->p[i].name), v->n);
 	v->n = want;
+	/* The longest sides for which the products of a window (its elements, its reach) are numbers of 64 bits. */
+	most = (int64_t)1 << MIN(28, 57 / want);
+	for (int k = 0; k < want; k++)
+		if (v->v[k] > most || v->v[k] < -most)
+			return bind_shape_error(b, "'%.*s' of %lld is too large", STR_ARG(sig_of(b)->p[i].name), (long long)v->v[k]);
 	return 0;
 }
 

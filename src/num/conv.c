@@ -128,6 +128,14 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 	return 0;
 }
 
+int num_volume(const int64_t *size, int64_t *v, struct err *e)
+{
+	if (ck_mul64(size[0], size[1], v) || ck_mul64(*v, size[2], v))
+		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large", (long long)size[0], (long long)size[1],
+			       (long long)size[2]);
+	return 0;
+}
+
 static int geometry(struct conv_geom *g, const struct tensor *x, const struct tensor *w, const struct tensor *b,
 		    const struct num_conv *p, int transposed, struct err *e)
 {
@@ -153,10 +161,7 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	}
 	if (out_sizes(g, p, hi, extra, transposed, e))
 		return -1;
-	g->P = g->in[0] * g->in[1] * g->in[2];
-	g->Q = g->out[0] * g->out[1] * g->out[2];
-	g->taps = g->k[0] * g->k[1] * g->k[2];
-	return 0;
+	return num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e) || num_volume(g->k, &g->taps, e) ? -1 : 0;
 }
 
 static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype carrier, struct err *e)

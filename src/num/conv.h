@@ -38,6 +38,9 @@ struct conv_job {
 	_Atomic int failed;                /* a scratch buffer could not be had */
 };
 
+/* The product of three sizes, or an error where it is no number of 64 bits. */
+int num_volume(const int64_t *size, int64_t *v, struct err *e);
+
 int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
 		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e);
 void num_conv_release(struct conv_job *j);

@@ -143,6 +143,8 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 /* The geometry of unfold over an image [C, H, W]: a convolution whose product is left out. */
 static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, const struct num_unfold *p, struct err *e)
 {
+	int64_t all;
+
 	*g = (struct conv_geom){ .N = 1, .C = C, .Cg = C, .O = C, .Og = C, .groups = 1, .in = { 1, size[0], size[1] },
 				 .k = { 1, p->kernel[0], p->kernel[1] }, .stride = { 1, p->stride[0], p->stride[1] },
 				 .lo = { 0, p->padding[0], p->padding[1] }, .dil = { 1, p->dilation[0], p->dilation[1] } };
@@ -156,10 +158,8 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 				       "of sliding blocks is too small (non-positive)",
 				       (long long)size[0], (long long)size[1], (long long)p->kernel[0], (long long)p->kernel[1]);
 	}
-	g->P = g->in[1] * g->in[2];
-	g->Q = g->out[1] * g->out[2];
-	g->taps = g->k[1] * g->k[2];
-	return 0;
+	return num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e) || num_volume(g->k, &g->taps, e) ||
+	       num_volume((int64_t[]){ C, g->taps, g->Q }, &all, e) ? -1 : 0;
 }
 
 int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_unfold *p, struct err *e)

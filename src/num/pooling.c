@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "num/conv.h"
 #include "num/reduce.h"
 
 struct pool_job {
@@ -67,8 +67,8 @@ static int pool_geometry(struct pool_job *j, const struct tensor *x, const struc
 				       "Given input size: %s. Calculated output size: %s. Output size is too small",
 				       SHAPE_TEXT(p->nd + 1, x->shape + first - 1), SHAPE_TEXT(p->nd, g->out + lead));
 	}
-	g->P = g->in[0] * g->in[1] * g->in[2];
-	g->Q = g->out[0] * g->out[1] * g->out[2];
+	if (num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e))
+		return -1;
 	j->planes = 1;
 	for (int i = 0; i < first; i++)
 		j->planes *= x->shape[i];
@@ -226,10 +226,8 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 						     "dimensions, but input has sizes %s",
 				       nd, SHAPE_TEXT(x->ndim, x->shape));
 	}
-	j->g.P = j->g.in[0] * j->g.in[1] * j->g.in[2];
-	if (ck_mul64(j->g.out[0], j->g.out[1], &j->g.Q) || ck_mul64(j->g.Q, j->g.out[2], &j->g.Q))
-		return err_set(e, ERR_RANGE, "adaptive_pool%dd(): output of size %lld x %lld x %lld is too large", nd, (long long)j->g.out[0],
-			       (long long)j->g.out[1], (long long)j->g.out[2]);
+	if (num_volume(j->g.in, &j->g.P, e) || num_volume(j->g.out, &j->g.Q, e))
+		return -1;
 	j->planes = 1;
 	for (int i = 0; i < first; i++)
 		j->planes *= x->shape[i];

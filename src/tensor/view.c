@@ -212,6 +212,14 @@ int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, i
 	return tensor_permute(out, t, dims, e);
 }
 
+/* A step that is too long to be multiplied leaves one element, which no stride is used for. */
+static int64_t stride_times(int64_t stride, int64_t step)
+{
+	int64_t v;
+
+	return ck_mul64(stride, step, &v) ? stride : v;
+}
+
 int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step,
 		 struct err *e)
 {
@@ -230,9 +238,7 @@ int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t st
 	stop = MIN(MAX(stop, start), n);
 	take_view(out, t, t->ndim, t->shape, t->stride, t->offset + start * t->stride[dim]);
 	out->shape[dim] = (stop - start) / step + ((stop - start) % step != 0);
-	/* A step that is too long to be multiplied leaves one element, which no stride is used for. */
-	if (ck_mul64(t->stride[dim], step, &out->stride[dim]))
-		out->stride[dim] = t->stride[dim];
+	out->stride[dim] = stride_times(t->stride[dim], step);
 	return 0;
 }
 
@@ -303,7 +309,7 @@ int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64
 	out->stride[t->ndim] = t->ndim ? t->stride[d] : 1;
 	if (t->ndim) {
 		out->shape[d] = (n - size) / step + 1;
-		out->stride[d] = step * t->stride[d];
+		out->stride[d] = stride_times(t->stride[d], step);
 	}
 	out->ndim++;
 	return 0;

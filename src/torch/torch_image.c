@@ -149,7 +149,7 @@ static int a_grid_sample(struct bind *b)
 static int shuffle(struct bind *b, int inverse)
 {
 	struct tensor *t, v, p, y;
-	int64_t r, s[TENSOR_DIMS + 4], out[TENSOR_DIMS], C, H, W;
+	int64_t r, area, all, s[TENSOR_DIMS + 4], out[TENSOR_DIMS], C, H, W;
 	int dims[TENSOR_DIMS], n, rc;
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &r))
@@ -160,9 +160,11 @@ static int shuffle(struct bind *b, int inverse)
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
-	if (!inverse && C % (r * r))
+	if (ck_mul64(r, r, &area) || ck_mul64(C, area, &all))
+		return bind_shape_error(b, "a factor of %lld is too large for %lld channels", (long long)r, (long long)C);
+	if (!inverse && C % area)
 		return bind_shape_error(b, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)(r * r));
+					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)area);
 	if (inverse && (H % r || W % r))
 		return bind_shape_error(b, "pixel_unshuffle expects its input's sizes to be divisible by the factor %lld, but got %s", (long long)r,
 					SHAPE_TEXT(t->ndim, t->shape));
@@ -174,11 +176,11 @@ static int shuffle(struct bind *b, int inverse)
 	if (inverse) {
 		s[n] = C, s[n + 1] = H / r, s[n + 2] = r, s[n + 3] = W / r, s[n + 4] = r;
 		dims[n] = n, dims[n + 1] = n + 2, dims[n + 2] = n + 4, dims[n + 3] = n + 1, dims[n + 4] = n + 3;
-		out[n] = C * r * r, out[n + 1] = H / r, out[n + 2] = W / r;
+		out[n] = all, out[n + 1] = H / r, out[n + 2] = W / r;
 	} else {
-		s[n] = C / (r * r), s[n + 1] = r, s[n + 2] = r, s[n + 3] = H, s[n + 4] = W;
+		s[n] = C / area, s[n + 1] = r, s[n + 2] = r, s[n + 3] = H, s[n + 4] = W;
 		dims[n] = n, dims[n + 1] = n + 3, dims[n + 2] = n + 1, dims[n + 3] = n + 4, dims[n + 4] = n + 2;
-		out[n] = C / (r * r), out[n + 1] = H * r, out[n + 2] = W * r;
+		out[n] = C / area, out[n + 1] = H * r, out[n + 2] = W * r;
 	}
 	if (tensor_reshape(&v, t, n + 5, s, bind_e(b)))
 		return bind_fail(b);

@@ -92,6 +92,10 @@ static void test_reasons(void **state)
 	fails("import nothing_like_this\n", "import_error", 1, "nothing_like_this");
 	fails("x = 3j\n", "unsupported", 1, "complex");
 	fails("import torch\ntorch.manual_seed = 1\n", "forbidden_name", 2, "cannot be replaced");
+	/* Windows whose products are no numbers of 64 bits. */
+	fails("import torch\ntorch.nn.functional.fold(torch.ones(1, 4, 4), 2, 2**62)\n", "shape_error", 2, "too large");
+	fails("import torch\ntorch.nn.functional.pixel_shuffle(torch.ones(1, 4, 4), 2**62)\n", "shape_error", 2, "too large");
+	fails("import torch\ntorch.nn.functional.max_pool3d(torch.ones(1, 4, 4, 4), 2**40, padding=2**39)\n", "shape_error", 2, "too large");
 }
 
 static void test_limits(void **state)
