@@ -12,7 +12,7 @@ import sys
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "src/torch/prelude/known.txt"
 OWNERS = """collections einops functools itertools math numpy torch torch.Tensor torch.autograd torch.cuda
-torch.distributed torch.distributions torch.fft torch.func torch.linalg torch.nn torch.nn.Module torch.nn.functional
+torch.distributed torch.distributions torch.fft torch.func torch.library torch.linalg torch.nn torch.nn.Module torch.nn.functional
 torch.nn.init torch.nn.utils torch.optim torch.sparse torch.special triton""".split()
 
 

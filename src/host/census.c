@@ -216,6 +216,7 @@ int census_take(struct census *c, struct host *h, struct err *e)
 		if (rc)
 			break;
 		c->v[c->n].o = o;
+		c->v[c->n].st = o->kind == V_TENSOR ? t->t.st : NULL;
 		c->v[c->n].hash = hash_object(o, most);
 		c->v[c->n++].contents = o->kind == V_TENSOR && t->t.st ? hash_contents(t->t.st) : most;
 	}
@@ -245,7 +246,7 @@ static int compare_one(const struct census *c, size_t i, struct host *h, const s
 	const struct tensor_obj *t = (const struct tensor_obj *)o;
 	int tensor = o->kind == V_TENSOR;
 
-	if (tensor && may_write(may, t))
+	if (tensor && may_write(may, t) && t->t.st == c->v[i].st)
 		return 0;
 	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash)
 		return changed(h, o, tensor ? "forward changes the form or a flag" : "forward changes the contents", d);

@@ -10,7 +10,7 @@
 #include "host/host.h"
 
 struct census {
-	struct { const struct obj *o; uint64_t hash, contents; } *v;
+	struct { const struct obj *o; const struct storage *st; uint64_t hash, contents; } *v;     /* st: a tensor's memory */
 	size_t n, cap;
 	uint64_t settings;
 };

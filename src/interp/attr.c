@@ -231,7 +231,7 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 	return common_attr(h, v, name, out);
 }
 
-/* What objects of our triton keep for themselves: how an autotuner chooses here is nothing to a program. */
+/* What objects of our triton and of torch.library keep for themselves: how an autotuner chooses here is nothing to a program. */
 static int is_inside(const struct host *h, struct val v, const struct str_obj *name)
 {
 	const struct module_obj *m;
@@ -239,7 +239,7 @@ static int is_inside(const struct host *h, struct val v, const struct str_obj *n
 	if (name->p[0] != '_' || name->p[1] == '_' || v.kind != V_OBJECT || !h->frame || h->frame->mod->trusted)
 		return 0;
 	m = v.u.o->cls->mod;
-	return m && m->trusted && !strncmp(m->name->p, "triton", 6);
+	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "torch.library"));
 }
 
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out)

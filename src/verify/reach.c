@@ -224,13 +224,17 @@ static int is_context(const struct py_node *fn, const struct py_node *base)
 	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
 }
 
-/* Settings of torch.backends, which nobody can read back, and x.data = y, which the guard looks
- * at when it happens: the same memory again changes nothing. */
+/* Settings of torch.backends, which nobody can read back; x.data = y, which the guard looks
+ * at when it happens: the same memory again changes nothing; and what a norm keeps, which is looked at after the call. */
 static int is_harmless(const struct py_node *t)
 {
+	static const char *const watched[] = { "data", "running_mean", "running_var", "num_batches_tracked", NULL };
 	char path[80];
 
-	return str_is(t->u.Attribute.attr, "data") || (reach_dotted(t, path, sizeof path) && !strncmp(path, "torch.backends.", 15));
+	for (int i = 0; watched[i]; i++)
+		if (str_is(t->u.Attribute.attr, watched[i]))
+			return 1;
+	return reach_dotted(t, path, sizeof path) && !strncmp(path, "torch.backends.", 15);
 }
 
 static void check_store(struct visit *v, const struct py_node *t)
@@ -245,7 +249,7 @@ static void check_store(struct visit *v, const struct py_node *t)
 
 		/* What a local name stands for, the guard knows when it happens. */
 		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
-			found(&v->r->state, t, "forward stores to attribute '%.*s'", STR_ARG(t->u.Attribute.attr));
+			found(&v->r->state, t, "forward stores to attribute '%.*s': no call may leave anything to the next; make in each call what follows from weights, the rest in __init__", STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;
 
@@ -320,6 +324,38 @@ static int is_submodule(struct visit *v, struct str attr)
 	return 0;
 }
 
+static int names_operator(const struct py_node *fn, const char *name)
+{
+	for (size_t i = 0; i < fn->u.FunctionDef.decorator_list.n; i++) {
+		const struct py_node *dec = fn->u.FunctionDef.decorator_list.v[i];
+		const struct py_node *first = dec->kind == PY_Call && dec->u.Call.args.n ? dec->u.Call.args.v[0] : NULL;
+
+		if (first && first->kind == PY_Constant && first->u.Constant.value.kind == PY_C_STR && str_is(first->u.Constant.value.s, name))
+			return 1;
+	}
+	return 0;
+}
+
+/* The function that torch.library made an operator of, by its path: torch.ops.NAMESPACE.NAME, perhaps with .default. */
+static const struct py_node *operator_def(const struct py_module *m, const char *path)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+	struct str rest = str_of(path), space, name;
+	char full[160];
+
+	if (strncmp(path, "torch.ops.", 10))
+		return NULL;
+	rest.p += 10;
+	rest.n -= 10;
+	space = str_cut(&rest, '.');
+	name = str_cut(&rest, '.');
+	snprintf(full, sizeof full, "%.*s::%.*s", STR_ARG(space), STR_ARG(name));
+	for (size_t i = 0; i < body->n; i++)
+		if (body->v[i]->kind == PY_FunctionDef && names_operator(body->v[i], full))
+			return body->v[i];
+	return NULL;
+}
+
 static void check_call(struct visit *v, const struct py_node *call)
 {
 	const struct py_node *f = call->u.Call.func;
@@ -327,7 +363,7 @@ static void check_call(struct visit *v, const struct py_node *call)
 
 	if (reach_dotted(f, path, sizeof path)) {
 		full_name(path, full, sizeof full);
-		if (!strncmp(full, "torch.ops.", 10) || !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
+		if ((!strncmp(full, "torch.ops.", 10) && !operator_def(v->m, full)) || !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
 		    !strncmp(full, "extern_kernels.", 15) ||
 		    (!strncmp(full, "torch.", 6) && v->flags && computes(v->flags(v->ctx, full))))
 			found(&v->r->compute, call, "%s computes on the host", path);
@@ -348,7 +384,7 @@ static void check_call(struct visit *v, const struct py_node *call)
 
 static void follow(struct visit *v, const struct py_node *n)
 {
-	char name[100];
+	char name[100], path[160];
 
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
@@ -357,6 +393,8 @@ static void follow(struct visit *v, const struct py_node *n)
 	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Attribute.attr));
 		reach_fn(v, reach_method(v->cls, name));
+	} else if (n->kind == PY_Attribute && reach_dotted(n, path, sizeof path)) {
+		reach_fn(v, operator_def(v->m, path));
 	}
 }
 

@@ -65,7 +65,7 @@ static int in_list(struct str s, const char *const *list)
 /* --- rules about single nodes ------------------------------------------------------------ */
 
 static const char *const good_imports[] = {
-	"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules.utils", "torch.cuda", "triton", "triton.language",
+	"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules.utils", "torch.cuda", "torch.library", "triton", "triton.language",
 	"triton.language.math", "triton.language.extra", "triton.language.extra.libdevice", "triton.language.extra.cuda",
 	"triton.language.extra.cuda.libdevice", "triton.runtime", "triton.tools.tensor_descriptor", "math", "typing",
 	"collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator", "einops", "numpy", "torch.utils.checkpoint",

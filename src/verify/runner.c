@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "host/census.h"
+#include "host/rebound.h"
 #include "interp/bind.h"
 #include "verify/estimate.h"
 #include "verify/follow.h"
@@ -267,14 +268,20 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	struct run_report *out = &r->a->report[i];
 	struct pristine k = { .e = &r->e };
 	struct census_may may = { .n = 0 };
+	struct rebound buffers = { .n = 0 };
 	struct val result;
 	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
 
+	if (!rc && r->t->keeps_state)
+		rc = rebound_note(&buffers, r->w.h, r->w.model, &r->e);
 	if (!rc) {
 		rc = call_forward(r, tr, inputs, &result);
 		if (rc > 0)
 			run_failed(r, tr->stage, out);
 	}
+	if (!rc && rebound_settle(&buffers, r->w.h, &r->e))
+		rc = -1;
+	rebound_release(&buffers, r->w.h);
 	if (!rc) {
 		note_outcome(r, &out->out);
 		rc = give_result(r, i, result, inputs, tr, give, &may);

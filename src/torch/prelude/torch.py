@@ -136,6 +136,7 @@ nan = math.nan
 pi = math.pi
 e = math.e
 newaxis = None
+ops = torch.library._Operators()
 FloatTensor = torch.Tensor
 
 
