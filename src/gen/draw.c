@@ -262,7 +262,8 @@ void gen_push_pointwise(struct gen_draw *d, int lo, int hi)
 	}
 }
 
-/* Whether the steps from `from` on make x a constant less x, so that x added to it leaves the constant. */
+/* Whether the steps from `from` on may make x a constant less x, so that x added to it leaves the constant. In a varied chain any
+ * other step may leave the values as they are: dropout does, and a bound that none of them reaches. */
 static int negates(const struct gen_plan *p, int from)
 {
 	int negative = 0;
@@ -277,7 +278,8 @@ static int negates(const struct gen_plan *p, int from)
 		case GEN_OP_sub_const:
 			break;
 		default:
-			return 0;
+			if (p->plain)
+				return 0;
 		}
 	return negative;
 }
@@ -330,15 +332,17 @@ static void draw_anchor(struct gen_draw *d)
 		gen_push_conv(d, gen_chance(d, 40) ? GEN_OP_conv_transpose : gen_chance(d, 8) ? GEN_OP_conv_depthwise : GEN_OP_conv);
 }
 
-/* What people write behind a norm or a reduction: a reduction, another norm. */
+/* What people write behind a norm or a reduction: a reduction, another norm; behind a pool another pool. */
 static int draw_sequel(struct gen_draw *d)
 {
 	enum gen_family last = d->p->n ? gen_op(d->p->step[d->p->n - 1].op)->family : GEN_UNARY;
 	int n = d->p->n, norm = last == GEN_NORM || last == GEN_BATCH;
 
-	if (d->p->plain || d->shape.rank < 2 || !(norm || last == GEN_REDUCE) || !gen_chance(d, 25))
+	if (d->p->plain || d->shape.rank < 2 || !(norm || last == GEN_REDUCE || last == GEN_POOL) || !gen_chance(d, 25))
 		return 0;
-	if (norm && gen_chance(d, 30))
+	if (last == GEN_POOL)
+		gen_push_pool(d);
+	else if (norm && gen_chance(d, 30))
 		gen_push_norm(d);
 	else
 		gen_push_reduce(d);

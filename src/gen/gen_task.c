@@ -258,6 +258,22 @@ static const char *squeezed(const struct gen_emit *em, const struct gen_step *s)
 	return gen_style(em, 146, 3, 0) ? by_side[s->nd] : ".flatten(1)";
 }
 
+/* The sides of one element go in the same line, or in one of their own. */
+static void squeeze(const struct gen_emit *em, const struct gen_step *s, const char *from, struct buf *expr)
+{
+	struct buf line = BUF_INIT;
+
+	if (names_each(em) || gen_style(em, 153, 2, 0) == 0) {
+		expr->n--;
+		buf_addf(expr, "%s\n", squeezed(em, s));
+		return;
+	}
+	buf_addf(&line, "%s = %s%s%s\n", from, buf_cstr(expr), from, squeezed(em, s));
+	buf_clear(expr);
+	buf_addstr(expr, buf_str(&line));
+	buf_release(&line);
+}
+
 void gen_forward_line(const struct gen_emit *em, int i, const char *from, const char *to, struct buf *out)
 {
 	const struct gen_step *s = &em->p->step[i];
@@ -281,7 +297,7 @@ void gen_forward_line(const struct gen_emit *em, int i, const char *from, const 
 			expr.n--, buf_addf(&expr, "%s\n", widened(s, 0));
 	}
 	if (is_squeezed(s))
-		expr.n--, buf_addf(&expr, "%s\n", squeezed(em, s));
+		squeeze(em, s, from, &expr);
 	write_expr(to, &expr, out);
 	buf_release(&expr);
 }
@@ -529,7 +545,7 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 	else if (in->fill == GEN_FILL_MASK)
 		buf_addf(out, "torch.randint(0, 2, (%s)).bool()", buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_SIGNS)
-		buf_addf(out, "torch.randint(0, 2, (%s)).float() * 2 - 1", buf_cstr(&shape));
+		buf_addf(out, "torch.randint(0, 2, (%s%s)).float() * 2 - 1", buf_cstr(&shape), in->shape.rank == 1 ? "," : "");
 	else if (in->fill == GEN_FILL_ROWS_OF_ONE)
 		buf_addf(out, "torch.rand(%s).softmax(dim=-1)", buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_NEAR_ONE)

@@ -32,6 +32,17 @@ static void pick_tiles(const struct gen_emit *em, struct product *p)
 	p->splits = tiles < 64 && p->k >= 16384 ? (int)MIN(32, p->k / 2048) : 1;
 }
 
+static int is_batched(const struct gen_step *s)
+{
+	return s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb;
+}
+
+/* Whether the host lines hold for a tensor of any rank: its last dimension is multiplied, the others are rows. */
+static int any_rank(const struct gen_emit *em, const struct gen_step *s)
+{
+	return !em->p->plain && s->in.rank > 2 && !is_batched(s);
+}
+
 static void factor(const struct gen_emit *em, const struct gen_kernel *k, const char *from, struct product *p)
 {
 	const struct gen_step *s = &em->p->step[k->head];
@@ -40,7 +51,7 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	int rank = s->in.rank, left = lay[0][0] == 'k', across = lay[0][0] && lay[1][0] == 'n', linear = !lay[0][0] && s->op != GEN_OP_matmul_weight;
 	int module = n->module[0] != 0;
 
-	p->batched = s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb;
+	p->batched = is_batched(s);
 	p->k = left ? s->in.d[0] : s->in.d[rank - 1];
 	p->n = s->out;
 	p->m = left ? s->in.d[1] : gen_product(&s->in, p->batched, rank - 1);
@@ -50,6 +61,10 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	else
 		gen_dims(from, p->batched, rank - 1, p->rows, sizeof p->rows);
 	snprintf(p->inner, sizeof p->inner, "%s.shape[%d]", from, left ? 0 : rank - 1);
+	if (any_rank(em, s)) {
+		snprintf(p->rows, sizeof p->rows, "%s.numel() // %s.shape[-1]", from, from);
+		snprintf(p->inner, sizeof p->inner, "%s.shape[-1]", from);
+	}
 	if (module)
 		snprintf(p->cols, sizeof p->cols, "self.%s.out_features", n->module);
 	else
@@ -69,12 +84,18 @@ static const char *exact(const struct gen_emit *em)
 static void alloc_product(struct gen_kern *kn, const struct gen_step *s, const struct product *p, const char *to)
 {
 	struct buf b = BUF_INIT;
+	int any = any_rank(kn->em, s);
 
 	if (p->splits > 1 && strcmp(to, "part") == 0)
-		buf_addf(&b, "%d, ", p->splits);
-	for (int i = 0; i < s->in.rank - 1; i++)
+		buf_addf(&b, any ? "(%d,) + " : "%d, ", p->splits);
+	if (any)
+		buf_addf(&b, "%s.shape[:-1] + (%s,)", kn->from, p->cols);
+	for (int i = 0; i < s->in.rank - 1 && !any; i++)
 		buf_addf(&b, "%s.shape[%d], ", kn->from, gen_op(s->op)->triton[0][0] == 'k' ? 1 : i);
-	gen_host(kn->sol, "%s = torch.empty((%s%s), device=%s.device, dtype=%s.dtype)", to, buf_cstr(&b), p->cols, kn->from, kn->from);
+	if (!any)
+		buf_adds(&b, p->cols);
+	gen_host(kn->sol, any ? "%s = torch.empty(%s, device=%s.device, dtype=%s.dtype)" : "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", to,
+		 buf_cstr(&b), kn->from, kn->from);
 	buf_release(&b);
 }
 
@@ -107,24 +128,35 @@ static const char *const product_body =
 	"    at = offs_m[:, None] * N + offs_n[None, :]\n"
 	"?split|    tl.store(out_ptr + part * M * N + at, acc, mask=mask)\n"
 	"?bias|    acc += tl.load(b_ptr + offs_n, mask=offs_n < N, other=0.0)[None, :]\n"
+	"?asked|    if HAS_BIAS:\n"
+	"?asked|        acc += tl.load(b_ptr + offs_n, mask=offs_n < N, other=0.0)[None, :]\n"
 	"?triu|    acc = tl.where(offs_m[:, None] <= offs_n[None, :], acc, 0.0)\n"
 	"?tril|    acc = tl.where(offs_m[:, None] >= offs_n[None, :], acc, 0.0)\n"
 	"!split|    $post\n"
 	"!split|    tl.store(out_ptr + at, acc, mask=mask)\n";
 
-static void product_args(struct gen_kern *kn, const struct gen_step *s, const struct product *p, int epilogue)
+/* The bias of a linear layer, in the kernel that has the epilogue. */
+static void epilogue_bias(struct gen_kern *kn, int here)
+{
+	char module[GEN_NAME + 8];
+
+	gen_set(&kn->v, "bias", "%s", "");
+	gen_set(&kn->v, "asked", "%s", "");
+	snprintf(module, sizeof module, "self.%s", kn->em->name[kn->k->head].module);
+	if (here)
+		gen_bias(kn, module, kn->em->p->step[kn->k->head].op == GEN_OP_linear);
+}
+
+static void product_args(struct gen_kern *kn, const struct product *p, int epilogue)
 {
 	const struct gen_names *n = &kn->em->name[kn->k->head];
-	int biased = epilogue && s->op == GEN_OP_linear;
 
 	gen_ptr(kn, "x_ptr", "%s", kn->from);
 	if (n->module[0])
 		gen_ptr(kn, "w_ptr", "self.%s.weight", n->module);
 	else
 		gen_ptr(kn, "w_ptr", "%s%s", n->input[0][0] ? "" : "self.", n->input[0][0] ? n->input[0] : n->vec);
-	if (biased)
-		gen_ptr(kn, "b_ptr", "self.%s.bias", n->module);
-	gen_set(&kn->v, "bias", biased ? "yes" : "");
+	epilogue_bias(kn, epilogue && n->module[0]);
 	snprintf(kn->size.v[0].param, GEN_NAME, "M");
 	snprintf(kn->size.v[1].param, GEN_NAME, "N");
 	snprintf(kn->size.v[2].param, GEN_NAME, "K");
@@ -189,6 +221,8 @@ static const char *const split_sum_body =
 	"    for i in range(SPLITS):\n"
 	"        acc += tl.load(part_ptr + i * n + offs, mask=mask, other=0.0)\n"
 	"?bias|    acc += tl.load(b_ptr + offs % N, mask=mask, other=0.0)\n"
+	"?asked|    if HAS_BIAS:\n"
+	"?asked|        acc += tl.load(b_ptr + offs % N, mask=mask, other=0.0)\n"
 	"?triu|    acc = tl.where(offs // N <= offs % N, acc, 0.0)\n"
 	"?tril|    acc = tl.where(offs // N >= offs % N, acc, 0.0)\n"
 	"    $post\n"
@@ -203,15 +237,13 @@ static void write_split_sum(struct gen_solution *sol, const struct gen_kernel *k
 
 	gen_kern_init(&kn, sol, k, from, to, "sum");
 	gen_ptr(&kn, "part_ptr", "part");
-	if (s->op == GEN_OP_linear)
-		gen_ptr(&kn, "b_ptr", "self.%s.bias", sol->em->name[k->head].module);
+	epilogue_bias(&kn, sol->em->name[k->head].module[0]);
 	gen_size(&kn, "n", "%s.numel()", to);
 	gen_size(&kn, "N", "%s", p->cols);
 	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
 	gen_ptr(&kn, "out_ptr", "%s", to);
 	gen_meta(&kn, "SPLITS", "%d", p->splits);
 	gen_meta(&kn, "BLOCK", "1024");
-	gen_set(&kn.v, "bias", s->op == GEN_OP_linear ? "yes" : "");
 	gen_set(&kn.v, "triu", s->op == GEN_OP_matmul_triu ? "yes" : "");
 	gen_set(&kn.v, "tril", s->op == GEN_OP_matmul_tril ? "yes" : "");
 	alloc_product(&kn, s, p, to);
@@ -268,7 +300,7 @@ void gen_write_gemm(struct gen_solution *sol, const struct gen_kernel *k, const 
 	split = p.splits > 1;
 	grouped = !split && p.m >= 1024 && p.n >= 512 && gen_solution_choice(sol->em->p, 234, 2);
 	gen_kern_init(&kn, sol, k, from, split ? "part" : to, split ? "split" : "");
-	product_args(&kn, s, &p, !split);
+	product_args(&kn, &p, !split);
 	product_tiles(&kn, &p, grouped);
 	product_flags(&kn, s, &p, grouped);
 	if (split)

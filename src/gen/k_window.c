@@ -245,6 +245,8 @@ static const char *const conv_body =
 	"        acc += tl.dot(a, b$exact)\n"
 	"?grouped|    oc = g * OCG + offs_n\n"
 	"?bias|    acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
+	"?asked|    if HAS_BIAS:\n"
+	"?asked|        acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
 	"    mask = (offs_m[:, None] < M) & (offs_n[None, :] < $width)\n"
 	"    at = (n[:, None] * OC + $oc[None, :]) * ($area) + (offs_m % ($area))[:, None]\n"
 	"    $post\n"
@@ -309,6 +311,8 @@ static const char *const phased_body =
 	"        acc += tl.dot(a, b$exact)\n"
 	"?grouped|    oc = g * OCG + offs_n\n"
 	"?bias|    acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
+	"?asked|    if HAS_BIAS:\n"
+	"?asked|        acc += tl.load(b_ptr + $oc, mask=offs_n < $width, other=0.0)[None, :]\n"
 	"    mask = rows[:, None] & (offs_n[None, :] < $width)\n"
 	"    at = (n[:, None] * OC + $oc[None, :]) * ($area) + ($pixel)[:, None]\n"
 	"    $post\n"
@@ -460,8 +464,7 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 		taps *= s->window[i];
 	gen_ptr(kn, "x_ptr", "%s", kn->from);
 	gen_ptr(kn, "w_ptr", "%s.weight", m);
-	if (s->bias)
-		gen_ptr(kn, "b_ptr", "%s.bias", m);
+	gen_bias(kn, m, s->bias);
 	gen_size(kn, "M", "%s", outputs_text(kn, s, outputs, sizeof outputs));
 	inner_length(kn, s, taps);
 	gen_size(kn, "C", "%s.shape[1]", kn->from);
@@ -525,7 +528,6 @@ static void write_conv_product(struct gen_solution *sol, const struct gen_kernel
 	pl.axis_at = grouped ? "oc" : "offs_n";
 	pl.axis_mask = grouped ? "offs_n < OCG" : "offs_n < OC";
 	gen_set(&kn.v, "grouped", grouped ? "yes" : "");
-	gen_set(&kn.v, "bias", s->bias ? "yes" : "");
 	gen_set(&kn.v, "oc", grouped ? "oc" : "offs_n");
 	gen_set(&kn.v, "width", grouped ? "OCG" : "OC");
 	gen_set(&kn.v, "exact", "%s", precision_of(sol->em->p));
@@ -552,6 +554,8 @@ static const char *const depthwise_body =
 	"    x = tl.zeros((BLOCK,), dtype=tl.float32)\n"
 	"    $walk\n"
 	"?bias|    x += tl.load(b_ptr + c)\n"
+	"?asked|    if HAS_BIAS:\n"
+	"?asked|        x += tl.load(b_ptr + c)\n"
 	"    $post\n"
 	"    tl.store(out_ptr + plane * ($area) + offs, x, mask=mask)\n";
 
@@ -595,6 +599,8 @@ static void set_plane_outputs(struct gen_kern *kn, const struct gen_step *s)
 	char area[32];
 
 	take_apart(s, "offs", "O", 'o', "nc", &b);
+	if (any_window(kn) && gen_op(s->op)->family == GEN_POOL)
+		buf_adds(&b, "nc = nc.to(tl.int64)\n");      /* the input may be far larger than the result */
 	gen_set(&kn->v, "outputs", "%s", buf_cstr(&b));
 	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
 	buf_release(&b);
@@ -611,8 +617,7 @@ static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k
 	gen_kern_init(&kn, sol, k, from, to, "");
 	gen_ptr(&kn, "x_ptr", "%s", from);
 	gen_ptr(&kn, "w_ptr", "%s.weight", host_module(&kn, m, sizeof m));
-	if (s->bias)
-		gen_ptr(&kn, "b_ptr", "%s.bias", m);
+	gen_bias(&kn, m, s->bias);
 	gen_size(&kn, "C", "%s.shape[1]", from);
 	window_args(&kn, s);
 	gen_meta(&kn, "BLOCK", "%lld", (long long)MIN(gen_pow2(gen_product(&s->shape, 2, s->shape.rank)), 1024));
@@ -627,7 +632,6 @@ static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k
 	buf_release(&tap);
 	snprintf(at, sizeof at, "plane * (%s) + offs", all_of("O", s->nd, 0, area, sizeof area));
 	pl.at = at;
-	gen_set(&kn.v, "bias", s->bias ? "yes" : "");
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
 	gen_set_points(&kn, "post", k->head + 1, k->end, &pl);
 	gen_ptr(&kn, "out_ptr", "%s", to);

@@ -76,6 +76,29 @@ void gen_meta(struct gen_kern *kn, const char *param, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Whether the solution asks for the bias: where the task's text speaks of it, or shows nothing but convolutions, of which half
+ * have none. What the kernel is given in its place is never read. */
+static int asks_for_bias(const struct gen_kern *kn)
+{
+	const struct gen_plan *p = kn->em->p;
+
+	return !p->plain && (strstr(kn->em->name[kn->k->head].ctor, "bias=") || (p->level == 1 && gen_op(p->step[kn->k->head].op)->family == GEN_CONV));
+}
+
+void gen_bias(struct gen_kern *kn, const char *module, int there)
+{
+	int asked = asks_for_bias(kn);
+
+	gen_set(&kn->v, "bias", there && !asked ? "yes" : "");
+	gen_set(&kn->v, "asked", asked ? "yes" : "");
+	if (asked) {
+		gen_ptr(kn, "b_ptr", "%s.weight if %s.bias is None else %s.bias", module, module, module);
+		gen_meta(kn, "HAS_BIAS", "%s.bias is not None", module);
+	} else if (there) {
+		gen_ptr(kn, "b_ptr", "%s.bias", module);
+	}
+}
+
 static int taken(const struct gen_args *a, const char *param)
 {
 	for (int i = 0; i < a->n; i++)
@@ -234,6 +257,15 @@ static void add_grid(const struct gen_kern *kn, const char *grid, struct buf *ou
 	}
 }
 
+/* Whether the autotuner's configurations say the constant. */
+static int is_tuned(const struct gen_kern *kn, const char *param)
+{
+	char quoted[GEN_NAME + 2];
+
+	snprintf(quoted, sizeof quoted, "'%.44s'", param);
+	return strstr(kn->tune, quoted) != NULL;
+}
+
 static void write_launch(const struct gen_kern *kn, const char *grid)
 {
 	struct buf *out = &kn->sol->host;
@@ -251,8 +283,9 @@ static void write_launch(const struct gen_kern *kn, const char *grid)
 		for (int i = 0; i < a->n; i++, sep = ", ")
 			buf_addf(out, "%s%s", sep, a->v[i].value);
 	}
-	for (int i = 0; i < kn->meta.n && !kn->tune[0]; i++)
-		buf_addf(out, ", %s=%s", kn->meta.v[i].param, kn->meta.v[i].value);
+	for (int i = 0; i < kn->meta.n; i++)
+		if (!is_tuned(kn, kn->meta.v[i].param))
+			buf_addf(out, ", %s=%s", kn->meta.v[i].param, kn->meta.v[i].value);
 	if (kn->warps && !kn->tune[0])
 		buf_addf(out, ", num_warps=%d", kn->warps);
 	if (kn->stages && !kn->tune[0])
@@ -280,31 +313,66 @@ static void load(struct buf *out, const char *var, const char *at, const char *m
 		buf_addf(out, "%s = tl.load(%s_ptr)\n", var, var);
 }
 
+/* In a varied solution a parameter is asked how many elements it has, so that one line does for a number as for one along the
+ * axis. Empty: the operand is an input, or the solution is plain. */
+static const char *any_length(struct gen_kern *kn, int i, const char *var)
+{
+	const struct gen_names *n = &kn->em->name[i];
+	char stem[GEN_NAME];
+
+	if (kn->em->p->plain || n->input[0][0])
+		return "";
+	snprintf(stem, sizeof stem, "%.40s_n", var);
+	return gen_shared_size(kn, stem, "self.%s.numel()", n->vec);
+}
+
+/* The axis of the operand; for a number the one that a parameter would be along. */
+static int operand_axis(const struct gen_kern *kn, const struct gen_step *s, const struct gen_place *pl)
+{
+	return s->axis >= 0 ? s->axis : pl->axis_at ? pl->axis : kn->em->p->channels_first && s->in.rank > 2 ? 1 : s->in.rank - 1;
+}
+
+/* The element of the operand along `axis` for the element of the tile, where the place itself does not tell. */
+static void element_along(struct gen_kern *kn, const struct gen_step *s, int axis, const char *length, const struct gen_place *pl, char *at, size_t n)
+{
+	const char *size = *length || !axis ? length : gen_shared_size(kn, "C", "%s.shape[%d]", pl->shape_of, axis);
+	char inner[GEN_ARG];
+	int last = axis == s->in.rank - 1;
+	const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_rest(kn->em, pl->shape_of, axis + 1, s->in.rank, inner, sizeof inner));
+	const char *open = strchr(pl->at, ' ') ? "(" : "", *close = *open ? ")" : "";
+
+	snprintf(at, n, "%s%s%s%s%s%s%s", open, pl->at, close, last ? "" : " // ", stride, *size ? " % " : "", size);
+}
+
 /* Loads the operand that varies along one axis; `use` is how the statement names it. */
 static void load_vector(struct gen_kern *kn, int i, const char *var, const struct gen_place *pl, struct buf *out, char *use, size_t n)
 {
 	const struct gen_step *s = &kn->em->p->step[i];
-	char at[2 * GEN_ARG], inner[GEN_ARG];
+	const char *length = any_length(kn, i, var);
+	int axis = operand_axis(kn, s, pl);
+	char at[2 * GEN_ARG];
 
 	snprintf(use, n, "%s", var);
-	if (s->axis < 0) {
+	if (s->axis < 0 && !*length) {
 		load(out, var, "", NULL);
-	} else if (pl->axis_at && pl->axis == s->axis) {
-		load(out, var, pl->axis_at, pl->axis_mask);
+	} else if (pl->axis_at && pl->axis == axis) {
+		snprintf(at, sizeof at, "%s%s%s", pl->axis_at, *length ? " % " : "", length);
+		load(out, var, at, pl->axis_mask);
 		snprintf(use, n, "%s%s", var, pl->axis_expand ? pl->axis_expand : "");
 	} else {
-		const char *size = s->axis ? gen_shared_size(kn, "C", "%s.shape[%d]", pl->shape_of, s->axis) : "";
-		int last = s->axis == s->in.rank - 1;
-		const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_rest(kn->em, pl->shape_of, s->axis + 1, s->in.rank, inner, sizeof inner));
-
-		const char *open = strchr(pl->at, ' ') ? "(" : "", *close = *open ? ")" : "";
-
-		if (s->axis == 0)
-			snprintf(at, sizeof at, "%s%s%s // %s", open, pl->at, close, stride);
-		else
-			snprintf(at, sizeof at, "%s%s%s%s%s %% %s", open, pl->at, close, last ? "" : " // ", stride, size);
+		element_along(kn, s, axis, length, pl, at, sizeof at);
 		load(out, var, at, pl->mask);
 	}
+}
+
+/* An operand of the value's shape, or of its last dimensions alone. */
+static void load_repeated(struct gen_kern *kn, const char *var, const struct gen_place *pl, struct buf *out)
+{
+	char at[GEN_ARG], stem[GEN_NAME];
+
+	snprintf(stem, sizeof stem, "%.40s_n", var);
+	snprintf(at, sizeof at, "%s %% %s", pl->at, gen_shared_size(kn, stem, "%s.numel()", var));
+	load(out, var, at, pl->mask);
 }
 
 const char *gen_constant(struct gen_kern *kn, int i, int c)
@@ -338,6 +406,8 @@ static void point(struct gen_kern *kn, int i, const struct gen_place *pl, struct
 	}
 	if (op->family == GEN_VECTOR)
 		load_vector(kn, i, var, pl, out, use, sizeof use);
+	else if (s->op == GEN_OP_hinge_loss && !kn->em->p->plain)
+		load_repeated(kn, var, pl, out);
 	else if (op->family == GEN_TENSOR || op->family == GEN_LOSS)
 		load(out, var, pl->at, pl->mask);
 	else if (s->far && s->op != GEN_OP_keep) {

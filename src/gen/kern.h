@@ -41,6 +41,9 @@ const char *gen_shared_size(struct gen_kern *kn, const char *stem, const char *f
 /* Constant c of step i in the kernel: a parameter where the module keeps it, else the number. */
 const char *gen_constant(struct gen_kern *kn, int i, int c);
 void gen_meta(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The bias of the head's module, which the host calls `module`; the weight stands there already. A body has its line behind
+ * ?bias, or where the module is asked whether it has one behind ?asked. */
+void gen_bias(struct gen_kern *kn, const char *module, int there);
 /* The kernel from its body, and its launch. A grid may use the names of the constants of the compiler. */
 void gen_kern_write(struct gen_kern *kn, const char *body, const char *grid);
 void gen_host(struct gen_solution *sol, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "gen/impl.h"
+#include "gen/names.h"
 
 unsigned gen_choice(const struct gen_plan *p, unsigned what, unsigned n)
 {
@@ -24,8 +24,7 @@ unsigned gen_style(const struct gen_emit *em, unsigned what, unsigned n, unsigne
 	return em->p->plain ? plain : gen_choice(em->p, what, n);
 }
 
-/* The first word where the task is plain. */
-static const char *one_of(const struct gen_emit *em, unsigned what, const char *const *words)
+const char *gen_one_of(const struct gen_emit *em, unsigned what, const char *const *words)
 {
 	unsigned n = 0;
 
@@ -37,9 +36,7 @@ static const char *one_of(const struct gen_emit *em, unsigned what, const char *
 	return words[gen_choice(em->p, what, n)];
 }
 
-#define ONE_OF(em, what, ...) one_of(em, what, (const char *const[]){ __VA_ARGS__, 0 })
-
-static int param_index(const struct gen_emit *em, const char *name)
+int gen_param_index(const struct gen_emit *em, const char *name)
 {
 	for (int i = 0; i < em->params; i++)
 		if (!strcmp(em->param[i].name, name))
@@ -47,15 +44,14 @@ static int param_index(const struct gen_emit *em, const char *name)
 	return -1;
 }
 
-/* A constant of the module: `stem`, or stem2, stem3 if another took it. */
-static const char *add_param(struct gen_emit *em, const char *stem, int init, const char *value)
+const char *gen_add_param(struct gen_emit *em, const char *stem, int init, const char *value)
 {
 	struct gen_param *p = &em->param[em->params];
 
 	if (em->params == GEN_PARAMS)
 		BUG("more than %d constants in a task", GEN_PARAMS);
 	snprintf(p->name, GEN_NAME, "%s", stem);
-	for (int k = 2; param_index(em, p->name) >= 0; k++)
+	for (int k = 2; gen_param_index(em, p->name) >= 0; k++)
 		snprintf(p->name, GEN_NAME, "%.30s%d", stem, k);
 	snprintf(p->value, GEN_NAME, "%s", value);
 	p->init = init;
@@ -63,16 +59,22 @@ static const char *add_param(struct gen_emit *em, const char *stem, int init, co
 	return p->name;
 }
 
-/* An argument of __init__ that has a default. */
-static const char *add_preset(struct gen_emit *em, const char *stem, const char *value, const char *preset)
+const char *gen_add_preset(struct gen_emit *em, const char *stem, const char *value, const char *preset)
 {
-	const char *name = add_param(em, stem, 1, value);
+	const char *name = gen_add_param(em, stem, 1, value);
 
 	snprintf(em->param[em->params - 1].preset, GEN_NAME, "%s", preset);
 	return name;
 }
 
-static const char *add_size(struct gen_emit *em, const char *stem, int init, int64_t value)
+const char *gen_flag_param(struct gen_emit *em, const char *stem, const char *value)
+{
+	int i = gen_param_index(em, stem);
+
+	return i >= 0 && !strcmp(em->param[i].value, value) ? em->param[i].name : gen_add_preset(em, stem, value, value);
+}
+
+const char *gen_add_size(struct gen_emit *em, const char *stem, int init, int64_t value)
 {
 	char text[32];
 
@@ -80,13 +82,12 @@ static const char *add_size(struct gen_emit *em, const char *stem, int init, int
 		snprintf(text, sizeof text, "%lld * 2", (long long)value / 2);
 	else
 		snprintf(text, sizeof text, "%lld", (long long)value);
-	return add_param(em, stem, init, text);
+	return gen_add_param(em, stem, init, text);
 }
 
-/* The symbol, which from now on is also an argument of __init__. */
-static const char *in_init(struct gen_emit *em, const char *sym)
+const char *gen_in_init(struct gen_emit *em, const char *sym)
 {
-	int i = param_index(em, sym);
+	int i = gen_param_index(em, sym);
 
 	if (i >= 0)
 		em->param[i].init = 1;
@@ -170,9 +171,9 @@ static void first_symbols(struct gen_emit *em)
 	unsigned words = p->plain || gen_choice(p, 5, 10) < 5 ? 0 : 1 + gen_choice(p, 6, 4);
 
 	for (int i = 0; i < rank; i++) {
-		const char *stem = i ? (rank == 3 && i == 1 ? ONE_OF(em, 2, "seq_len", "dim1", "sequence_length") :
-					ONE_OF(em, 3, "dim", "in_features", "features", "input_size", "hidden_size")) :
-			ONE_OF(em, 1, "batch_size", "batch_size", "batch_size", "batch", "N");
+		const char *stem = i ? (rank == 3 && i == 1 ? GEN_ONE_OF(em, 2, "seq_len", "dim1", "sequence_length") :
+					GEN_ONE_OF(em, 3, "dim", "in_features", "features", "input_size", "hidden_size")) :
+			GEN_ONE_OF(em, 1, "batch_size", "batch_size", "batch_size", "batch", "N");
 
 		if (i == 1 && is_square(p)) {
 			memcpy(em->sym[0][1], em->sym[0][0], GEN_NAME);
@@ -181,16 +182,16 @@ static void first_symbols(struct gen_emit *em)
 		if (op->family == GEN_ATTENTION)
 			stem = heads[i];
 		else if (is_square(p))
-			stem = ONE_OF(em, 7, "N", "M", "size");
+			stem = GEN_ONE_OF(em, 7, "N", "M", "size");
 		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
 			stem = product_names(em, rank)[swapped ? 1 - i : i];
 		else if (p->channels_first && i)
-			stem = i == 1 ? ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[words][rank - 2][i - 2];
+			stem = i == 1 ? GEN_ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[words][rank - 2][i - 2];
 		else if (p->level == 1 && op->family == GEN_ROW_LOSS && i)
 			stem = "num_classes";
 		else if (i == 2 && !strcmp(em->sym[0][1], "dim1"))
 			stem = "dim2";
-		snprintf(em->sym[0][i], GEN_NAME, "%s", add_size(em, stem, 0, p->input.d[i]));
+		snprintf(em->sym[0][i], GEN_NAME, "%s", gen_add_size(em, stem, 0, p->input.d[i]));
 	}
 }
 
@@ -199,9 +200,10 @@ static void first_input(struct gen_emit *em)
 	const struct gen_plan *p = em->p;
 	const struct gen_op *op = gen_op(p->step[0].op);
 	int products = p->level == 1 && op->family == GEN_GEMM && op->triton[0][0];
-	const char *name = op->family == GEN_ATTENTION ? ONE_OF(em, 8, "Q", "q", "query") : products ? "A" :
+	const char *name = op->family == GEN_ATTENTION ? GEN_ONE_OF(em, 8, "Q", "q", "query") : products ? "A" :
 		op->flags & GEN_ALONE && op->family == GEN_VECTOR ? "B" : p->step[0].op == GEN_OP_triplet_loss ? "anchor" :
-		op->family >= GEN_LOSS ? ONE_OF(em, 9, "predictions", "x", "logits") : "x";
+		op->family >= GEN_LOSS ? GEN_ONE_OF(em, 9, "predictions", "x", "logits") :
+		p->level == 1 ? GEN_ONE_OF(em, 11, "x", "x", "x", "x", "x", "A", "input", "inputs", "data", "t") : "x";
 	struct gen_input *in;
 
 	first_symbols(em);
@@ -215,7 +217,7 @@ static void first_input(struct gen_emit *em)
 		in->fill = GEN_FILL_SYMMETRIC;
 	else if (p->step[0].op == GEN_OP_kl_loss)
 		in->fill = GEN_FILL_ROWS_OF_ONE;
-	else if (p->step[0].op == GEN_OP_cumprod)
+	else if (p->step[0].op == GEN_OP_cumprod && (p->signed_input || gen_style(em, 92, 2, 1)))     /* products of normal ones may grow without end */
 		in->fill = GEN_FILL_NEAR_ONE;
 }
 
@@ -246,9 +248,14 @@ static void loss_inputs(struct gen_emit *em, int i)
 		like_input(em, i, "negative", 1);
 		return;
 	}
-	in = like_input(em, i, ONE_OF(em, 10, "targets", "target", "y"), 0);
-	if (op == GEN_OP_hinge_loss)
+	in = like_input(em, i, GEN_ONE_OF(em, 10, "targets", "target", "y"), 0);
+	if (op == GEN_OP_hinge_loss) {
 		in->fill = GEN_FILL_SIGNS;
+		if (gen_style(em, 91, 2, 0)) {      /* a sign for each column */
+			in->shape = (struct gen_shape){ .rank = 1, .d = { in->shape.d[1] } };
+			memcpy(in->sym[0], em->sym[i][1], GEN_NAME);
+		}
+	}
 	if (op == GEN_OP_kl_loss)
 		in->fill = GEN_FILL_ROWS_OF_ONE;
 	if (op == GEN_OP_cross_entropy) {
@@ -274,7 +281,7 @@ static void product_input(struct gen_emit *em, int i)
 	else if (s->op == GEN_OP_matvec)
 		snprintf(n_sym, sizeof n_sym, "1");
 	else
-		snprintf(n_sym, sizeof n_sym, "%s", add_size(em, product_names(em, rank)[rank], 0, s->out));
+		snprintf(n_sym, sizeof n_sym, "%s", gen_add_size(em, product_names(em, rank)[rank], 0, s->out));
 	if (batched) {
 		in->shape.d[0] = s->in.d[0];
 		memcpy(in->sym[0], em->sym[i][0], GEN_NAME);
@@ -309,12 +316,12 @@ static int same_operand(struct gen_emit *em, int i)
 static void number_input(struct gen_emit *em, int i)
 {
 	struct gen_names *n = &em->name[i];
-	struct gen_input *in = add_input(em, ONE_OF(em, 15, "s", "scalar", "value", "factor"), &(struct gen_shape){ .rank = 0 });
+	struct gen_input *in = add_input(em, GEN_ONE_OF(em, 15, "s", "scalar", "value", "factor"), &(struct gen_shape){ .rank = 0 });
 
 	in->fill = GEN_FILL_NUMBER;
 	snprintf(in->bound, GEN_NAME, "%s", em->p->step[i].c[0]);
 	memcpy(n->input[0], in->name, GEN_NAME);
-	snprintf(n->host[0], sizeof n->host[0], "%s", n->input[0]);
+	memcpy(n->host[0], in->name, GEN_NAME);
 }
 
 static void operand_input(struct gen_emit *em, int i)
@@ -325,7 +332,7 @@ static void operand_input(struct gen_emit *em, int i)
 	if (gen_op(s->op)->family == GEN_TENSOR && same_operand(em, i))
 		return;
 	if (gen_op(s->op)->family == GEN_TENSOR) {
-		like_input(em, i, em->p->level == 1 ? "y" : ONE_OF(em, 12, "residual", "y", "other", "add_input"), 0);
+		like_input(em, i, em->p->level == 1 ? "y" : GEN_ONE_OF(em, 12, "residual", "y", "other", "add_input"), 0);
 		return;
 	}
 	in = add_input(em, "A", &(struct gen_shape){ .rank = 1, .d = { s->in.d[s->axis] } });
@@ -340,218 +347,28 @@ static const char *module_stem(const struct gen_emit *em, const struct gen_step 
 	unsigned what = 20 + (unsigned)s->op;
 
 	switch (s->op) {
-	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : ONE_OF(em, what, "conv", "conv", "conv$dd", "conv1");
-	case GEN_OP_conv_depthwise: return ONE_OF(em, what, "depthwise", "conv", "conv$dd");
-	case GEN_OP_conv_transpose: return ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv", "conv_transpose$dd");
-	case GEN_OP_linear: case GEN_OP_linear_nobias: return ONE_OF(em, what, "linear", "gemm", "matmul", "fc");
-	case GEN_OP_max_pool: return ONE_OF(em, what, "max_pool", "maxpool", "pool");
-	case GEN_OP_avg_pool: return ONE_OF(em, what, "avg_pool", "pool");
-	case GEN_OP_global_avg_pool: case GEN_OP_global_max_pool: return ONE_OF(em, what, "global_pool", "pool");
-	case GEN_OP_batch_norm: return ONE_OF(em, what, "bn", "batch_norm", "norm");
-	case GEN_OP_group_norm: return ONE_OF(em, what, "group_norm", "gn", "norm");
-	case GEN_OP_instance_norm: return ONE_OF(em, what, "instance_norm", "norm");
-	case GEN_OP_layer_norm: return ONE_OF(em, what, "layer_norm", "ln", "norm");
+	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : GEN_ONE_OF(em, what, "conv", "conv", "conv$dd", "conv1");
+	case GEN_OP_conv_depthwise: return GEN_ONE_OF(em, what, "depthwise", "conv", "conv$dd");
+	case GEN_OP_conv_transpose: return GEN_ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv", "conv_transpose$dd", "conv$ddt");
+	case GEN_OP_linear: case GEN_OP_linear_nobias: return GEN_ONE_OF(em, what, "linear", "gemm", "matmul", "fc");
+	case GEN_OP_max_pool: return GEN_ONE_OF(em, what, "max_pool", "maxpool", "pool");
+	case GEN_OP_avg_pool: return GEN_ONE_OF(em, what, "avg_pool", "pool");
+	case GEN_OP_global_avg_pool: case GEN_OP_global_max_pool: return GEN_ONE_OF(em, what, "global_pool", "pool");
+	case GEN_OP_batch_norm: return GEN_ONE_OF(em, what, "bn", "batch_norm", "norm");
+	case GEN_OP_group_norm: return GEN_ONE_OF(em, what, "group_norm", "gn", "norm");
+	case GEN_OP_instance_norm: return GEN_ONE_OF(em, what, "instance_norm", "norm");
+	case GEN_OP_layer_norm: return GEN_ONE_OF(em, what, "layer_norm", "ln", "norm");
 	default: break;
 	}
 	return gen_op(s->op)->family >= GEN_LOSS ? "loss_fn" : !em->p->plain && gen_choice(em->p, what, 2) ? gen_op(s->op)->name : "act";
 }
 
-/* "3", "(3, 3)" or "(3, 5)". */
-static void tuple_text(const struct gen_emit *em, const struct gen_step *s, const int *v, char *out, size_t n)
-{
-	if (s->square && (s->nd == 1 || gen_choice(em->p, 40, 5)))
-		snprintf(out, n, "%d", v[0]);
-	else if (s->nd == 1)
-		snprintf(out, n, "(%d,)", v[0]);
-	else if (s->nd == 2)
-		snprintf(out, n, "(%d, %d)", v[0], v[1]);
-	else
-		snprintf(out, n, "(%d, %d, %d)", v[0], v[1], v[2]);
-}
-
-static int all_equal(const struct gen_step *s, const int *v, int to)
-{
-	for (int i = 0; i < s->nd; i++)
-		if (v[i] != to)
-			return 0;
-	return 1;
-}
-
-/* Whether __init__ takes every argument of the window, with the library's defaults. */
-static int all_arguments(const struct gen_emit *em)
-{
-	return em->p->level == 1 && em->p->n == 1 && !em->p->plain && gen_form(&em->p->step[0])[0] == '@' &&
-	       gen_choice(em->p, 45, 2) == 0;
-}
-
-/* The same number for all dimensions, written as the window's other numbers are. */
-static void same_text(const struct gen_emit *em, const struct gen_step *s, int number, char *out, size_t n)
-{
-	tuple_text(em, s, (const int[]){ number, number, number }, out, n);
-}
-
-/* The name of a window's argument in __init__, where it may have a default. */
-static const char *window_param(struct gen_emit *em, int i, const char *stem, const char *text, int unless)
-{
-	char preset[GEN_NAME];
-
-	if (unless >= 0 && all_arguments(em)) {
-		same_text(em, &em->p->step[i], unless, preset, sizeof preset);
-		return add_preset(em, stem, text, preset);
-	}
-	if (unless >= 0 && em->p->level > 1 && !em->p->plain && gen_choice(em->p, 47, 6) == 0)
-		return add_preset(em, stem, text, text);
-	return add_param(em, stem, 1, text);
-}
-
-/* Whether each side of the window is an argument of its own. */
-static int sides_apart(const struct gen_emit *em, const struct gen_step *s)
-{
-	return s->nd > 1 && em->p->level == 1 && gen_style(em, 49, 8, 1) == 0;
-}
-
-/* "(kernel_size_h, kernel_size_w)". */
-static void sides_arg(struct gen_emit *em, const struct gen_step *s, const char *stem, const int *v, int unless, char *out, size_t n)
-{
-	for (int i = 0; i < s->nd; i++) {
-		char name[GEN_NAME], value[12], preset[12];
-
-		snprintf(name, sizeof name, "%.30s_%c", stem, "dhw"[3 - s->nd + i]);
-		snprintf(value, sizeof value, "%d", v[i]);
-		snprintf(preset, sizeof preset, "%d", unless);
-		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", unless < 0 ? add_param(em, name, 1, value) : add_preset(em, name, value, preset));
-	}
-	snprintf(out + strlen(out), n - strlen(out), ")");
-}
-
-/* A number for all sides may be written once for each: "(kernel_size, kernel_size)". */
-static void name_arg(const struct gen_emit *em, const struct gen_step *s, const char *name, const char *text, char *out, size_t n)
-{
-	if (text[0] == '(' || !s->square || s->nd < 2 || gen_style(em, 69, 4, 1)) {
-		snprintf(out + strlen(out), n - strlen(out), "%s", name);
-		return;
-	}
-	for (int i = 0; i < s->nd; i++)
-		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", name);
-	snprintf(out + strlen(out), n - strlen(out), ")");
-}
-
-/* One argument of a window: a constant of the module, or the number itself (always in a functional
- * call, which __init__'s arguments do not reach); none where it is the default. */
-static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v, int unless, char *out, size_t n)
-{
-	const struct gen_step *s = &em->p->step[i];
-	char text[GEN_NAME];
-	size_t used = strlen(out);
-	int module = gen_form(s)[0] == '@';
-
-	if (all_equal(s, v, unless) && !all_arguments(em) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
-		return;
-	tuple_text(em, s, v, text, sizeof text);
-	snprintf(out + used, n - used, "%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "");
-	if (module && sides_apart(em, s))
-		sides_arg(em, s, stem, v, unless, out, n);
-	else if (module && (em->p->level == 1 || gen_choice(em->p, 42 + (unsigned)i, 3)))
-		name_arg(em, s, window_param(em, i, stem, text, unless), text, out, n);
-	else
-		snprintf(out + strlen(out), n - strlen(out), "%s", text);
-}
-
-/* An argument that is true or false, with that as its default; one that is there already serves again. */
-static const char *flag_param(struct gen_emit *em, const char *stem, const char *value)
-{
-	int i = param_index(em, stem);
-
-	return i >= 0 && !strcmp(em->param[i].value, value) ? em->param[i].name : add_preset(em, stem, value, value);
-}
-
-static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, const char *channels, char *w, size_t n)
-{
-	char groups[GEN_NAME];
-
-	snprintf(groups, sizeof groups, "%d", s->groups);
-	if (s->op == GEN_OP_conv_depthwise)
-		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", channels);
-	else if (all_arguments(em))
-		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_preset(em, "groups", groups, "1"));
-	else if (s->groups > 1)
-		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", add_param(em, "groups", 1, groups));
-	if (all_arguments(em))
-		snprintf(w + strlen(w), n - strlen(w), ", bias=%s",
-			 add_preset(em, "bias", s->bias ? "True" : "False", gen_choice(em->p, 48, 3) ? "False" : "True"));
-	else if (gen_style(em, 39, 5, 1) == 0)
-		snprintf(w + strlen(w), n - strlen(w), ", bias=%s", flag_param(em, "bias", s->bias ? "True" : "False"));
-	else if (!s->bias)
-		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
-}
-
-/* An argument by its place, as long as those before it are there; else by its keyword. Whether the next may go by its place. */
-static int in_place_arg(struct gen_emit *em, int i, int in_place, const char *keyword, const int *v, int unless, char *w, size_t n)
-{
-	size_t before = strlen(w);
-
-	window_arg(em, i, in_place ? "" : keyword, keyword, v, unless, w, n);
-	return in_place && strlen(w) > before;
-}
-
-static void conv_names(struct gen_emit *em, int i)
-{
-	const struct gen_step *s = &em->p->step[i];
-	char *w = em->name[i].window;
-	size_t n = sizeof em->name[i].window;
-	int named = gen_style(em, 66, 5, 1) == 0, keyword = named || gen_style(em, 68, 4, 1) == 0, in_place = !keyword && gen_style(em, 38, 5, 1) == 0;
-	int same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
-	const char *out = same ? em->sym[i][1] : s->op == GEN_OP_conv_depthwise ? add_param(em, "out_channels", 1, em->sym[i][1]) :
-		add_size(em, "out_channels", 1, s->out);
-
-	memcpy(em->sym[i + 1][1], out, GEN_NAME);
-	in_init(em, em->sym[i][1]);
-	snprintf(w, n, named ? "in_channels=%s, out_channels=%s" : "%s, %s", em->sym[i][1], out);
-	window_arg(em, i, keyword ? "kernel_size" : "", "kernel_size", s->window, -1, w, n);
-	in_place = in_place_arg(em, i, in_place, "stride", s->stride, 1, w, n);
-	in_place = in_place_arg(em, i, in_place, "padding", s->pad, 0, w, n);
-	if (s->op == GEN_OP_conv_transpose && (all_arguments(em) || !all_equal(s, s->out_pad, 0)))
-		in_place_arg(em, i, in_place, "output_padding", s->out_pad, 0, w, n);
-	if (all_arguments(em) || !all_equal(s, s->dilation, 1))
-		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
-	conv_groups_and_bias(em, s, em->sym[i][1], w, n);
-}
-
-/* A pool's stride is its window where it is not given. */
-static void pool_stride(struct gen_emit *em, const struct gen_step *s, int same, char *w, size_t n)
-{
-	char text[GEN_NAME] = "None";
-
-	if (!same)
-		tuple_text(em, s, s->stride, text, sizeof text);
-	snprintf(w + strlen(w), n - strlen(w), ", stride=%s", add_preset(em, "stride", text, "None"));
-}
-
-static void pool_names(struct gen_emit *em, int i)
-{
-	const struct gen_step *s = &em->p->step[i];
-	char *w = em->name[i].window;
-	size_t n = sizeof em->name[i].window;
-	int same = 1;
-
-	for (int k = 0; k < s->nd; k++)
-		same &= s->stride[k] == s->window[k];
-	window_arg(em, i, gen_choice(em->p, 43, 2) ? "kernel_size" : "", em->p->level == 1 ? "kernel_size" : "pool_kernel_size", s->window, -1, w, n);
-	if (all_arguments(em))
-		pool_stride(em, s, same, w, n);
-	else if (!same)
-		window_arg(em, i, "stride", "stride", s->stride, -1, w, n);
-	window_arg(em, i, "padding", "padding", s->pad, 0, w, n);
-	if (s->op == GEN_OP_max_pool && (all_arguments(em) || !all_equal(s, s->dilation, 1)))
-		window_arg(em, i, "dilation", "dilation", s->dilation, 1, w, n);
-}
-
 static const char *vector_stem(const struct gen_emit *em, enum gen_op_id op)
 {
 	switch (op) {
-	case GEN_OP_bias: return ONE_OF(em, 50, "bias", "bias", "bias_term", "add_value", "sum_tensor", "offset");
-	case GEN_OP_scale: return ONE_OF(em, 51, "scale", "multiplier", "scale_weight", "scaling_factor", "multiply_weight");
-	case GEN_OP_sub_vec: return ONE_OF(em, 52, "subtract", "shift", "bias", "subtract_value", "constant");
+	case GEN_OP_bias: return GEN_ONE_OF(em, 50, "bias", "bias", "bias_term", "add_value", "sum_tensor", "offset");
+	case GEN_OP_scale: return GEN_ONE_OF(em, 51, "scale", "multiplier", "scale_weight", "scaling_factor", "multiply_weight");
+	case GEN_OP_sub_vec: return GEN_ONE_OF(em, 52, "subtract", "shift", "bias", "subtract_value", "constant");
 	case GEN_OP_max_vec: return "floor";
 	case GEN_OP_min_vec: return "ceiling";
 	case GEN_OP_prelu: return "slope";
@@ -575,21 +392,41 @@ static void name_vector(struct gen_emit *em, int i, const char *stem)
 	unique(em, i, gen_op(em->p->step[i].op)->name, offsetof(struct gen_names, var), n->var);
 }
 
+/* The number as a tensor of ones in all dimensions, or in all but the first; given as a shape, or in place. */
+static int ones_vector(struct gen_emit *em, int i)
+{
+	static const char *const ones[] = { "(1,)", "(1, 1)", "(1, 1, 1)", "(1, 1, 1, 1)", "(1, 1, 1, 1, 1)" };
+	struct gen_names *n = &em->name[i];
+	int rank = em->p->step[i].in.rank - (int)gen_style(em, 64, 2, 0);
+	char name[GEN_NAME];
+
+	if (rank < 1 || gen_style(em, 63, 3, 1))
+		return 0;
+	snprintf(name, sizeof name, "%.30s_shape", n->vec);
+	if (gen_choice(em->p, 65, 2))
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, ones[rank - 1]));
+	else
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn%s)", ones[rank - 1]);
+	return 1;
+}
+
 /* One number for all elements. */
 static void scalar_vector(struct gen_emit *em, int i)
 {
 	struct gen_names *n = &em->name[i];
 	char name[GEN_NAME];
 
+	if (ones_vector(em, i))
+		return;
 	if (em->p->plain || gen_choice(em->p, 57, 2)) {
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
 		return;
 	}
 	snprintf(name, sizeof name, "%.30s%s", n->vec, gen_choice(em->p, 54, 2) ? "_shape" : "_value");
 	if (gen_choice(em->p, 54, 2))
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", add_param(em, name, 1, "(1,)"));
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, "(1,)"));
 	else
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))", add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))", gen_add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
 }
 
 /* Now and then a parameter is used again, where an earlier step has one of the same shape. */
@@ -638,9 +475,9 @@ static void vector_names(struct gen_emit *em, int i)
 
 		snprintf(name, sizeof name, "%.30s_shape", n->vec);
 		snprintf(value, sizeof value, "(%.40s%s)", shape, strchr(shape, ',') ? "" : ",");
-		snprintf(shape, sizeof shape, "%s", add_param(em, name, 1, value));
+		snprintf(shape, sizeof shape, "%s", gen_add_param(em, name, 1, value));
 	} else {
-		in_init(em, em->sym[i][s->axis]);
+		gen_in_init(em, em->sym[i][s->axis]);
 	}
 	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.%s(%s)%s)", s->op == GEN_OP_scale && gen_style(em, 59, 4, 1) == 0 ? "ones" : "randn", shape,
 		 gen_choice(em->p, 56, 5) || (!em->p->plain && s->op == GEN_OP_scale) ? "" : " * 0.02");
@@ -652,18 +489,18 @@ static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
 	int channel = s->op == GEN_OP_layer_norm ? s->in.rank - 1 : 1;
 
 	if ((gen_op(s->op)->flags & GEN_AFFINE && s->op != GEN_OP_layer_norm) || s->op == GEN_OP_instance_norm)
-		gen_set(v, "c", "%s", in_init(em, em->sym[i][channel]));
+		gen_set(v, "c", "%s", gen_in_init(em, em->sym[i][channel]));
 	if (s->op == GEN_OP_group_norm)
-		gen_set(v, "g", "%s", add_size(em, ONE_OF(em, 60, "num_groups", "groups"), 1, s->groups));
+		gen_set(v, "g", "%s", gen_add_size(em, GEN_ONE_OF(em, 60, "num_groups", "groups"), 1, s->groups));
 	if (s->op == GEN_OP_layer_norm && s->axis_end - s->axis > 1) {
 		char shape[4 * GEN_NAME] = "(";
 
 		for (int k = s->axis; k < s->axis_end; k++)
 			snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%s", k > s->axis ? ", " : "", em->sym[i][k]);
 		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ")");
-		gen_set(v, "s", "%s", add_param(em, "normalized_shape", 1, shape));
+		gen_set(v, "s", "%s", gen_add_param(em, "normalized_shape", 1, shape));
 	} else if (s->op == GEN_OP_layer_norm) {
-		gen_set(v, "s", "%s", in_init(em, em->sym[i][channel]));
+		gen_set(v, "s", "%s", gen_in_init(em, em->sym[i][channel]));
 	}
 }
 
@@ -686,7 +523,7 @@ static void axis_names(struct gen_emit *em, int i)
 		char text[12], attr[GEN_NAME];
 
 		snprintf(text, sizeof text, "%d", s->axis);
-		snprintf(em->name[i].axis_arg, GEN_NAME, "%s", add_param(em, ONE_OF(em, 75, "dim", "axis", "reduce_dim", "dim", "sum_dim"), 1, text));
+		snprintf(em->name[i].axis_arg, GEN_NAME, "%s", gen_add_param(em, GEN_ONE_OF(em, 75, "dim", "axis", "reduce_dim", "dim", "sum_dim"), 1, text));
 		attribute(em, 4048 + 64 * (unsigned)i, em->name[i].axis_arg, attr);
 		memcpy(em->name[i].axis_attr, attr, GEN_NAME);
 		snprintf(out, GEN_NAME, "self.%.40s", attr);
@@ -698,17 +535,18 @@ static void axis_names(struct gen_emit *em, int i)
 static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, int which)
 {
 	switch (op) {
-	case GEN_OP_add_const: return ONE_OF(em, 80, "add_value", "constant", "bias", "offset");
-	case GEN_OP_sub_const: case GEN_OP_rsub_const: return ONE_OF(em, 81, "subtract_value", "constant", "subtract", "shift");
-	case GEN_OP_mul_const: return ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value", "multiplier", "scale");
-	case GEN_OP_div_const: return ONE_OF(em, 83, "divisor", "divide_value");
+	case GEN_OP_add_const: return GEN_ONE_OF(em, 80, "add_value", "constant", "bias", "offset");
+	case GEN_OP_sub_const: case GEN_OP_rsub_const: return GEN_ONE_OF(em, 81, "subtract_value", "constant", "subtract", "shift");
+	case GEN_OP_mul_const: return GEN_ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value", "multiplier", "scale");
+	case GEN_OP_div_const: return GEN_ONE_OF(em, 83, "divisor", "divide_value");
 	case GEN_OP_leaky_relu: return "negative_slope";
-	case GEN_OP_clamp: case GEN_OP_hardtanh_const: return which ? ONE_OF(em, 84, "max_value", "clamp_max") : ONE_OF(em, 84, "min_value", "clamp_min");
+	case GEN_OP_elu_alpha: return "alpha";
+	case GEN_OP_clamp: case GEN_OP_hardtanh_const: return which ? GEN_ONE_OF(em, 84, "max_value", "clamp_max") : GEN_ONE_OF(em, 84, "min_value", "clamp_min");
 	case GEN_OP_dropout: return "dropout_p";
 	case GEN_OP_triplet_loss: return "margin";
 	case GEN_OP_rms_norm: return "eps";
 	case GEN_OP_threshold: return which ? "value" : "cutoff";
-	default: return which ? "value" : ONE_OF(em, 85, "constant_value", "factor", "threshold");
+	default: return which ? "value" : GEN_ONE_OF(em, 85, "constant_value", "factor", "threshold");
 	}
 }
 
@@ -733,16 +571,31 @@ static int same_constant(struct gen_emit *em, int i)
 	return 0;
 }
 
+/* Where the operator stands several times, its constants may be numbered from the first on: "shift_1", "shift_2", or "shift1". */
+static const char *numbered(const struct gen_emit *em, int i, const char *stem, char *out, size_t n)
+{
+	int before = 0, behind = 0;
+
+	for (int k = 0; k < em->p->n; k++)
+		if (k != i && em->p->step[k].op == em->p->step[i].op)
+			*(k < i ? &before : &behind) += 1;
+	if (!(before + behind) || gen_style(em, 87, 2, 1))
+		return stem;
+	snprintf(out, n, gen_style(em, 88, 2, 0) ? "%.30s_%d" : "%.30s%d", stem, before + 1);
+	return out;
+}
+
 /* A constant of the step: an argument of __init__, or now and then a number that __init__ keeps. */
 static void name_constant(struct gen_emit *em, int i, int c)
 {
 	const struct gen_step *s = &em->p->step[i];
 	struct gen_names *n = &em->name[i];
-	const char *stem = constant_stem(em, s->op, c);
+	char of_several[GEN_NAME];
+	const char *stem = numbered(em, i, constant_stem(em, s->op, c), of_several, sizeof of_several);
 	int module = gen_form(s)[0] == '@', number = !module && gen_style(em, 86, 12, 1) == 0;
 	char attr[GEN_NAME];
 
-	snprintf(n->konst[c], GEN_NAME, "%s", number ? s->c[c] : add_param(em, stem, 1, s->c[c]));
+	snprintf(n->konst[c], GEN_NAME, "%s", number ? s->c[c] : gen_add_param(em, stem, 1, s->c[c]));
 	if (!module) {
 		attribute(em, 4000 + 64 * (unsigned)i + 16 * (unsigned)c, number ? stem : n->konst[c], attr);
 		memcpy(n->attr[c], attr, GEN_NAME);
@@ -765,6 +618,7 @@ static void constant_names(struct gen_emit *em, int i)
 static const char *const module_constant[GEN_OPS][2] = {
 	[GEN_OP_leaky_relu] = { "negative_slope" }, [GEN_OP_hardtanh_const] = { "min_val", "max_val" }, [GEN_OP_softshrink] = { "lambd" },
 	[GEN_OP_threshold] = { "threshold", "value" }, [GEN_OP_huber_loss] = { "delta" }, [GEN_OP_triplet_loss] = { "margin" },
+	[GEN_OP_elu_alpha] = { "alpha" },
 };
 
 static void module_constants(struct gen_emit *em, int i)
@@ -809,7 +663,7 @@ static void spare_arguments(struct gen_emit *em, int i)
 
 		if (spare[k].op == op && !strstr(ctor, spare[k].keyword))
 			snprintf(ctor + at, sizeof em->name[i].ctor - at, ", %s=%s)", spare[k].keyword,
-				 add_preset(em, spare[k].keyword, spare[k].value, spare[k].value));
+				 gen_add_preset(em, spare[k].keyword, spare[k].value, spare[k].value));
 	}
 }
 
@@ -825,14 +679,16 @@ static void module_names(struct gen_emit *em, int i)
 
 	gen_vars_init(&v);
 	gen_set(&v, "dd", "%dd", nd);
+	gen_set(&v, "ddt", "%dd_transpose", nd);
 	gen_set(&v, "1s", "%s", nd == 1 || gen_choice(em->p, 44, 2) ? "1" : nd == 2 ? "(1, 1)" : "(1, 1, 1)");
 	for (int c = 0; c < 2; c++)
 		gen_set(&v, c ? "1" : "0", "%s", n->konst[c][0] ? n->konst[c] : s->c[c]);
 	if (op->family == GEN_NORM || op->family == GEN_BATCH)
 		norm_names(em, i, &v);
 	if (op->family == GEN_GEMM) {
-		gen_set(&v, "c", "%s", in_init(em, em->sym[i][s->in.rank - 1]));
+		gen_set(&v, "c", "%s", gen_in_init(em, em->sym[i][s->in.rank - 1]));
 		gen_set(&v, "o", "%s", em->sym[i + 1][s->shape.rank - 1]);
+		gen_set(&v, "f", "%s", s->op == GEN_OP_linear_nobias && gen_style(em, 62, 2, 1) == 0 ? gen_flag_param(em, "bias", "False") : "False");
 	}
 	gen_set(&v, "w", "%s", n->window);
 	gen_set(&v, "a", "%s", n->axis_arg[0] ? n->axis_arg : n->axis);
@@ -857,9 +713,9 @@ static void gemm_names(struct gen_emit *em, int i)
 		product_input(em, i);
 		return;
 	}
-	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", add_size(em, ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
+	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", gen_add_size(em, GEN_ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
 	if (s->op == GEN_OP_matmul_weight || s->op == GEN_OP_matmul_weight_t) {
-		const char *in = in_init(em, em->sym[i][s->in.rank - 1]), *wide = em->sym[i + 1][s->shape.rank - 1];
+		const char *in = gen_in_init(em, em->sym[i][s->in.rank - 1]), *wide = em->sym[i + 1][s->shape.rank - 1];
 		int across = s->op == GEN_OP_matmul_weight_t;
 
 		name_vector(em, i, "weight");
@@ -894,9 +750,9 @@ static void name_step(struct gen_emit *em, int i)
 	if (op->family == GEN_REDUCE || op->family == GEN_NORM || op->family == GEN_SCAN)
 		axis_names(em, i);
 	if (op->family == GEN_CONV)
-		conv_names(em, i);
+		gen_conv_names(em, i);
 	else if (op->family == GEN_POOL)
-		pool_names(em, i);
+		gen_pool_names(em, i);
 	else if (op->family == GEN_GEMM)
 		gemm_names(em, i);
 	else if (op->family == GEN_TENSOR || (op->family == GEN_VECTOR && op->flags & GEN_ALONE))
@@ -912,7 +768,7 @@ static void name_step(struct gen_emit *em, int i)
 	else if (op->family == GEN_ATTENTION)
 		like_input(em, i, em->input[0].name[0] == 'Q' ? "K" : "k", 0), like_input(em, i, em->input[0].name[0] == 'Q' ? "V" : "v", 1);
 	else if (op->family == GEN_KEPT)
-		snprintf(em->name[i].vec, GEN_NAME, "%s", ONE_OF(em, 90, "original_x", "residual_x", "identity", "skip"));
+		snprintf(em->name[i].vec, GEN_NAME, "%s", GEN_ONE_OF(em, 90, "original_x", "residual_x", "identity", "skip"));
 	constant_names(em, i);
 	if (gen_form(s)[0] == '@')
 		module_names(em, i);
@@ -949,11 +805,11 @@ static void spare_parameter(struct gen_emit *em)
 
 	if (em->p->level == 1 || em->p->step[0].shape.rank < 2 || gen_style(em, 17, 14, 1))
 		return;
-	attribute(em, 8260, ONE_OF(em, 18, "bias", "scale", "extra", "sum_weight"), attr);
+	attribute(em, 8260, GEN_ONE_OF(em, 18, "bias", "scale", "extra", "sum_weight"), attr);
 	memcpy(em->spare, attr, GEN_NAME);
 	snprintf(name, sizeof name, "%.30s_shape", em->spare);
 	snprintf(shape, sizeof shape, gen_choice(em->p, 19, 2) ? "(%.30s, 1, 1)" : "(%.30s,)", of);
-	snprintf(em->spare_ctor, sizeof em->spare_ctor, "nn.Parameter(torch.randn(%s))", add_param(em, name, 1, shape));
+	snprintf(em->spare_ctor, sizeof em->spare_ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, shape));
 }
 
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)

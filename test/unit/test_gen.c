@@ -51,7 +51,7 @@ static void test_drawn(void **state)
 
 	(void)state;
 	rng_init(&r, 7, "test");
-	for (int i = 0; i < 9000; i++) {
+	for (int i = 0; i < 15000; i++) {
 		gen_plan_draw(&p, i % 3 + 1, i % 4 == 3, &r);
 		p.hybrid = i % 5 == 4;
 		assert_written(&p);
@@ -63,12 +63,24 @@ static void test_drawn(void **state)
 			fail_msg("'%s' is never drawn", gen_op(i)->name);
 }
 
-/* Steps that leave one number whatever comes in: the largest of what its largest was taken from, nothing above zero of what is never below. */
+/* Whether what is added at step s may have been taken away since it was kept. */
+static int takes_away(const struct gen_plan *p, int s)
+{
+	int turns = 0;
+
+	while (p->step[--s].op != GEN_OP_keep)
+		turns += p->step[s].op == GEN_OP_neg || p->step[s].op == GEN_OP_rsub_const;
+	return turns % 2;
+}
+
+/* Steps that leave one number whatever comes in: the largest of what its largest was taken from, nothing above zero of what is never
+ * below, a value added to what it was taken from. */
 static int is_constant(const struct gen_plan *p, int s)
 {
 	enum gen_op_id before = p->step[s - 1].op, op = p->step[s].op;
 
-	return (before == GEN_OP_sub_max && op == GEN_OP_amax) || (before == GEN_OP_relu && op == GEN_OP_min_const && atof(p->step[s].c[0]) <= 0.0);
+	return (op == GEN_OP_add_kept && takes_away(p, s)) || (before == GEN_OP_sub_max && op == GEN_OP_amax) ||
+	       (before == GEN_OP_relu && op == GEN_OP_min_const && atof(p->step[s].c[0]) <= 0.0);
 }
 
 static void test_constant(void **state)
@@ -83,6 +95,43 @@ static void test_constant(void **state)
 		for (int s = 1; s < p.n; s++)
 			if (is_constant(&p, s))
 				fail_msg("plan %d: %s behind %s", i, gen_op(p.step[s].op)->name, gen_op(p.step[s - 1].op)->name);
+	}
+}
+
+/* The kernels of the plan's solution. */
+static void kernels_of(const struct gen_plan *p, struct buf *out)
+{
+	struct gen_texts t = { .ops = BUF_INIT };
+	struct err e = ERR_INIT;
+	const char *text;
+
+	assert_int_equal(gen_emit(p, &t, &e), 0);
+	text = buf_cstr(&t.solution);
+	buf_add(out, text, (size_t)(strstr(text, "class ModelNew") - text));
+	gen_texts_release(&t);
+}
+
+/* The kernel of a convolution holds whether there is a bias or not. */
+static void test_bias(void **state)
+{
+	struct rng r;
+	struct gen_plan p;
+
+	(void)state;
+	rng_init(&r, 5, "test");
+	for (int i = 0; i < 400; i++) {
+		struct buf with = BUF_INIT, without = BUF_INIT;
+
+		gen_plan_draw(&p, 1, 0, &r);
+		if (gen_op(p.step[0].op)->family != GEN_CONV)
+			continue;
+		p.step[0].bias = 1;
+		kernels_of(&p, &with);
+		p.step[0].bias = 0;
+		kernels_of(&p, &without);
+		assert_string_equal(buf_cstr(&with), buf_cstr(&without));
+		buf_release(&with);
+		buf_release(&without);
 	}
 }
 
@@ -132,8 +181,8 @@ static void test_template(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawn), cmocka_unit_test(test_constant), cmocka_unit_test(test_most_operands), cmocka_unit_test(test_split),
-		cmocka_unit_test(test_template),
+		cmocka_unit_test(test_drawn), cmocka_unit_test(test_constant), cmocka_unit_test(test_bias), cmocka_unit_test(test_most_operands),
+		cmocka_unit_test(test_split), cmocka_unit_test(test_template),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
