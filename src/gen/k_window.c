@@ -481,21 +481,12 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 	gen_meta(kn, "BK", "%d", s->in.d[1] / s->groups * taps <= 16 ? 16 : 32);
 }
 
-/* Whether values near a threshold go far apart: rounding would decide which way. */
-static int has_jump(const struct gen_plan *p)
-{
-	for (int i = 0; i < p->n; i++)
-		if (p->step[i].op == GEN_OP_threshold)
-			return 1;
-	return 0;
-}
-
-/* PyTorch's own convolutions may round to tf32 on a GPU, so half of the kernels do: they are faster. */
+/* PyTorch's own convolutions may round to tf32 on a GPU, so most of the kernels do: they are faster. */
 static const char *precision_of(const struct gen_plan *p)
 {
 	static const char *const words[] = { ", input_precision=\"ieee\"", ", allow_tf32=False", "", ", input_precision=\"tf32\"" };
 
-	return words[gen_solution_choice(p, 232, has_jump(p) ? 2 : COUNT_OF(words))];
+	return p->plain || gen_has_jump(p) ? words[gen_solution_choice(p, 232, 2)] : words[gen_choice(p, 232, 12) == 0 ? 0 : 2 + gen_choice(p, 235, 2)];
 }
 
 /* Programs: blocks of outputs, blocks of channels, then groups and phases. */

@@ -16,6 +16,14 @@ int64_t gen_pow2(int64_t n)
 	return p;
 }
 
+int gen_has_jump(const struct gen_plan *p)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->step[i].op == GEN_OP_threshold)
+			return 1;
+	return 0;
+}
+
 static void name_kernel(struct gen_kern *kn, const char *what)
 {
 	const struct gen_plan *p = kn->em->p;

@@ -56,6 +56,8 @@ void gen_alloc(struct gen_kern *kn, const struct gen_shape *before, const struct
 /* ".to(tl.int64)" where 32 bits may not do for the tensors of the kernel. */
 const char *gen_wide(const struct gen_kern *kn);
 int64_t gen_pow2(int64_t n);
+/* Whether values near a threshold go far apart: rounding would decide which way. */
+int gen_has_jump(const struct gen_plan *p);
 
 /* Where a pointwise step stands: how to name the value and find its operands. */
 struct gen_place {
