@@ -31,6 +31,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 void tile_engine_clear(struct tile_engine *g)
 {
 	replay_store_release(&g->replays);
+	vetted_release(&g->vetted);
 	for (size_t i = 0; i < g->cache.n; i++) {
 		struct compiled *c = g->cache.e[i].val.ptr;
 		if (c)
@@ -158,6 +159,7 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {
-	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows, .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays };
+	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows, .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays,
+				       .vetted = &g->vetted };
 	return tile_execute(&runner, code, l, o, cost, d, e);
 }

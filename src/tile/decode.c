@@ -8,6 +8,7 @@
 #include "tile/machine.h"
 #include "tile/math_table.h"
 #include "tile/replay.h"
+#include "tile/vetted.h"
 #include "tile/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -434,6 +435,7 @@ static int plan(struct tile_code *c, struct err *e)
 	for (int f = 0; f < c->n_funcs; f++)
 		if (decode_func(c, decoded, f, e))
 			return -1;
+	decoded->mark = vetted_code(c);
 	set_watch(c, decoded->funcs[0].v, addr);
 	size_calls(c, decoded);
 	find_divergent(c, decoded);

@@ -54,6 +54,8 @@ struct tile_decoded {
 	uint8_t *divergent;         /* functions with control flow: one lane at a time */
 	int has_atomics, has_prints;
 	int replayable;             /* launches may be recorded (replay.h) */
+	int by_contents;            /* a path, an address or a mask depends on the contents of memory */
+	uint64_t mark;              /* of the code (vetted.h) */
 	uint8_t *replay_roles;      /* by register: enum replay_role */
 	uint8_t *passed_on;         /* by register: written in one place and read in one */
 	int64_t max_lanes;          /* of the largest tile */

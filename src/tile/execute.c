@@ -10,6 +10,7 @@
 #include "tile/check.h"
 #include "tile/known.h"
 #include "tile/replay.h"
+#include "tile/vetted.h"
 
 enum { SLAB_ALIGN = 64 };
 
@@ -349,14 +350,26 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 	return rc;
 }
 
+static struct replay_launch launch_of(const struct grid_run *w)
+{
+	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound, .grid = w->l->grid, .trust_hints = w->o->trust_hints };
+}
+
+/* Is it to run in checked mode? *mark: what it is known by, once it went through; 0: nobody asks. */
+static int is_checked(const struct grid_run *w, const struct tile_runner *r, uint64_t *mark)
+{
+	struct replay_launch l = launch_of(w);
+	*mark = r->vetted && (w->o->mode == TILE_CHECKED || w->o->check_new) ? vetted_launch(&l, w->l->num_warps) : 0;
+	return w->o->mode == TILE_CHECKED || (*mark && (w->code->decoded->by_contents || !vetted_has(r->vetted, *mark)));
+}
+
 /* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that a launch with just as much as
  * it took may still run out of it: that one is run. */
 static void open_replay(struct grid_run *w, const struct tile_runner *r)
 {
 	enum { FUEL_SPARE = 1 << 16 };
 	const struct tile_decoded *decoded = w->code->decoded;
-	struct replay_launch l = { .code = w->code, .allocs = w->allocs, .bound = w->bound, .grid = w->l->grid,
-				   .trust_hints = w->o->trust_hints };
+	struct replay_launch l = launch_of(w);
 	struct replay *known;
 	int met;
 	if (!r->replays || !decoded->replayable || w->o->only || (r->pool && pool_size(r->pool) > 1) ||
@@ -410,7 +423,8 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct pool *pool = r->pool;
 	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->decoded->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
-	int rc, checked = o->mode == TILE_CHECKED;
+	uint64_t mark;
+	int rc, checked;
 	/* A grid that the fuel cannot pay even one step a program is refused before anything is allotted for it. */
 	rc = count_programs(l, o->only ? 0 : o->fuel, &w.programs, d, e);
 	if (rc || !w.programs)
@@ -426,6 +440,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	for (int i = 0; i < code->n_params; i++)
 		if (bind_param(&w, i, e))
 			goto out;
+	checked = is_checked(&w, r, &mark);
 	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps, w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
@@ -437,6 +452,8 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	open_replay(&w, r);
 	if (!run_all(&w, pool, e))
 		rc = finish(&w, pool, cost, d);
+	if (!rc && mark && checked)
+		vetted_add(r->vetted, mark);
 out:
 	if (w.record)
 		replay_record_free(w.record, NULL, 0);

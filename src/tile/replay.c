@@ -35,7 +35,7 @@ void replay_store_release(struct replay_store *s)
 
 /* --- what a launch is known by ---------------------------------------------------------------- */
 
-enum { KEY_HEAD = 4, KEY_PARAM = 5 };
+enum { KEY_HEAD = 4 };
 
 /* The first parameter with the same memory stands for it. */
 static int storage_of(const struct replay_launch *l, int i)
@@ -48,27 +48,30 @@ static int storage_of(const struct replay_launch *l, int i)
 
 static size_t key_size(const struct replay_launch *l)
 {
-	return KEY_HEAD + KEY_PARAM * (size_t)l->code->n_params;
+	return KEY_HEAD + REPLAY_KEY_PARAM * (size_t)l->code->n_params;
+}
+
+void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_KEY_PARAM])
+{
+	const struct allocation *al = &l->allocs[i];
+	memset(key, 0, REPLAY_KEY_PARAM * sizeof *key);
+	if (!al->st) {
+		key[0] = l->bound[i].u.i;
+		return;
+	}
+	key[0] = al->view;
+	key[1] = (int64_t)al->bytes;
+	key[2] = al->dt;
+	key[3] = 1 + storage_of(l, i);
+	key[4] = (int64_t)((uintptr_t)al->base & 63);
 }
 
 static void make_key(const struct replay_launch *l, int64_t *key)
 {
 	memcpy(key, l->grid, 3 * sizeof *key);
 	key[3] = l->trust_hints;
-	for (int i = 0; i < l->code->n_params; i++) {
-		const struct allocation *al = &l->allocs[i];
-		int64_t *k = key + KEY_HEAD + KEY_PARAM * i;
-		memset(k, 0, KEY_PARAM * sizeof *k);
-		if (!al->st) {
-			k[0] = l->bound[i].u.i;
-			continue;
-		}
-		k[0] = al->view;
-		k[1] = (int64_t)al->bytes;
-		k[2] = al->dt;
-		k[3] = 1 + storage_of(l, i);
-		k[4] = (int64_t)((uintptr_t)al->base & 63);
-	}
+	for (int i = 0; i < l->code->n_params; i++)
+		replay_key_param(l, i, key + KEY_HEAD + REPLAY_KEY_PARAM * i);
 }
 
 static int same_insn(const struct tile_insn *a, const struct tile_insn *b)

@@ -22,7 +22,8 @@ enum replay_role {
 	REPLAY_CONTENTS         /* computed anew */
 };
 
-/* Sets `replayed` of each instruction, the roles of registers and whether the kernel may be recorded at all. */
+/* Sets `replayed` of each instruction, the roles of registers, whether the kernel may be recorded at all, and whether it goes where
+ * contents say. */
 int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role, struct err *e);
 
 /* One step of a program. */
@@ -104,6 +105,10 @@ struct replay_launch {
 	const int64_t *grid;
 	int trust_hints;
 };
+
+/* What the i-th parameter adds: a number, or where a tensor is in which memory, and how large. */
+enum { REPLAY_KEY_PARAM = 5 };
+void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_KEY_PARAM]);
 
 /* What is known of the same launch; it is met now if it was not before. NULL: too many are, or memory ended. */
 struct replay *replay_find(struct replay_store *s, const struct replay_launch *l, int *met);

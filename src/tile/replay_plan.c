@@ -9,15 +9,21 @@ static int is_memory(int op)
 	return op == TOP_LOAD || op == TOP_STORE;
 }
 
-/* Operands that say where a load or store goes. */
+static int is_atomic(int op)
+{
+	return op == TOP_ATOMIC || op == TOP_CAS;
+}
+
+/* Operands that say where an access to memory goes. */
 static int is_where(const struct tile_insn *in, int k)
 {
-	return is_memory(in->op) && (k == 0 || k == (in->op == TOP_LOAD ? 1 : 2));
+	int mask = in->op == TOP_LOAD ? 1 : in->op == TOP_CAS ? -1 : 2;
+	return (is_memory(in->op) || is_atomic(in->op)) && (k == 0 || k == mask);
 }
 
 static int of_contents(const struct tile_insn *in, const uint8_t *roles)
 {
-	int any = in->op == TOP_LOAD || in->op == TOP_UNDEF;
+	int any = in->op == TOP_LOAD || in->op == TOP_UNDEF || is_atomic(in->op);
 	for (int k = 0; k < in->n_src; k++)
 		any |= roles[tile_src(in, k)] == REPLAY_CONTENTS;
 	return any;
@@ -82,6 +88,18 @@ static int may_replay(const struct tile_code *c, const struct tile_decoded *deco
 	return 1;
 }
 
+/* Does a path, an address or a mask depend on contents? */
+static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
+{
+	int any = 0;
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		for (int k = 0; k < in->n_src; k++)
+			any |= (is_where(in, k) || tile_op_info(in->op)->flags & TOF_C) && roles[tile_src(in, k)] == REPLAY_CONTENTS;
+	}
+	return any;
+}
+
 /* Of what does not depend on contents: what is there from the beginning of every program to its end. */
 static void find_kept(const struct tile_code *c, const int *role, uint8_t *roles)
 {
@@ -121,6 +139,7 @@ int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decode
 		decoded->passed_on[i] = decoded->passed_on[i] == 1 && writes[i] == 1;
 	spread(f, roles);
 	decoded->replayable = may_replay(c, decoded, roles);
+	decoded->by_contents = goes_by_contents(f, roles);
 	find_kept(c, role, roles);
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];

@@ -103,6 +103,7 @@ struct tile_run_options {
 	int64_t fuel;               /* tile operations over all programs; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
 	int zero_off;               /* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
+	int check_new;              /* a fast run is checked if the launch never was, or goes where contents say (vetted.h) */
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
 	int trust_hints;            /* tl.multiple_of and its like are not checked */
 	/* Only these programs of the grid, by their number; hollow tensors have contents where they touch

@@ -293,7 +293,8 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 {
 	return (struct run_order) {
 		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->is_original ? 0 : (uint64_t)number,
-			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1 },
+			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1,
+			 .check_new = ext_on(f, EXT_sanitize) && trial_contract(tr->kind) == CONTRACT_TASK },
 		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
 		.config = (number - 1) % MAX(f->v->configs_run, 1),
 		.estimate = tr->is_original && f->own_seconds <= 0.0,

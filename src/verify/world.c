@@ -25,7 +25,7 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 	case CHANGE_NEGATE: return -x;
 	case CHANGE_SHIFT: return x + 1.0;
 	case CHANGE_SPREAD: return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
-	case CHANGE_SIGNED: return i >= n / 2 || (uint64_t)i * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
+	case CHANGE_SIGNED: return i >= n / 2 || (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 63 ? -x : x;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
 	case CHANGE_SMALL: return 0x1p-10 * x;
 	case CHANGE_LARGE: return 1000.0 * rint(2.0 * x);

@@ -1,0 +1,30 @@
+# control: rows with a negative value go another way, through memory and with a barrier
+# task: relu
+# track: strict
+# expect: timing ok
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def relu_kernel(x_ptr, s_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offs = tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + row * n + offs, mask=mask, other=0.0)
+    y = tl.maximum(x, 0.0) * 2.0
+    if tl.min(x, 0) < 0.0:
+        tl.store(s_ptr + row * n + offs, y, mask=mask)
+        tl.debug_barrier()
+        z = tl.load(s_ptr + row * n + (n - 1 - offs), mask=mask, other=0.0)
+        tl.store(out_ptr + row * n + (n - 1 - offs), z, mask=mask)
+    else:
+        tl.store(out_ptr + row * n + offs, y, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        s = torch.empty_like(x)
+        relu_kernel[(x.shape[0],)](x, s, out, x.shape[1], BLOCK=64)
+        return out
