@@ -67,13 +67,18 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
  * step throughout. */
 enum { STEPS = 8191 };
 
+static int is_variance(const struct task_weight *w)
+{
+	return strstr(w->name, "var") != NULL;
+}
+
 /* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
  * weight of one gets spread. Variances stay positive. */
 static void redraw(struct task_weight *w, struct rng *r, double *step)
 {
 	float *v = tensor_data(&w->t);
 	int64_t n = tensor_numel(&w->t);
-	int positive = strstr(w->name, "var") != NULL;
+	int positive = is_variance(w);
 	double sum = 0.0, spread;
 
 	for (int64_t i = 0; i < n; i++)
@@ -157,6 +162,16 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	return 0;
 }
 
+/* Of few elements all may stay above zero, and a program that takes a scale out of a ReLU is right for those: the first has the other
+ * sign. */
+static void turn_first(struct task_weight *w, const struct task_weight *built)
+{
+	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);
+
+	if (!is_variance(w))
+		v[0] = was != 0.0f ? -0.5f * was : -0.25f;
+}
+
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
@@ -173,8 +188,10 @@ int weights_move(struct task_weights *to, const struct task_weights *from, uint6
 		w.moved = w.t.dt == DT_F32 && is_constant(&w);
 		if (!w.moved)
 			tensor_retain(&w.t);
-		else if (!(rc = tensor_to(&w.t, &from->v[i].t, DT_F32, e)))
+		else if (!(rc = tensor_to(&w.t, &from->v[i].t, DT_F32, e))) {
 			draw_one(&w, seed, step);
+			turn_first(&w, &from->v[i]);
+		}
 		if (!rc)
 			to->v[to->n++] = w;
 	}
