@@ -89,6 +89,7 @@ struct host_torch {
 	int grad_enabled;
 	enum dtype default_dtype;
 	unsigned tf32;                 /* enum num_products: asked for by the program */
+	uint64_t settings;             /* a bit for each setting that is not what it was; two may share one */
 	uint64_t noise;
 	struct host_ext ext;
 	struct host_random random, numpy_random;

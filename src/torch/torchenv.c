@@ -2,6 +2,7 @@
  * settings that programs read. "cuda" is accepted and means here. */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "interp/fail.h"
 #include "interp/state.h"
 #include "num/num.h"
@@ -73,6 +74,49 @@ static int set_default_dtype(struct bind *b)
 	return 0;
 }
 
+/* --- settings -------------------------------------------------------------------------------------------------- */
+
+static uint64_t setting_bit(struct str name)
+{
+	return (uint64_t)1 << (hash_xxh64(name.p, name.n, 0) & 63);
+}
+
+static void change_setting(struct host *h, struct str name, int differs)
+{
+	h->torch.settings = differs ? h->torch.settings | setting_bit(name) : h->torch.settings & ~setting_bit(name);
+}
+
+/* A setting outlives the call, and what outlives a call must not be seen by the next. */
+static int may_ask(struct host *h, struct str name)
+{
+	return h->torch.settings & setting_bit(name) ? host_fatal(h, REASON_unsupported, "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name)) : 0;
+}
+
+static int backends_change(struct bind *b)
+{
+	int differs;
+
+	if (bind_bool(b, 1, &differs))
+		return -1;
+	change_setting(b->h, val_text(b->a[0]), differs);
+	return 0;
+}
+
+static int deterministic(struct bind *b)
+{
+	int on;
+
+	if (bind_bool(b, 0, &on))
+		return -1;
+	change_setting(b->h, STR("deterministic_algorithms"), on);
+	return 0;
+}
+
+static int backends_ask(struct bind *b)
+{
+	return may_ask(b->h, val_text(b->a[0]));
+}
+
 /* --- products in tf32 --------------------------------------------------------------------------------------- */
 
 static int set_tf32(struct bind *b, unsigned products, int on)
@@ -95,12 +139,13 @@ static int matmul_precision(struct bind *b)
 
 	if (!str_is(s, "highest") && !str_is(s, "high") && !str_is(s, "medium"))
 		return bind_raise(b, EXC_RuntimeError, "Float32 matmul precision must be one of highest, high, medium");
+	change_setting(b->h, STR("matmul"), !str_is(s, "highest"));
 	return set_tf32(b, NUM_TF32_MATMUL, !str_is(s, "highest"));
 }
 
 static int get_matmul_precision(struct bind *b)
 {
-	return val_str(b->h, STR("highest"), &b->out);
+	return may_ask(b->h, STR("matmul")) ? -1 : val_str(b->h, STR("highest"), &b->out);
 }
 
 /* --- devices --------------------------------------------------------------------------------------------- */
@@ -288,7 +333,9 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.set_float32_matmul_precision", "precision: str", matmul_precision, 0 },
 	{ "torch.get_float32_matmul_precision", "", get_matmul_precision, 0 },
 	{ "torch.backends._tf32", "products: str, on", backends_tf32, BIND_INTERNAL },
-	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", nothing, 0 },
+	{ "torch.backends._change", "name: str, differs", backends_change, BIND_INTERNAL },
+	{ "torch.backends._ask", "name: str", backends_ask, BIND_INTERNAL },
+	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", deterministic, 0 },
 	{ "torch.set_printoptions", "**kwargs", nothing, 0 },
 	{ "torch.set_num_threads", "n", nothing, 0 },
 	{ "torch.get_num_threads", "", not_here, 0 },

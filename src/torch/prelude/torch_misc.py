@@ -2,23 +2,32 @@
 
 
 class _Settings:
-    _forgets = True      # what a program sets has its effect and is not seen when it is read
-    _products = ""
+    _forgets = True      # what a program sets has its effect, and is refused when it is read
 
-    def __init__(self, **values):
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __init__(self, _products="", **values):
+        object.__setattr__(self, "_products", _products)
+        object.__setattr__(self, "_values", values)
+
+    def _key(self, name):
+        return self._products if "32" in name and self._products else name
+
+    def __getattr__(self, name):
+        if name not in self._values:
+            raise AttributeError("Unknown attribute " + name)
+        torch.backends._ask(self._key(name))
+        return self._values[name]
 
     def __setattr__(self, name, value):
-        if not hasattr(self, name):
+        if name not in self._values:
             raise AttributeError("Unknown attribute " + name)
+        torch.backends._change(self._key(name), value != self._values[name])
         if self._products and name == "allow_tf32":
             torch.backends._tf32(self._products, bool(value))
         if self._products and name == "fp32_precision":
             torch.backends._tf32(self._products, value == "tf32")
 
     def is_available(self):
-        return True
+        return self is not mps
 
     def version(self):
         return 90100
@@ -48,4 +57,4 @@ cudnn = _Settings(_products="conv", enabled=True, benchmark=False, deterministic
                   fp32_precision="tf32", conv=_Settings(_products="conv", fp32_precision="tf32"), rnn=_Settings(fp32_precision="tf32"))
 mkldnn = _Settings(enabled=True)
 opt_einsum = _Settings(enabled=False)
-mps = _Settings(is_available=lambda: False)
+mps = _Settings()
