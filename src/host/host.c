@@ -194,7 +194,7 @@ int64_t host_ops_work(const struct host *h)
 }
 
 struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
-void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->lim.largest = 0; }
+void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->did.reads = 0; h->lim.largest = 0; }
 struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n }; }
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
@@ -217,7 +217,6 @@ void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int
 {
 	h->o.compute = fn;
 	h->o.compute_ctx = ctx;
-	h->did.reads = 0;
 }
 
 void host_seal(struct host *h)

@@ -86,6 +86,9 @@ struct host_ops { const struct host_op *v; size_t n; };
  * them moved to other places. */
 struct host_work { int64_t flops, plain, bytes, moved; };
 struct host_work host_work(struct host_ops ops);
+/* Values of tensors that became Python numbers since operations were cleared; some integers are one. */
+struct host;
+int64_t host_floats_read(const struct host *h);
 /* One launch of a kernel. */
 struct host_launch {
 	struct str kernel;

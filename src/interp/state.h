@@ -71,7 +71,7 @@ struct host_record {
 	int printing;                  /* inside print: nobody reads the text */
 	struct { struct host_op *v; size_t n, cap; } ops;
 	struct { struct host_launch *v; size_t n, cap; } launches;
-	int64_t reads;                 /* values of tensors that became Python numbers, weighted, where compute is watched */
+	int64_t reads;                 /* values of tensors that became Python numbers, a float as many integers */
 	int guessed;                   /* a float was asked for that a hollow tensor does not have */
 	int tuned_most;                /* programs that an autotuner chose from */
 	int tuners;                    /* autotuners that were asked, ever */

@@ -213,20 +213,25 @@ void host_note_test(struct host *h, const struct py_node *at, struct val a, stru
 
 /* A few values steer a program (integers: lengths and offsets); with many of them Python does
  * the computing. */
+enum { FLOATS_MOST = 8, INTS_MOST = 128, INTS_A_FLOAT = INTS_MOST / FLOATS_MOST };
+
+int64_t host_floats_read(const struct host *h)
+{
+	return h->did.reads / INTS_A_FLOAT;
+}
+
 int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
-	enum { FLOATS_MOST = 8, INTS_MOST = 128 };
-
 	if (h->o.hollow && dtype_is_float(dt)) {
 		h->did.guessed = 1;
 		return 0;
 	}
 	if (h->o.hollow)
 		return host_fatal(h, REASON_contents_needed, "the program asks for the value of a tensor");
-	if (!h->o.compute || h->fail.fatal)
+	if (h->fail.fatal)
 		return 0;
-	h->did.reads += n * (dtype_is_float(dt) ? INTS_MOST / FLOATS_MOST : 1);
-	return h->did.reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
+	h->did.reads += n * (dtype_is_float(dt) ? INTS_A_FLOAT : 1);
+	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
 }
 
 /* Does anybody know the element of a hollow tensor? It has memory then. */

@@ -114,7 +114,7 @@ static int sane_outcome(const struct outcome *o)
 		if (v[i] < 0)
 			return 0;
 	return isfinite(o->seconds) && o->seconds >= 0.0 && o->launches >= 0 && o->host.flops >= 0 && o->host.plain >= 0 && o->host.bytes >= 0 &&
-	       o->host.moved >= 0;
+	       o->host.moved >= 0 && o->floats_read >= 0;
 }
 
 static int sane_form(const struct run_form *f, const struct run_order *o)

@@ -46,6 +46,7 @@ struct outcome {
 	double seconds;               /* on a GPU, estimated where that was asked for; 0: not known */
 	int launches;
 	struct host_work host;        /* of the host's operators */
+	int64_t floats_read;          /* of tensors, by Python code */
 };
 
 struct run_form {

@@ -226,6 +226,7 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->seconds = r->launch.estimate ? estimate_seconds(&r->estimate) : 0.0;
 	out->launches = (int)host_launches(r->w.h).n;
 	out->host = host_work(host_ops(r->w.h));
+	out->floats_read = host_floats_read(r->w.h);
 }
 
 /* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the

@@ -46,6 +46,17 @@ static int left_in_place(const struct results *expected, const struct results *g
 	return 0;
 }
 
+/* Python code reads values of tensors: more than steer a program, and more than a small part of what it gives. */
+static int python_computes(const struct outcome *o, const struct results *expected)
+{
+	enum { STEERING = 8 };
+	int64_t n = 0;
+
+	for (int i = 0; i < expected->n; i++)
+		n += expected->r[i].n;
+	return o->floats_read > STEERING && (double)o->floats_read > share_least * (double)n;
+}
+
 int share_judge(struct funnel *f, const struct outcome *o, const struct results *expected, const struct results *got)
 {
 	const struct host_work *ref = &f->t->work;
@@ -59,6 +70,8 @@ int share_judge(struct funnel *f, const struct outcome *o, const struct results 
 		return funnel_failf(f, STAGE_full, REASON_wrong_layout, "the result is a view in another order, and moving the elements is the task");
 	if (f->v->kernel_share < share_least && left_over(o->host.plain, ref->plain) < share_least)
 		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the host's operators do the reference's work");
+	if (python_computes(o, expected))
+		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "Python code reads %lld values of tensors, and computes with them", (long long)o->floats_read);
 	if (ref->flops && o->host.flops && only_copies(&o->cost))
 		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the kernels only copy, the host computes");
 	return 0;
