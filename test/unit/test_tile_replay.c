@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "tile/exec_lanes.h"
 #include "tile/replay.h"
+#include "tile/vetted.h"
 
 enum { LANES = 64, PROGRAMS = 5, COUNT = LANES * PROGRAMS };
 
@@ -169,20 +170,26 @@ static void test_key(void **state)
 	close_stage(&s);
 }
 
-/* o[x[i]] = i: the address is of contents, and nothing is noted. */
-static void test_contents_decide(void **state)
+/* o[x[i]] = i */
+static void open_scatter(struct stage *s, void **at, void **out)
 {
-	struct stage s = { .replays = { .least = 0 } };
-	struct rig *r = &s.r;
+	struct rig *r = &s->r;
 	tile_reg x, o, offs;
-	void *at, *out;
-	(void)state;
 	rig_open(r);
-	x = rig_tensor(r, DT_I32, COUNT, &at);
-	o = rig_tensor(r, DT_I32, COUNT, &out);
+	x = rig_tensor(r, DT_I32, COUNT, at);
+	o = rig_tensor(r, DT_I32, COUNT, out);
 	offs = offsets(r);
 	tile_build_do(&r->b, TOP_STORE, 2, place(r, o, tile_build(&r->b, TOP_LOAD, rig_tile(DT_I32, LANES), 1, place(r, x, offs))), offs);
 	assert_int_equal(rig_finish(r), 0);
+}
+
+/* The address is of contents, and nothing is noted. */
+static void test_contents_decide(void **state)
+{
+	struct stage s = { .replays = { .least = 0 } };
+	void *at, *out;
+	(void)state;
+	open_scatter(&s, &at, &out);
 	for (int i = 0; i < COUNT; i++)
 		((int32_t *)at)[i] = COUNT - 1 - i;
 	assert_int_equal(run(&s, TILE_CHECKED, 0, 1), 0);
@@ -190,6 +197,73 @@ static void test_contents_decide(void **state)
 	assert_int_equal(s.replays.known.n, 0);
 	assert_int_equal(((int32_t *)out)[0], COUNT - 1);
 	close_stage(&s);
+}
+
+/* A fast run that is to be checked where it never was, or goes where contents say. */
+static int run_new(struct stage *s, struct vetted *vetted)
+{
+	struct tile_launch l = { .args = s->r.args, .n_args = s->r.n, .grid = { PROGRAMS, 1, 1 } };
+	struct tile_runner runner = { .vetted = vetted };
+	struct tile_run_options o = { .mode = TILE_FAST, .check_new = 1 };
+	return tile_execute(&runner, s->r.code, &l, &o, NULL, &s->r.d, &s->r.e);
+}
+
+/* o[x[i]] = i races only where two of x are the same. */
+static void test_contents_are_checked(void **state)
+{
+	struct stage s = { .replays = { .least = 0 } };
+	struct vetted vetted = { .n = 0 };
+	void *at, *out;
+	(void)state;
+	open_scatter(&s, &at, &out);
+	for (int i = 0; i < COUNT; i++)
+		((int32_t *)at)[i] = COUNT - 1 - i;
+	assert_int_equal(run_new(&s, &vetted), 0);
+	memset(at, 0, COUNT * sizeof(int32_t));
+	assert_int_equal(run(&s, TILE_FAST, 0, 0), 0);
+	assert_int_equal(run_new(&s, &vetted), 1);
+	assert_int_equal(s.r.d.reason, REASON_race);
+	vetted_release(&vetted);
+	close_stage(&s);
+}
+
+/* What was checked once is not again; with a tensor of another size it is another launch. */
+static void test_new_is_checked(void **state)
+{
+	struct stage s;
+	struct vetted vetted = { .n = 0 };
+	struct tensor was, other;
+	int64_t more = COUNT + 1;
+	(void)state;
+	open_square(&s);
+	for (int k = 0; k < 3; k++) {
+		assert_int_equal(run_new(&s, &vetted), 0);
+		assert_int_equal(vetted.n, 1);
+	}
+	was = s.r.args[1].t;
+	assert_int_equal(tensor_new_zero(&other, DT_F32, 1, &more, &s.r.e), 0);
+	s.r.args[1].t = other;
+	assert_int_equal(run_new(&s, &vetted), 0);
+	assert_int_equal(vetted.n, 2);
+	s.r.args[1].t = was;
+	tensor_release(&other);
+	vetted_release(&vetted);
+	close_stage(&s);
+}
+
+static void test_vetted(void **state)
+{
+	enum { MARKS = 1000 };
+	struct vetted v = { .n = 0 };
+	(void)state;
+	for (uint64_t i = 1; i <= MARKS; i++) {
+		assert_false(vetted_has(&v, i << 32));
+		vetted_add(&v, i << 32);
+	}
+	for (uint64_t i = 1; i <= MARKS; i++)
+		assert_true(vetted_has(&v, i << 32));
+	assert_int_equal(v.n, MARKS);
+	vetted_release(&v);
 }
 
 /* Launches without end, each with another number: only so many are remembered. */
@@ -246,7 +320,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_result), cmocka_unit_test(test_when), cmocka_unit_test(test_fuel), cmocka_unit_test(test_key),
-		cmocka_unit_test(test_contents_decide), cmocka_unit_test(test_many), cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_contents_decide), cmocka_unit_test(test_contents_are_checked),
+		cmocka_unit_test(test_new_is_checked), cmocka_unit_test(test_vetted), cmocka_unit_test(test_many), cmocka_unit_test(test_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
