@@ -14,13 +14,15 @@ class _Settings:
     def __getattr__(self, name):
         if name not in self._values:
             raise AttributeError("Unknown attribute " + name)
-        torch.backends._ask(self._key(name))
-        return self._values[name]
+        value = self._values[name]
+        if not isinstance(value, _Settings):
+            torch.backends._ask(self._key(name))
+        return value
 
     def __setattr__(self, name, value):
         if name not in self._values:
             raise AttributeError("Unknown attribute " + name)
-        torch.backends._change(self._key(name), value != self._values[name])
+        torch.backends._change(self._key(name), value != self._values[name])    # two names of one setting share a key
         if self._products and name == "allow_tf32":
             torch.backends._tf32(self._products, bool(value))
         if self._products and name == "fp32_precision":
