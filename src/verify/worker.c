@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/dump.h"
+#include "verify/pages.h"
 #include "verify/sandbox.h"
 #include "verify/shelf.h"
 #include "verify/warm.h"
@@ -176,9 +177,7 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	static struct worker w;
 	struct reply_frame ready = { .magic = FRAME_READY };
 
-	/* Large tensors come and go: pages that are given back are paid for again at every run. */
-	mallopt(M_MMAP_MAX, 0);
-	mallopt(M_TRIM_THRESHOLD, 512 << 20);
+	pages_keep();
 	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;

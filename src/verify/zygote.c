@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/image.h"
+#include "verify/pages.h"
 #include "verify/runner.h"
 #include "verify/sandbox.h"
 
@@ -45,17 +45,6 @@ struct ready {
 
 enum { EXIT_OURS = 4 };
 
-/* The memory that most runners come to need, at once: a page at its first touch costs ten times as much. */
-static void fetch_memory(void)
-{
-	enum { PAGE = 4096, BYTES = 1 << 20 };
-	char *p = malloc(BYTES);
-
-	if (p)
-		madvise((void *)(((uintptr_t)p + PAGE - 1) / PAGE * PAGE), BYTES - PAGE, MADV_POPULATE_WRITE);
-	free(p);
-}
-
 static _Noreturn void runner_main(struct judge *j, struct area *a, int run_fd, int image_fd, const struct request *r)
 {
 	void *image = mmap(NULL, r->image_bytes, PROT_READ, MAP_PRIVATE, image_fd, 0);
@@ -65,7 +54,7 @@ static _Noreturn void runner_main(struct judge *j, struct area *a, int run_fd, i
 	char go;
 
 	close(image_fd);
-	fetch_memory();
+	pages_fetch();
 	t = image == MAP_FAILED ? NULL : image_open(j, (struct str){ .p = image, .n = r->image_bytes }, &e);
 	runner = t ? runner_new(j, t, a, &e) : NULL;
 	if (!runner)
@@ -330,18 +319,6 @@ static void zygote_end(struct lane *l)
 
 /* --- the decider: setting up ------------------------------------------------------------------- */
 
-/* Takes what the warm-up left free between its blocks, for good. A runner would fill it bit by bit,
- * and each bit is a page that it shares with the zygote and has to copy; so it takes new memory only. */
-static void use_up_holes(void)
-{
-	enum { STEP = 16, MOST = 1 << 20 };
-	char *end = malloc(MOST), *p = end;
-
-	for (size_t size = MOST; p && size; size = size > 2048 ? size / 2 : size - STEP)
-		while ((p = malloc(size)) && p < end)
-			;
-}
-
 static int make_area(struct zygote *z, struct err *e)
 {
 	void *p;
@@ -376,9 +353,10 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 
 	die_with(decider);
 	close_others(fd, run_fd);
-	use_up_holes();
 	if (sandbox)
 		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);
+	pages_use_up();
+	pages_grow_huge();
 	if (send(fd, &ready, sizeof ready, MSG_NOSIGNAL) != sizeof ready || ready.rc)
 		_exit(EXIT_OURS);
 	zygote_main(z, fd, run_fd, decider);
