@@ -205,11 +205,12 @@ int census_take(struct census *c, struct host *h, struct err *e)
 
 	c->n = 0;
 	c->settings = hash_settings(h);
-	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
+	for (struct obj *o = h->heap.objects; o && !rc; o = o->next) {
 		const struct tensor_obj *t = (const struct tensor_obj *)o;
 		size_t most;
 
-		if (!is_watched(&x, o))
+		o->counted = is_watched(&x, o);
+		if (!o->counted)
 			continue;
 		most = entries_of(&x, o);
 		rc = vec_grow(c, 1);
@@ -255,22 +256,18 @@ static int compare_one(const struct census *c, size_t i, struct host *h, const s
 	return 0;
 }
 
-int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d, struct err *e)
+int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d)
 {
-	struct exempt x = { .nomem = 0 };
-	int rc = find_exempt(&x, h);
 	size_t at = 0;
+	int rc = 0;
 
-	if (rc)
-		err_nomem(e);
 	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
-		if (!is_watched(&x, o))
+		if (!o->counted)
 			continue;
 		if (at == c->n || c->v[at].o != o)
 			break;
 		rc = compare_one(c, at++, h, may, d);
 	}
-	exempt_release(&x);
 	if (!rc && at != c->n) {
 		diag_set(d, REASON_state_kept, 0, 0, "forward drops an object that outlives the call");
 		rc = 1;

@@ -23,8 +23,8 @@ struct census_may {
 
 void census_release(struct census *c);
 int census_take(struct census *c, struct host *h, struct err *e);
-/* 0: nothing changed. 1: *d says what. -1. Of tensors that may be written, contents and grad mode do not count. */
-int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d, struct err *e);
+/* 0: nothing changed. 1: *d says what. Of tensors that may be written, contents and grad mode do not count. */
+int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d);
 
 /* Generators as new, of a seed that is another for each input set: what a program draws tells it nothing about
  * earlier calls, and is no constant. */

@@ -71,6 +71,7 @@ struct obj {
 	int refs;
 	enum val_kind kind;
 	int young;                    /* made after host_seal */
+	int counted;                  /* in the last census (host/census.h) */
 	struct class_obj *cls;        /* type(x) */
 	struct dict_obj *attrs;       /* x.__dict__, or NULL */
 	struct obj *prev, *next;      /* all objects of the host */
@@ -145,6 +146,7 @@ static inline struct val val_obj(struct obj *o) { return (struct val){ .kind = o
 /* Each returns 0, or -1 with an exception (or the end of memory) pending in the host. */
 int val_str(struct host *h, struct str s, struct val *out);
 int val_strf(struct host *h, struct val *out, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int val_joined(struct host *h, struct str a, struct str between, struct str b, struct val *out);
 int val_tuple(struct host *h, const struct val *v, size_t n, struct val *out);
 int val_list(struct host *h, const struct val *v, size_t n, struct val *out);
 int val_dict(struct host *h, struct val *out);

@@ -242,7 +242,7 @@ static int check_unchanged(struct runner *r, struct pristine *k, const struct ce
 		rc = 1;
 	}
 	if (!rc && is_watched(r))
-		rc = census_compare(&r->census, r->w.h, may, &d, &r->e);
+		rc = census_compare(&r->census, r->w.h, may, &d);
 	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
 }
 
