@@ -9,11 +9,25 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+/* Most prefixes differ in their first letters: their length is not asked for. */
 int str_starts(struct str s, const char *prefix)
 {
-	size_t n = strlen(prefix);
+	size_t i = 0;
 
-	return s.n >= n && !memcmp(s.p, prefix, n);
+	while (i < s.n && prefix[i] && s.p[i] == prefix[i])
+		i++;
+	return !prefix[i];
+}
+
+int str_dotted(char *out, size_t cap, struct str a, struct str b)
+{
+	if (a.n >= cap || b.n >= cap || a.n + b.n + 2 > cap)
+		return -1;
+	memcpy(out, a.p, a.n);
+	out[a.n] = '.';
+	memcpy(out + a.n + 1, b.p, b.n);
+	out[a.n + 1 + b.n] = 0;
+	return (int)(a.n + 1 + b.n);
 }
 
 int str_ends(struct str s, const char *suffix)

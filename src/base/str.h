@@ -24,6 +24,8 @@ static inline struct str str_of(const char *s) { return (struct str){ .p = s, .n
 static inline int str_eq(struct str a, struct str b) { return a.n == b.n && (a.n == 0 || !memcmp(a.p, b.p, a.n)); }
 static inline int str_is(struct str a, const char *b) { return str_eq(a, str_of(b)); }
 int str_starts(struct str s, const char *prefix);
+/* "a.b" into `out`: its length, or -1 and nothing where there is no room. */
+int str_dotted(char *out, size_t cap, struct str a, struct str b);
 int str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s);                       /* ASCII white space at both ends */
 /* Cuts `s` at the first `sep`: returns what is before it and leaves the rest in *s;

@@ -1,7 +1,5 @@
 /* Calling bound functions: arguments into slots by the signature, then the function, with
  * the device and gradient flags of its tensor arguments noted for its results. */
-#include <stdio.h>
-
 #include "interp/attr.h"
 #include "interp/bind_check.h"
 #include "interp/fail.h"
@@ -62,8 +60,8 @@ int builtin_lookup(struct host *h, struct str dotted, struct val *out)
 int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out)
 {
 	char key[160];
-	int n = snprintf(key, sizeof key, "%s.%s", c->native, name->p);
-	if (n < 0 || (size_t)n >= sizeof key)
+	int n = str_dotted(key, sizeof key, str_of(c->native), (struct str){ .p = name->p, .n = name->n });
+	if (n < 0)
 		return 0;
 	return builtin_lookup(h, (struct str){ .p = key, .n = (size_t)n }, out);
 }

@@ -52,15 +52,14 @@ static int capture_cells(struct host *h, struct host_frame *f, struct func_obj *
 
 static struct str_obj *qualified(struct host *h, struct host_frame *f, struct str_obj *name)
 {
+	int in_class = f->scope && f->scope->kind == SCOPE_CLASS;
+	struct str outer;
 	struct val v;
-	if (f->scope && f->scope->kind == SCOPE_CLASS) {
-		if (val_strf(h, &v, "%.*s.%s", STR_ARG(f->scope->node->u.ClassDef.name), name->p))
-			return NULL;
-		return v.u.s;
-	}
-	if (!f->fn)
+
+	if (!in_class && !f->fn)
 		return name;
-	return val_strf(h, &v, "%s.<locals>.%s", f->fn->qualname->p, name->p) ? NULL : v.u.s;
+	outer = in_class ? f->scope->node->u.ClassDef.name : (struct str){ .p = f->fn->qualname->p, .n = f->fn->qualname->n };
+	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."), (struct str){ .p = name->p, .n = name->n }, &v) ? NULL : v.u.s;
 }
 
 int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)

@@ -1,7 +1,5 @@
 /* Modules: import statements, and members of modules made at first use from binding rows,
  * built-in types and prelude definitions. */
-#include <stdio.h>
-
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -46,8 +44,12 @@ static const struct { const char *prefix, *is; } aliases[] = {
 static struct str canonical(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
-		size_t n = strlen(aliases[i].prefix);
-		if (str_starts(name, aliases[i].prefix) && (name.n == n || name.p[n] == '.'))
+		size_t n;
+
+		if (!str_starts(name, aliases[i].prefix))
+			continue;
+		n = strlen(aliases[i].prefix);
+		if (name.n == n || name.p[n] == '.')
 			return str_of(aliases[i].is);
 	}
 	return name;
@@ -207,8 +209,8 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 	}
 	if (!m->lazy)
 		return 0;
-	n = snprintf(dotted, sizeof dotted, "%s.%s", m->name->p, name->p);
-	if (n < 0 || (size_t)n >= sizeof dotted)
+	n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n }, (struct str){ .p = name->p, .n = name->n });
+	if (n < 0)
 		return 0;
 	found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
 	if (found > 0 && attrs_set(h, m->h.attrs, name, *out))

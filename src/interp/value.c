@@ -27,6 +27,19 @@ int val_str(struct host *h, struct str s, struct val *out)
 	return text_obj(h, V_STR, s, out);
 }
 
+int val_joined(struct host *h, struct str a, struct str between, struct str b, struct val *out)
+{
+	struct buf text = BUF_INIT;
+	int rc;
+
+	buf_addstr(&text, a);
+	buf_addstr(&text, between);
+	buf_addstr(&text, b);
+	rc = text.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&text), out);
+	buf_release(&text);
+	return rc;
+}
+
 int val_bytes(struct host *h, struct str s, struct val *out)
 {
 	return text_obj(h, V_BYTES, s, out);

@@ -126,10 +126,10 @@ void lang_builtin_release(struct builtin_table *t)
 const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name)
 {
 	char key[128];
-	int n = snprintf(key, sizeof key, "%s.%.*s", module, STR_ARG(name));
+	int n = str_dotted(key, sizeof key, str_of(module), name);
 	const struct map_entry *e;
 
-	if (n < 0 || (size_t)n >= sizeof key)
+	if (n < 0)
 		return NULL;
 	e = map_get(&t->by_name, (struct str){ key, (size_t)n });
 	return e ? &t->v[e->val.i64 - 1] : NULL;

@@ -226,26 +226,33 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 
 /* --- the cache key ---------------------------------------------------------------------------------- */
 
+/* In bytes, which only this process reads: printing numbers would take longer than looking the key up. */
 static void key_value(const struct tile_val *v, int constant, struct buf *out)
 {
-	buf_addf(out, "%d%c", (int)v->kind, constant || v->is_constexpr ? 'c' : 'v');
+	int fixed = constant || v->is_constexpr;
+
+	buf_addc(out, (char)v->kind);
+	buf_addc(out, fixed ? 'c' : 'v');
 	switch (v->kind) {
-	case TILE_V_TENSOR: buf_addf(out, "%d", (int)v->t.dt); break;
-	case TILE_V_DESC: buf_addf(out, "%d:%d", (int)v->t.dt, v->t.ndim); break;
-	case TILE_V_FN: buf_addf(out, "%p", (const void *)v->fn); break;
+	case TILE_V_TENSOR: buf_addc(out, (char)v->t.dt); break;
+	case TILE_V_DESC:
+		buf_addc(out, (char)v->t.dt);
+		buf_addc(out, (char)v->t.ndim);
+		break;
+	case TILE_V_FN: buf_add(out, &v->fn, sizeof v->fn); break;
 	case TILE_V_STR: case TILE_V_DTYPE: case TILE_V_MODULE: case TILE_V_BUILTIN: case TILE_V_OTHER:
-		buf_addf(out, "%zu:", v->s.n);
+		buf_add(out, &v->s.n, sizeof v->s.n);
 		buf_addstr(out, v->s);
 		break;
 	case TILE_V_INT:
-		if (constant || v->is_constexpr)
-			buf_addf(out, "%lld", (long long)v->i);
+		if (fixed)
+			buf_add(out, &v->i, sizeof v->i);
 		else
 			buf_addc(out, v->i == 1 ? '1' : v->i >= INT32_MIN && v->i <= INT32_MAX ? 'i' : 'l');
 		break;
-	case TILE_V_BOOL: buf_addf(out, "%d", constant ? (int)v->i : 0); break;
+	case TILE_V_BOOL: buf_addc(out, fixed && v->i ? 1 : 0); break;
 	case TILE_V_FLOAT:
-		if (constant || v->is_constexpr)
+		if (fixed)
 			buf_add(out, &v->f, sizeof v->f);
 		break;
 	default: break;
@@ -260,7 +267,11 @@ void spec_key(const struct tile_launch *l, struct buf *out)
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
 	/* addresses may be given out again after a source was freed: its text is part of the key */
 	uint64_t text = hash_xxh64(l->fn->module->source.p, l->fn->module->source.n, 0);
-	buf_addf(out, "%p/%p/%llx/%d/%d/", (const void *)l->fn, (const void *)l->fn->def, (unsigned long long)text, l->num_warps, l->num_stages);
+	buf_add(out, &l->fn, sizeof l->fn);
+	buf_add(out, &l->fn->def, sizeof l->fn->def);
+	buf_add(out, &text, sizeof text);
+	buf_add(out, &l->num_warps, sizeof l->num_warps);
+	buf_add(out, &l->num_stages, sizeof l->num_stages);
 	for (size_t i = 0; i < l->n_args; i++) {
 		struct spec_param p = { 0 };
 		if (i < a->args.n)

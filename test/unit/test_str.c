@@ -11,6 +11,7 @@
 static void test_slices(void **state)
 {
 	struct str s = STR("a,bc,,d"), one;
+	char dotted[6];
 
 	(void)state;
 	one = str_cut(&s, ','), assert_true(str_is(one, "a"));
@@ -22,10 +23,15 @@ static void test_slices(void **state)
 	assert_true(str_is(str_trim(STR(" \t x y\n")), "x y"));
 	assert_true(str_is(str_trim(STR("  ")), ""));
 	assert_true(str_starts(STR("abc"), "ab") && !str_starts(STR("a"), "ab"));
+	assert_true(str_starts(STR("ab"), "ab") && str_starts(STR("ab"), "") && !str_starts(STR("xb"), "ab"));
 	assert_true(str_ends(STR("abc"), "bc") && !str_ends(STR("c"), "bc"));
 	assert_int_equal(str_find(STR("hello"), STR("lo")), 3);
 	assert_int_equal(str_find(STR("hello"), STR("lx")), -1);
 	assert_int_equal(str_find(STR("x"), STR("xy")), -1);
+	assert_int_equal(str_dotted(dotted, sizeof dotted, STR("ab"), STR("cd")), 5);
+	assert_string_equal(dotted, "ab.cd");
+	assert_int_equal(str_dotted(dotted, sizeof dotted, STR("ab"), STR("cde")), -1);
+	assert_int_equal(str_dotted(dotted, sizeof dotted, STR("abcdefgh"), STR("")), -1);
 }
 
 static void test_numbers(void **state)
