@@ -29,6 +29,7 @@ struct sparse {
 	uint64_t seed;
 	size_t size;                /* of an element */
 	size_t stored, covered;     /* bytes: sparse.h */
+	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
@@ -80,6 +81,7 @@ static struct sparse *begin(struct storage *s)
 	if (p) {
 		drop_chunks(s);
 		p->stored = p->covered = p->stored_before = 0;
+		p->zero = 0;
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
@@ -108,6 +110,14 @@ int sparse_empty(struct storage *s)
 	if (sparse_unknown(s))
 		return -1;
 	s->sparse->contents = CONTENTS_EMPTY;
+	return 0;
+}
+
+int sparse_zero(struct storage *s)
+{
+	if (sparse_empty(s))
+		return -1;
+	s->sparse->zero = 1;
 	return 0;
 }
 
@@ -341,4 +351,9 @@ size_t sparse_covered(const struct storage *s)
 	const struct sparse *p = s->sparse;
 
 	return p && p->contents == CONTENTS_EMPTY && p->stored ? p->covered : s->bytes;
+}
+
+int sparse_is_zero(const struct storage *s)
+{
+	return s->sparse && s->sparse->zero;
 }

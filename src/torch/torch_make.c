@@ -33,6 +33,15 @@ static int made(struct bind *b, struct tensor *t, size_t first)
 
 enum content { EMPTY, ZERO, ONE };
 
+/* Of a hollow tensor it is remembered that what no kernel writes is zero. */
+static int note_zero(struct bind *b, struct tensor *t, enum content what)
+{
+	if (what != ZERO || !t->st->hollow || !sparse_zero(t->st))
+		return 0;
+	tensor_release(t);
+	return host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory");
+}
+
 static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, enum content what)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -46,7 +55,7 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 	/* Empty memory is zero here too (or poison): a program must not see what was there before. */
 	if (what != ONE)
 		storage_fill(t->st, 0);
-	return 0;
+	return note_zero(b, t, what);
 }
 
 static void mark_empty(struct bind *b, enum content what)
@@ -101,7 +110,7 @@ static int by_like(struct bind *b, enum content what)
 	storage_fill(t.st, 0);
 	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
 		return bind_fail(b);
-	if (made(b, &t, 1))
+	if (note_zero(b, &t, what) || made(b, &t, 1))
 		return -1;
 	mark_empty(b, what);
 	return 0;

@@ -64,6 +64,7 @@ struct run_part {
 	int dt, ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
+	int64_t blank;                /* elements of it that no program can have written, of one that was made of zeros */
 	uint64_t at;
 };
 

@@ -94,7 +94,7 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 	struct sampler s;
 	struct val held, result;
 	char how[16];
-	int rc;
+	int rc, told;
 
 	sample_open(&s, f->o->sample, &f->out->path);
 	rc = weights_put(tr->weights, f->w->h, f->w->model, how, e) ? -1 : sample_inputs(&s, f->w, f->o->few, tr, inputs, &held, e);
@@ -105,9 +105,10 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 	f->launch->sample = NULL;
 	f->out->programs = s.programs;
 	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
-	if (!rc && sample_gap(f->w->h, result, &f->launch->diag))
+	told = !rc && !host_guessed(f->w->h);
+	if (!rc && sample_gap(f->w->h, result, told, &f->launch->diag))
 		return f->launch->faulted = 1;
-	if (!rc && !host_guessed(f->w->h))
+	if (told)
 		rc = sample_give(f->a, f->i, f->w->h, result, e);
 	return rc;
 }

@@ -318,6 +318,16 @@ static int give_range(void *ctx, size_t lo, size_t hi)
 	return 0;
 }
 
+/* Elements that no program can have written. */
+static int64_t blank_elements(const struct tensor *t)
+{
+	size_t size = (size_t)dtype_size(t->dt), needed = (size_t)tensor_numel(t) * size;
+
+	if (!t->st->hollow || result_overlaps(t) || sparse_covered(t->st) >= needed)
+		return 0;
+	return (int64_t)((needed - sparse_covered(t->st)) / size);
+}
+
 static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct giver *g = ctx;
@@ -328,7 +338,7 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	if (g->r->n_parts == RESULTS_MOST)
 		return 0;
 	p = &g->r->part[g->r->n_parts++];
-	*p = (struct run_part){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .at = g->at };
+	*p = (struct run_part){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .blank = blank_elements(&obj->t), .at = g->at };
 	memcpy(p->shape, obj->t.shape, sizeof p->shape);
 	g->t = &obj->t;
 	g->most = (int64_t)(left / size);
@@ -344,24 +354,31 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* A result that was made empty, and that programs wrote to, but cannot have written to everywhere. */
+struct gap {
+	struct diag *d;
+	int told;                     /* the judge is */
+};
+
+/* A result that was made empty, and that programs wrote to, but cannot have written to everywhere. Where it was made of zeros
+ * the judge knows better whether these may stand, if it is told. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct diag *d = ctx;
-	size_t needed = (size_t)tensor_numel(&obj->t) * (size_t)dtype_size(obj->t.dt);
+	const struct gap *g = ctx;
+	int64_t blank = blank_elements(&obj->t), n = tensor_numel(&obj->t);
 
 	(void)name;
-	if (!obj->t.st->hollow || sparse_covered(obj->t.st) >= needed || result_overlaps(&obj->t))
+	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
 		return 0;
-	diag_set(d, REASON_uninitialised, 0, 0, "the kernels write at most %lld of the result's %lld elements, which are %s",
-		 (long long)(sparse_covered(obj->t.st) / (size_t)dtype_size(obj->t.dt)), (long long)tensor_numel(&obj->t),
-		 SHAPE_TEXT(obj->t.ndim, obj->t.shape));
+	diag_set(g->d, REASON_uninitialised, 0, 0, "the kernels write at most %lld of the result's %lld elements, which are %s", (long long)(n - blank),
+		 (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
 	return 1;
 }
 
-int sample_gap(struct host *h, struct val result, struct diag *d)
+int sample_gap(struct host *h, struct val result, int told, struct diag *d)
 {
-	return host_tensors(h, result, find_gap, d);
+	struct gap g = { .d = d, .told = told };
+
+	return host_tensors(h, result, find_gap, &g);
 }
 
 int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e)

@@ -23,8 +23,8 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 /* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
  * outlive the call of forward. 0, 1, -1. */
 int sample_inputs(const struct sampler *s, struct world *w, int64_t few, const struct trial *tr, struct val inputs, struct val *held, struct err *e);
-/* 1 and *d: the kernels cannot have written all of the result. */
-int sample_gap(struct host *h, struct val result, struct diag *d);
+/* 1 and *d: the kernels cannot have written all of the result. Zeros that they left count only if no report tells of them. */
+int sample_gap(struct host *h, struct val result, int told, struct diag *d);
 /* Writes the parts of the result that are known to the i-th report. */
 int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e);
 
