@@ -332,8 +332,13 @@ static int has_partner(const struct members *m, const struct task_weight *w)
 	return partner_of(m, w) != NULL;
 }
 
-/* Every weight its tensor, as far as there is one; how the last of them was found. Counters and
- * masks may be missing. */
+/* Counters, masks and what the reference's forward itself overwrites may be missing. */
+static int may_be_missing(const struct task_weight *w)
+{
+	return !dtype_is_float(w->t.dt) || w->kept || is_mask(w);
+}
+
+/* Every weight its tensor, as far as there is one; how the last of them was found. */
 static enum match match_members(struct members *m, const struct task_weights *w)
 {
 	enum match worst = MATCH_NAME;
@@ -348,7 +353,7 @@ static enum match match_members(struct members *m, const struct task_weights *w)
 			worst = by;
 		}
 	for (size_t i = 0; i < w->n; i++)
-		if (dtype_is_float(w->v[i].t.dt) && !has_partner(m, &w->v[i]) && !is_mask(&w->v[i]))
+		if (!may_be_missing(&w->v[i]) && !has_partner(m, &w->v[i]))
 			worst = MATCHES;
 	return worst;
 }
@@ -373,7 +378,7 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 	if (open_members(&m, w, h, model, &by, NULL))
 		return NULL;
 	for (size_t i = 0; i < w->n && !missing; i++)
-		if ((w->v[i].moved || w->v[i].param) && !has_partner(&m, &w->v[i]))
+		if ((w->v[i].moved || w->v[i].param) && !w->v[i].kept && !has_partner(&m, &w->v[i]))
 			missing = &w->v[i];
 	vec_free(&m);
 	return missing;
