@@ -490,15 +490,14 @@ static int is_window(const struct task *t, size_t i)
 	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && t->choices->k.degree[i] <= workless;
 }
 
-/* Starts at the task's own sizes and lowers one after another, the batch first and then the largest, until the
- * work is within the limit. A window of a pool would be lowered for nothing. Sizes whose bit is in `keep` stay;
- * none goes below its value in `from`, if that is given. `least` is the smallest modulus where floor_of would
- * stop earlier. */
-static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
+/* Lowers one size after another, the batch first and then the largest, until the work is within the limit; with `together` each
+ * with its equals. A window of a pool would be lowered for nothing. Sizes whose bit is in `keep` stay; none goes below its value
+ * in `from`, if that is given. `least` is the smallest modulus where floor_of would stop earlier. */
+static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned keep, int together, double limit, int64_t least, const int64_t *from,
+		       int64_t *size)
 {
 	int rc = 0;
 
-	own_sizes(f->t, size);
 	while (!rc && work_at(f->t, size) > limit) {
 		size_t next = f->t->n_all;
 		int64_t was;
@@ -510,7 +509,7 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 		if (next == f->t->n_all)
 			break;
 		was = size[next];
-		equals = equals_of(f->t, size, next) & ~keep;
+		equals = together ? equals_of(f->t, size, next) & ~keep : 1u << next;
 		rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
 		/* One of them may have to stay as it is, and not the others. */
 		if (!rc && size[next] == was && equals != 1u << next) {
@@ -519,6 +518,18 @@ static int descend(struct funnel *f, const struct host_path *own, unsigned keep,
 		}
 		keep |= equals;
 	}
+	return rc;
+}
+
+/* The same from the task's own sizes on. Sizes that are equal stay so if that is within reach. */
+static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
+{
+	int rc;
+
+	own_sizes(f->t, size);
+	rc = lower_sizes(f, own, keep, 1, limit, least, from, size);
+	if (!rc && work_at(f->t, size) > WORK_MOST)
+		rc = lower_sizes(f, own, keep, 0, limit, least, from, size);
 	return rc ? rc : work_at(f->t, size) > WORK_MOST;
 }
 

@@ -370,6 +370,8 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 		close_world(r);
 	built = !r->w.h;
 	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
+	if (!rc && built)
+		rc = weights_note_turned(&r->t->set[WEIGHTS_BUILT], r->w.h, r->w.model, &r->e);
 	if (!rc && built && tr->set == WEIGHTS_BUILT)
 		rc = weights_differ(tr->weights, r->w.h, r->w.model, &r->differs, &r->e);
 	if (!rc)

@@ -146,6 +146,9 @@ int weights_put(const struct task_weights *w, struct host *h, struct val model, 
 int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
+/* Of a model as it was constructed under the seed of these weights: finds the tensors that hold one of them transposed and are
+ * as wide as high, so that only their values tell. */
+int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* Of a model as its constructor left it: the first parameter that stands for one of these neither by its name nor by a shape that
  * no other has (that it is the next of its shape is a guess), and does not hold its values; *out NULL: none. 0, -1. */
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e);

@@ -388,7 +388,7 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 static int as_member(struct tensor *out, const struct member *m, struct err *e)
 {
 	const struct tensor *a = &m->obj->t, *b = &m->of->t;
-	int turned = a->ndim == 2 && b->ndim == 2 && a->shape[0] != b->shape[0] && a->shape[0] == b->shape[1];
+	int turned = m->obj->turned || (a->ndim == 2 && b->ndim == 2 && a->shape[0] != b->shape[0] && a->shape[0] == b->shape[1]);
 
 	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
 }
@@ -437,6 +437,34 @@ static int holds_values(const struct member *m, struct err *e)
 	return apart <= slack * most;
 }
 
+/* As wide as it is high, and not under the reference's whole name: is it the weight or its transpose? */
+static int may_be_turned(const struct member *m)
+{
+	const struct tensor *t = &m->obj->t;
+
+	return m->of && fits_turned(&(struct member){ .obj = m->obj }, m->of) && t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
+}
+
+int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, struct err *e)
+{
+	struct members m;
+	enum match by;
+	int rc = open_members(&m, w, h, model, &by, e);
+
+	for (size_t i = 0; !rc && i < m.n; i++) {
+		int straight = may_be_turned(&m.v[i]) ? holds_values(&m.v[i], e) : 1, turned = 0;
+
+		if (!straight) {
+			m.v[i].obj->turned = 1;
+			turned = holds_values(&m.v[i], e);
+			m.v[i].obj->turned = turned > 0;
+		}
+		rc = straight < 0 || turned < 0 ? -1 : 0;
+	}
+	vec_free(&m);
+	return rc;
+}
+
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e)
 {
 	struct members m;
@@ -469,7 +497,12 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, struct
 static int put_member(const struct member *m, struct err *e)
 {
 	struct tensor from;
-	int rc = as_member(&from, m, e);
+	int rc;
+
+	/* Without values nobody knows which way round it is. */
+	if (m->obj->t.st->hollow && may_be_turned(m))
+		return 0;
+	rc = as_member(&from, m, e);
 
 	if (!rc) {
 		rc = put_tensor(&m->obj->t, &from, e);
