@@ -113,6 +113,12 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 	return 0;
 }
 
+/* from triton.language import constexpr */
+static int is_constexpr_class(const struct class_obj *c)
+{
+	return c->mod && !strcmp(c->mod->name->p, "triton.language") && !strcmp(c->name->p, "constexpr");
+}
+
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
 {
 	*out = (struct tile_val){ .kind = TILE_V_NONE };
@@ -132,6 +138,13 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 			return tuple_to_tile(h, v.u.seq, out, depth);
 		break;
 	case V_OBJECT: return object_to_tile(h, v, out, depth);
+	case V_CLASS:
+		if (is_constexpr_class(v.u.c)) {
+			out->kind = TILE_V_BUILTIN;
+			out->s = STR("triton.language.constexpr");
+			return 0;
+		}
+		break;
 	case V_BUILTIN:
 		if (str_starts(str_of(v.u.b->row->name), "triton.")) {
 			out->kind = TILE_V_BUILTIN;

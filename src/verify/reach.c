@@ -1,8 +1,8 @@
 /* What forward reaches: see reach.h.
  *
  * A function is reached when forward, or a reached function, names it (a module-level
- * function), calls it through self (a method), or names its class; so are the methods of the
- * classes that constructors name. Over-approximation is safe for finding
+ * function), calls it through self (a method), or names its class, or names a variable of the module
+ * whose value does; so are the methods of the classes that constructors name. Over-approximation is safe for finding
  * launches and for finding state and compute: names decide, not control flow. */
 #include "verify/reach.h"
 
@@ -21,6 +21,8 @@ struct visit {
 	size_t n, done;
 	const struct py_node *makers[REACH_MOST];    /* functions that were looked through for classes */
 	size_t n_makers;
+	const struct py_node *values[REACH_MOST];    /* of variables of the module that were named */
+	size_t n_values;
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };
@@ -382,6 +384,34 @@ static void check_call(struct visit *v, const struct py_node *call)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
+static void follow(struct visit *v, const struct py_node *n);
+
+static void follow_value(void *ctx, struct py_node *n)
+{
+	follow(ctx, n);
+	py_children(n, follow_value, ctx);
+}
+
+/* relu = ReLU.apply, at the module's level: whoever names the variable reaches what it was made of. */
+static void reach_values(struct visit *v, struct str name)
+{
+	const struct py_list *body = &v->m->root->u.Module.body;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i], *t = s->kind == PY_Assign && s->u.Assign.targets.n == 1 ? s->u.Assign.targets.v[0] : NULL;
+		size_t k = 0;
+
+		if (!t || t->kind != PY_Name || !str_eq(t->u.Name.id, name))
+			continue;
+		while (k < v->n_values && v->values[k] != s)
+			k++;
+		if (k < v->n_values || k == REACH_MOST)
+			continue;
+		v->values[v->n_values++] = s;
+		follow_value(v, s->u.Assign.value);
+	}
+}
+
 static void follow(struct visit *v, const struct py_node *n)
 {
 	char name[100], path[160];
@@ -390,6 +420,7 @@ static void follow(struct visit *v, const struct py_node *n)
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
 		reach_fn(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
 		reach_object(v, reach_class(v->m, name));
+		reach_values(v, n->u.Name.id);
 	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
 		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Attribute.attr));
 		reach_fn(v, reach_method(v->cls, name));
@@ -398,14 +429,39 @@ static void follow(struct visit *v, const struct py_node *n)
 	}
 }
 
+/* A function of the module or of a class in it that is a kernel. */
+static int is_kernel(const struct py_module *m, const char *name)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+	const struct py_node *def = find_def(body, PY_FunctionDef, name);
+
+	for (size_t i = 0; i < body->n && !def; i++)
+		def = body->v[i]->kind == PY_ClassDef ? reach_method(body->v[i], name) : NULL;
+	return def && is_jit(def);
+}
+
+/* kernel[grid](...), or kernel[grid] that is called later. */
+static int may_launch(const struct visit *v, const struct py_node *n)
+{
+	const struct py_node *of = n->kind == PY_Subscript && n->u.Subscript.ctx == PY_LOAD ? n->u.Subscript.value : NULL;
+	char path[160], *name;
+
+	if (n->kind == PY_Call)
+		return n->u.Call.func->kind == PY_Subscript;
+	if (!of || !reach_dotted(of, path, sizeof path))
+		return 0;
+	name = strrchr(path, '.');
+	return is_kernel(v->m, name ? name + 1 : path);
+}
+
 static void walk(void *ctx, struct py_node *n)
 {
 	struct visit *v = ctx;
 
 	follow(v, n);
+	v->r->launches += may_launch(v, n);
 	switch (n->kind) {
 	case PY_Call:
-		v->r->launches += n->u.Call.func->kind == PY_Subscript;
 		check_call(v, n);
 		check_mutation(v, n);
 		break;

@@ -32,7 +32,6 @@ struct walk {
 	struct diag *d;
 	const struct py_module *m;
 	const struct bound_scope *scope;     /* functions around the node at hand */
-	int attempts;                        /* inside a try that only imports */
 };
 
 static int on(const struct walk *w, enum rule r)
@@ -65,13 +64,8 @@ static int in_list(struct str s, const char *const *list)
 /* --- rules about single nodes ------------------------------------------------------------ */
 
 static const char *const good_imports[] = {
-	"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules.utils", "torch.cuda", "torch.library", "triton", "triton.language",
-	"triton.language.math", "triton.language.extra", "triton.language.extra.libdevice", "triton.language.extra.cuda",
-	"triton.language.extra.cuda.libdevice", "triton.runtime", "triton.tools.tensor_descriptor", "math", "typing",
-	"collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator", "einops", "numpy", "torch.utils.checkpoint",
-	"__future__", "torch._inductor.runtime", "torch._inductor.runtime.triton_helpers", "torch._inductor.select_algorithm",
-	"torch._C", "torch._dynamo.guards", "torch._dynamo", "torch._inductor.runtime.triton_heuristics",
-	"torch._inductor.runtime.hints", "torch._C._dynamo.guards", NULL
+	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator",
+	"einops", "numpy", "__future__", "abc", "copy", "enum", "typing_extensions", "warnings", NULL
 };
 
 static const char *const bad_names[] = {
@@ -87,25 +81,23 @@ static int is_dunder(struct str s)
 	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
 }
 
-/* What torch or triton may lack is asked for in a try. */
-static int is_attempt(const struct walk *w, struct str module)
+/* Of torch and triton there is what the host has; it says so when something else is imported. */
+static int is_library(struct str module)
 {
-	return w->attempts && (str_starts(module, "torch.") || str_starts(module, "triton."));
+	return str_starts(module, "torch.") || str_starts(module, "triton.");
 }
 
 static int check_import(struct walk *w, const struct py_node *n)
 {
-	if (n->kind == PY_ImportFrom && !n->u.ImportFrom.level && is_attempt(w, n->u.ImportFrom.module))
-		return 0;
 	if (n->kind == PY_ImportFrom) {
-		if (n->u.ImportFrom.level || !in_list(n->u.ImportFrom.module, good_imports))
+		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) && !is_library(n->u.ImportFrom.module)))
 			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed", STR_ARG(n->u.ImportFrom.module));
 		return 0;
 	}
 	for (size_t i = 0; i < n->u.Import.names.n; i++) {
 		struct str name = n->u.Import.names.v[i]->u.alias.name;
 
-		if (!in_list(name, good_imports) && !is_attempt(w, name))
+		if (!in_list(name, good_imports) && !is_library(name))
 			return refuse(w, REASON_import_error, n, "import of '%.*s' is not allowed", STR_ARG(name));
 	}
 	return 0;
@@ -177,42 +169,18 @@ static int check_name(struct walk *w, const struct py_node *n)
 	return 0;
 }
 
-/* with torch.no_grad(): and torch.cuda.device(...): nothing else. */
+/* with torch.no_grad(): and what else only says how torch computes, and where. */
 static int guard_is_known(const struct py_node *item)
 {
 	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device", "torch.enable_grad",
-					      "torch.cuda._DeviceGuard", "torch.cuda.device_of", NULL };
+					      "torch.cuda._DeviceGuard", "torch.cuda.device_of", "torch.set_grad_enabled", "torch.autocast",
+					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast", NULL };
 	const struct py_node *call = item->u.withitem.context_expr;
 	char path[80];
 
 	if (call->kind != PY_Call || !reach_dotted(call->u.Call.func, path, sizeof path))
 		return 0;
 	return in_list(str_of(path), guards);
-}
-
-static int only_these(const struct py_list *body, int (*fits)(const struct py_node *n))
-{
-	for (size_t i = 0; i < body->n; i++)
-		if (!fits(body->v[i]))
-			return 0;
-	return 1;
-}
-
-static int is_import(const struct py_node *n)
-{
-	return n->kind == PY_Import || n->kind == PY_ImportFrom || n->kind == PY_Pass ||
-	       (n->kind == PY_Assign && (n->u.Assign.value->kind == PY_Constant || n->u.Assign.value->kind == PY_Name ||
-					 n->u.Assign.value->kind == PY_Attribute));
-}
-
-/* try: import x, except ImportError: x = None. What torch or triton lacks may be asked for there. */
-static int is_import_try(const struct py_node *n)
-{
-	int ok = n->kind == PY_Try && only_these(&n->u.Try.body, is_import) && only_these(&n->u.Try.orelse, is_import) && !n->u.Try.finalbody.n;
-
-	for (size_t i = 0; i < n->u.Try.handlers.n && ok; i++)
-		ok = only_these(&n->u.Try.handlers.v[i]->u.ExceptHandler.body, is_import);
-	return ok;
 }
 
 /* Half of a surrogate pair: a text that UTF-8 does not hold. */
@@ -341,11 +309,6 @@ static void check_inside(struct walk *w, struct py_node *n)
 	case PY_SetComp: check_comprehension(w, n, &n->u.SetComp.generators); return;
 	case PY_DictComp: check_comprehension(w, n, &n->u.DictComp.generators); return;
 	case PY_GeneratorExp: check_comprehension(w, n, &n->u.GeneratorExp.generators); return;
-	case PY_Try:
-		w->attempts += is_import_try(n);
-		py_children(n, check_node, w);
-		w->attempts -= is_import_try(n);
-		return;
 	default: py_children(n, check_node, w);
 	}
 }

@@ -266,3 +266,41 @@ def constexpr_function(fn):
 
 
 __version__ = "3.6.0"
+
+
+class _Target:
+    def __init__(self, backend, arch, warp_size):
+        self.backend = backend
+        self.arch = arch
+        self.warp_size = warp_size
+
+
+class _Utils:
+    def get_device_properties(self, device):
+        p = torch.cuda.get_device_properties(device)
+        return {"max_shared_mem": p.shared_memory_per_block_optin, "max_num_regs": p.regs_per_multiprocessor,
+                "multiprocessor_count": p.multi_processor_count, "warpSize": p.warp_size}
+
+
+class _Active:
+    def __init__(self):
+        self.utils = _Utils()
+
+    def get_current_device(self):
+        return 0
+
+    def get_active_torch_device(self):
+        return torch.device("cuda", 0)
+
+    def get_current_target(self):
+        major, minor = torch.cuda.get_device_capability()
+        return _Target("cuda", 10 * major + minor, 32)
+
+
+class _Driver:
+    # triton.runtime.driver: one device, and what is known of it.
+    def __init__(self):
+        self.active = _Active()
+
+
+driver = _Driver()
