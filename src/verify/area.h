@@ -34,7 +34,7 @@ struct run_order {
 	int note_tests;               /* the path of a run on a trial is wanted, too */
 	enum follow follow;
 	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
-	int grids;                    /* where it is followed: how many programs each launch has belongs to the path */
+	int marks;                    /* where it is followed: enum path_marks */
 	uint64_t sample;              /* where it is followed: some programs are run, chosen by this; 0: none */
 	int64_t few;                  /* and so many stand for all of what the task only counts */
 	uint64_t at, room;            /* where the results' bytes may go */

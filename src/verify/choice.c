@@ -1,6 +1,7 @@
 /* Sizes for a candidate: see choice.h. */
 #include "verify/choice.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -14,6 +15,8 @@
  * tried, and the least for the batch, for other sizes of the inputs, and for sizes of the model. */
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
        MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, CHOICES_MOST = 12 };
+/* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
+enum { NAMED_LEAST = 32 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
  * costs more, none where even FEW_LEAST cost too much. PROBE_*: the small sizes at which rows.c looks, and
  * the most that a run may cost there: where it costs more, it does not. */
@@ -238,7 +241,7 @@ static int is_own(const struct task *t, const int64_t *size)
 
 static void order(struct funnel *f, enum follow what, const int64_t *size)
 {
-	struct run_order o = { .follow = what, .tune = 1, .estimate = is_own(f->t, size), .grids = f->grids };
+	struct run_order o = { .follow = what, .tune = 1, .estimate = is_own(f->t, size), .marks = f->marks };
 
 	memcpy(o.size, size, f->t->n_all * sizeof *size);
 	attempt_order(f, &f->t->trial[0], &o);
@@ -840,8 +843,8 @@ static int smaller(struct funnel *f, const struct choice *c, struct choice *out)
 	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
 }
 
-/* Follows the candidate at the task's own sizes with every grid as a mark, and lowers the sizes under these. */
-static int lower_same_grid(struct funnel *f, int64_t *size)
+/* Follows the candidate at the task's own sizes with other marks, and lowers the sizes under these. */
+static int lower_by_marks(struct funnel *f, int64_t *size)
 {
 	struct host_path own;
 	int rc;
@@ -857,17 +860,52 @@ static int lower_same_grid(struct funnel *f, int64_t *size)
 	return descend_far(f, &own, MODULUS_MODEL, size);
 }
 
-static int same_grid(struct funnel *f, const struct choice *c, struct choice *out)
+static int other_marks(struct funnel *f, const struct choice *c, enum path_marks marks, struct choice *out)
 {
 	int64_t size[TASK_SIZES];
 	int rc;
 
 	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN || !c->own.n)
 		return 1;
-	f->grids = 1;
-	rc = lower_same_grid(f, size);
-	f->grids = 0;
+	f->marks = marks;
+	rc = lower_by_marks(f, size);
+	f->marks = MARKS_CODE;
 	return settle_found(f, rc, size, c, out);
+}
+
+/* Does a program have this number, not as a part of a name or another number? */
+static int has_number(struct str source, int64_t number)
+{
+	for (size_t i = 0; i < source.n; i++) {
+		int64_t v = 0;
+		size_t from = i;
+
+		while (i < source.n && source.p[i] >= '0' && source.p[i] <= '9' && v < INT64_MAX / 16)
+			v = v * 10 + (source.p[i++] - '0');
+		if (i > from && v == number && (!from || (!isalnum((unsigned char)source.p[from - 1]) && !strchr("_.", source.p[from - 1]))))
+			return 1;
+	}
+	return 0;
+}
+
+static unsigned named_sizes(const struct funnel *f)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < f->t->n_all; i++)
+		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && has_number(f->source, f->t->size[i].own)) << i;
+	return set;
+}
+
+/* A kernel that is made for the task's sizes has them as numbers. */
+static int named(struct funnel *f, const struct choice *c, size_t i, struct choice *out)
+{
+	int64_t size[TASK_SIZES];
+	unsigned keep = named_sizes(f), only = i ? 1u << (i - 1) : keep;
+
+	if (f->t->choices->k.known <= 0 || c->kind == SIZE_OWN || !c->own.n || !(keep & only) || (i && keep == only))
+		return 1;
+	return settle_found(f, descend(f, &c->own, only, WORK_MOST / 8, MODULUS_MODEL, NULL, size), size, c, out);
 }
 
 static int larger(struct funnel *f, const struct choice *c, struct choice *out)
@@ -890,7 +928,9 @@ int choice_other(struct funnel *f, const struct choice *c, enum choice_change ch
 	case CHOICE_SMALLER: return smaller(f, c, out);
 	case CHOICE_SAME: *out = *c; return 0;
 	case CHOICE_LARGER: return larger(f, c, out);
-	case CHOICE_SAME_GRID: return same_grid(f, c, out);
+	case CHOICE_SAME_GRID: return other_marks(f, c, MARKS_GRIDS, out);
+	case CHOICE_SAME_TURNS: return other_marks(f, c, MARKS_NAMES, out);
+	case CHOICE_NAMED: return named(f, c, i, out);
 	case CHOICE_OWN_SIZE: return own_size(f, c, i, out);
 	}
 	return 1;

@@ -18,8 +18,10 @@ struct choice {
  * the verdict says why; -1. */
 int choice_find(struct funnel *f, struct choice *out);
 /* Other sizes for a candidate that fails at those of *c: smaller ones at which it meets the same; these; larger ones; some at which every
- * launch has as many programs as at the task's own sizes; the same, but for one size, the i-th, which is as the task has it. */
-enum choice_change { CHOICE_SMALLER, CHOICE_SAME, CHOICE_LARGER, CHOICE_SAME_GRID, CHOICE_OWN_SIZE };
+ * launch has as many programs as at the task's own sizes; some at which the loops and grids that have several turns there have several, too,
+ * whatever constants the kernels are compiled with; some at which what the candidate has as a number is as the task has it, every
+ * such size or, with i > 0, only the one before the i-th; the same, but for one size, the i-th, which is as the task has it. */
+enum choice_change { CHOICE_SMALLER, CHOICE_SAME, CHOICE_LARGER, CHOICE_SAME_GRID, CHOICE_SAME_TURNS, CHOICE_NAMED, CHOICE_OWN_SIZE };
 /* 0 and *out; 1: there are none, or they are too much work; -1. */
 int choice_other(struct funnel *f, const struct choice *c, enum choice_change change, size_t i, struct choice *out);
 /* The task at its own sizes, but for those that only count (task_open_few); NULL: there are none, or it is

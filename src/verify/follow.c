@@ -33,15 +33,16 @@ static void note_loop(void *ctx, int loop)
 	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
 }
 
-int follow_launch(struct host_path *path, int grids, const struct tile_code *code, uint64_t mark, const struct tile_launch *l, struct err *e)
+int follow_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
+	uint64_t mark = marks == MARKS_NAMES ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
 	struct noted noted = { .path = path, .mark = mark };
 
 	host_path_mark(path, mark);
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] > 1)
 			host_path_mark(path, mark | (uint64_t)(i + 2));
-	if (grids)
+	if (marks == MARKS_GRIDS)
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	return tile_turns(code, l, note_loop, &noted, e);
 }
@@ -120,7 +121,7 @@ static int call(struct following *f, struct err *e)
 	int rc;
 
 	f->launch->tune = f->o->estimate;
-	f->launch->grids = f->o->grids;
+	f->launch->marks = (enum path_marks)f->o->marks;
 	rc = world_renew(f->w, &drawn, RUN_OWN, e);
 	if (!rc)
 		rc = world_draw(f->w, &drawn, 1, &inputs, e);

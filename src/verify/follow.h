@@ -24,7 +24,7 @@ int follow_reference(struct judge *j, const struct program *reference, const str
 /* What a kernel was compiled to, as a mark. */
 int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e);
 /* A launch of that as marks of the path: it was launched, along which axes there is more than one program of it, which of its loops
- * go round more than once, and with `grids` how many programs there are. */
-int follow_launch(struct host_path *path, int grids, const struct tile_code *code, uint64_t mark, const struct tile_launch *l, struct err *e);
+ * go round more than once. */
+int follow_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e);
 
 #endif

@@ -677,6 +677,12 @@ static int failed_at_all(struct funnel *f)
 	return f->v->stage > STAGE_ast;
 }
 
+/* At its first sizes it met another path, for none within reach have the same. */
+static int took_another_path(struct funnel *f)
+{
+	return f->v->stage > STAGE_ast && f->v->size == SIZE_SAMPLED;
+}
+
 static int left_unwritten(struct funnel *f)
 {
 	return f->v->stage > STAGE_compile && f->v->diag.reason == REASON_uninitialised;
@@ -694,6 +700,8 @@ static int is_a_little_off(struct funnel *f)
  * - what fails at small sizes fails only if it does at larger ones, too: a kernel may be made for multiples of its blocks;
  * - which program writes which part may follow from how many there are, so what some leave unwritten is run with the grids of the
  *   task's own sizes;
+ * - where sizes are constants of kernels no smaller ones have the same kernels: then loops and grids of several turns have several;
+ * - a kernel that is made for the task's sizes has them as numbers: these are as the task has them, together and one by one;
  * - an approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
  *   activation is flat) and for no others: each size in turn is as the task has it. */
 static const struct retry {
@@ -701,7 +709,9 @@ static const struct retry {
 	enum choice_change change;
 } retries[] = {
 	{ took_too_long, CHOICE_SMALLER }, { took_too_long, CHOICE_SAME },
-	{ failed_at_all, CHOICE_LARGER }, { left_unwritten, CHOICE_SAME_GRID }, { is_a_little_off, CHOICE_OWN_SIZE },
+	{ failed_at_all, CHOICE_LARGER }, { left_unwritten, CHOICE_SAME_GRID }, { took_another_path, CHOICE_SAME_TURNS },
+	{ failed_at_all, CHOICE_NAMED },
+	{ is_a_little_off, CHOICE_OWN_SIZE },
 };
 
 /* 0: it is right at the other sizes; 1: it is not, or there are none; -1. */
@@ -724,7 +734,7 @@ static int judge_elsewhere(struct funnel *f, const struct choice *c)
 	int rc = 1;
 
 	for (size_t k = 0; k < COUNT_OF(retries); k++) {
-		size_t times = retries[k].change == CHOICE_OWN_SIZE ? f->base->n_all : 1;
+		size_t times = retries[k].change == CHOICE_OWN_SIZE ? f->base->n_all : retries[k].change == CHOICE_NAMED ? f->base->n_all + 1 : 1;
 
 		for (size_t i = 0; i < times && rc > 0 && f->lost == LOST_NOT && retries[k].when(f); i++)
 			rc = judge_changed(f, c, retries[k].change, i);

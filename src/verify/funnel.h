@@ -21,7 +21,7 @@ struct funnel {
 	int has_dot;                        /* the candidate speaks of products */
 	int defined;                        /* the checked run of f->t met no lane that Triton leaves undefined */
 	int tests;                          /* its host code or its kernels compare integers */
-	int grids;                          /* grids belong to the path of what is followed */
+	enum path_marks marks;              /* what belongs to the path of what is followed */
 	int64_t fuel;                       /* tile operations that each kernel of a checked run may take */
 	int again;                          /* its values were wrong at other sizes */
 	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at smaller ones */

@@ -184,7 +184,7 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 			return -1;
 		c->marked[i].code = code;
 	}
-	return follow_launch(c->path, c->grids, code, c->marked[i].mark, l, e);
+	return follow_launch(c->path, c->marks, code, c->marked[i].mark, l, e);
 }
 
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)

@@ -163,6 +163,10 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
 
 enum { LAUNCHER_MARKS = 16 };
 
+/* What of a launch belongs to a path: its kernel as it is compiled, and which loops and axes have more than one turn; how many
+ * programs there are, too; of the kernel only its name, for sizes of the task may be constants in it. */
+enum path_marks { MARKS_CODE, MARKS_GRIDS, MARKS_NAMES };
+
 struct launcher {
 	struct tile_engine *engine;
 	const struct tile_gpu *gpu;  /* that every launch must fit on */
@@ -177,7 +181,7 @@ struct launcher {
 	struct tile_cost cost;
 	struct diag diag;
 	struct host_path *path;        /* launches are noted here, and not run; NULL: they are run */
-	int grids;                     /* noted with their grids */
+	enum path_marks marks;         /* how they are noted */
 	struct { const struct tile_code *code; uint64_t mark; } marked[LAUNCHER_MARKS];    /* as they are noted: long kernels take long to print */
 	unsigned next_mark;
 	struct estimate *estimate;     /* launches are added to it; NULL: not */
