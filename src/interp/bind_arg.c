@@ -134,13 +134,19 @@ int bind_unwrap(struct bind *b, struct val *v)
 	return found < 0 ? -1 : 0;
 }
 
+/* PyTorch's own parser of arguments takes no number for a bool; its functions that are written in Python do. */
+static int torch_parses(const struct bind *b)
+{
+	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 && !(b->row->flags & BIND_INTERNAL);
+}
+
 int bind_bool(struct bind *b, size_t i, int *v)
 {
 	if (b->a[i].kind == V_NONE || b->a[i].kind == V_UNSET) {
 		*v = 0;
 		return 0;
 	}
-	if (b->a[i].kind != V_BOOL && b->a[i].kind != V_INT)
+	if (b->a[i].kind != V_BOOL && (b->a[i].kind != V_INT || torch_parses(b)))
 		return wrong_type(b, i, "bool");
 	*v = b->a[i].u.i != 0;
 	return 0;

@@ -105,6 +105,8 @@ static int iter_object(struct host *h, struct val v, struct val *out)
 		}
 		return val_iter(h, it, next_object, out);
 	}
+	if (v.kind == V_TENSOR && !v.u.t->t.ndim)
+		return host_raise(h, EXC_TypeError, "iteration over a 0-d tensor");
 	if (has_special(h, v, NM___getitem__) && v.kind != V_CLASS)
 		return val_iter(h, v, next_item, out);
 	if (v.kind == V_TENSOR)

@@ -185,6 +185,21 @@ int tensor_check_writable(const struct tensor *t, struct err *e)
 	return 0;
 }
 
+int tensor_check_overlap(const struct tensor *dst, const struct tensor *src, struct err *e)
+{
+	int64_t dlo, dhi, slo, shi;
+
+	if (dst->st != src->st || !tensor_numel(dst) || !tensor_numel(src) || !tensor_is_dense(dst) || !tensor_is_dense(src))
+		return 0;
+	tensor_span(dst, &dlo, &dhi);
+	tensor_span(src, &slo, &shi);
+	if (dhi <= slo || shi <= dlo || (dlo == slo && dhi == shi && same_view(dst, src)))
+		return 0;
+	return err_set(e, ERR_STATE,
+		       "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+		       "Please clone() the tensor before performing the operation.");
+}
+
 /* Whether `src` can be written to `dst`'s shape as it is. */
 static int check_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
 {

@@ -151,6 +151,8 @@ void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, i
 void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n);
 /* Refuses an expanded tensor as the target of a write. */
 int tensor_check_writable(const struct tensor *t, struct err *e);
+/* PyTorch refuses to write where some of what it reads is, unless that is the same view; it looks at dense tensors alone. */
+int tensor_check_overlap(const struct tensor *dst, const struct tensor *src, struct err *e);
 /* Broadcast of two shapes by NumPy's rules. */
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e);
 /* The same, of a shape under construction with one more tensor. */

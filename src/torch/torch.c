@@ -122,7 +122,9 @@ int torch_result(struct bind *b, struct tensor *t, size_t out)
 		tensor_release(t);
 		return -1;
 	}
-	rc = tensor_copy(o, t, bind_e(b));
+	rc = num_can_cast(t->dt, o->dt) ? tensor_copy(o, t, bind_e(b))
+					: err_set(bind_e(b), ERR_STATE, "result type %s can't be cast to the desired output type %s", num_type_name(t->dt),
+						  num_type_name(o->dt));
 	tensor_release(t);
 	if (rc)
 		return bind_fail(b);
@@ -153,7 +155,12 @@ static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *a
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *self;
 
-	if (bind_tensor(b, 0, &self) || num_apply_into(&c, self, op, args, p, bind_e(b)))
+	if (bind_tensor(b, 0, &self))
+		return -1;
+	for (int i = 0; i < num_op_info(op)->arity; i++)
+		if (args[i].kind == NUM_TENSOR && tensor_check_overlap(self, args[i].t, bind_e(b)))
+			return bind_fail(b);
+	if (num_apply_into(&c, self, op, args, p, bind_e(b)))
 		return bind_fail(b);
 	return bind_self(b);
 }

@@ -235,6 +235,9 @@ static int a_meshgrid(struct bind *b)
 		if (torch_choice(b, 1, names, "indexing", &xy))
 			return -1;
 	}
+	for (size_t i = 0; i < n; i++)
+		if (t[i]->ndim > 1)
+			return bind_raise(b, EXC_RuntimeError, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);
 	if (n > TENSOR_DIMS)
 		return bind_unsupported(b, "meshgrid of more than %d tensors", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++)
@@ -344,7 +347,7 @@ const struct bind_row torch_arrange_rows[] = {
 	{ "torch.hstack", "tensors", a_hstack, MOVE },
 	{ "torch.vstack", "tensors", a_vstack, MOVE },
 	{ "torch.dstack", "tensors", a_dstack, MOVE },
-	{ "torch.flip", "input, *dims", a_flip, MOVE },
+	{ "torch.flip", "input, dims: tuple | list", a_flip, MOVE },
 	{ "torch.Tensor.flip", "self, *dims", a_flip, MOVE },
 	BOTH("fliplr", "", a_fliplr),
 	BOTH("flipud", "", a_flipud),

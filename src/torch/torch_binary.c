@@ -25,7 +25,9 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 }
 
 #define BINARY(name, op) static int b_##name(struct bind *b) { return binary(b, NUM_##op, 0, 1, NULL); }
+#define TENSORS BINARY
 #include "torch/torch_binary.def"
+#undef TENSORS
 #undef BINARY
 
 /* Only tensors and numbers; anything else lets the other operand try. */
@@ -77,6 +79,9 @@ static int minus(struct bind *b, size_t first, size_t second, double alpha)
 	if (is_bool(&a[0]) && is_bool(&a[1]))
 		return bind_raise(b, EXC_RuntimeError, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
 						       "`^` or `logical_xor()` operator instead.");
+	if (is_bool(&a[0]) || is_bool(&a[1]))
+		return bind_raise(b, EXC_RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+						       "invert a mask, use the `~` or `logical_not()` operator instead.");
 	return torch_apply(b, alpha == 1 ? NUM_minus : NUM_sub, a, (double[]){ alpha, 0, 0 });
 }
 
@@ -158,6 +163,11 @@ static int op_pow(struct bind *b)
 	return foreign(b) ? 0 : power(b, 0, 1);
 }
 
+static int t_pow(struct bind *b)
+{
+	return power(b, 0, 1);
+}
+
 static int rop_pow(struct bind *b)
 {
 	return foreign(b) ? 0 : power(b, 1, 0);
@@ -216,6 +226,8 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 
 	if (!has_lo && !has_hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
+	if (has_lo && has_hi && (b->a[lo].kind == V_TENSOR) != (b->a[hi].kind == V_TENSOR))
+		return bind_raise(b, EXC_TypeError, "clamp() received an invalid combination of arguments: min and max must both be tensors or numbers");
 	if ((has_lo && b->a[lo].kind == V_TENSOR) || (has_hi && b->a[hi].kind == V_TENSOR))
 		return clamp_tensors(b, lo, hi, has_lo, has_hi);
 	if (torch_arg(b, 0, &a) || (has_lo && torch_arg(b, lo, &l)) || (has_hi && torch_arg(b, hi, &h)))
@@ -392,12 +404,16 @@ static int t_equal(struct bind *b)
 	{ "torch.Tensor." name "_", "self, " sig, fn, INP }
 
 const struct bind_row torch_binary_rows[] = {
-#define BINARY(name, op)                                                                                   \
-	{ "torch." #name, "input, other, *, out=None", b_##name, CMP },                                    \
-	{ "torch.Tensor." #name, "self, other", b_##name, CMP },                                           \
-	{ "torch.Tensor." #name "_", "self, other", b_##name, INP },
+#define ROWS(name, other)                                                                                  \
+	{ "torch." #name, "input, " other ", *, out=None", b_##name, CMP },                                \
+	{ "torch.Tensor." #name, "self, " other, b_##name, CMP },                                          \
+	{ "torch.Tensor." #name "_", "self, " other, b_##name, INP },
+#define BINARY(name, op) ROWS(name, "other")
+#define TENSORS(name, op) ROWS(name, "other: torch.Tensor")
 #include "torch/torch_binary.def"
+#undef TENSORS
 #undef BINARY
+#undef ROWS
 #define ARITH(method, fn)                                                                                  \
 	{ "torch.Tensor.__" method "__", "self, other", op_##fn, CMP },                                    \
 	{ "torch.Tensor.__r" method "__", "self, other", rop_##fn, CMP },                                  \
@@ -418,7 +434,7 @@ const struct bind_row torch_binary_rows[] = {
 	SUFFIX3("div", "other, *, rounding_mode=None, out=None", t_div),
 	SUFFIX3("divide", "other, *, rounding_mode=None, out=None", t_div),
 	SUFFIX3("true_divide", "other, *, rounding_mode=None, out=None", t_div),
-	SUFFIX3("pow", "exponent, *, out=None", op_pow),
+	SUFFIX3("pow", "exponent, *, out=None", t_pow),
 	{ "torch.rsub", "input, other, *, alpha=1", t_rsub, CMP },
 	{ "torch.float_power", "input, exponent", float_power, CMP },
 	ALIAS("torch.Tensor.float_power", "torch.float_power"),
@@ -428,9 +444,9 @@ const struct bind_row torch_binary_rows[] = {
 	SUFFIX3("clamp_max", "max", t_clamp_max),
 	{ "torch.where", "condition, input=?, other=?", t_where, CMP },
 	{ "torch.Tensor.where", "self, condition, other", m_where, CMP },
-	SUFFIX3("lerp", "end, weight", t_lerp),
-	SUFFIX3("addcmul", "tensor1, tensor2, *, value=1", t_addcmul),
-	SUFFIX3("addcdiv", "tensor1, tensor2, *, value=1", t_addcdiv),
+	SUFFIX3("lerp", "end: torch.Tensor, weight", t_lerp),
+	SUFFIX3("addcmul", "tensor1: torch.Tensor, tensor2: torch.Tensor, *, value=1", t_addcmul),
+	SUFFIX3("addcdiv", "tensor1: torch.Tensor, tensor2: torch.Tensor, *, value=1", t_addcdiv),
 	SUFFIX3("masked_fill", "mask, value", t_masked_fill),
 	{ "torch.allclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", t_allclose, CMP },
 	ALIAS("torch.Tensor.allclose", "torch.allclose"),

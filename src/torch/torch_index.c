@@ -59,7 +59,11 @@ static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
 	struct tensor *t, *ix, v, y;
 	int dim, rc;
 
-	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || torch_value(b, src, t, &v))
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix))
+		return -1;
+	if (b->a[src].kind == V_TENSOR && b->a[src].u.t->t.ndim && b->a[src].u.t->t.dt != t->dt)
+		return bind_raise(b, EXC_RuntimeError, "scatter(): Expected self.dtype to be equal to src.dtype");
+	if (torch_value(b, src, t, &v))
 		return -1;
 	if (b->row->flags & BIND_INPLACE) {
 		rc = num_scatter(&c, t, dim, ix, &v, how, bind_e(b));
@@ -122,6 +126,17 @@ static int i_index_select(struct bind *b)
 	return done(b, num_index_select(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
+/* A source has as many slices as there are indices. */
+static int check_source(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix)
+{
+	const struct tensor *v = b->a[3].kind == V_TENSOR ? &b->a[3].u.t->t : NULL;
+
+	if (!v || v->ndim != t->ndim || !v->ndim || v->shape[dim] == tensor_numel(ix))
+		return 0;
+	return bind_raise(b, EXC_RuntimeError, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %d",
+			  (long long)tensor_numel(ix), (long long)v->shape[dim], dim);
+}
+
 /* input, dim, index, source, *, alpha=1 */
 static int index_write(struct bind *b, int add)
 {
@@ -130,8 +145,8 @@ static int index_write(struct bind *b, int add)
 	double alpha = 1;
 	int dim, rc;
 
-	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || torch_value(b, 3, t, &v) ||
-	    (b->n > 4 && bind_float(b, 4, &alpha)))
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || check_source(b, t, dim, ix) ||
+	    torch_value(b, 3, t, &v) || (b->n > 4 && bind_float(b, 4, &alpha)))
 		return -1;
 	if (b->row->flags & BIND_INPLACE) {
 		rc = num_index_add(&c, t, dim, ix, &v, add, alpha, bind_e(b));

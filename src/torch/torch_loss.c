@@ -57,6 +57,8 @@ static int classes(struct bind *b, int logits)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &t) || bind_opt_tensor(b, 2, &w) || bind_int(b, 4, &p.ignore) ||
 	    reduction(b, 6, &p.how) || (logits && bind_float(b, 7, &p.smoothing)))
 		return -1;
+	if (!dtype_is_float(t->dt) && t->dt != DT_I64 && t->dt != DT_U8)
+		return bind_raise(b, EXC_RuntimeError, "expected scalar type Long but found %s", num_c_name(t->dt));
 	p.weight = w;
 	return (logits ? num_cross_entropy : num_nll_loss)(&c, &y, x, t, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
@@ -364,7 +366,7 @@ static int l_multi_margin(struct bind *b)
 #define F "torch.nn.functional."
 
 const struct bind_row torch_loss_rows[] = {
-#define LOSS(name, op, sig, param, how) { F #name, "input, target, " sig, l_##name, BIND_COMPUTE },
+#define LOSS(name, op, sig, param, how) { F #name, "input, target: torch.Tensor, " sig, l_##name, BIND_COMPUTE },
 #include "torch/torch_loss.def"
 #undef LOSS
 	{ F "cross_entropy",

@@ -556,7 +556,7 @@ const struct bind_row torch_make_rows[] = {
 	{ "torch.Tensor.new_tensor", "self, data, *, " OPTS, c_new_tensor, BIND_ALLOC | BIND_COPY },
 	{ "torch.Tensor.new", "self, *size, " OPTS, c_new_empty, BIND_ALLOC },
 	{ "torch.empty_strided", "size, stride, *, " OPTS, c_empty_strided, BIND_ALLOC },
-	{ "torch.full", "size, fill_value, *, " OPTS, c_full, BIND_ALLOC },
+	{ "torch.full", "size: tuple | list, fill_value, *, " OPTS, c_full, BIND_ALLOC },
 	{ "torch.full_like", "input, fill_value, *, " OPTS FORMAT, c_full_like, BIND_ALLOC },
 	{ "torch.arange", "start, end=?, step=1, *, " OPTS, c_arange, BIND_ALLOC },
 	{ "torch.linspace", "start, end, steps, *, " OPTS, c_linspace, BIND_ALLOC },

@@ -412,7 +412,7 @@ const struct bind_row torch_nn_rows[] = {
 	  "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05",
 	  f_instance_norm, CMP },
 	{ F "group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", f_group_norm, CMP },
-	{ F "layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05", f_layer_norm, CMP },
+	{ F "layer_norm", "input, normalized_shape: tuple | list, weight=None, bias=None, eps=1e-05", f_layer_norm, CMP },
 	{ F "rms_norm", "input, normalized_shape, weight=None, eps=None", f_rms_norm, CMP },
 	ALIAS("torch.group_norm", F "group_norm"),
 	ALIAS("torch.layer_norm", F "layer_norm"),

@@ -247,7 +247,7 @@ static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
 		memmove(v->stride, v->stride + 1, sizeof *v->stride * (TENSOR_DIMS - 1));
 		v->ndim--;
 	}
-	return tensor_copy(&s->view, v, bind_e(b));
+	return tensor_check_overlap(&s->view, v, bind_e(b)) || tensor_copy(&s->view, v, bind_e(b)) ? -1 : 0;
 }
 
 /* A slice takes values of any device, as copy_ does; picked elements take those of their own, or a number. */

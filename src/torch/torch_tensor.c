@@ -450,7 +450,7 @@ static int t_copy_(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &s))
 		return -1;
-	return tensor_copy(t, s, bind_e(b)) ? bind_fail(b) : bind_self(b);
+	return tensor_check_overlap(t, s, bind_e(b)) || tensor_copy(t, s, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
 static int fill_with(struct bind *b, struct num_arg v)
@@ -470,7 +470,11 @@ static int t_fill_(struct bind *b)
 {
 	struct num_arg v;
 
-	return torch_arg(b, 1, &v) ? -1 : fill_with(b, v);
+	if (torch_arg(b, 1, &v))
+		return -1;
+	if (v.kind == NUM_TENSOR && v.t->ndim)
+		return bind_raise(b, EXC_RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
+	return fill_with(b, v);
 }
 
 static int t_zero_(struct bind *b)

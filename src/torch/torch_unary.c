@@ -12,6 +12,9 @@ static int unary(struct bind *b, enum num_op op)
 	if (a.kind != NUM_TENSOR)
 		return bind_raise(b, EXC_TypeError, "%s(): argument 'input' (position 1) must be Tensor, not %s",
 				  num_op_info(op)->name, val_type_name(b->h, b->a[0]));
+	if (op == NUM_neg && a.t->dt == DT_BOOL)
+		return bind_raise(b, EXC_RuntimeError, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+						       "use the `~` or `logical_not()` operator instead.");
 	if (b->n > 1 && bind_given(b, 1)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);
 		struct tensor y;
@@ -38,6 +41,10 @@ static int activation(struct bind *b, enum num_op op, int params, size_t inplace
 	for (int i = 0; i < params; i++)
 		if (bind_float(b, (size_t)i + 1, &p[i]))
 			return -1;
+	if (op == NUM_clamp && p[0] > p[1])
+		return bind_raise(b, EXC_ValueError, "min_val cannot be greater than max_val");
+	if (op == NUM_celu && p[0] == 0)
+		return bind_raise(b, EXC_RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU");
 	if (a.kind == NUM_TENSOR && (op == NUM_hardswish || op == NUM_hardsigmoid) && !dtype_is_float(a.t->dt))
 		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
 				  num_type_name(a.t->dt));
@@ -57,6 +64,8 @@ static int gelu(struct bind *b)
 
 	if (torch_arg(b, 0, &a) || torch_choice(b, 1, names, "approximate", &how))
 		return -1;
+	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt))
+		return bind_raise(b, EXC_NotImplementedError, "\"GeluKernelImpl\" not implemented for '%s'", num_type_name(a.t->dt));
 	return torch_apply(b, how ? NUM_gelu_tanh : NUM_gelu, &a, NULL);
 }
 
@@ -190,9 +199,9 @@ const struct bind_row torch_unary_rows[] = {
 	ALIAS("torch.Tensor.__pos__", "torch.Tensor.positive"),
 	ALIAS("torch.Tensor.__invert__", "torch.Tensor.bitwise_not"),
 	ALIAS("torch.Tensor.__abs__", "torch.Tensor.abs"),
-	{ "torch.round", "input, decimals=0, *, out=None", round_to, BIND_COMPUTE },
-	{ "torch.Tensor.round", "self, decimals=0", round_to, BIND_COMPUTE },
-	{ "torch.Tensor.round_", "self, decimals=0", round_to, BIND_COMPUTE | BIND_INPLACE },
+	{ "torch.round", "input, *, decimals=0, out=None", round_to, BIND_COMPUTE },
+	{ "torch.Tensor.round", "self, *, decimals=0", round_to, BIND_COMPUTE },
+	{ "torch.Tensor.round_", "self, *, decimals=0", round_to, BIND_COMPUTE | BIND_INPLACE },
 	{ "torch.nan_to_num", "input, nan=None, posinf=None, neginf=None", nan_to_num, BIND_COMPUTE },
 	ALIAS("torch.Tensor.nan_to_num", "torch.nan_to_num"),
 	{ "torch.logit", "input, eps=None", logit, BIND_COMPUTE },
