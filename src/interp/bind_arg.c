@@ -97,8 +97,16 @@ static int int_of(struct host *h, struct val v, int64_t *out)
 	return -1;
 }
 
+/* PyTorch's own parser of arguments takes no number for a bool and no bool for a number; what it has in Python does. */
+static int torch_parses(const struct bind *b)
+{
+	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 && !(b->row->flags & BIND_INTERNAL);
+}
+
 int bind_int(struct bind *b, size_t i, int64_t *v)
 {
+	if (b->a[i].kind == V_BOOL && torch_parses(b))
+		return wrong_type(b, i, "int");
 	if (!int_of(b->h, b->a[i], v))
 		return 0;
 	return b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET ? -1 : wrong_type(b, i, "int");
@@ -132,12 +140,6 @@ int bind_unwrap(struct bind *b, struct val *v)
 	if (found > 0 && made.kind == V_TENSOR)
 		*v = made;
 	return found < 0 ? -1 : 0;
-}
-
-/* PyTorch's own parser of arguments takes no number for a bool; its functions that are written in Python do. */
-static int torch_parses(const struct bind *b)
-{
-	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 && !(b->row->flags & BIND_INTERNAL);
 }
 
 int bind_bool(struct bind *b, size_t i, int *v)

@@ -197,7 +197,11 @@ static int c_full_like(struct bind *b)
 	struct tensor *x, t;
 	enum dtype dt;
 
-	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v) || bind_dtype(b, 2, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
+	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v))
+		return -1;
+	if (v.kind == NUM_TENSOR && v.t->ndim)
+		return bind_raise(b, EXC_TypeError, "full_like(): argument 'fill_value' (position 2) must be Number, not Tensor");
+	if (bind_dtype(b, 2, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
 	return filled_with(b, &t, v) ? -1 : made(b, &t, 2);
 }

@@ -485,7 +485,7 @@ const struct bind_row torch_reduce_rows[] = {
 	BOTH("topk", ", k, dim=-1, largest=True, sorted=True", r_topk),
 	BOTH("kthvalue", ", k, dim=-1, keepdim=False", r_kthvalue),
 	BOTH("median", ", dim=None, keepdim=False", r_median),
-	BOTH("unique", ", sorted=True, return_inverse=False, return_counts=False, dim=None", r_unique),
+	BOTH("unique", ", sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None", r_unique),
 	{ "torch.searchsorted", "sorted_sequence, input, right=False", r_searchsorted, BIND_COMPUTE },
 	{ "torch.bucketize", "input, boundaries, right=False", r_bucketize, BIND_COMPUTE },
 	BOTH("bincount", ", weights=None, minlength=0", r_bincount),

@@ -535,6 +535,6 @@ const struct bind_row torch_view_rows[] = {
 	BOTH("unbind", ", dim=0", v_unbind),
 	METHOD("unfold", ", dimension, size, step", v_unfold),
 	BOTH("diagonal", ", offset=0, dim1=0, dim2=1", v_diagonal),
-	BOTH("as_strided", ", size, stride, storage_offset=None", v_as_strided),
+	BOTH("as_strided", ", size: tuple | list, stride: tuple | list, storage_offset=None", v_as_strided),
 	{ NULL, NULL, NULL, 0 }
 };

@@ -89,7 +89,13 @@ def select_scatter(input, src, dim, index):
     return out
 
 
+def _must_be_tensor(value, call):
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(call + " must be Tensor, not " + type(value).__name__)
+
+
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    _must_be_tensor(src, "slice_scatter(): argument 'src' (position 2)")
     out = input.clone()
     where = [slice(None)] * input.dim()
     where[dim] = slice(start, end, step)
@@ -203,6 +209,7 @@ def trapezoid(y, x=None, dx=1, dim=-1):
 
 
 def dist(input, other, p=2):
+    _must_be_tensor(other, "dist(): argument 'other' (position 2)")
     return torch.norm(input - other, p)
 
 
