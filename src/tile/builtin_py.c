@@ -63,7 +63,10 @@ struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct
 
 	(void)b;
 	cond = sem_to_tensor(f, a[0]);
-	if (ty_is_bool(cond.ty) && !f->in_func)
+	/* Triton's front end lets others through, and its parser of the text refuses them. */
+	if (ty_is_block(cond.ty) || !ty_is_bool(cond.ty))
+		front_fail(f, REASON_bad_condition, "tl.assume needs a scalar bool: 'llvm.intr.assume' op operand #0 must be 1-bit signless integer");
+	if (!f->in_func)
 		emit_do(f, TOP_ASSUME, 1, cond.id);
 	return lang_none();
 }
