@@ -136,6 +136,7 @@ class Hardtanh(Module):
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
+        assert self.max_val > self.min_val, f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
 
     def forward(self, input):
         return _F.hardtanh(input, self.min_val, self.max_val, self.inplace)

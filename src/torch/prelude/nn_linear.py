@@ -76,8 +76,12 @@ class _Conv(Module):
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+            if padding == "same" and any([s != 1 for s in _tuple(stride, n)]):
+                raise ValueError("padding='same' is not supported for strided convolutions")
         else:
             padding = _tuple(padding, n)
+        if transposed and padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(f"padding_mode must be one of ['zeros', 'reflect', 'replicate', 'circular'], but got padding_mode='{padding_mode}'")
         self.in_channels = in_channels
@@ -202,8 +206,9 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        if padding_idx is not None and padding_idx < 0:
-            padding_idx = num_embeddings + padding_idx
+        if padding_idx is not None:
+            assert -num_embeddings <= padding_idx < num_embeddings, "Padding_idx must be within num_embeddings"
+            padding_idx = padding_idx % num_embeddings
         self.padding_idx = padding_idx
         self.max_norm = max_norm
         self.norm_type = norm_type
