@@ -266,6 +266,8 @@ static int b_reversed(struct bind *b)
 
 	if (found)
 		return found < 0 ? -1 : 0;
+	if (b->a[0].kind == V_SET)
+		return bind_raise(b, EXC_TypeError, "'%s' object is not reversible", val_type_name(b->h, b->a[0]));
 	if (host_to_list(b->h, b->a[0], &list))
 		return -1;
 	s = list.u.seq;

@@ -86,8 +86,10 @@ static int c_empty(struct bind *b)
 	struct tensor *t;
 	int given;
 
-	if (by_size(b, EMPTY) || b->out.kind != V_TENSOR)
-		return b->out.kind == V_TENSOR ? -1 : 0;
+	if (by_size(b, EMPTY))
+		return -1;
+	if (b->out.kind != V_TENSOR)
+		return 0;
 	t = &b->out.u.t->t;
 	given = torch_format(b, 6, 1, t->ndim, t->shape, stride);
 	if (given > 0)

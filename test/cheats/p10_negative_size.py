@@ -1,0 +1,24 @@
+# P10: an empty tensor of a negative size is none
+# task: scale
+# track: hybrid
+# expect: tiny shape_error
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        torch.empty(-1, 3, device=x.device)
+        y = x.contiguous()
+        out = torch.empty_like(x)
+        n = x.numel()
+        scale_kernel[(triton.cdiv(n, 256),)](y, out, n, BLOCK=256)
+        return out
