@@ -454,7 +454,7 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 	struct val r;
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
-	if (of.kind == V_TUPLE || of.kind == V_LIST) {
+	if (of.kind == V_TUPLE) {
 		int yes = 0;
 		if (host_enter(h))
 			return -1;
