@@ -26,7 +26,8 @@ struct jit {
 
 enum { LAUNCH_PARAMS = 128 };
 
-/* Launch options that are accepted and change nothing here. */
+/* Launch options; those behind the third change nothing here, and those up to this one are integers. */
+enum { MAXNREG = 3 };
 static const char *const options[] = {
 	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
 	"debug", "sanitize_overflow", "extern_libs", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes",
@@ -285,12 +286,12 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 	for (size_t k = 0; k < COUNT_OF(options); k++) {
 		if (!str_is(s, options[k]))
 			continue;
-		if (k > 2)
-			return 0;
-		if (v.kind == V_NONE)
+		if (k > MAXNREG || v.kind == V_NONE)
 			return 0;
 		if (val_as_int(x->h, v, &i))
 			return -1;
+		if (k == MAXNREG)
+			return 0;
 		*(k == 0 ? &x->l.num_warps : k == 1 ? &x->l.num_stages : &x->l.num_ctas) = (int)MAX(MIN(i, 1 << 20), -1);
 		return 0;
 	}
