@@ -29,6 +29,7 @@ struct sparse {
 	uint64_t seed;
 	size_t size;                /* of an element */
 	size_t stored, covered;     /* bytes: sparse.h */
+	size_t reached;             /* the end of the last bytes that were marked */
 	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
 	struct chunk *v;            /* that were touched */
@@ -80,7 +81,7 @@ static struct sparse *begin(struct storage *s)
 
 	if (p) {
 		drop_chunks(s);
-		p->stored = p->covered = p->stored_before = 0;
+		p->stored = p->covered = p->stored_before = p->reached = 0;
 		p->zero = 0;
 		return p;
 	}
@@ -272,6 +273,7 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	struct sparse *p = s->sparse;
 
 	p->stored += hi - lo;
+	p->reached = MAX(p->reached, hi);
 	for (size_t at = lo; at < hi;) {
 		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
@@ -337,6 +339,11 @@ void sparse_end_some(struct storage *s)
 size_t sparse_stored(const struct storage *s)
 {
 	return s->sparse ? s->sparse->stored : 0;
+}
+
+size_t sparse_reached(const struct storage *s)
+{
+	return s->sparse ? s->sparse->reached : 0;
 }
 
 void sparse_cover(struct storage *s, size_t bytes)

@@ -38,6 +38,8 @@ void sparse_end_some(struct storage *s);
 
 /* Bytes that were marked so far, each as often as it was. */
 size_t sparse_stored(const struct storage *s);
+/* Where the last of them ends. */
+size_t sparse_reached(const struct storage *s);
 /* No more than so many more bytes were written altogether. */
 void sparse_cover(struct storage *s, size_t bytes);
 /* Of one that was empty, and written in part at least: how many bytes can have been at the most; else all of them. */

@@ -65,6 +65,7 @@ struct run_part {
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
 	int64_t blank;                /* elements of it that no program can have written, of one that was made of zeros */
+	int64_t reached;              /* elements of its storage up to the last that a program wrote */
 	uint64_t at;
 };
 

@@ -18,6 +18,8 @@ void sample_open(struct sampler *s, uint64_t seed, struct host_path *path)
 
 /* The first, the last, the last of the first axis, others that nobody can know before, and those that the kernel names. */
 enum { PROGRAMS_DRAWN = 3, PROGRAMS_NAMED = 8, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN + PROGRAMS_NAMED };
+/* How far before the last one a program is looked for that writes to the end of what was made of zeros. */
+enum { BACK_MOST = 64 };
 
 /* What writes the register, before an instruction; NULL: nothing does. */
 static const struct tile_insn *writer_of(const struct tile_func *f, int before, tile_reg r)
@@ -207,6 +209,15 @@ static int run_program(struct sampler *s, struct tile_engine *engine, const stru
 	return 2;
 }
 
+/* Has no program got to the end yet of one that was made of zeros? */
+static int end_is_missing(const struct writes *t)
+{
+	for (int i = 0; i < t->n; i++)
+		if (sparse_is_zero(t->v[i].st) && sparse_reached(t->v[i].st) < t->v[i].st->bytes - t->v[i].st->bytes / 32)
+			return 1;
+	return 0;
+}
+
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	int64_t v[PROGRAMS_MOST], all;
@@ -222,6 +233,11 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 	begin_launch(&t);
 	for (int i = 0; i < n && !rc; i++) {
 		rc = run_program(s, engine, code, l, v[i], d, e);
+		note_program(&t);
+	}
+	/* The last programs may have nothing to write. */
+	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(&t); back *= 2, n++) {
+		rc = run_program(s, engine, code, l, all - back, d, e);
 		note_program(&t);
 	}
 	if (!rc)
@@ -339,6 +355,7 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 		return 0;
 	p = &g->r->part[g->r->n_parts++];
 	*p = (struct run_part){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .blank = blank_elements(&obj->t), .at = g->at };
+	p->reached = (int64_t)(sparse_reached(obj->t.st) / (size_t)dtype_size(obj->t.dt));
 	memcpy(p->shape, obj->t.shape, sizeof p->shape);
 	g->t = &obj->t;
 	g->most = (int64_t)(left / size);
