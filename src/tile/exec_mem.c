@@ -122,6 +122,9 @@ static unsigned char row_undef(const struct access_row *r, int esize, unsigned c
 	if (!undef)
 		return 0;
 	undef += r->addr - r->al->base;
+	/* Most memory that is read was written, side by side. */
+	if ((r->step == esize || r->count == 1) && !undef[0] && !memcmp(undef, undef + 1, (size_t)(r->count * esize) - 1))
+		return 0;
 	for (int64_t i = 0; i < r->count; i++) {
 		unsigned char bad = 0;
 		for (int b = 0; b < esize; b++)
@@ -133,6 +136,17 @@ static unsigned char row_undef(const struct access_row *r, int esize, unsigned c
 	return any;
 }
 
+static int may_be_undefined(const struct access *a)
+{
+	const struct machine *m = a->m;
+	int undef = 0;
+	if (a->al)
+		return a->al->st->undef != NULL;
+	for (int i = 0; i < m->code->n_params; i++)
+		undef |= m->allocs[i].base && m->allocs[i].st->undef;
+	return undef;
+}
+
 /* Races and poison of a load; `off_poison` where lanes that are off are undefined. */
 static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 {
@@ -140,15 +154,10 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	struct access_row r;
 	struct mval *other = a->in->n_src > 2 ? mval_src(m, a->in, 2) : NULL;
 	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
-	int undef = 0;
-	unsigned char bits, *map;
+	unsigned char bits = 0, *map = NULL;
 
-	/* Lane by lane only where some byte of some argument may be undefined: most launches have none. */
-	for (int i = 0; i < m->code->n_params; i++)
-		undef |= m->allocs[i].base && m->allocs[i].st->undef;
-	bits = 0;
-	map = NULL;
-	if (undef || off_poison) {
+	/* Lane by lane only where some byte may be undefined: inputs have none. */
+	if (off_poison || may_be_undefined(a)) {
 		map = poison_room(m, d);
 		if (!map)
 			return -1;
