@@ -102,7 +102,7 @@ static int clips(int before, const struct gen_op *op)
 			return before | ends[i].ends;
 	if (op->family > GEN_KEPT)
 		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) && !is_op(op, GEN_OP_global_avg_pool) ? before : 0;
-	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || is_op(op, GEN_OP_neg) || is_op(op, GEN_OP_rsub_const)) ?
+	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS || is_op(op, GEN_OP_neg) || is_op(op, GEN_OP_rsub_const)) ?
 	       GEN_LOW | GEN_HIGH : before;
 }
 
@@ -111,10 +111,8 @@ static void note_varied(struct gen_values *v, const struct gen_op *op)
 {
 	int fresh = op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM || op->family == GEN_CONV;
 
-	if (fresh) {
-		v->high = v->drowned = 0;
-		v->small &= op->family == GEN_NORM;
-	}
+	if (fresh)
+		v->high = v->drowned = 0;      /* but what a product makes of small values is small */
 	v->clipped = clips(v->clipped, op);
 	v->jumped = is_op(op, GEN_OP_threshold) || (v->jumped && !fresh);
 	v->drowned |= v->small && op->family == GEN_VECTOR;

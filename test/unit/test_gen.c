@@ -79,6 +79,8 @@ static int is_constant(const struct gen_plan *p, int s)
 {
 	enum gen_op_id before = p->step[s - 1].op, op = p->step[s].op;
 
+	if (op == GEN_OP_amin && before == GEN_OP_log1p_abs && s > 1 && p->step[s - 2].op == GEN_OP_sub_max)
+		return 1;
 	return (op == GEN_OP_add_kept && takes_away(p, s)) || (before == GEN_OP_sub_max && op == GEN_OP_amax) ||
 	       (before == GEN_OP_relu && op == GEN_OP_min_const && atof(p->step[s].c[0]) <= 0.0);
 }
