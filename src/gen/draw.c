@@ -102,7 +102,8 @@ static int clips(int before, const struct gen_op *op)
 			return before | ends[i].ends;
 	if (op->family > GEN_KEPT)
 		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) && !is_op(op, GEN_OP_global_avg_pool) ? before : 0;
-	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS || is_op(op, GEN_OP_neg) || is_op(op, GEN_OP_rsub_const)) ?
+	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS || is_op(op, GEN_OP_neg) ||
+			  is_op(op, GEN_OP_rsub_const)) ?
 	       GEN_LOW | GEN_HIGH : before;
 }
 

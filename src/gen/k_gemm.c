@@ -11,6 +11,7 @@ struct product {
 	int64_t m, n, k;
 	char rows[GEN_ARG], cols[GEN_ARG], inner[GEN_ARG], batch[GEN_ARG];
 	const char *a_at, *b_at;
+	int along_sum[2];             /* whether the factors lie along the dimension that is added up */
 	int batched;
 	int bm, bn, bk, splits;
 };
@@ -20,13 +21,19 @@ static int side_of(int64_t n, int most)
 	return n <= 16 ? 16 : n <= 32 ? 32 : n <= 64 || most == 64 ? 64 : most;
 }
 
+/* Whether tiles of 128 x 128 keep every multiprocessor busy more than once. */
+static int is_large(const struct gen_emit *em, const struct product *p)
+{
+	return !em->p->plain && p->m >= 128 && p->n >= 128 && (p->m / 128) * (p->n / 128) >= 512;
+}
+
 static void pick_tiles(const struct gen_emit *em, struct product *p)
 {
-	int wide = p->m * p->n >= 1 << 18 && gen_solution_choice(em->p, 230, 3) != 1;
+	int wide = is_large(em, p) || (p->m * p->n >= 1 << 18 && gen_solution_choice(em->p, 230, 3) != 1);
 	int64_t tiles;
 
 	p->bm = side_of(p->m, wide ? 128 : 64);
-	p->bn = side_of(p->n, wide && gen_solution_choice(em->p, 231, 2) == 0 ? 128 : 64);
+	p->bn = side_of(p->n, is_large(em, p) || (wide && gen_solution_choice(em->p, 231, 2) == 0) ? 128 : 64);
 	p->bk = p->k <= 16 ? 16 : 32;
 	tiles = ((p->m + p->bm - 1) / p->bm) * ((p->n + p->bn - 1) / p->bn);
 	p->splits = tiles < 64 && p->k >= 16384 ? (int)MIN(32, p->k / 2048) : 1;
@@ -70,6 +77,7 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	else
 		snprintf(p->cols, sizeof p->cols, "%s%s.shape[%d]", n->input[0][0] ? "" : "self.", n->input[0][0] ? n->input[0] : n->vec,
 			 p->batched + !(across || linear));
+	p->along_sum[0] = !left, p->along_sum[1] = linear || across;
 	p->a_at = left ? "offs_k[None, :] * M + offs_m[:, None]" : "offs_m[:, None] * K + offs_k[None, :]";
 	p->b_at = linear || across ? "offs_n[None, :] * K + offs_k[:, None]" : "offs_k[:, None] * N + offs_n[None, :]";
 	pick_tiles(em, p);
@@ -84,6 +92,13 @@ static const char *exact(const struct gen_emit *em)
 static const char *exact_product(const struct gen_emit *em)
 {
 	return em->p->plain || gen_has_jump(em->p) || gen_choice(em->p, 235, 12) == 0 ? exact(em) : "input_precision=\"tf32x3\"";
+}
+
+/* Tensor cores take tf32 of the second factor only along the sum. Where it is the first that lies so, the factors change places and
+ * the result is turned. */
+static int is_turned(const struct gen_emit *em, const struct product *p)
+{
+	return strstr(exact_product(em), "tf32x3") && p->along_sum[0] && !p->along_sum[1] && p->bn >= 64;
 }
 
 /* The result: the input's shape but for its last dimension (and, transposed, its first). */
@@ -121,15 +136,20 @@ static const char *const product_body =
 	"?batched|    out_ptr += batch * M * N\n"
 	"    offs_m = pid_m$wide * BM + tl.arange(0, BM)\n"
 	"    offs_n = pid_n * BN + tl.arange(0, BN)\n"
-	"    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+	"!turned|    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+	"?turned|    acc = tl.zeros((BN, BM), dtype=tl.float32)\n"
 	"?split|    part = tl.program_id(2)\n"
 	"?split|    share = tl.cdiv(tl.cdiv(K, SPLITS), BK) * BK\n"
 	"?split|    for k in range(part * share, tl.minimum(K, (part + 1) * share), BK):\n"
 	"!split|    for k in range(0, K, BK):\n"
 	"        offs_k = k + tl.arange(0, BK)\n"
-	"        a = tl.load(x_ptr + $a_at, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)\n"
-	"        b = tl.load(w_ptr + $b_at, mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0)\n"
-	"        acc += tl.dot(a, b, $exact)\n"
+	"!turned|        a = tl.load(x_ptr + $a_at, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)\n"
+	"!turned|        b = tl.load(w_ptr + $b_at, mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0)\n"
+	"!turned|        acc += tl.dot(a, b, $exact)\n"
+	"?turned|        a = tl.load(x_ptr + offs_m[None, :] * K + offs_k[:, None], mask=(offs_m[None, :] < M) & (offs_k[:, None] < K), other=0.0)\n"
+	"?turned|        b = tl.load(w_ptr + offs_k[None, :] * N + offs_n[:, None], mask=(offs_k[None, :] < K) & (offs_n[:, None] < N), other=0.0)\n"
+	"?turned|        acc += tl.dot(b, a, $exact)\n"
+	"?turned|    acc = tl.trans(acc)\n"
 	"    mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)\n"
 	"    at = offs_m[:, None] * N + offs_n[None, :]\n"
 	"?split|    tl.store(out_ptr + part * M * N + at, acc, mask=mask)\n"
@@ -201,6 +221,7 @@ static void product_flags(struct gen_kern *kn, const struct gen_step *s, const s
 	gen_set(&kn->v, "a_at", "%s", p->a_at);
 	gen_set(&kn->v, "b_at", "%s", p->b_at);
 	gen_set(&kn->v, "exact", "%s", exact_product(kn->em));
+	gen_set(&kn->v, "turned", is_turned(kn->em, p) ? "yes" : "");
 	gen_set(&kn->v, "wide", "%s", gen_wide(kn));
 }
 

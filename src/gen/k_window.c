@@ -319,13 +319,13 @@ static const char *const phased_body =
 	"    tl.store(out_ptr + at, acc, mask=mask)\n";
 
 /* "(kz * KH + kh) * KW + kw": coordinates of `var` among the sizes of `prefix`, as one number. */
-static void together(const struct gen_step *s, char var, char prefix, struct buf *out)
+static void together(const struct gen_step *s, char var, const char *prefix, struct buf *out)
 {
 	for (int i = 2; i < s->nd; i++)
 		buf_addc(out, '(');
 	buf_addf(out, "%c%c", var, letter(s->nd, 0));
 	for (int i = 1; i < s->nd; i++)
-		buf_addf(out, " * %c%c + %c%c%s", prefix, capital(s->nd, i), var, letter(s->nd, i), i < s->nd - 1 ? ")" : "");
+		buf_addf(out, " * %s%c + %c%c%s", prefix, capital(s->nd, i), var, letter(s->nd, i), i < s->nd - 1 ? ")" : "");
 }
 
 static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
@@ -374,8 +374,8 @@ static void set_phased_text(struct gen_kern *kn, const struct gen_step *s)
 
 	phased_lines(kn, s);
 	offset_of(s, grouped ? "(n[:, None] * C + g * CG + c[None, :])" : "(n[:, None] * C + c[None, :])", &x_at);
-	together(s, 'k', 'K', &tap);
-	together(s, 'o', 'O', &pixel);
+	together(s, 'k', "K", &tap);
+	together(s, 'o', "O", &pixel);
 	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
 	gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (%s)[:, None]", grouped ? "(g * CG + " : "", grouped ? ")" : "",
 		grouped ? "OCG" : "OC", all_of("K", s->nd, 0, window, sizeof window), buf_cstr(&tap));
@@ -452,11 +452,22 @@ static const char *outputs_text(const struct gen_kern *kn, const struct gen_step
 	return out;
 }
 
+/* Tiles of many outputs where there are many, and of many channels too. */
+static void conv_tiles(struct gen_kern *kn, const struct gen_step *s, int64_t inner)
+{
+	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank), channels = s->out / s->groups;
+	int wide = any_window(kn) && pixels >= 1 << 16 && channels >= 128;
+
+	gen_meta(kn, "BM", "%d", pixels >= 1 << 16 ? 128 : 64);
+	gen_meta(kn, "BN", "%d", conv_side(channels, wide ? 128 : 64));
+	gen_meta(kn, "BK", "%d", inner <= 16 ? 16 : 32);
+	kn->warps = wide ? 8 : 0;
+}
+
 static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 {
 	char m[GEN_NAME + 8], groups[GEN_NAME], outputs[GEN_ARG];
 	int taps = 1;
-	int64_t pixels = s->shape.d[0] * gen_product(&s->shape, 2, s->shape.rank);
 
 	host_module(kn, m, sizeof m);
 	snprintf(groups, sizeof groups, any_window(kn) ? "m.groups" : "%d", s->groups);
@@ -476,9 +487,7 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 	window_args(kn, s);
 	if (is_phased(kn, s))
 		phase_args(kn, s);
-	gen_meta(kn, "BM", "%d", pixels >= 1 << 16 && gen_solution_choice(kn->em->p, 240, 2) == 0 ? 128 : 64);
-	gen_meta(kn, "BN", "%d", conv_side(s->out / s->groups, 64));
-	gen_meta(kn, "BK", "%d", s->in.d[1] / s->groups * taps <= 16 ? 16 : 32);
+	conv_tiles(kn, s, s->in.d[1] / s->groups * taps);
 }
 
 /* PyTorch's own convolutions may round to tf32 on a GPU, so most of the kernels do: they are faster. */
@@ -566,7 +575,7 @@ static void walk_taps(const struct gen_step *s, const char *body, struct buf *ou
 	}
 }
 
-/* The loads of a window: $lines, then `use` of the loaded p. */
+/* The loads of a window: $lines, then `use` of the loaded p. No plane: the place `base` is its own. */
 static void window_walk(struct gen_kern *kn, const struct gen_step *s, const char *plane, const char *pad, const char *use)
 {
 	struct buf lines = BUF_INIT, inside = BUF_INIT, at = BUF_INIT, walk = BUF_INIT;
@@ -577,8 +586,12 @@ static void window_walk(struct gen_kern *kn, const struct gen_step *s, const cha
 		snprintf(t, sizeof t, "k%c", letter(s->nd, i));
 		coordinate(kn, s, i, o, t, &lines, &inside);
 	}
-	offset_of(s, plane, &at);
-	buf_addf(&lines, "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n", buf_cstr(&at), buf_cstr(&inside), pad, use);
+	if (*plane)
+		offset_of(s, plane, &at);
+	else
+		together(s, 'i', "", &at);
+	buf_addf(&lines, *plane ? "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n" : "p = tl.load(base + (%s), mask=mask%s, other=%s)\n%s\n", buf_cstr(&at),
+		 buf_cstr(&inside), pad, use);
 	walk_taps(s, buf_cstr(&lines), &walk);
 	gen_set(&kn->v, "walk", "%s", buf_cstr(&walk));
 	buf_release(&lines), buf_release(&inside), buf_release(&at), buf_release(&walk);
@@ -590,8 +603,8 @@ static void set_plane_outputs(struct gen_kern *kn, const struct gen_step *s)
 	char area[32];
 
 	take_apart(s, "offs", "O", 'o', "nc", &b);
-	if (any_window(kn) && gen_op(s->op)->family == GEN_POOL)
-		buf_adds(&b, "nc = nc.to(tl.int64)\n");      /* the input may be far larger than the result */
+	if (any_window(kn) && gen_op(s->op)->family == GEN_POOL)      /* the input may be far larger than the result */
+		buf_addf(&b, "base = x_ptr + nc.to(tl.int64) * (%s)\n", all_of("", s->nd, 0, area, sizeof area));
 	gen_set(&kn->v, "outputs", "%s", buf_cstr(&b));
 	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
 	buf_release(&b);
@@ -663,7 +676,7 @@ void gen_write_pool(struct gen_solution *sol, const struct gen_kernel *k, const 
 	window_args(&kn, s);
 	gen_meta(&kn, "BLOCK", "%s", gen_solution_choice(sol->em->p, 241, 2) ? "512" : "1024");
 	set_plane_outputs(&kn, s);
-	window_walk(&kn, s, "nc", max ? "float('-inf')" : "0.0", max ? "x = tl.maximum(x, p)" : "x += p");
+	window_walk(&kn, s, any_window(&kn) ? "" : "nc", max ? "float('-inf')" : "0.0", max ? "x = tl.maximum(x, p)" : "x += p");
 	gen_set(&kn.v, "max", max ? "yes" : "");
 	gen_set(&kn.v, "taps", "%s", all_of("K", s->nd, 0, taps, sizeof taps));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));

@@ -112,6 +112,8 @@ static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, 
 	char groups[GEN_NAME];
 
 	snprintf(groups, sizeof groups, "%d", s->groups);
+	if (s->op == GEN_OP_conv_depthwise && all_arguments(em) && gen_style(em, 93, 2, 0))
+		gen_add_preset(em, "groups", "1", "1");      /* people take it and use the channels */
 	if (s->op == GEN_OP_conv_depthwise)
 		snprintf(w + strlen(w), n - strlen(w), ", groups=%s", channels);
 	else if (all_arguments(em))
