@@ -318,9 +318,10 @@ static int b_all(struct bind *b) { return any_all(b, 0); }
 
 static int best_of(struct bind *b, enum py_op op)
 {
+	enum { BEST = 16, BEST_MOST = 15 };
 	struct val items = b->a[0], it, v, key, best_key, r;
 	struct val fn = b->a[1];
-	int more, have = 0;
+	int more, have = 0, n = 0, best = 0;
 	const char *name = op == PY_OP_Lt ? "min" : "max";
 	if (items.u.seq->n == 0)
 		return bind_raise(b, EXC_TypeError, "%s expected at least 1 argument, got 0", name);
@@ -339,10 +340,14 @@ static int best_of(struct bind *b, enum py_op op)
 		if (better) {
 			b->out = v;
 			best_key = key;
+			best = n;
 			have = 1;
 		}
+		n++;
 		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
 	}
+	if (!more && have)
+		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, BEST + MIN(best, BEST_MOST));
 	if (more < 0 || have)
 		return more;
 	if (b->a[2].kind == V_UNSET)

@@ -10,6 +10,7 @@
 #include "interp/heap.h"
 #include "interp/object.h"
 #include "interp/state.h"
+#include "interp/work.h"
 
 static uint64_t mix(uint64_t x)
 {
@@ -278,6 +279,8 @@ int dict_get(struct host *h, struct val dict, struct val key, struct val *out)
 	if (val_hash(h, key, &hash))
 		return -1;
 	found = dict_locate(h, dict.u.d, key, hash, &at);
+	if (found >= 0 && h->o.path)
+		host_note_entry(h, key, hash, found);
 	if (found > 0)
 		*out = host_hold(h, dict.u.d->e[at].val);
 	return found;

@@ -191,6 +191,8 @@ static enum flow exec_augassign(struct host *h, struct host_frame *f, const stru
 	f->node = n;
 	if (op_inplace(h, n->u.AugAssign.op, old, v, &r))
 		return FLOW_FAIL;
+	if (h->o.path)
+		host_note_kind(h, n, r);
 	if (t->kind == PY_Name)
 		rc = name_store(h, f, t->u.Name.id, r);
 	else

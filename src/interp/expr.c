@@ -79,6 +79,8 @@ static int eval_subscript(struct host *h, struct host_frame *f, const struct py_
 	if (eval_expr(h, f, n->u.Subscript.value, &v) || eval_expr(h, f, n->u.Subscript.slice, &i))
 		return -1;
 	f->node = n;
+	if (h->o.path && n->u.Subscript.slice->kind != PY_Constant)
+		host_note_place(h, n, v, i);
 	return item_get(h, v, i, out);
 }
 
@@ -303,5 +305,9 @@ int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, str
 	fn = table[n->kind];
 	if (!fn)
 		return host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
-	return fn(h, f, n, out);
+	if (fn(h, f, n, out))
+		return -1;
+	if (h->o.path)
+		host_note_kind(h, n, *out);
+	return 0;
 }

@@ -60,7 +60,7 @@ struct host_options {
 /* What a program came to: a set of marks, each a test and its outcome, or a kernel and what it was compiled
  * for. The kind of a mark is its last byte; of tests of two integers, in host code or in a kernel, the byte
  * before is the outcome, and the rest is where it stands. */
-enum { HOST_PATH = 400, PATH_CHOICE = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
+enum { HOST_PATH = 600, PATH_CHOICE = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
 struct host_path {
 	uint64_t mark[HOST_PATH];
 	int n, full;

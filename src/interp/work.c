@@ -4,6 +4,7 @@
 
 #include "interp/fail.h"
 #include "interp/frame.h"
+#include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/work.h"
 #include "tensor/sparse.h"
@@ -203,6 +204,77 @@ void host_note_quotient(struct host *h, const struct py_node *at, struct val quo
 
 	if (quotient.kind == V_INT && quotient.u.i > 0)
 		host_note_choice(h, at, ONE + (quotient.u.i > 1));
+}
+
+/* Kinds of a number: below nothing, nothing, one, next to nothing, more. */
+static int kind_of_number(double x)
+{
+	return x < 0.0 ? 0 : x == 0.0 ? 1 : x == 1.0 ? 2 : x < 0x1p-8 ? 3 : 4;
+}
+
+/* Sums and products of sizes are sizes. What is taken off, divided, cut or looked up may be something else. */
+static int is_plain(const struct py_node *at)
+{
+	return at->kind == PY_BinOp && (at->u.BinOp.op == PY_OP_Add || at->u.BinOp.op == PY_OP_Mult);
+}
+
+/* How many are left of a size is one only where the size is small. */
+static int is_difference(const struct py_node *at)
+{
+	return at->kind == PY_BinOp && at->u.BinOp.op == PY_OP_Sub;
+}
+
+static int kind_of(struct host *h, const struct py_node *at, struct val v)
+{
+	enum { ONE = 2, MORE = 4, LENGTHS = 8, TEXTS = 16, TEXT_MOST = 100 };
+	int64_t n;
+
+	switch (v.kind) {
+	case V_INT:
+		n = kind_of_number((double)v.u.i);
+		n = n == ONE && is_difference(at) ? MORE : n;
+		return n == MORE && is_plain(at) ? -1 : (int)n;
+	case V_FLOAT: return kind_of_number(v.u.f);
+	case V_STR: return TEXTS + (int)MIN(v.u.s->n, (size_t)TEXT_MOST);
+	case V_LIST: case V_TUPLE: return LENGTHS + (int)MIN(v.u.seq->n, (size_t)2);
+	case V_RANGE: return host_len(h, v, &n) ? -1 : LENGTHS + (int)MIN(n, 2);
+	default: return -1;
+	}
+}
+
+/* Nested expressions begin at the same place: what they are tells them apart. */
+static void note_at(struct host *h, const struct py_node *at, int outcome)
+{
+	int what = at->kind == PY_BinOp ? PY_KINDS + (int)at->u.BinOp.op : (int)at->kind;
+
+	if (h->frame && !h->frame->mod->trusted)
+		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, (at->col & 0xfff) | (what & 0xff) << 12, outcome));
+}
+
+void host_note_kind(struct host *h, const struct py_node *at, struct val v)
+{
+	int asked = at->kind == PY_BinOp || at->kind == PY_Call || at->kind == PY_JoinedStr || at->kind == PY_AugAssign ||
+		    (at->kind == PY_Subscript && v.kind >= V_STR);
+	int kind = asked ? kind_of(h, at, v) : -1;
+
+	if (kind >= 0)
+		note_at(h, at, kind);
+}
+
+void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index)
+{
+	enum { PLACES = 128, PLACE_MOST = 32 };
+
+	if (index.kind == V_INT && (of.kind == V_LIST || of.kind == V_TUPLE))
+		note_at(h, at, PLACES + (int)MIN(MAX(index.u.i, 0), PLACE_MOST));
+}
+
+void host_note_entry(struct host *h, struct val key, uint64_t hash, int found)
+{
+	enum { KEYS = 192, KEYS_MOST = 61 };
+
+	if (h->frame && h->frame->node && (key.kind == V_INT || key.kind == V_TUPLE))
+		note_at(h, h->frame->node, KEYS + (found ? 1 + (int)(hash % KEYS_MOST) : 0));
 }
 
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome)

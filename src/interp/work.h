@@ -12,6 +12,11 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 void host_note_choice(struct host *h, const struct py_node *at, int outcome);
 /* Whether an integer quotient is one or more: with one block a loop over blocks, or an index made of several, is not seen. */
 void host_note_quotient(struct host *h, const struct py_node *at, struct val quotient);
+/* What kind of number or text an expression gave: nothing, one, more. At other sizes it must be of the same kind. */
+void host_note_kind(struct host *h, const struct py_node *at, struct val v);
+/* Which member of a tuple or list was asked for; which entry of a dictionary, by a number or several. */
+void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index);
+void host_note_entry(struct host *h, struct val key, uint64_t hash, int found);
 /* The same of two integers. */
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome);
 

@@ -1,4 +1,4 @@
-/* Loops that go round more than once: see turns.h.
+/* Loops that go round once and more: see turns.h.
  *
  * One pass over the kernel's own code. A register is known as long as it holds an integer that follows from the launch alone; what a
  * loop or a branch assigns is not known in it or behind it, but for what is assigned there anew before it is used. */
@@ -115,8 +115,8 @@ static struct number step_of(const struct reading *r, int from, int to, tile_reg
 }
 
 /* The comparison at the head of a loop: counter >= end leaves a `for`, the opposite of counter < end a `while`. Does it hold for a
- * second turn? Registers are as they are in front of the loop, but for its head and the constants inside. */
-static int goes_round(struct reading *r, int loop, int end)
+ * first turn, and for a second? Registers are as they are in front of the loop, but for its head and the constants inside. */
+static int turns_of(struct reading *r, int loop, int end)
 {
 	const struct tile_insn *test = NULL;
 	struct number start, stop, step;
@@ -129,8 +129,10 @@ static int goes_round(struct reading *r, int loop, int end)
 	start = r->at[tile_src(test, 0)];
 	stop = r->at[tile_src(test, 1)];
 	step = step_of(r, loop, end, tile_src(test, 0));
-	return start.known && stop.known && step.known && step.v > 0 && stop.v < INT32_MAX && start.v >= 0 && step.v < INT32_MAX &&
-	       start.v + step.v < stop.v + (test->op == TOP_LE);
+	if (!start.known || !stop.known || !step.known || step.v <= 0 || stop.v >= INT32_MAX || start.v < 0 || step.v >= INT32_MAX)
+		return 0;
+	stop.v += test->op == TOP_LE;
+	return (start.v < stop.v) + (start.v + step.v < stop.v);
 }
 
 /* Constants that a body makes are what they are in every turn. */
@@ -148,11 +150,12 @@ static void read_to(struct reading *r, int from, int to)
 		int end = opens(in) ? MIN(end_of(r->f, i), to) : i;
 
 		if (in->op == TOP_LOOP) {
-			int number = r->loops++;
+			int number = r->loops++, turns;
 
 			take_constants(r, i, end);
-			if (goes_round(r, i, end))
-				r->more(r->ctx, number);
+			turns = turns_of(r, i, end);
+			for (int k = 0; k < turns; k++)
+				r->more(r->ctx, 2 * number + k);
 			forget(r, i, end);
 		}
 		if (opens(in)) {

@@ -1,11 +1,11 @@
-/* Which loops of a kernel go round more than once, as far as the integers of a launch tell it. Nothing is run: it costs about what
- * it costs to read the code. What hangs on memory or on the number of a program is not known. */
+/* Which loops of a kernel go round at all, and which more than once, as far as the integers of a launch tell it. Nothing is
+ * run: it costs about what it costs to read the code. What hangs on memory or on the number of a program is not known. */
 #ifndef TILE_TURNS_H
 #define TILE_TURNS_H
 
 #include "tile/tile.h"
 
-/* Tells `more` the number of each such loop, in the order of the code. 0, -1. */
+/* Tells `more` a number for each such loop and turn, in the order of the code. 0, -1. */
 int tile_turns(const struct tile_code *code, const struct tile_launch *l, void (*more)(void *ctx, int loop), void *ctx, struct err *e);
 
 #endif

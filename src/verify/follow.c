@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "num/num.h"
+#include "tile/kinds.h"
 #include "tile/turns.h"
 #include "verify/estimate.h"
 #include "verify/sample.h"
@@ -33,6 +34,14 @@ static void note_loop(void *ctx, int loop)
 	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
 }
 
+static void note_kind(void *ctx, int place, int kind)
+{
+	const struct noted *n = ctx;
+	int both[2] = { place, kind };
+
+	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
+}
+
 int follow_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
 	uint64_t mark = marks == MARKS_NAMES ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
@@ -44,7 +53,10 @@ int follow_launch(struct host_path *path, enum path_marks marks, const struct ti
 			host_path_mark(path, mark | (uint64_t)(i + 2));
 	if (marks == MARKS_GRIDS)
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
-	return tile_turns(code, l, note_loop, &noted, e);
+	if (tile_turns(code, l, note_loop, &noted, e))
+		return -1;
+	/* Places in the code are the same for the same code only. */
+	return marks == MARKS_NAMES ? 0 : tile_kinds(code, l, note_kind, &noted, e);
 }
 
 /* The products that the reference is taken to form in tf32 when it is timed. */
