@@ -2,7 +2,6 @@
 # task: wide
 # track: hybrid
 # expect: tiny wrong_value
-# without: own-sizes
 import torch
 import torch.nn as nn
 import triton

@@ -2,7 +2,7 @@
 # task: relu_large
 # track: strict
 # without: own-sizes
-# expect: full uninitialised
+# expect: tiny uninitialised
 import torch
 import torch.nn as nn
 import triton

@@ -2,7 +2,7 @@
 # task: relu_large
 # track: strict
 # without: own-sizes
-# expect: full wrong_value
+# expect: tiny wrong_value
 import torch
 import torch.nn as nn
 import triton
