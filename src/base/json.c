@@ -312,11 +312,11 @@ const struct json *json_at(const struct json *j, size_t i)
 
 const struct json *json_member(const struct json *j, size_t i, const char **key)
 {
-	if (json_kind(j) != JSON_OBJECT || i >= j->n)
-		return NULL;
+	int here = json_kind(j) == JSON_OBJECT && i < j->n;
+
 	if (key)
-		*key = j->child[i].key;
-	return &j->child[i];
+		*key = here ? j->child[i].key : "";
+	return here ? &j->child[i] : NULL;
 }
 
 struct str json_str(const struct json *j, const char *otherwise)

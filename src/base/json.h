@@ -27,7 +27,7 @@ enum json_kind json_kind(const struct json *j);
 const struct json *json_get(const struct json *object, const char *key);   /* NULL: absent */
 size_t json_count(const struct json *j);                          /* of an array or object */
 const struct json *json_at(const struct json *array, size_t i);
-/* The i-th member of an object in file order; `key` borrowed. */
+/* The i-th member of an object in file order; `key` borrowed, empty where there is none. */
 const struct json *json_member(const struct json *object, size_t i, const char **key);
 
 /* Values of a node; a wrong kind gives the default. */

@@ -57,6 +57,8 @@ static int read_options(struct desk_request *r, const struct json *options, cons
 
 	r->args = *own;
 	r->name = arena_strdup(&r->words, "");
+	if (options && json_kind(options) != JSON_OBJECT && json_kind(options) != JSON_NULL)
+		return err_set(e, ERR_USAGE, "'options' is no object");
 	if (!json_count(options))
 		return r->name ? 0 : err_nomem(e);
 	if (option_words(options, &r->words, words, &n, e) || check_words(words, n, e) || opt_parse(judge_args_table, &r->args, n, words, &p, e))

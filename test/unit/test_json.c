@@ -71,6 +71,7 @@ static void test_order_and_lookup(void **state)
 	}
 	assert_null(json_get(j, "k1000"));
 	assert_null(json_member(j, 1000, &key));
+	assert_string_equal(key, "");
 	json_free(j);
 	buf_release(&b);
 }
