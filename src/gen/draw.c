@@ -100,6 +100,8 @@ static int clips(int before, const struct gen_op *op)
 	for (size_t i = 0; i < COUNT_OF(ends); i++)
 		if (is_op(op, ends[i].op))
 			return before | ends[i].ends;
+	if (op->family == GEN_NORM && op->flags & GEN_KEEPS_SIGN)
+		return before;
 	if (op->family > GEN_KEPT)
 		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) && !is_op(op, GEN_OP_global_avg_pool) ? before : 0;
 	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS || is_op(op, GEN_OP_neg) ||
@@ -117,7 +119,7 @@ static void note_varied(struct gen_values *v, const struct gen_op *op)
 	v->clipped = clips(v->clipped, op);
 	v->jumped = is_op(op, GEN_OP_threshold) || (v->jumped && !fresh);
 	v->drowned |= v->small && op->family == GEN_VECTOR;
-	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) || is_op(op, GEN_OP_tanhshrink);
+	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) || is_op(op, GEN_OP_tanhshrink) || is_op(op, GEN_OP_var);
 	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) || is_op(op, GEN_OP_hardsigmoid) ||
 		  is_op(op, GEN_OP_gaussian);
 	v->high |= is_op(op, GEN_OP_logsumexp) || is_op(op, GEN_OP_sum_square) || is_op(op, GEN_OP_norm2) ||

@@ -74,12 +74,16 @@ static int takes_away(const struct gen_plan *p, int s)
 }
 
 /* Steps that leave one number whatever comes in: the largest of what its largest was taken from, nothing above zero of what is never
- * below, a value added to what it was taken from. */
+ * below, a value added to what it was taken from, the smallest of many that end at zero, a square of a variance beside one. */
 static int is_constant(const struct gen_plan *p, int s)
 {
 	enum gen_op_id before = p->step[s - 1].op, op = p->step[s].op;
 
 	if (op == GEN_OP_amin && before == GEN_OP_log1p_abs && s > 1 && p->step[s - 2].op == GEN_OP_sub_max)
+		return 1;
+	if (op == GEN_OP_amin && before == GEN_OP_rms_norm && s > 1 && (p->step[s - 2].op == GEN_OP_relu || p->step[s - 2].op == GEN_OP_relu6))
+		return 1;
+	if (before == GEN_OP_var && (op == GEN_OP_sqrt1p || op == GEN_OP_rsqrt1p || op == GEN_OP_cos))
 		return 1;
 	return (op == GEN_OP_add_kept && takes_away(p, s)) || (before == GEN_OP_sub_max && op == GEN_OP_amax) ||
 	       (before == GEN_OP_relu && op == GEN_OP_min_const && atof(p->step[s].c[0]) <= 0.0);
