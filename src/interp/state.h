@@ -81,6 +81,8 @@ struct host_record {
 
 struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random modules */
 
+enum { HOST_SETTINGS = 32 };    /* there are fewer */
+
 /* What the bindings keep: the call under way, settings of torch, generators, jit functions. */
 struct host_torch {
 	const struct bind *call;       /* the binding now running */
@@ -89,7 +91,7 @@ struct host_torch {
 	int grad_enabled;
 	enum dtype default_dtype;
 	unsigned tf32;                 /* enum num_products: asked for by the program */
-	uint64_t settings;             /* a bit for each setting that is not what it was; two may share one */
+	struct { uint64_t v[HOST_SETTINGS]; size_t n; } changed;    /* settings that are not what they were, by a hash of their names */
 	uint64_t noise;
 	struct host_ext ext;
 	struct host_random random, numpy_random;

@@ -76,20 +76,38 @@ static int set_default_dtype(struct bind *b)
 
 /* --- settings -------------------------------------------------------------------------------------------------- */
 
-static uint64_t setting_bit(struct str name)
+/* Where a setting stands among those that the program changed, or the end. */
+static size_t find_setting(const struct host *h, uint64_t name)
 {
-	return (uint64_t)1 << (hash_xxh64(name.p, name.n, 0) & 63);
+	size_t i = 0;
+
+	while (i < h->torch.changed.n && h->torch.changed.v[i] != name)
+		i++;
+	return i;
 }
 
-static void change_setting(struct host *h, struct str name, int differs)
+static int change_setting(struct host *h, struct str name, int differs)
 {
-	h->torch.settings = differs ? h->torch.settings | setting_bit(name) : h->torch.settings & ~setting_bit(name);
+	uint64_t key = hash_xxh64(name.p, name.n, 0);
+	size_t i = find_setting(h, key), n = h->torch.changed.n;
+
+	if (differs && i == HOST_SETTINGS)
+		return host_fatal(h, REASON_unsupported, "the program changes too many settings of torch");
+	if (differs) {
+		h->torch.changed.v[i] = key;
+		h->torch.changed.n = MAX(n, i + 1);
+	} else if (i < n) {
+		h->torch.changed.v[i] = h->torch.changed.v[--h->torch.changed.n];
+	}
+	return 0;
 }
 
 /* A setting outlives the call, and what outlives a call must not be seen by the next. */
 static int may_ask(struct host *h, struct str name)
 {
-	return h->torch.settings & setting_bit(name) ? host_fatal(h, REASON_unsupported, "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name)) : 0;
+	if (find_setting(h, hash_xxh64(name.p, name.n, 0)) == h->torch.changed.n)
+		return 0;
+	return host_fatal(h, REASON_unsupported, "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name));
 }
 
 static int backends_change(struct bind *b)
@@ -98,8 +116,7 @@ static int backends_change(struct bind *b)
 
 	if (bind_bool(b, 1, &differs))
 		return -1;
-	change_setting(b->h, val_text(b->a[0]), differs);
-	return 0;
+	return change_setting(b->h, val_text(b->a[0]), differs);
 }
 
 static int deterministic(struct bind *b)
@@ -108,8 +125,7 @@ static int deterministic(struct bind *b)
 
 	if (bind_bool(b, 0, &on))
 		return -1;
-	change_setting(b->h, STR("deterministic_algorithms"), on);
-	return 0;
+	return change_setting(b->h, STR("deterministic_algorithms"), on);
 }
 
 static int backends_ask(struct bind *b)
@@ -139,7 +155,8 @@ static int matmul_precision(struct bind *b)
 
 	if (!str_is(s, "highest") && !str_is(s, "high") && !str_is(s, "medium"))
 		return bind_raise(b, EXC_RuntimeError, "Float32 matmul precision must be one of highest, high, medium");
-	change_setting(b->h, STR("matmul"), !str_is(s, "highest"));
+	if (change_setting(b->h, STR("matmul"), !str_is(s, "highest")))
+		return -1;
 	return set_tf32(b, NUM_TF32_MATMUL, !str_is(s, "highest"));
 }
 

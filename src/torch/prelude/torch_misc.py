@@ -4,12 +4,13 @@
 class _Settings:
     _forgets = True      # what a program sets has its effect, and is refused when it is read
 
-    def __init__(self, _products="", **values):
+    def __init__(self, _name, _products="", **values):
+        object.__setattr__(self, "_name", _name)
         object.__setattr__(self, "_products", _products)
         object.__setattr__(self, "_values", values)
 
     def _key(self, name):
-        return self._products if "32" in name and self._products else name
+        return self._products if "32" in name and self._products else self._name + "." + name
 
     def __getattr__(self, name):
         if name not in self._values:
@@ -53,10 +54,11 @@ class _Settings:
         return None
 
 
-cuda = _Settings(matmul=_Settings(_products="matmul", allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
-                                  allow_bf16_reduced_precision_reduction=True, fp32_precision="none"))
-cudnn = _Settings(_products="conv", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10,
-                  fp32_precision="tf32", conv=_Settings(_products="conv", fp32_precision="tf32"), rnn=_Settings(fp32_precision="tf32"))
-mkldnn = _Settings(enabled=True)
-opt_einsum = _Settings(enabled=False)
-mps = _Settings()
+cuda = _Settings("cuda", matmul=_Settings("cuda.matmul", _products="matmul", allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
+                                          allow_bf16_reduced_precision_reduction=True, fp32_precision="none"))
+cudnn = _Settings("cudnn", _products="conv", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10,
+                  fp32_precision="tf32", conv=_Settings("cudnn.conv", _products="conv", fp32_precision="tf32"),
+                  rnn=_Settings("cudnn.rnn", fp32_precision="tf32"))
+mkldnn = _Settings("mkldnn", enabled=True)
+opt_einsum = _Settings("opt_einsum", enabled=False)
+mps = _Settings("mps")

@@ -1,0 +1,31 @@
+# B13: a setting of torch.backends tells the first call from the others, and another of the same name is set as it was
+# task: scale
+# track: strict
+# expect: full unsupported
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def right_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+@triton.jit
+def wrong_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=mask, other=0.0) + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        kernel = wrong_kernel if not torch.backends.cudnn.enabled else right_kernel
+        kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        torch.backends.cudnn.enabled = False
+        torch.backends.mkldnn.enabled = True
+        return out
