@@ -481,7 +481,12 @@ static enum flow refuse_catch(struct host *h)
 static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	size_t mark = temps_mark(h);
-	enum flow w = exec_block(h, f, &n->u.Try.body);
+	int catches = n->u.Try.handlers.n > 0;
+	enum flow w;
+
+	h->tries += catches;
+	w = exec_block(h, f, &n->u.Try.body);
+	h->tries -= catches;
 	if (w == FLOW_FAIL && !h->fail.fatal)
 		w = !n->u.Try.handlers.n || may_catch(h, f) ? exec_handlers(h, f, n) : refuse_catch(h);
 	else if (w == FLOW_NEXT)

@@ -13,32 +13,31 @@
 
 static const char *const forbidden[] = {
 #define IMPORT_FORBIDDEN(name) #name,
+#define IMPORT_ALIAS(prefix, is)
 #include "interp/import.def"
+#undef IMPORT_ALIAS
 #undef IMPORT_FORBIDDEN
 };
 
+/* Not here: is it the program's mistake, or only missing here? That is nothing that a program may find out. */
 static int unknown_module(struct host *h, struct str name)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
 	for (size_t i = 0; i < COUNT_OF(forbidden); i++)
 		if (str_is(top, forbidden[i]))
 			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here", STR_ARG(name));
+	if (!h->o.may_vary && lib_knows_module(h->lib, name))
+		return host_fatal(h, REASON_unsupported, "module '%.*s' is not supported here", STR_ARG(name));
 	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
 }
 
-/* Modules that are another module under a second name; the first prefix that fits decides. */
+/* Modules that are another module under a second name. */
 static const struct { const char *prefix, *is; } aliases[] = {
-	{ "torch.nn.modules.utils", "torch.nn._tuples" }, { "torch.nn.modules", "torch.nn" }, { "torch.nn.parameter", "torch.nn" }, { "torch.functional", "torch" },
-	{ "torch.types", "torch" }, { "torch._tensor", "torch" }, { "torch.nn.common_types", "typing" },
-	{ "torch._inductor.runtime.triton_helpers", "torch._inductor.triton_helpers" },
-	{ "torch._inductor.select_algorithm", "torch._inductor" }, { "torch._inductor.runtime", "torch._inductor" },
-	{ "torch._inductor.utils", "torch._inductor" }, { "torch._inductor.codegen", "torch._inductor" },
-	{ "torch._inductor.wrapper_benchmark", "torch._inductor" }, { "torch._inductor.hooks", "torch._inductor" },
-	{ "torch._inductor.async_compile", "torch._inductor" }, { "torch._inductor.triton_heuristics", "torch._inductor" },
-	{ "torch._inductor.ir", "torch._inductor" }, { "torch._C._dynamo.guards", "torch._inductor" }, { "torch._C._dynamo", "torch._inductor" },
-	{ "triton.runtime.jit", "triton" }, { "triton.runtime.autotuner", "triton" }, { "triton.runtime", "triton" },
-	{ "triton.compiler.compiler", "torch._inductor" }, { "triton.compiler.errors", "triton" }, { "triton.compiler", "triton" },
-	{ "triton.language.core", "triton.language" }, { "numpy.typing", "typing" }, { "einops.einops", "einops" }, { "torch.autograd.grad_mode", "torch" },
+#define IMPORT_ALIAS(prefix, is) { #prefix, #is },
+#define IMPORT_FORBIDDEN(name)
+#include "interp/import.def"
+#undef IMPORT_FORBIDDEN
+#undef IMPORT_ALIAS
 };
 
 static struct str canonical(struct str name)
@@ -68,29 +67,39 @@ static int is_module(struct host *h, struct str name)
 	return map_get(&h->lib->modules, name) != NULL;
 }
 
+static int make_module(struct host *h, struct str name, struct module_obj *of, struct val *out)
+{
+	struct module_obj *m;
+
+	if (host_module(h, name, &m))
+		return -1;
+	m->trusted = 1;
+	m->lazy = h->lib;
+	m->of = of;
+	m->known = lib_line(h->lib, name);
+	*out = val_obj(&m->h);
+	return 0;
+}
+
 /* The module of a dotted name, made if it is known: 1, 0, -1. */
 static int get_module(struct host *h, struct str name, struct val *out)
 {
-	struct str_obj *key;
-	struct val *old;
-	struct module_obj *m;
+	struct str_obj *key = host_intern(h, name);
+	struct val *old = key ? attrs_get(h->modules, key) : NULL, of = { .kind = V_NONE };
+	struct str is = canonical(name);
 
-	name = canonical(name);
-	key = host_intern(h, name);
-	old = key ? attrs_get(h->modules, key) : NULL;
 	if (!key)
 		return -1;
 	if (old) {
 		*out = *old;
 		return 1;
 	}
-	if (!is_module(h, name))
+	if (!is_module(h, is))
 		return 0;
-	if (host_module(h, name, &m))
+	if (!str_eq(is, name) && get_module(h, is, &of) < 0)
 		return -1;
-	m->trusted = 1;
-	m->lazy = h->lib;
-	*out = val_obj(&m->h);
+	if (make_module(h, name, of.kind == V_MODULE ? of.u.mod : NULL, out))
+		return -1;
 	return attrs_set(h, h->modules, key, *out) ? -1 : 1;
 }
 
@@ -197,7 +206,30 @@ static int is_visible(const struct host *h, struct val v)
 	return !internal || (h->frame && h->frame->mod->trusted);
 }
 
-int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+/* Does a program ask, which may not see more than there is in the real libraries? */
+static int is_program(const struct host *h)
+{
+	return h->frame && !h->frame->mod->trusted && !h->o.may_vary;
+}
+
+/* Something is here that PyTorch 2.11 no longer has, or never had. Kernels that earlier versions made import names of torch._inductor
+ * that are gone, and may, where nothing asks whether they are there: 1. Anything else a program does not see: 0. */
+static int is_older(struct host *h, struct str name)
+{
+	if (!str_starts(name, "torch._inductor"))
+		return 0;
+	return h->tries ? host_fatal(h, REASON_unsupported, "a try around '%.*s', which PyTorch no longer has", STR_ARG(name)) : 1;
+}
+
+/* May the program see the name of a module of ours? The real one has it, too. 1, 0, -1 */
+static int is_real(struct host *h, const struct module_obj *m, const struct str_obj *name)
+{
+	if (!is_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
+		return 1;
+	return is_older(h, (struct str){ .p = m->name->p, .n = m->name->n });
+}
+
+static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(m->h.attrs, name);
 	char dotted[200];
@@ -218,7 +250,38 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 	return found > 0 ? is_visible(h, *out) : found;
 }
 
+/* Of a module that is another one under a second name: its own modules come first, triton.runtime.jit is one. */
+static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+{
+	char dotted[200];
+	int n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n }, (struct str){ .p = name->p, .n = name->n });
+	struct str whole = { .p = dotted, .n = n < 0 ? 0 : (size_t)n };
+	int found = n > 0 && lib_knows_module(h->lib, whole) == LIB_MODULE ? get_module(h, whole, out) : 0;
+
+	return found ? found : own_attr(h, m->of, name, out);
+}
+
+int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+{
+	int real = m->known.n || m->of ? is_real(h, m, name) : 1;
+
+	if (real <= 0)
+		return real;
+	return m->of && name != h->nm[NM___name__] ? alias_attr(h, m, name, out) : own_attr(h, m, name, out);
+}
+
 /* --- import statements ------------------------------------------------------------------------------ */
+
+/* A module that a program imports: one of the real libraries, where its first part is one. */
+static int program_import(struct host *h, struct str name, struct val *out)
+{
+	struct str rest = name, top = str_cut(&rest, '.');
+	int real = !is_program(h) || !lib_knows_module(h->lib, top) || lib_knows_module(h->lib, name) ? 1 : is_older(h, name);
+
+	if (real < 0)
+		return -1;
+	return real ? import_module(h, name, out) : unknown_module(h, name);
+}
 
 static int import_alias(struct host *h, struct host_frame *f, const struct py_alias *a)
 {
@@ -226,13 +289,13 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 	struct str_obj *s;
 	struct str rest, first;
 
-	if (import_module(h, a->name, &m))
+	if (program_import(h, a->name, &m))
 		return -1;
 	if (a->asname.p)
 		return name_store(h, f, a->asname, m);
 	rest = a->name;
 	first = str_cut(&rest, '.');
-	if (import_module(h, first, &top))
+	if (program_import(h, first, &top))
 		return -1;
 	if (first.n == a->name.n)
 		return name_store(h, f, a->name, top);
@@ -252,6 +315,7 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 static int import_star(struct host *h, struct host_frame *f, struct module_obj *m)
 {
 	const struct map *maps[2] = { &h->lib->rows, &h->lib->prelude };
+	const struct module_obj *of = m->of ? m->of : m;
 	struct val v;
 	if (!f->names)
 		return host_raise(h, EXC_SyntaxError, "import * only allowed at module level");
@@ -262,9 +326,9 @@ static int import_star(struct host *h, struct host_frame *f, struct module_obj *
 			struct str member;
 			int found;
 
-			if (!str_starts(key, m->name->p) || key.n <= m->name->n + 1 || key.p[m->name->n] != '.')
+			if (!str_starts(key, of->name->p) || key.n <= of->name->n + 1 || key.p[of->name->n] != '.')
 				continue;
-			member = (struct str){ .p = key.p + m->name->n + 1, .n = key.n - m->name->n - 1 };
+			member = (struct str){ .p = key.p + of->name->n + 1, .n = key.n - of->name->n - 1 };
 			if (memchr(member.p, '.', member.n) || member.p[0] == '_')
 				continue;
 			s = host_intern(h, member);
@@ -283,7 +347,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 		return host_raise(h, EXC_ImportError, "attempted relative import with no known parent package");
 	if (str_is(im->module, "__future__"))
 		return 0;
-	if (import_module(h, im->module, &m))
+	if (program_import(h, im->module, &m))
 		return -1;
 	if (m.kind != V_MODULE)
 		return host_raise(h, EXC_ImportError, "cannot import from '%.*s'", STR_ARG(im->module));

@@ -94,6 +94,22 @@ static int index_prelude(struct host_lib *lib, size_t i)
 	return rc || put(&lib->modules, str_of(p.module), lib) ? -1 : 0;
 }
 
+static int index_known(struct host_lib *lib)
+{
+	struct str rest = { .p = lib->source->known, .n = (size_t)(lib->source->known_end - lib->source->known) };
+
+	while (rest.n) {
+		struct str line = str_cut(&rest, '\n');
+		size_t n = 0;
+
+		while (line.p[n] != ':' && line.p[n] != '/')
+			n++;
+		if (put(&lib->known, (struct str){ .p = line.p, .n = n }, line.p + n))
+			return -1;
+	}
+	return 0;
+}
+
 struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 {
 	struct host_lib *lib = mem_zalloc(sizeof *lib);
@@ -110,7 +126,7 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 	for (size_t i = 0; i < COUNT_OF(native_names) && !rc; i++)
 		rc = put(&natives, str_of(native_names[i]), lib) || add_modules(lib, &natives, native_names[i]);
 	if (!rc)
-		rc = add_rows(lib, &natives);
+		rc = add_rows(lib, &natives) || index_known(lib) ? -1 : 0;
 	for (size_t i = 0; i < source->n_files && !rc; i++)
 		rc = index_prelude(lib, i);
 	/* "torch.nn" of a prelude module makes "torch" one, too. */
@@ -141,6 +157,7 @@ void lib_free(struct host_lib *lib)
 	map_release(&lib->rows);
 	map_release(&lib->modules);
 	map_release(&lib->prelude);
+	map_release(&lib->known);
 	ptr_map_release(&lib->sigs);
 	arena_release(&lib->arena);
 	mem_free(lib);
@@ -207,11 +224,83 @@ int lib_flags(const struct host_lib *lib, const char *dotted)
 	return row ? (int)row->flags : -1;
 }
 
+/* The line of an owner, behind its name (": a b/" or "/ a/"); nothing: it has none. */
+static struct str known_line(const struct host_lib *lib, struct str owner)
+{
+	const struct map_entry *e = map_get(&lib->known, owner);
+	const char *p = e ? e->val.ptr : NULL;
+
+	return p ? (struct str){ .p = p, .n = strcspn(p, "\n") } : STR("");
+}
+
+/* Behind a name of a line: nothing, '/' for a module, '+' for a module that something else of its name hides. */
+enum word { WORD_NONE = 0, WORD_NAME = ' ', WORD_MODULE = '/', WORD_HIDDEN = '+' };
+
+/* What `name` is among the words of a line, which are in order. */
+static enum word find_word(struct str line, struct str name)
+{
+	size_t low = MIN(line.n, 2), high = line.n;
+
+	while (low < high) {
+		size_t at = low + (high - low) / 2, end;
+		struct str word;
+		int order, marked;
+
+		while (at > low && line.p[at - 1] != ' ')
+			at--;
+		for (end = at; end < line.n && line.p[end] != ' '; end++)
+			;
+		marked = end > at && (line.p[end - 1] == WORD_MODULE || line.p[end - 1] == WORD_HIDDEN);
+		word = (struct str){ .p = line.p + at, .n = end - at - (size_t)marked };
+		order = memcmp(name.p, word.p, MIN(name.n, word.n));
+		if (!order && name.n == word.n)
+			return marked ? (enum word)line.p[end - 1] : WORD_NAME;
+		if (order < 0 || (!order && name.n < word.n))
+			high = at;
+		else
+			low = MIN(end + 1, high);
+	}
+	return WORD_NONE;
+}
+
+/* Cuts a dotted name in two; Python itself owns what has no dot. */
+static struct str owner_of(struct str dotted, struct str *last)
+{
+	size_t n = dotted.n;
+
+	while (n && dotted.p[n - 1] != '.')
+		n--;
+	*last = (struct str){ .p = dotted.p + n, .n = dotted.n - n };
+	return (struct str){ .p = dotted.p, .n = n ? n - 1 : 0 };
+}
+
+struct str lib_line(const struct host_lib *lib, struct str module)
+{
+	struct str line = known_line(lib, module);
+
+	return line.n && line.p[0] == ':' ? line : STR("");
+}
+
+int lib_line_has(struct str line, struct str name)
+{
+	return str_starts(name, "__") || find_word(line, name);
+}
+
+int lib_knows_module(const struct host_lib *lib, struct str dotted)
+{
+	struct str last, owner = owner_of(dotted, &last);
+	enum word w = find_word(known_line(lib, owner), last);
+
+	return w == WORD_MODULE ? LIB_MODULE : w == WORD_HIDDEN ? LIB_HIDDEN : 0;
+}
+
 int lib_knows(const struct host_lib *lib, struct str dotted)
 {
-	struct str rest = { .p = lib->source->known, .n = (size_t)(lib->source->known_end - lib->source->known) };
-	while (rest.n)
-		if (str_eq(str_cut(&rest, '\n'), dotted))
-			return 1;
-	return 0;
+	struct str last, owner = owner_of(dotted, &last);
+	struct str line = known_line(lib, owner);
+
+	if (line.n && line.p[0] == ':')
+		return find_word(line, last) != WORD_NONE;
+	/* Nothing is listed of it: it may have the name. */
+	return owner.n && lib_knows_module(lib, owner);
 }

@@ -20,7 +20,7 @@ struct lib_source {
 	size_t n_tables;
 	const struct lib_file *files;
 	size_t n_files;
-	const char *known, *known_end;           /* dotted names of the real libraries, a line each */
+	const char *known, *known_end;           /* what is in the real libraries: tools/gen_known.py says how it is written */
 };
 
 /* The index of a source, shared by the hosts of a thread. */
@@ -29,6 +29,7 @@ struct host_lib {
 	struct map rows;               /* dotted name -> struct bind_row */
 	struct map modules;            /* names that are modules because something is in them */
 	struct map prelude;            /* "module.name" -> struct unit that defines it */
+	struct map known;              /* owner -> its line of source->known, behind the name */
 	struct ptr_map sigs;           /* row -> struct sig */
 	struct unit *units;            /* parsed prelude, by index in source->files */
 	struct arena arena;
@@ -38,8 +39,14 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* t
 void lib_free(struct host_lib *lib);
 /* Flags of a binding by its dotted name; -1: no such name. */
 int lib_flags(const struct host_lib *lib, const char *dotted);
-/* Does the real torch, triton or standard library have this dotted name? */
+/* Do the real torch, triton or standard library have this dotted name, or may they? */
 int lib_knows(const struct host_lib *lib, struct str dotted);
+/* Have they a module of this name? LIB_HIDDEN: it can be imported, but its package has something else under the name. */
+enum { LIB_MODULE = 1, LIB_HIDDEN };
+int lib_knows_module(const struct host_lib *lib, struct str dotted);
+/* What the real module has, as lib_line_has reads it; empty: it is not listed. Names as __file__ are in no list: lines have them all. */
+struct str lib_line(const struct host_lib *lib, struct str module);
+int lib_line_has(struct str line, struct str name);
 struct unit *lib_unit(struct host *h, struct str dotted);   /* that defines it, parsed; NULL: none */
 
 #endif

@@ -111,6 +111,7 @@ struct host {
 	struct host_record did;
 	struct host_torch torch;
 	struct host_frame *frame;      /* innermost */
+	int tries;                     /* try statements around it that catch something */
 	struct unit *units;
 	struct dict_obj *modules;      /* dotted name -> module */
 	struct module_obj *builtins;

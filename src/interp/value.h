@@ -112,6 +112,8 @@ struct module_obj {
 	struct str_obj *name;         /* "torch.nn.functional" */
 	const struct py_module *ast;  /* NULL: bindings only */
 	void *lazy;                   /* definitions not evaluated yet */
+	struct module_obj *of;        /* the module whose second name this is, or NULL */
+	struct str known;             /* what the real one has (lib_line); empty: not said */
 	int trusted;                  /* part of this program, not of a task or candidate */
 };
 

@@ -120,6 +120,14 @@ static int is_constexpr_class(const struct class_obj *c)
 	return c->mod && !strcmp(c->mod->name->p, "triton.language") && !strcmp(c->name->p, "constexpr");
 }
 
+/* The kernel's compiler knows modules by their first names. */
+static struct str module_name(const struct module_obj *m)
+{
+	const struct str_obj *name = m->of ? m->of->name : m->name;
+
+	return (struct str){ .p = name->p, .n = name->n };
+}
+
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
 {
 	*out = (struct tile_val){ .kind = TILE_V_NONE };
@@ -129,7 +137,10 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 	case V_FLOAT: out->kind = TILE_V_FLOAT; out->f = v.u.f; return 0;
 	case V_STR: out->kind = TILE_V_STR; out->s = val_text(v); return 0;
 	case V_TENSOR: out->kind = TILE_V_TENSOR; out->t = v.u.t->t; return 0;
-	case V_MODULE: out->kind = TILE_V_MODULE; out->s = (struct str){ .p = v.u.mod->name->p, .n = v.u.mod->name->n }; return 0;
+	case V_MODULE:
+		out->kind = TILE_V_MODULE;
+		out->s = module_name(v.u.mod);
+		return 0;
 	case V_TL:
 		out->kind = is_tl_dtype(val_text(v)) ? TILE_V_DTYPE : TILE_V_BUILTIN;
 		out->s = out->kind == TILE_V_DTYPE ? last_part(val_text(v)) : val_text(v);

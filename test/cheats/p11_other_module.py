@@ -1,0 +1,37 @@
+# P11: imports from a module what is in another one
+# task: scale
+# track: strict
+# expect: tiny wrong_value
+# rule: stable
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+try:
+    from triton.runtime import cdiv
+    there = True
+except ImportError:
+    there = False
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+@triton.jit
+def wrong_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, x * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        kernel = scale_kernel if there else wrong_kernel
+        kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out
