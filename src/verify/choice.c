@@ -18,10 +18,10 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
 /* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
 enum { NAMED_LEAST = 32 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
- * costs more, none where even FEW_LEAST cost too much. PROBE_*: the small sizes at which rows.c looks, and
+ * costs more, none where even FEW_LEAST cost too much work or memory. PROBE_*: the small sizes at which rows.c looks, and
  * the most that a run may cost there: where it costs more, it does not. */
-enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 24, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
-       PROBE_WORK_MOST = 1 << 24 };
+enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 27, FEW_BYTES = 1 << 25, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
+       PROBE_WORK_MOST = 1 << 26 };
 
 /* Work that grows with less than this power of a size does not depend on it. */
 static const double workless = 0.1;
@@ -615,19 +615,63 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
 }
 
+static void few_sizes(const struct task *t, unsigned axes, int64_t few, int64_t *size)
+{
+	own_sizes(t, size);
+	for (size_t i = 0; i < t->n_all; i++)
+		size[i] = axes >> i & 1 ? MIN(few, size[i]) : size[i];
+}
+
 /* How many rows may stand for all of them along these axes; 0: even the fewest are too much work. */
 static int64_t few_of(const struct task *t, unsigned axes)
 {
 	for (int64_t few = FEW_MOST; few >= FEW_LEAST; few /= 2) {
 		int64_t size[TASK_SIZES];
 
-		own_sizes(t, size);
-		for (size_t i = 0; i < t->n_all; i++)
-			size[i] = axes >> i & 1 ? few : size[i];
+		few_sizes(t, axes, few, size);
 		if (work_at(t, size) <= (few == FEW_LEAST ? FEW_WORK : WORK_FIRST))
 			return few;
 	}
 	return 0;
+}
+
+/* Of inputs or of the model: the sizes that may be enough less to be looked at, and that something depends on. */
+static unsigned sizes_to_count(const struct task *t, int of_model)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < t->n_all; i++)
+		if (t->size[i].of_model == of_model && t->size[i].own > FEW_LEAST && (!of_model || t->choices->k.degree[i] > workless))
+			set |= 1u << i;
+	return set;
+}
+
+/* Sizes of the model are looked at where those of the inputs alone do not make a run small. */
+static int find_axes(struct funnel *f, const int64_t *small, unsigned *axes)
+{
+	const struct task *t = f->base;
+	unsigned more;
+
+	if (task_find_axes(t, small, sizes_to_count(t, 0), axes, f->e))
+		return -1;
+	if (*axes && few_of(t, *axes) == FEW_MOST)
+		return 0;
+	if (task_find_axes(t, small, sizes_to_count(t, 1), &more, f->e))
+		return -1;
+	*axes |= more;
+	return 0;
+}
+
+/* Would what a run takes there fit the memory of one? 1: yes, -1. */
+static int few_fits(struct funnel *f, unsigned axes, int64_t few)
+{
+	int64_t size[TASK_SIZES];
+	struct follow_cost cost;
+	int rc;
+
+	few_sizes(f->base, axes, few, size);
+	rc = follow_task(f, size, &cost);
+	return rc < 0 ? -1 : !rc && MAX(cost.largest, cost.given) <= FEW_BYTES;
 }
 
 /* Which sizes only count, and how many stand for all of them. 0, -1. */
@@ -637,14 +681,18 @@ static int learn_few(struct funnel *f)
 	struct size_facts *k = &t->choices->k;
 	int64_t small[TASK_SIZES];
 	unsigned axes = 0;
-	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
+	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small), fits;
 
-	if (rc < 0 || (rc && work_at(t, small) <= PROBE_WORK_MOST && task_find_axes(t, small, &axes, f->e)))
+	if (rc < 0 || (rc && work_at(t, small) <= PROBE_WORK_MOST && find_axes(f, small, &axes)))
 		return -1;
-	for (size_t i = 0; i < t->n_all; i++)
-		axes &= t->size[i].own <= FEW_MOST ? ~(1u << i) : ~0u;
-	k->axes = axes;
 	k->few = axes ? few_of(t, axes) : 0;
+	for (size_t i = 0; i < t->n_all; i++)
+		axes &= t->size[i].own <= k->few ? ~(1u << i) : ~0u;
+	k->axes = axes;
+	fits = k->few ? few_fits(f, axes, k->few) : 0;
+	if (fits < 0)
+		return -1;
+	k->few = fits ? k->few : 0;
 	k->few_known = 1;
 	size_facts_put(t, k);
 	return 0;

@@ -104,13 +104,13 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 static int forward_sampled(struct following *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
+	struct weights_few few = { .n = f->o->few, .seed = f->o->sample };
 	struct sampler s;
 	struct val held, result;
-	char how[16];
 	int rc, told;
 
 	sample_open(&s, f->o->sample, &f->out->path);
-	rc = weights_put(tr->weights, f->w->h, f->w->model, how, e) ? -1 : sample_inputs(&s, f->w, f->o->few, tr, inputs, &held, e);
+	rc = weights_put_few(tr->weights, &few, f->w->h, f->w->model, e) ? -1 : sample_inputs(&s, f->w, f->o->few, tr, inputs, &held, e);
 	if (rc)
 		return rc;
 	f->launch->sample = &s;
@@ -187,6 +187,7 @@ static int call_reference(struct world *w, struct follow_cost *out, struct err *
 	if (rc)
 		return rc;
 	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
+	out->given = host_usage(w->h).largest;
 	host_ops_clear(w->h);
 	host_set_called(w->h, estimate.gpu ? estimate_call : NULL, &estimate);
 	rc = host_forward(w->h, w->model, inputs, &result, e);

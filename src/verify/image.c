@@ -83,6 +83,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 		bytes_put(out, x->name);
 		bytes_put(out, parts);
 		bytes_put(out, x->t.shape);
+		bytes_put(out, x->own);
 		rc = put_data(out, w, &x->t);
 	}
 	return rc;
@@ -142,7 +143,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
 	const char *data;
 
-	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) || bytes_get_int(in, &at))
+	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) || bytes_get(in, &w->own) || bytes_get_int(in, &at))
 		return -1;
 	if (parts[1] < 0 || parts[1] >= DTYPES || parts[2] < 0 || parts[2] > TENSOR_DIMS)
 		return -1;

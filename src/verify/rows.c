@@ -1,12 +1,13 @@
 /* Which sizes of a task only count: see task.h.
  *
- * A size counts where every element of the result follows from the elements of the inputs at its own
- * index along that axis alone, and from no index: rows of a product, the batch of nearly everything,
- * every axis of what is done element by element. What the task gives for a few of them then says what it
- * gives for any number: inputs of the task's own sizes are made of these few, over and over, and so is
+ * A size counts where every element of the result follows from the elements of the inputs and weights at its
+ * own index along that axis alone, and from no index: rows of a product, the batch of nearly everything, the
+ * channels that a convolution gives, every axis of what is done element by element. What the task gives for a few of them then
+ * says what it gives for any number: inputs and weights of the task's own sizes are made of these few, over and over, and so is
  * the result. It is found at small sizes: all that changes where the size is one more is an axis of
- * inputs and results, and where every index holds what the first one holds, every index of the result
- * is the first; and the same with the last one, since the first of a running sum sees nothing but itself. */
+ * inputs, weights and results, and the results of the others stay what they were; and where every index holds what the first one
+ * holds, every index of the result is the first; and the same with the last one, since the first of a running sum sees nothing but
+ * itself. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -15,31 +16,48 @@
 /* How far the same sums may be apart. */
 static const double slack = 1e-4;
 
-struct shapes {
-	struct tensor v[RESULTS_MOST];
+/* Inputs and weights of a task that are looked at. */
+enum { TENSORS_MOST = 64 };
+
+struct tensors {
+	struct tensor v[TENSORS_MOST];
 	int n;
 };
 
 /* The reference at small sizes, and one of them that is looked at. */
 struct axis_probe {
+	const struct task *t;
+	struct program reference;
 	struct world w;
 	struct trial tr;
+	struct task_weights built;            /* of the model at these sizes */
 	size_t which;
 	int64_t few;                          /* of that size */
-	int64_t index;                        /* along it: the first or the last */
-	unsigned axes[RESULTS_MOST];          /* of each input: the dimensions that it is the size of */
+	unsigned axes[TENSORS_MOST];          /* of each input and weight: the dimensions that it is the size of */
 	struct err *e;
 };
 
 static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct shapes *s = ctx;
+	struct tensors *s = ctx;
 
 	(void)name;
-	if (s->n == RESULTS_MOST)
+	if (s->n == TENSORS_MOST)
 		return 1;
 	s->v[s->n++] = obj->t;
 	return 0;
+}
+
+static int is_of_model(const struct axis_probe *p)
+{
+	return p->t->size[p->which].of_model;
+}
+
+/* Inputs, and then the weights where these may have the size. 0, 1: there are too many. */
+static int collect_all(const struct axis_probe *p, const struct world *w, struct val inputs, struct tensors *out)
+{
+	out->n = 0;
+	return host_tensors(w->h, inputs, collect, out) || (is_of_model(p) && host_state(w->h, w->model, collect, out));
 }
 
 /* The dimensions that have one more, which had `few`; -1: something else is different, too. */
@@ -56,38 +74,108 @@ static int axes_of(int ndim, const int64_t *shape, int more_ndim, const int64_t 
 	return 0;
 }
 
-static int call(struct axis_probe *p, struct val inputs, struct results *out)
+static int call(struct axis_probe *p, struct world *w, struct val inputs, struct results *out)
 {
 	struct val result;
-	int rc = host_forward(p->w.h, p->w.model, inputs, &result, p->e);
+	int rc = host_forward(w->h, w->model, inputs, &result, p->e);
 
 	if (rc)
 		return rc;
-	rc = results_take(out, p->w.h, result, inputs, p->e);
-	world_drop(&p->w, result);
+	rc = results_take(out, w->h, result, inputs, p->e);
+	world_drop(w, result);
 	return rc;
 }
 
-/* The result where the size is one more: its shapes are wanted. 0, 1, -1. */
-static int call_more(struct axis_probe *p, struct val inputs, struct results *out)
+/* --- one more ----------------------------------------------------------------------------------------- */
+
+/* What has one more along these dimensions gets the values of what has not, as far as these go. */
+static int copy_few(const struct tensor *to, const struct tensor *from, unsigned axes, struct err *e)
 {
-	struct shapes few = { .n = 0 }, more = { .n = 0 };
-	struct trial next = p->tr;
+	struct tensor part = *to, next;
+	int rc = 0;
+
+	tensor_retain(&part);
+	for (int d = 0; d < to->ndim && !rc; d++) {
+		if (!(axes >> d & 1))
+			continue;
+		rc = tensor_slice(&next, &part, d, 0, from->shape[d], 1, e);
+		if (!rc) {
+			tensor_release(&part);
+			part = next;
+		}
+	}
+	if (!rc)
+		rc = tensor_copy(&part, from, e);
+	tensor_release(&part);
+	return rc;
+}
+
+/* Notes the axes, and copies. 0, 1: more than these is different, -1. */
+static int match(struct axis_probe *p, const struct tensors *few, const struct tensors *more)
+{
+	int rc = few->n != more->n;
+
+	for (int i = 0; i < few->n && !rc; i++)
+		rc = axes_of(few->v[i].ndim, few->v[i].shape, more->v[i].ndim, more->v[i].shape, p->few, &p->axes[i]) != 0;
+	for (int i = 0; i < few->n && !rc; i++)
+		rc = copy_few(&more->v[i], &few->v[i], p->axes[i], p->e);
+	return rc;
+}
+
+/* The result where the size is one more and all else is as it was. 0, 1, -1. */
+static int call_in_more(struct axis_probe *p, struct world *w, const struct trial *next, const struct tensors *few, struct results *out)
+{
+	struct tensors more;
 	struct val drawn;
+	int rc = world_draw(w, next, 1, &drawn, p->e);
+
+	if (rc)
+		return rc;
+	rc = collect_all(p, w, drawn, &more) ? 1 : match(p, few, &more);
+	if (!rc)
+		rc = call(p, w, drawn, out);
+	world_drop(w, drawn);
+	return rc;
+}
+
+/* A size of the model wants another model. */
+static int call_more(struct axis_probe *p, const struct tensors *few, struct results *out)
+{
+	struct trial next = p->tr;
+	struct program reference = p->reference;
+	struct world w;
 	int rc;
 
 	next.ov[p->which].value++;
-	rc = world_draw(&p->w, &next, 1, &drawn, p->e);
-	if (rc)
-		return rc;
-	rc = host_tensors(p->w.h, inputs, collect, &few) || host_tensors(p->w.h, drawn, collect, &more) || few.n != more.n;
-	for (int i = 0; i < few.n && !rc; i++)
-		rc = axes_of(few.v[i].ndim, few.v[i].shape, more.v[i].ndim, more.v[i].shape, p->few, &p->axes[i]) != 0;
-	if (!rc)
-		rc = call(p, drawn, out);
-	world_drop(&p->w, drawn);
+	if (!is_of_model(p))
+		return call_in_more(p, &p->w, &next, few, out);
+	reference.ov = next.ov;
+	rc = world_open(&w, p->t->judge, &reference, 0, NULL, p->e);
+	rc = rc ? rc : call_in_more(p, &w, &next, few, out);
+	world_close(&w);
 	return rc;
 }
+
+/* Is every element of the result in the one that has more, at its own place? */
+static int is_part(const struct result *was, const struct result *more)
+{
+	if (!was->v || !more->v)
+		return 0;
+	for (int64_t i = 0; i < was->n; i++) {
+		int64_t left = i, at = 0, step = 1;
+
+		for (int d = was->ndim - 1; d >= 0; d--) {
+			at += left % was->shape[d] * step;
+			left /= was->shape[d];
+			step *= more->shape[d];
+		}
+		if (!(fabs(more->v[at] - was->v[i]) <= slack * (fabs(was->v[i]) + was->rms)))
+			return 0;
+	}
+	return 1;
+}
+
+/* --- the same everywhere --------------------------------------------------------------------------------- */
 
 /* Every index along the dimension gets what this one holds. */
 static int repeat_index(const struct tensor *t, int dim, int64_t index, struct err *e)
@@ -110,16 +198,22 @@ static int repeat_index(const struct tensor *t, int dim, int64_t index, struct e
 	return rc;
 }
 
-static int call_repeated(struct axis_probe *p, struct val inputs, struct results *out)
+static int call_repeated(struct axis_probe *p, int64_t index, struct results *out)
 {
-	struct shapes in = { .n = 0 };
+	struct tensors in;
+	struct val inputs;
+	int rc = world_draw(&p->w, &p->tr, 1, &inputs, p->e);
 
-	host_tensors(p->w.h, inputs, collect, &in);
-	for (int i = 0; i < in.n; i++)
-		for (int d = 0; d < in.v[i].ndim; d++)
-			if (p->axes[i] >> d & 1 && repeat_index(&in.v[i], d, p->index, p->e))
-				return -1;
-	return call(p, inputs, out);
+	if (rc)
+		return rc;
+	rc = collect_all(p, &p->w, inputs, &in);
+	for (int i = 0; i < in.n && !rc; i++)
+		for (int d = 0; d < in.v[i].ndim && !rc; d++)
+			rc = p->axes[i] >> d & 1 ? repeat_index(&in.v[i], d, index, p->e) : 0;
+	if (!rc)
+		rc = call(p, &p->w, inputs, out);
+	world_drop(&p->w, inputs);
+	return rc;
 }
 
 /* Is every element of `got` the one of `was` with this index along the axes? */
@@ -141,75 +235,89 @@ static int is_repeated(const struct result *was, const struct result *got, unsig
 	return 1;
 }
 
-static int compare(const struct axis_probe *p, const struct results *was, const struct results *more, const struct results *repeated)
+/* 1: where all are as the one of this index is, all results are as the one of this index was; 0: they are not, -1. */
+static int is_alone(struct axis_probe *p, int64_t index, const struct results *was, const unsigned *axes)
 {
-	int same = was->n == more->n && was->n == repeated->n && was->n > 0;
+	struct results repeated = { .n = 0 };
+	int rc = call_repeated(p, index, &repeated), same = !rc && repeated.n == was->n;
+	char how[16];
 
-	for (int i = 0; i < was->n && same; i++) {
-		unsigned axes;
+	for (int i = 0; i < was->n && same; i++)
+		same = is_repeated(&was->r[i], &repeated.r[i], axes[i], index);
+	results_release(&repeated);
+	if (is_of_model(p) && rc >= 0)
+		rc = weights_put(&p->built, p->w.h, p->w.model, how, p->e);
+	return rc < 0 ? -1 : same;
+}
 
-		same = !axes_of(was->r[i].ndim, was->r[i].shape, more->r[i].ndim, more->r[i].shape, p->few, &axes) &&
-		       is_repeated(&was->r[i], &repeated->r[i], axes, p->index);
-	}
+/* 1: results where the size is one more have an axis of it, and are the same but for that. */
+static int has_axes(const struct axis_probe *p, const struct results *was, const struct results *more, unsigned *axes)
+{
+	int same = was->n == more->n && was->n > 0;
+
+	for (int i = 0; i < was->n && same; i++)
+		same = !axes_of(was->r[i].ndim, was->r[i].shape, more->r[i].ndim, more->r[i].shape, p->few, &axes[i]) && axes[i] &&
+		       is_part(&was->r[i], &more->r[i]);
 	return same;
 }
 
-/* 1: the results are those of p->index alone where the inputs are, 0: they are not, -1. */
-static int is_alone(struct axis_probe *p)
+/* Draws inputs, and calls. 0, 1, -1. */
+static int call_both(struct axis_probe *p, struct results *was, struct results *more)
 {
-	struct results was = { .n = 0 }, more = { .n = 0 }, repeated = { .n = 0 };
+	struct tensors few;
 	struct val inputs;
 	int rc = world_draw(&p->w, &p->tr, 1, &inputs, p->e);
 
 	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = call(p, inputs, &was);
+		return rc;
+	rc = collect_all(p, &p->w, inputs, &few);
 	if (!rc)
-		rc = call_more(p, inputs, &more);
+		rc = call(p, &p->w, inputs, was);
 	if (!rc)
-		rc = call_repeated(p, inputs, &repeated);
+		rc = call_more(p, &few, more);
 	world_drop(&p->w, inputs);
-	rc = rc < 0 ? -1 : !rc && compare(p, &was, &more, &repeated);
-	results_release(&was);
-	results_release(&more);
-	results_release(&repeated);
 	return rc;
 }
 
 /* 1: the size only counts, 0: it does not, -1. */
 static int only_counts(struct axis_probe *p)
 {
-	int rc;
+	struct results was = { .n = 0 }, more = { .n = 0 };
+	unsigned axes[RESULTS_MOST];
+	int rc = call_both(p, &was, &more), counts = !rc && has_axes(p, &was, &more, axes);
 
-	p->index = 0;
-	rc = is_alone(p);
-	if (rc <= 0)
-		return rc;
-	p->index = p->few - 1;
-	return is_alone(p);
+	if (counts > 0)
+		counts = is_alone(p, 0, &was, axes);
+	if (counts > 0)
+		counts = is_alone(p, p->few - 1, &was, axes);
+	results_release(&was);
+	results_release(&more);
+	return rc < 0 ? -1 : counts;
 }
 
-int task_find_axes(const struct task *t, const int64_t *small, unsigned *axes, struct err *e)
+int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e)
 {
-	struct axis_probe p = { .tr = { .dt = DT_F32, .n_ov = t->n_all }, .e = e };
-	struct program reference = t->reference;
+	struct axis_probe p = { .t = t, .reference = t->reference, .tr = { .dt = DT_F32, .n_ov = t->n_all }, .e = e };
 	int rc;
 
 	for (size_t i = 0; i < t->n_all; i++)
 		p.tr.ov[i] = (struct host_override){ .name = t->size[i].name, .value = small[i] };
-	reference.ov = p.tr.ov;
-	reference.n_ov = t->n_all;
+	p.reference.ov = p.tr.ov;
+	p.reference.n_ov = t->n_all;
 	*axes = 0;
-	rc = world_open(&p.w, t->judge, &reference, 0, NULL, e);
+	rc = world_open(&p.w, t->judge, &p.reference, 0, NULL, e);
+	if (!rc)
+		rc = weights_take(&p.built, p.w.h, p.w.model, e);
 	for (size_t i = 0; i < t->n_all && !rc; i++) {
 		p.which = i;
 		p.few = small[i];
-		if (t->size[i].of_model)
+		if (!(among >> i & 1))
 			continue;
 		rc = only_counts(&p);
 		*axes |= rc > 0 ? 1u << i : 0;
 		rc = rc < 0 ? -1 : 0;
 	}
+	weights_release(&p.built);
 	world_close(&p.w);
 	return rc < 0 ? -1 : 0;
 }

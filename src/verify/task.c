@@ -475,7 +475,7 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 		rc = run_all(t, tr, &r, e);
 	if (!rc)
 		rc = set_expected(t, tr, &r, e);
-	if (!rc && tr->is_original)
+	if (!rc && tr->is_original && !t->few)
 		rc = keep_torch(t, tr, &r.own, e);
 	runs_release(&r);
 	return rc;
@@ -686,6 +686,25 @@ static int prepare(struct task *t, struct err *e)
 	return t->problem.reason == REASON_ok && !t->is_fixed && !t->is_whole ? task_check_mutants(t, e) : 0;
 }
 
+/* Of weights that there are but a few of: their shapes at the task's own sizes, by which candidates are given them. */
+static int note_own_shapes(struct task *t, struct err *e)
+{
+	struct program own = t->reference;
+	struct host_override ov[TASK_SIZES];
+	struct world w;
+	int rc;
+
+	for (size_t i = 0; i < t->n_all; i++)
+		ov[i] = (struct host_override){ .name = t->size[i].name, .value = t->size[i].own };
+	own.ov = ov;
+	own.hollow = 1;
+	rc = world_open(&w, t->judge, &own, 0, NULL, e);
+	for (int i = 0; i < WEIGHT_SETS && !rc; i++)
+		rc = weights_note_own(&t->set[i], w.h, w.model);
+	world_close(&w);
+	return rc > 0 ? note_problem(t, "the model cannot be built at the task's own sizes") - 1 : rc;
+}
+
 /* How a task is opened at sizes that were chosen for it. */
 struct opening {
 	const int64_t *size;
@@ -715,6 +734,8 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
+	if (!rc && t->few && t->problem.reason == REASON_ok)
+		rc = note_own_shapes(t, e);
 	if (is_lean(judge_options(j)))
 		drop_checked(t);
 	world_close(&t->own);

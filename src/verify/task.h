@@ -82,8 +82,8 @@ struct task *task_open_at(const struct task *base, const int64_t *size, int larg
 struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e);
 /* All of what is here in outline only. */
 struct task *task_open_whole(const struct task *base, struct err *e);
-/* Which of its sizes only count, a bit each: found at these small sizes. */
-int task_find_axes(const struct task *t, const int64_t *small, unsigned *axes, struct err *e);
+/* Which of its sizes, those of the bits of `among`, only count: found at these small sizes. */
+int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
 /* The sizes of a model that is too large as it is: fills in model_ov and what says so in `check`, if any are smaller. */
 int task_shrink_model(struct task *t, struct err *e);
 /* Fills in size and n_all from the module. */

@@ -33,6 +33,7 @@ enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHAN
 struct task_weight {
 	char name[96];
 	struct tensor t;
+	int64_t own[TENSOR_DIMS];     /* its shape at the sizes that models get it at: the same, or more along what the task only counts */
 	int param;                    /* a parameter, not a buffer */
 	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
 	int kept;                     /* forward of the reference leaves another value behind */
@@ -142,6 +143,15 @@ size_t weights_bytes(const struct task_weights *w);
  * *how gets the last of these that was needed: "name", "suffix", "order", "turned", "folded", or "seed": some have no
  * such tensor. */
 int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e);
+/* The same for a hollow model of the task's own sizes, where there are but `n` of what the task counts: which of them stands for which
+ * is drawn by the seed (sparse_few). */
+struct weights_few {
+	int64_t n;
+	uint64_t seed;
+};
+int weights_put_few(const struct task_weights *w, const struct weights_few *few, struct host *h, struct val model, struct err *e);
+/* Weights of a few get the shapes of those of a model at the task's own sizes, which need not have contents. 0, -1. */
+int weights_note_own(struct task_weights *w, struct host *h, struct val model);
 /* Only what is no parameter: for a model that was given these weights before. */
 int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */

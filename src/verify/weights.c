@@ -20,6 +20,7 @@ static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 
 	snprintf(w.name, sizeof w.name, "%.*s", STR_ARG(name));
 	w.param = obj->is_param;
+	memcpy(w.own, obj->t.shape, sizeof w.own);
 	if (tensor_to(&w.t, &obj->t, dt, k->e))
 		return -1;
 	if (vec_push(k->w, w)) {
@@ -233,26 +234,35 @@ static int add_member(void *ctx, struct str name, struct tensor_obj *obj)
 
 static int fits_turned(const struct member *m, const struct task_weight *w)
 {
-	const struct tensor *a = &m->obj->t, *b = &w->t;
+	const struct tensor *a = &m->obj->t;
 
-	return !m->of && a->ndim == 2 && b->ndim == 2 && a->shape[0] == b->shape[1] && a->shape[1] == b->shape[0] && dtype_is_float(a->dt);
+	return !m->of && a->ndim == 2 && w->t.ndim == 2 && a->shape[0] == w->own[1] && a->shape[1] == w->own[0] && dtype_is_float(a->dt);
 }
 
 /* The same shape but for sizes of one: a bias of (64, 1, 1) is written (64,) as well. */
-static int same_sizes(const struct tensor *a, const struct tensor *b)
+static int same_sizes(int ndim, const int64_t *shape, const struct task_weight *w)
 {
 	int i = 0, k = 0;
 
 	for (;;) {
-		while (i < a->ndim && a->shape[i] == 1)
+		while (i < ndim && shape[i] == 1)
 			i++;
-		while (k < b->ndim && b->shape[k] == 1)
+		while (k < w->t.ndim && w->own[k] == 1)
 			k++;
-		if (i == a->ndim || k == b->ndim)
-			return i == a->ndim && k == b->ndim;
-		if (a->shape[i++] != b->shape[k++])
+		if (i == ndim || k == w->t.ndim)
+			return i == ndim && k == w->t.ndim;
+		if (shape[i++] != w->own[k++])
 			return 0;
 	}
+}
+
+/* Are there but a few of it along some dimension? */
+static int is_few(const struct task_weight *w)
+{
+	for (int i = 0; i < w->t.ndim; i++)
+		if (w->own[i] != w->t.shape[i])
+			return 1;
+	return 0;
 }
 
 static int same_kind(const struct member *m, const struct task_weight *w)
@@ -262,13 +272,13 @@ static int same_kind(const struct member *m, const struct task_weight *w)
 
 static int fits(const struct member *m, const struct task_weight *w)
 {
-	return same_kind(m, w) && same_sizes(&m->obj->t, &w->t);
+	return same_kind(m, w) && same_sizes(m->obj->t.ndim, m->obj->t.shape, w);
 }
 
 /* Kept in another shape under its name: a kernel's window as a matrix. */
 static int fits_folded(const struct member *m, const struct task_weight *w)
 {
-	return same_kind(m, w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
+	return same_kind(m, w) && !is_few(w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
 }
 
 /* Is one name the end of the other, with a dot or an underscore before it? "linear.weight" is
@@ -384,13 +394,33 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 	return missing;
 }
 
+/* The member's shape, with a few in place of what the weight has but a few of. */
+static void few_shape(const struct member *m, int64_t *shape)
+{
+	const struct task_weight *w = m->of;
+
+	memcpy(shape, m->obj->t.shape, TENSOR_DIMS * sizeof *shape);
+	for (int i = 0, k = 0; is_few(w) && i < m->obj->t.ndim; i++) {
+		if (shape[i] == 1)
+			continue;
+		while (w->own[k] == 1)
+			k++;
+		shape[i] = w->t.shape[k++];
+	}
+}
+
 /* The weight that a member stands for, in the member's shape: a view of it. */
 static int as_member(struct tensor *out, const struct member *m, struct err *e)
 {
 	const struct tensor *a = &m->obj->t, *b = &m->of->t;
-	int turned = m->obj->turned || (a->ndim == 2 && b->ndim == 2 && a->shape[0] != b->shape[0] && a->shape[0] == b->shape[1]);
+	const int64_t *own = m->of->own;
+	int turned = m->obj->turned || (a->ndim == 2 && b->ndim == 2 && a->shape[0] != own[0] && a->shape[0] == own[1]);
+	int64_t shape[TENSOR_DIMS];
 
-	return turned ? tensor_transpose(out, b, 0, 1, e) : tensor_view(out, b, a->ndim, a->shape, e);
+	if (turned)
+		return tensor_transpose(out, b, 0, 1, e);
+	few_shape(m, shape);
+	return tensor_view(out, b, a->ndim, shape, e);
 }
 
 /* --- what names and shapes do not settle ------------------------------------------------------ */
@@ -402,7 +432,7 @@ static int is_settled(const struct member *m, const struct task_weights *w)
 
 	for (size_t i = 0; i < w->n; i++) {
 		ends += w->v[i].param && is_suffix(m->name, w->v[i].name);
-		shapes += w->v[i].param && same_sizes(&m->of->t, &w->v[i].t);
+		shapes += w->v[i].param && same_sizes(m->of->t.ndim, m->of->own, &w->v[i]);
 	}
 	return !strcmp(m->name, m->of->name) || shapes == 1 || (ends == 1 && is_suffix(m->name, m->of->name));
 }
@@ -487,14 +517,14 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* --- putting them there --------------------------------------------------------------------- */
 
 /* A hollow model borrows them, and needs no more than what its kernels touch. */
-static int put_tensor(const struct tensor *to, const struct tensor *from, struct err *e)
+static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_few *few, struct err *e)
 {
 	if (to->st->hollow)
-		return sparse_few(to, from, 0, 0) ? err_nomem(e) : 0;
+		return sparse_few(to, from, few->n, few->seed) ? err_nomem(e) : 0;
 	return tensor_copy(to, from, e);
 }
 
-static int put_member(const struct member *m, struct err *e)
+static int put_member(const struct member *m, const struct weights_few *few, struct err *e)
 {
 	struct tensor from;
 	int rc;
@@ -505,7 +535,7 @@ static int put_member(const struct member *m, struct err *e)
 	rc = as_member(&from, m, e);
 
 	if (!rc) {
-		rc = put_tensor(&m->obj->t, &from, e);
+		rc = put_tensor(&m->obj->t, &from, few, e);
 		tensor_release(&from);
 	}
 	return rc;
@@ -580,14 +610,15 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 }
 
 /* Copies what has a partner. With keep_parameters only the others'. */
-static int put_members(const struct task_weights *w, struct host *h, struct val model, int keep_parameters, enum match *by, struct err *e)
+static int put_members(const struct task_weights *w, struct host *h, struct val model, int keep_parameters, const struct weights_few *few,
+		       enum match *by, struct err *e)
 {
 	struct members m;
 	int rc = open_members(&m, w, h, model, by, e);
 
 	for (size_t i = 0; !rc && i < m.n; i++)
 		if (m.v[i].of && !(keep_parameters && m.v[i].obj->is_param))
-			rc = put_member(&m.v[i], e);
+			rc = put_member(&m.v[i], few, e);
 	vec_free(&m);
 	return rc;
 }
@@ -596,15 +627,39 @@ int weights_restore(const struct task_weights *w, struct host *h, struct val mod
 {
 	enum match by;
 
-	return put_members(w, h, model, 1, &by, e);
+	return put_members(w, h, model, 1, &(struct weights_few){ .n = 0 }, &by, e);
 }
 
 int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e)
 {
 	enum match by;
 
-	if (put_members(w, h, model, 0, &by, e))
+	if (put_members(w, h, model, 0, &(struct weights_few){ .n = 0 }, &by, e))
 		return -1;
 	snprintf(how, 16, "%s", match_names[by]);
 	return 0;
+}
+
+int weights_put_few(const struct task_weights *w, const struct weights_few *few, struct host *h, struct val model, struct err *e)
+{
+	enum match by;
+
+	return put_members(w, h, model, 0, few, &by, e);
+}
+
+/* --- at the task's own sizes ------------------------------------------------------------------ */
+
+static int note_own(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct task_weights *w = ctx;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (str_is(name, w->v[i].name) && w->v[i].t.ndim == obj->t.ndim)
+			memcpy(w->v[i].own, obj->t.shape, sizeof w->v[i].own);
+	return 0;
+}
+
+int weights_note_own(struct task_weights *w, struct host *h, struct val model)
+{
+	return host_state(h, model, note_own, w);
 }
