@@ -18,9 +18,10 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
 /* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
 enum { NAMED_LEAST = 32 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
- * costs more, none where even FEW_LEAST cost too much work or memory. PROBE_*: the small sizes at which rows.c looks, and
+ * costs more, none where even FEW_LEAST cost too much work, or a tensor too many bytes that is given to the reference or made by it.
+ * PROBE_*: the small sizes at which rows.c looks, and
  * the most that a run may cost there: where it costs more, it does not. */
-enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 27, FEW_BYTES = 1 << 25, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
+enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 27, FEW_GIVEN = 1 << 25, FEW_MADE = 1 << 23, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
        PROBE_WORK_MOST = 1 << 26 };
 
 /* Work that grows with less than this power of a size does not depend on it. */
@@ -671,7 +672,7 @@ static int few_fits(struct funnel *f, unsigned axes, int64_t few)
 
 	few_sizes(f->base, axes, few, size);
 	rc = follow_task(f, size, &cost);
-	return rc < 0 ? -1 : !rc && MAX(cost.largest, cost.given) <= FEW_BYTES;
+	return rc < 0 ? -1 : !rc && cost.largest <= FEW_MADE && cost.given <= FEW_GIVEN;
 }
 
 /* Which sizes only count, and how many stand for all of them. 0, -1. */

@@ -1,5 +1,7 @@
 /* The judge inside one process: what a task finds out about itself, and that candidates do not
  * see each other. */
+#include <stdio.h>
+
 #include "check.h"
 
 #include "num/num.h"
@@ -535,6 +537,7 @@ static void test_sizes_that_count(void **state)
 		{ "        return torch.softmax(x, 1)\n", 1 },
 		{ "        return torch.cumsum(x, 0) / torch.arange(1, x.shape[0] + 1, device=x.device).unsqueeze(1)\n", 2 },
 		{ "        return (torch.cumsum(x.flip(0), 0) / torch.arange(1, x.shape[0] + 1, device=x.device).unsqueeze(1)).flip(0)\n", 2 },
+		{ "        return x / x.shape[0]\n", 2 },
 	};
 	static const int64_t small[TASK_SIZES] = { 4, 5 };
 	struct judge *j = open_judge(0);
@@ -545,7 +548,43 @@ static void test_sizes_that_count(void **state)
 		struct err e = ERR_INIT;
 		unsigned axes;
 
-		assert_int_equal(task_find_axes(t, small, &axes, &e), 0);
+		assert_int_equal(task_find_axes(t, small, 3, &axes, &e), 0);
+		assert_int_equal(axes, tasks[i].axes);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
+/* So do sizes of the model: what a product or a convolution gives, unless something is done across it. */
+static void test_sizes_of_the_model_that_count(void **state)
+{
+	static const struct { const char *made, *body; unsigned axes; } tasks[] = {
+		{ "nn.Linear(inner, outer)", "torch.relu(self.m(x))", 5 },
+		{ "nn.Linear(inner, outer)", "torch.softmax(self.m(x), 1)", 1 },
+		{ "nn.Linear(inner, outer)", "self.m(x) / self.m.out_features", 1 },
+		{ "nn.Conv1d(1, outer, 3)", "self.m(x.unsqueeze(1))", 5 },
+	};
+	static const int64_t small[TASK_SIZES] = { 4, 6, 5 };
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
+		struct err e = ERR_INIT;
+		char source[600];
+		unsigned axes;
+		struct task *t;
+
+		snprintf(source, sizeof source, "import torch\nimport torch.nn as nn\n"
+			 "class Model(nn.Module):\n"
+			 "    def __init__(self, inner, outer):\n        super().__init__()\n        self.m = %s\n"
+			 "    def forward(self, x):\n        return %s\n"
+			 "batch = 64\ninner = 96\nouter = 80\n"
+			 "def get_inputs():\n    return [torch.randn(batch, inner)]\n"
+			 "def get_init_inputs():\n    return [inner, outer]\n", tasks[i].made, tasks[i].body);
+		t = task_open(j, str_of(source), "task", &e);
+		assert_non_null(t);
+		assert_int_equal(t->n_all, 3);
+		assert_int_equal(task_find_axes(t, small, 7, &axes, &e), 0);
 		assert_int_equal(axes, tasks[i].axes);
 		task_free(t);
 	}
@@ -623,7 +662,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_products_are_found), cmocka_unit_test(test_drowned_products),
-		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count),
+		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count), cmocka_unit_test(test_sizes_of_the_model_that_count),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_lean_task), cmocka_unit_test(test_outline), cmocka_unit_test(test_long_loop),
