@@ -10,7 +10,9 @@ void num_init(void)
 	float a[64 * 64] = { 0 }, c[64 * 64];
 	double b[64 * 64] = { 0 }, d[64 * 64];
 
-	openblas_set_num_threads(1);
+	/* Not where it is so already: in a process that was forked the call would start the library's threads, which wait by spinning. */
+	if (openblas_get_num_threads() != 1)
+		openblas_set_num_threads(1);
 	/* The first product makes the library allocate and start what it needs: a process that is
 	 * about to enter a sandbox must have that behind it. */
 	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);

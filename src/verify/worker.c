@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "num/num.h"
 #include "verify/dump.h"
 #include "verify/pages.h"
 #include "verify/sandbox.h"
@@ -263,6 +264,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	signal(SIGPIPE, SIG_IGN);
 	syscall(SYS_close_range, 3, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	num_init();                      /* what the workers inherit: one thread for products, without starting others first */
 	while (read(fd, &asked, sizeof asked) == sizeof asked)
 		if (asked)
 			tell_status(fd, asked);
