@@ -58,7 +58,7 @@ static uint64_t xxh_stripes(const unsigned char **p, const unsigned char *end, u
 
 uint64_t hash_xxh64(const void *data, size_t n, uint64_t seed)
 {
-	const unsigned char *p = data, *end = p + n;
+	const unsigned char *p = n ? data : (const void *)"", *end = p + n;        /* nothing may be NULL */
 	uint64_t h = n >= 32 ? xxh_stripes(&p, end, seed) : seed + P5;
 
 	h += n;

@@ -144,7 +144,7 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 	for (size_t i = 0; i < n_pos; i++)
 		a[i] = args->a[i];
 	if (s->star >= 0) {
-		if (val_tuple(h, args->a + n_pos, args->n - n_pos, &a[s->star]))
+		if (val_tuple(h, n_pos ? args->a + n_pos : args->a, args->n - n_pos, &a[s->star]))
 			return -1;
 	} else if (args->n > s->n_positional) {
 		return too_many(h, row, s, args->n);

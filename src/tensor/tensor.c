@@ -92,21 +92,35 @@ void tensor_release(struct tensor *t)
 	t->st = NULL;
 }
 
+int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < ndim; i++)
+		if (shape[i] && ck_mul64(n, shape[i], &n))
+			return err_set(e, ERR_STATE, "numel: integer multiplication overflow");
+	return 0;
+}
+
 /* Bytes that a tensor of these strides needs, with every size checked. */
 static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, size_t *bytes,
 			struct err *e)
 {
 	int64_t last = 1, span, n;
+	int empty = 0;
 
 	for (int i = 0; i < ndim; i++) {
 		if (shape[i] < 0)
 			return err_set(e, ERR_STATE,
 				       "Trying to create tensor with negative dimension %lld: %s", (long long)shape[i],
 				       SHAPE_TEXT(ndim, shape));
-		if (shape[i] == 0) {
-			*bytes = 0;
-			return 0;
-		}
+		empty |= shape[i] == 0;
+	}
+	if (tensor_check_sizes(ndim, shape, NULL))
+		goto too_big;
+	if (empty) {
+		*bytes = 0;
+		return 0;
 	}
 	for (int i = 0; i < ndim; i++)
 		if (ck_mul64(shape[i] - 1, stride[i], &span) || ck_add64(last, span, &last))

@@ -107,6 +107,8 @@ void tensor_mark_defined(const struct tensor *t);
 void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);
 
+/* No tensor has sizes whose product, zeros left out, is no number of 64 bits: products of sizes need no check where a tensor is given. */
+int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e);
 int64_t tensor_numel(const struct tensor *t);
 int tensor_is_contiguous(const struct tensor *t);
 static inline void *tensor_data(const struct tensor *t) { return (char *)t->st->data + t->offset * dtype_size(t->dt); }

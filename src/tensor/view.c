@@ -33,7 +33,7 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 		}
 	}
 	if (!overflow && unknown < 0 && known == numel)
-		return 0;
+		return tensor_check_sizes(ndim, shape, e);
 	if (!overflow && unknown >= 0 && known > 0 && numel % known == 0) {
 		out[unknown] = numel / known;
 		return 0;
@@ -177,6 +177,8 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 		else
 			stride[i] = 0;
 	}
+	if (tensor_check_sizes(ndim, size, e))
+		return -1;
 	take_view(out, t, ndim, size, stride, t->offset);
 	return 0;
 }
@@ -312,7 +314,10 @@ int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64
 		out->stride[d] = stride_times(t->stride[d], step);
 	}
 	out->ndim++;
-	return 0;
+	if (!tensor_check_sizes(out->ndim, out->shape, e))
+		return 0;
+	tensor_release(out);
+	return -1;
 }
 
 int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
@@ -335,6 +340,8 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 			       "storage size of %lld are out of bounds for storage of size %zu",
 			       SHAPE_TEXT(ndim, shape), SHAPE_TEXT(ndim, stride), (long long)offset, dtype_size(t->dt),
 			       bad ? -1LL : (long long)bytes, t->st->bytes);
+	if (tensor_check_sizes(ndim, shape, e))
+		return -1;
 	take_view(out, t, ndim, shape, stride, offset);
 	return 0;
 }

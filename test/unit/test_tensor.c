@@ -153,6 +153,7 @@ static void test_transposed(void **state)
 
 static void test_budget_and_sizes(void **state)
 {
+	const int64_t huge = (int64_t)1 << 62;
 	struct tensor_budget b = { .limit = 1000 };
 	struct tensor t, u;
 	struct err e = ERR_INIT;
@@ -178,6 +179,20 @@ static void test_budget_and_sizes(void **state)
 	assert_int_equal(tensor_as_strided(&u, &t, 1, (int64_t[]){ 2 }, (int64_t[]){ 2 }, 1, NULL), 0);
 	tensor_release(&u);
 	tensor_release(&t);
+	/* Sizes that cannot be multiplied, hidden behind a zero or without memory of their own. */
+	err_clear(&e);
+	assert_int_equal(tensor_new(&t, DT_F32, 3, (int64_t[]){ 0, 5, huge }, &e), -1);
+	assert_int_equal(tensor_new(&t, DT_F32, 2, (int64_t[]){ 0, 1 }, NULL), 0);
+	assert_int_equal(tensor_view(&u, &t, 3, (int64_t[]){ 5, huge, 0 }, &e), -1);
+	assert_int_equal(tensor_expand(&u, &t, 4, (int64_t[]){ 5, huge, 0, 1 }, &e), -1);
+	assert_int_equal(tensor_as_strided(&u, &t, 3, (int64_t[]){ 5, huge, 0 }, (int64_t[]){ 0, 0, 0 }, 0, &e), -1);
+	tensor_release(&t);
+	t = iota(1, (int64_t[]){ 1 });
+	assert_int_equal(tensor_expand(&u, &t, 2, (int64_t[]){ 5, huge }, &e), -1);
+	assert_int_equal(tensor_expand(&u, &t, 1, (int64_t[]){ huge }, NULL), 0);
+	tensor_release(&t);
+	assert_int_equal(tensor_unfold(&t, &u, 0, huge / 2, 1, &e), -1);
+	tensor_release(&u);
 }
 
 static void test_undef(void **state)
