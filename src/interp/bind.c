@@ -8,6 +8,7 @@
 #include "interp/object.h"
 #include "interp/ptrmap.h"
 #include "interp/sig.h"
+#include "interp/solid.h"
 #include "interp/state.h"
 #include "interp/work.h"
 #include "tensor/sparse.h"
@@ -208,14 +209,6 @@ static void adopt_class(struct val cls, struct val *out)
 		out->u.o->cls = cls.u.c;
 }
 
-/* What was known of a hollow tensor that is changed in place is no more. */
-static int forget_contents(struct host *h, struct val v)
-{
-	if (v.kind != V_TENSOR || !v.u.t->t.st->sparse || !sparse_unknown(v.u.t->t.st))
-		return 0;
-	return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-}
-
 /* A hollow tensor that was made without contents has none until somebody writes some. */
 static int note_empty(struct host *h, unsigned kind, struct val v)
 {
@@ -250,11 +243,9 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 		rc = bind_check(h, row, kind, s, a);
 	if (!rc && h->heap.guarded && row->flags & (BIND_INPLACE | BIND_CHANGES))
 		rc = host_may_change(h, a[0]);
-	if (!rc && h->o.hollow && row->flags & (BIND_INPLACE | BIND_CHANGES))
-		rc = forget_contents(h, a[0]);
 	h->torch.call = &b;
 	if (!rc)
-		rc = row->fn(&b);
+		rc = solid_call(&b, kind);
 	if (!rc && kind & tensors)
 		rc = bind_check_result(h, row, kind, s, a, b.out) || burn_work(h, row, kind, a, s->n, b.out) ? -1 : 0;
 	if (!rc && h->o.hollow)

@@ -261,6 +261,13 @@ void host_note_kind(struct host *h, const struct py_node *at, struct val v)
 		note_at(h, at, kind);
 }
 
+void host_note_element(struct host *h, const struct py_node *at, int place, double x)
+{
+	enum { ELEMENTS = 64, KINDS = 5 };
+
+	note_at(h, at, ELEMENTS + place * KINDS + kind_of_number(x));
+}
+
 void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index)
 {
 	enum { PLACES = 128, PLACE_MOST = 32 };
@@ -311,7 +318,8 @@ static int is_known(const struct tensor *t)
 {
 	size_t lo = (size_t)(t->offset * dtype_size(t->dt)), hi = lo + (size_t)dtype_size(t->dt);
 
-	return t->st->sparse && !sparse_touch(t->st, lo, hi) && sparse_is_known(t->st, lo, hi);
+	return t->st->sparse && !sparse_touch(t->st, lo, hi) &&
+	       (sparse_is_known(t->st, lo, hi) || (sparse_is_zero(t->st) && sparse_is_made(t->st)));
 }
 
 /* What a program asks for at sizes that are too large to be run is read where it is known, so that a test on it goes the way
@@ -320,6 +328,8 @@ int host_read(struct host *h, const struct tensor *t, struct val *out)
 {
 	int known = t->st->hollow && is_known(t);
 
+	if (t->st->hollow && !known && t->st->numbers)
+		return host_fatal(h, REASON_out_of_fuel, "the program makes a number of more numbers than can be had");
 	if (!known && host_may_read(h, t->dt, 1))
 		return -1;
 	if (t->st->hollow && !known)

@@ -14,6 +14,8 @@ void host_note_choice(struct host *h, const struct py_node *at, int outcome);
 void host_note_quotient(struct host *h, const struct py_node *at, struct val quotient);
 /* What kind of number or text an expression gave: nothing, one, more. At other sizes it must be of the same kind. */
 void host_note_kind(struct host *h, const struct py_node *at, struct val v);
+/* The same of an element of a tensor that is made of numbers alone. */
+void host_note_element(struct host *h, const struct py_node *at, int place, double x);
 /* Which member of a tuple or list was asked for; which entry of a dictionary, by a number or several. */
 void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index);
 void host_note_entry(struct host *h, struct val key, uint64_t hash, int found);

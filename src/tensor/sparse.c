@@ -8,7 +8,7 @@
 /* A chunk is what gets memory at once; a storage may have so many. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14 };
 
-enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW };
+enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
 enum mark { MARK_NONE, MARK_KNOWN, MARK_KNOWN_BEFORE, MARK_UNKNOWN }; /* BEFORE: by those before the writers that go now */
 
 struct chunk {
@@ -132,6 +132,16 @@ int sparse_value(struct storage *s, const void *value, int bytes)
 	p->contents = CONTENTS_VALUE;
 	memcpy(p->value, value, (size_t)bytes);
 	p->value_bytes = bytes;
+	return 0;
+}
+
+int sparse_own(struct storage *s)
+{
+	struct sparse *p = is_mapped(s) ? NULL : begin(s);
+
+	if (!p)
+		return -1;
+	p->contents = CONTENTS_OWN;
 	return 0;
 }
 
@@ -363,4 +373,11 @@ size_t sparse_covered(const struct storage *s)
 int sparse_is_zero(const struct storage *s)
 {
 	return s->sparse && s->sparse->zero;
+}
+
+int sparse_is_made(const struct storage *s)
+{
+	const struct sparse *p = s->sparse;
+
+	return !p->stored && (p->contents == CONTENTS_EMPTY || p->contents == CONTENTS_VALUE || p->contents == CONTENTS_OWN);
 }

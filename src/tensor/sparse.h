@@ -15,6 +15,7 @@ int sparse_unknown(struct storage *s);
 int sparse_empty(struct storage *s);                                    /* unknown, for nobody has written any yet */
 int sparse_zero(struct storage *s);                                     /* the same, but what nobody writes is zero */
 int sparse_value(struct storage *s, const void *value, int bytes);      /* over and over */
+int sparse_own(struct storage *s);                                      /* what its memory holds, which it has */
 /* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there and
  * more here, index i holds what index sparse_index(i, few, seed) holds there. Unknown where the shapes do
  * not go together, or the tensor is not all of its storage, in order. */
@@ -44,6 +45,8 @@ size_t sparse_reached(const struct storage *s);
 void sparse_cover(struct storage *s, size_t bytes);
 /* Of one that was empty, and written in part at least: how many bytes can have been at the most; else all of them. */
 size_t sparse_covered(const struct storage *s);
+/* Did nobody write to it, and is it what the program said: one value, zeros, its own, or no matter what? */
+int sparse_is_made(const struct storage *s);
 /* Is what nobody wrote zero, by what the program said? */
 int sparse_is_zero(const struct storage *s);
 

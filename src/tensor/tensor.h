@@ -69,6 +69,7 @@ struct storage {
 	uint64_t id;              /* unique in the process; names the allocation in reports */
 	int hollow;               /* has no contents: nobody reads or writes them, small ones are zero */
 	struct sparse *sparse;    /* of a hollow one: what it holds where it is touched (sparse.h), or NULL */
+	int numbers;              /* made of numbers alone, no data (interp/solid.h) */
 	unsigned char *undef;     /* one byte per byte, nonzero: never written; NULL: all defined */
 	void (*release)(struct storage *s);   /* how `data` goes back; NULL: not ours */
 };

@@ -13,6 +13,7 @@
 #include "interp/operator.h"
 #include "interp/ptrmap.h"
 #include "interp/scope.h"
+#include "interp/solid.h"
 #include "interp/state.h"
 #include "tile/resource.h"
 
@@ -136,7 +137,11 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 	case V_BOOL: case V_INT: out->kind = v.kind == V_BOOL ? TILE_V_BOOL : TILE_V_INT; out->i = v.u.i; return 0;
 	case V_FLOAT: out->kind = TILE_V_FLOAT; out->f = v.u.f; return 0;
 	case V_STR: out->kind = TILE_V_STR; out->s = val_text(v); return 0;
-	case V_TENSOR: out->kind = TILE_V_TENSOR; out->t = v.u.t->t; return 0;
+	case V_TENSOR:
+		solid_launch(h, v.u.t);
+		out->kind = TILE_V_TENSOR;
+		out->t = v.u.t->t;
+		return 0;
 	case V_MODULE:
 		out->kind = TILE_V_MODULE;
 		out->s = module_name(v.u.mod);

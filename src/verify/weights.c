@@ -519,6 +519,7 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* A hollow model borrows them, and needs no more than what its kernels touch. */
 static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_few *few, struct err *e)
 {
+	to->st->numbers = 0;
 	if (to->st->hollow)
 		return sparse_few(to, from, few->n, few->seed) ? err_nomem(e) : 0;
 	return tensor_copy(to, from, e);
