@@ -18,6 +18,16 @@ static void put_overrides(struct buf *out, const struct host_override *ov, size_
 	}
 }
 
+static void put_sizes(struct buf *out, const struct task *t)
+{
+	bytes_put_int(out, (int64_t)t->n_all);
+	for (size_t i = 0; i < t->n_all; i++) {
+		bytes_put_str(out, t->size[i].name);
+		bytes_put_int(out, t->size[i].own);
+		bytes_put_int(out, t->size[i].of_model);
+	}
+}
+
 /* Inputs: as they are packed already, or packed now. */
 static int put_value(struct buf *out, struct str already, struct val v, struct err *e)
 {
@@ -97,6 +107,7 @@ int image_write(const struct task *t, struct buf *out, struct err *e)
 	bytes_put_str(out, str_of(t->source));
 	bytes_put_int(out, t->reference.eval_mode);
 	bytes_put_int(out, t->keeps_state);
+	put_sizes(out, t);
 	put_overrides(out, t->reference.ov, t->reference.n_ov);
 	bytes_put_int(out, t->n_trials);
 	for (int i = 0; i < t->n_trials && !rc; i++)
@@ -118,6 +129,22 @@ static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap,
 	for (*n = 0; *n < (size_t)k; ++*n)
 		if (bytes_get_str(in, &ov[*n].name) || bytes_get_int(in, &ov[*n].value))
 			return -1;
+	return 0;
+}
+
+static int get_sizes(struct bytes *in, struct task *t)
+{
+	int64_t n, of_model;
+
+	if (bytes_get_int(in, &n) || n < 0 || n > TASK_SIZES)
+		return -1;
+	for (; t->n_all < (size_t)n; t->n_all++) {
+		struct task_size *s = &t->size[t->n_all];
+
+		if (bytes_get_str(in, &s->name) || bytes_get_int(in, &s->own) || bytes_get_int(in, &of_model))
+			return -1;
+		s->of_model = (int)of_model;
+	}
 	return 0;
 }
 
@@ -180,10 +207,9 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	    py_parse(&t->module, source, "task", 64u << 20, e))
 		return -1;
 	t->parsed = 1;
-	task_find_sizes(t);
 	t->keeps_state = (int)keeps_state;
 	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model", .eval_mode = (int)eval_mode, .ov = t->model_ov };
-	if (get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || bytes_get_int(in, &n) || n > TRIALS_MOST)
+	if (get_sizes(in, t) || get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || bytes_get_int(in, &n) || n > TRIALS_MOST)
 		return -1;
 	for (; t->n_trials < n; t->n_trials++) {
 		struct trial *tr = &t->trial[t->n_trials];

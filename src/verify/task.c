@@ -38,7 +38,7 @@ static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, in
 }
 
 /* Sizes of the inputs, then of the model. */
-void task_find_sizes(struct task *t)
+static void find_sizes(struct task *t)
 {
 	struct shrink_const c[TRIAL_SIZES];
 
@@ -79,7 +79,7 @@ static int parse_task(struct task *t, struct err *e)
 	t->parsed = 1;
 	if (!reach_class(&t->module, "Model"))
 		note_problem(t, "the task defines no class Model");
-	task_find_sizes(t);
+	find_sizes(t);
 	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model" };
 	return 0;
 }

@@ -86,8 +86,6 @@ struct task *task_open_whole(const struct task *base, struct err *e);
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
 /* The sizes of a model that is too large as it is: fills in model_ov and what says so in `check`, if any are smaller. */
 int task_shrink_model(struct task *t, struct err *e);
-/* Fills in size and n_all from the module. */
-void task_find_sizes(struct task *t);
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task *t, struct err *e);
 /* Controls: the task can tell right from wrong, else `problem` is set. */
