@@ -444,12 +444,13 @@ int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, co
 	struct tensor wt, r;
 	int rc;
 
-	if (w->ndim != 2)
+	if (w->ndim != 1 && w->ndim != 2)
 		return err_set(e, ERR_STATE, "linear(): weight must be 2D, got %dD", w->ndim);
-	if (tensor_transpose(&wt, w, 0, 1, e))
+	if (w->ndim == 2 && tensor_transpose(&wt, w, 0, 1, e))
 		return -1;
-	rc = num_matmul(c, &r, x, &wt, e);
-	tensor_release(&wt);
+	rc = num_matmul(c, &r, x, w->ndim == 2 ? &wt : w, e);
+	if (w->ndim == 2)
+		tensor_release(&wt);
 	if (rc)
 		return -1;
 	if (b && num_apply_into(c, &r, NUM_plus, (struct num_arg[]){ num_t(&r), num_t(b) }, NULL, e)) {

@@ -41,13 +41,47 @@ static int i_gather(struct bind *b)
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
+static int flattened(struct tensor *out, const struct tensor *t, struct err *e)
+{
+	struct tensor dense;
+	int rc;
+
+	if (tensor_contiguous(&dense, t, e))
+		return -1;
+	rc = tensor_view(out, &dense, 1, (int64_t[]){ tensor_numel(t) }, e);
+	tensor_release(&dense);
+	return rc;
+}
+
+/* Without a dimension both are taken in the order of their elements. */
+static int take_flat(struct bind *b, const struct tensor *t, const struct tensor *ix)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor from, at, y;
+	int rc;
+
+	if (flattened(&from, t, bind_e(b)))
+		return bind_fail(b);
+	rc = flattened(&at, ix, bind_e(b));
+	if (!rc) {
+		rc = num_gather(&c, &y, &from, 0, &at, bind_e(b));
+		tensor_release(&at);
+	}
+	tensor_release(&from);
+	return done(b, rc, &y);
+}
+
 static int i_take_along_dim(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, *ix, y;
 	int dim;
 
-	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &ix) || bind_dim(b, 2, t->ndim, &dim))
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &ix))
+		return -1;
+	if (!bind_given(b, 2))
+		return take_flat(b, t, ix);
+	if (bind_dim(b, 2, t->ndim, &dim))
 		return -1;
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
@@ -299,7 +333,7 @@ static int f_one_hot(struct bind *b)
 
 const struct bind_row torch_index_rows[] = {
 	BOTH("gather", "dim, index, *, sparse_grad=False", i_gather),
-	BOTH("take_along_dim", "indices, dim", i_take_along_dim),
+	BOTH("take_along_dim", "indices, dim=None", i_take_along_dim),
 	WRITE("scatter", "dim, index, src=?, *, reduce=None, value=?", i_scatter),
 	WRITE_AS("scatter_add", "dim, index, src", i_scatter_add, BIND_COMPUTE),
 	WRITE_AS("scatter_reduce", "dim, index, src, reduce, *, include_self=True", i_scatter_reduce, BIND_COMPUTE),

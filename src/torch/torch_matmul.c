@@ -216,7 +216,6 @@ const struct bind_row torch_matmul_rows[] = {
 	BOTH("bmm", "mat2, *, out=None", m_bmm),
 	BOTH("mv", "vec", m_mv),
 	BOTH("dot", "tensor", m_dot),
-	BOTH("inner", "other", m_dot),
 	BOTH("outer", "vec2", m_outer),
 	BOTH("ger", "vec2", m_outer),
 	BOTH("addmm", "mat1, mat2, *, beta=1, alpha=1, out=None", m_addmm),

@@ -444,15 +444,6 @@ static int t_clone(struct bind *b) { return in_format(b, 1, 1); }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
-static int t_copy_(struct bind *b)
-{
-	struct tensor *t, *s;
-
-	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &s))
-		return -1;
-	return tensor_check_overlap(t, s, bind_e(b)) || tensor_copy(t, s, bind_e(b)) ? bind_fail(b) : bind_self(b);
-}
-
 static int fill_with(struct bind *b, struct num_arg v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -475,6 +466,17 @@ static int t_fill_(struct bind *b)
 	if (v.kind == NUM_TENSOR && v.t->ndim)
 		return bind_raise(b, EXC_RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
 	return fill_with(b, v);
+}
+
+static int t_copy_(struct bind *b)
+{
+	struct tensor *t, *s;
+
+	if (b->a[1].kind == V_INT || b->a[1].kind == V_FLOAT || b->a[1].kind == V_BOOL)
+		return t_fill_(b);
+	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &s))
+		return -1;
+	return tensor_check_overlap(t, s, bind_e(b)) || tensor_copy(t, s, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
 static int t_zero_(struct bind *b)
@@ -592,6 +594,15 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "cholesky", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "matrix_power", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "dist", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "diagflat", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "hsplit", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "vsplit", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "dsplit", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "inner", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "msort", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "renorm", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "cov", "self, *args, **kwargs", t_prelude, 0 },
+	{ T "histc", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "select_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "slice_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },

@@ -362,6 +362,8 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.jit.is_scripting", "", d_false, 0 },
 	{ "torch.jit.is_tracing", "", d_false, 0 },
 	{ "torch.compiler.is_compiling", "", d_false, 0 },
+	{ "torch.compiler.is_dynamo_compiling", "", d_false, 0 },
+	{ "torch._dynamo.is_compiling", "", d_false, 0 },
 	{ "torch.onnx.is_in_onnx_export", "", d_false, 0 },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -65,7 +65,8 @@ static int in_list(struct str s, const char *const *list)
 
 static const char *const good_imports[] = {
 	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator",
-	"einops", "numpy", "__future__", "abc", "copy", "enum", "typing_extensions", "warnings", NULL
+	"einops", "numpy", "__future__", "abc", "copy", "enum", "typing_extensions", "warnings",
+	"contextlib", "logging", "random", NULL
 };
 
 static const char *const bad_names[] = {
@@ -174,7 +175,8 @@ static int guard_is_known(const struct py_node *item)
 {
 	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device", "torch.enable_grad",
 					      "torch.cuda._DeviceGuard", "torch.cuda.device_of", "torch.set_grad_enabled", "torch.autocast",
-					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast", NULL };
+					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast", "nullcontext",
+					      "contextlib.nullcontext", NULL };
 	const struct py_node *call = item->u.withitem.context_expr;
 	char path[80];
 

@@ -142,3 +142,10 @@ def matrix_power(A, n):
         A = A @ A
         n //= 2
     return out
+
+
+def multi_dot(tensors):
+    out = tensors[0]
+    for m in tensors[1:]:
+        out = out @ m
+    return out

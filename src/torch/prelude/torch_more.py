@@ -1,22 +1,89 @@
 # torch functions made of others. Here max, min, sum, int are torch's own.
 
 
-def atleast_1d(input):
-    return input.reshape(1) if input.dim() == 0 else input
+def _each(fn, tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    elif len(tensors) == 1:
+        return fn(tensors[0])
+    return tuple([fn(t) for t in tensors])
 
 
-def atleast_2d(input):
-    if input.dim() == 0:
-        return input.reshape(1, 1)
-    return input.unsqueeze(0) if input.dim() == 1 else input
+def atleast_1d(*tensors):
+    return _each(lambda t: t.reshape(1) if t.dim() == 0 else t, tensors)
 
 
-def atleast_3d(input):
-    if input.dim() == 0:
-        return input.reshape(1, 1, 1)
-    if input.dim() == 1:
-        return input.unsqueeze(0).unsqueeze(-1)
-    return input.unsqueeze(-1) if input.dim() == 2 else input
+def _two(t):
+    return t.reshape(1, 1) if t.dim() == 0 else t.unsqueeze(0) if t.dim() == 1 else t
+
+
+def atleast_2d(*tensors):
+    return _each(_two, tensors)
+
+
+def _three(t):
+    if t.dim() == 0:
+        return t.reshape(1, 1, 1)
+    return t.unsqueeze(0).unsqueeze(-1) if t.dim() == 1 else t.unsqueeze(-1) if t.dim() == 2 else t
+
+
+def atleast_3d(*tensors):
+    return _each(_three, tensors)
+
+
+def column_stack(tensors):
+    return torch.cat([t.reshape(-1, 1) if t.dim() < 2 else t for t in tensors], 1)
+
+
+def diagflat(input, offset=0):
+    return torch.diag(input.flatten(), offset)
+
+
+def hsplit(input, indices_or_sections):
+    return torch.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
+
+
+def vsplit(input, indices_or_sections):
+    return torch.tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input, indices_or_sections):
+    return torch.tensor_split(input, indices_or_sections, 2)
+
+
+def msort(input):
+    return torch.sort(input, 0).values
+
+
+def clamp_min_(input, min):
+    return input.clamp_min_(min)
+
+
+def clamp_max_(input, max):
+    return input.clamp_max_(max)
+
+
+def renorm(input, p, dim, maxnorm):
+    others = [d for d in range(input.dim()) if d != dim % input.dim()]
+    norm = torch.linalg.vector_norm(input, p, others, keepdim=True)
+    return input * torch.where(norm > maxnorm, maxnorm / (norm + 1e-7), torch.ones_like(norm))
+
+
+def cov(input, correction=1):
+    x = input.reshape(1, -1) if input.dim() < 2 else input
+    x = x - x.mean(1, keepdim=True)
+    return (x @ x.t() / (x.size(1) - correction)).squeeze()
+
+
+def histc(input, bins=100, min=0, max=0):
+    x = input.flatten()
+    if min == max:
+        min, max = x.min().item(), x.max().item()
+    if min == max:
+        min, max = min - 1, max + 1
+    x = x[(x >= min) & (x <= max)]
+    place = ((x - min) * (bins / (max - min))).floor().long().clamp(0, bins - 1)
+    return torch.bincount(place, minlength=bins).to(input.dtype)
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
@@ -122,6 +189,14 @@ def fill(input, value):
     return torch.full_like(input, value)
 
 
+def inner(input, other):
+    if input.dim() == 0 or other.dim() == 0:
+        return input * other
+    if input.size(-1) != other.size(-1):
+        raise RuntimeError("inner() the last dimension must match on both input tensors")
+    return torch.tensordot(input, other, ([input.dim() - 1], [other.dim() - 1])) if input.dim() + other.dim() > 2 else torch.dot(input, other)
+
+
 def tensordot(a, b, dims=2):
     if type(dims) is type(0):
         left = list(range(a.dim() - dims, a.dim()))
@@ -206,6 +281,10 @@ def trapezoid(y, x=None, dx=1, dim=-1):
     if x is not None and x.dim() == 1:
         width = width.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
     return ((y.narrow(dim, 0, n - 1) + y.narrow(dim, 1, n - 1)) * width).sum(dim) / 2
+
+
+def trapz(y, x=None, *, dx=1, dim=-1):
+    return trapezoid(y, x, dx=dx, dim=dim)
 
 
 def dist(input, other, p=2):
