@@ -639,6 +639,7 @@ static int judge_at(struct funnel *f, const struct choice *c)
 {
 	int rc = funnel_turn(f, c->t);
 
+	f->judged = c->t;
 	f->defined = 0;
 	f->v->size = c->kind;
 	return rc ? rc : run_stages(f);

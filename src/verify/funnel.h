@@ -15,6 +15,7 @@ struct funnel {
 	struct judge *j;
 	const struct task *t;               /* as it is run: at its own sizes, or at others */
 	const struct task *base;            /* as it was made ready first, which has the general input sets */
+	const struct task *judged;          /* at the sizes where values were compared last */
 	const struct judge_options *o;
 	struct verdict *v;
 	struct str source;                  /* of the candidate */

@@ -197,7 +197,7 @@ static int judge_blank(struct funnel *f, int k)
 
 	if (!p->blank)
 		return 0;
-	z = find_zeros(f->base, k);
+	z = find_zeros(f->judged, k);
 	for (int d = 0; d < p->ndim; d++)
 		n *= (double)p->shape[d];
 	if (z.share >= LEAST_ZEROS && (double)p->blank <= MOST_LEFT * z.share * n && (double)p->reached >= (z.last - END_LEFT) * n)

@@ -3,7 +3,8 @@
  * A function is reached when forward, or a reached function, names it (a module-level
  * function), calls it through self (a method), or names its class, or names a variable of the module
  * whose value does; so are the methods of the classes that constructors name. Over-approximation is safe for finding
- * launches and for finding state and compute: names decide, not control flow. */
+ * launches and for finding state and compute: names decide, not control flow. Where nothing that is reached launches a kernel,
+ * what was named while the model was built may. */
 #include "verify/reach.h"
 
 #include <stdio.h>
@@ -117,12 +118,17 @@ static void reach_maker(struct visit *v, const struct py_node *fn)
 		look_for_classes(v, fn->u.FunctionDef.body.v[i]);
 }
 
-/* A constructor has help from other methods: def _make_layer(self). */
+/* A constructor has help from other methods: def _make_layer(self). What stands in the class beside them is made with it. */
 static void reach_made(struct visit *v, const struct py_node *cls)
 {
-	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++)
-		if (cls->u.ClassDef.body.v[i]->kind == PY_FunctionDef)
-			reach_maker(v, cls->u.ClassDef.body.v[i]);
+	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
+		struct py_node *s = cls->u.ClassDef.body.v[i];
+
+		if (s->kind == PY_FunctionDef)
+			reach_maker(v, s);
+		else
+			look_for_classes(v, s);
+	}
 }
 
 /* Everything that using a class may call: not its constructor, which is not on the path of
@@ -430,28 +436,42 @@ static void follow(struct visit *v, const struct py_node *n)
 }
 
 /* A function of the module or of a class in it that is a kernel. */
-static int is_kernel(const struct py_module *m, const char *name)
+static int is_kernel(const struct py_module *m, struct str id)
 {
 	const struct py_list *body = &m->root->u.Module.body;
-	const struct py_node *def = find_def(body, PY_FunctionDef, name);
+	const struct py_node *def;
+	char name[100];
 
+	snprintf(name, sizeof name, "%.*s", STR_ARG(id));
+	def = find_def(body, PY_FunctionDef, name);
 	for (size_t i = 0; i < body->n && !def; i++)
 		def = body->v[i]->kind == PY_ClassDef ? reach_method(body->v[i], name) : NULL;
 	return def && is_jit(def);
 }
 
-/* kernel[grid](...), or kernel[grid] that is called later. */
+/* kernel[grid](...), whatever the kernel is called, or a kernel that is named: kernel[grid] and kernel.run may be called later. */
 static int may_launch(const struct visit *v, const struct py_node *n)
 {
-	const struct py_node *of = n->kind == PY_Subscript && n->u.Subscript.ctx == PY_LOAD ? n->u.Subscript.value : NULL;
-	char path[160], *name;
-
 	if (n->kind == PY_Call)
 		return n->u.Call.func->kind == PY_Subscript;
-	if (!of || !reach_dotted(of, path, sizeof path))
-		return 0;
-	name = strrchr(path, '.');
-	return is_kernel(v->m, name ? name + 1 : path);
+	return (n->kind == PY_Name && is_kernel(v->m, n->u.Name.id)) || (n->kind == PY_Attribute && is_kernel(v->m, n->u.Attribute.attr));
+}
+
+static void count_launches(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+
+	v->r->launches += may_launch(v, n);
+	py_children(n, count_launches, v);
+}
+
+/* A function that was kept while the model was built (self.op = partial(launch, block=64)), or a kernel: forward calls it by
+ * a name that says nothing. Whether it does shows when it runs, and so does what such a function stores or computes. */
+static void count_kept(struct visit *v)
+{
+	for (size_t i = 0; i < v->n_makers; i++)
+		for (size_t k = 0; k < v->makers[i]->u.FunctionDef.body.n; k++)
+			count_launches(v, v->makers[i]->u.FunctionDef.body.v[k]);
 }
 
 static void walk(void *ctx, struct py_node *n)
@@ -516,4 +536,6 @@ void reach_from(struct reach *r, const struct py_module *m, const char *class_na
 		for (size_t i = 0; i < v.fn->u.FunctionDef.body.n; i++)
 			walk(&v, v.fn->u.FunctionDef.body.v[i]);
 	}
+	if (!r->launches)
+		count_kept(&v);
 }

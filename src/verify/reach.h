@@ -12,7 +12,7 @@ struct reach_find {
 
 struct reach {
 	int jit_functions;               /* in the module */
-	int launches;                    /* kernel[grid] on the path of forward */
+	int launches;                    /* kernels that the path of forward may launch, by their names */
 	struct reach_find state, compute;
 };
 
