@@ -292,10 +292,22 @@ static int is_main_test(const struct py_node *n)
 	       is_text(n->u.Compare.comparators.v[0], "__main__");
 }
 
+/* if __name__ == "__main__": what stands under it never runs here, nor where a candidate is imported. */
+static int is_main_block(const struct py_node *n)
+{
+	const struct py_node *test = n->kind == PY_If ? n->u.If.test : NULL;
+
+	return test && test->kind == PY_Compare && is_main_test(test) && test->u.Compare.ops.v[0] == PY_OP_Eq;
+}
+
 static void check_inside(struct walk *w, struct py_node *n)
 {
 	struct py_list one;
 
+	if (is_main_block(n)) {
+		check_list(w, &n->u.If.orelse);
+		return;
+	}
 	switch (n->kind) {
 	case PY_Compare:
 		if (!is_main_test(n))
