@@ -92,6 +92,38 @@ static int control_passes(struct task *t, size_t which, int *passes, struct err 
 	return 0;
 }
 
+static int is_zero(const struct results *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->r[i].rms != 0.0)
+			return 0;
+	return 1;
+}
+
+/* 1: with the weights that the task has, its results are not zero, but no farther from it than rounding takes them (the mean of what
+ * a norm made): whatever a program gives there is as good as what another does. */
+static int is_noise(const struct task *t, int *noise, struct err *e)
+{
+	*noise = 0;
+	for (int i = 0; i < t->n_trials; i++) {
+		const struct results *expected = &t->trial[i].expected;
+		struct results r;
+
+		int same;
+
+		if (t->trial[i].set != WEIGHTS_BUILT)
+			continue;
+		if (fake(&r, expected, zeros, e))
+			return -1;
+		same = results_match(expected, &r);
+		results_release(&r);
+		if (!same)
+			return *noise = 0;
+		*noise |= !is_zero(expected);
+	}
+	return 0;
+}
+
 static int any_values(const struct task *t)
 {
 	for (int i = 0; i < t->n_trials; i++)
@@ -100,8 +132,19 @@ static int any_values(const struct task *t)
 	return 0;
 }
 
+/* Whether the reference passes its own test is another question than whether others may. */
+static void note_unfit(struct task *t, const char *what, const char *when)
+{
+	if (judge_options(t->judge)->identity)
+		snprintf(t->check.unfit, sizeof t->check.unfit, "a result of %s cannot be told from the reference's%s", what, when);
+	else
+		diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's%s", what, when);
+}
+
 int task_check_controls(struct task *t, struct err *e)
 {
+	int noise;
+
 	for (size_t i = 0; i < COUNT_OF(controls) && t->problem.reason == REASON_ok; i++) {
 		int passes;
 
@@ -109,13 +152,12 @@ int task_check_controls(struct task *t, struct err *e)
 			break;
 		if (control_passes(t, i, &passes, e))
 			return -1;
-		if (!passes || t->problem.reason != REASON_ok)
-			continue;
-		/* Whether the reference passes its own test is another question than whether others may. */
-		if (judge_options(t->judge)->identity)
-			snprintf(t->check.unfit, sizeof t->check.unfit, "a result of %s cannot be told from the reference's", controls[i].name);
-		else
-			diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's", controls[i].name);
+		if (passes && t->problem.reason == REASON_ok)
+			note_unfit(t, controls[i].name, "");
 	}
+	if (t->problem.reason == REASON_ok && is_noise(t, &noise, e))
+		return -1;
+	if (t->problem.reason == REASON_ok && noise)
+		note_unfit(t, "all zeros", " (rounding, with the task's weights)");
 	return 0;
 }

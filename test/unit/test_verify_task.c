@@ -414,6 +414,34 @@ static void test_unfit_task(void **state)
 	judge_free(own);
 }
 
+#define NORMED "class Model(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.norm = nn.LayerNorm(n)\n" \
+	       "        self.scale = nn.Parameter(torch.zeros(n))\n    def forward(self, x):\n"
+#define NORMED_DRAW "def get_inputs():\n    return [torch.randn(16, 64)]\ndef get_init_inputs():\n    return [64]\n"
+
+/* The mean of what a norm made is rounding with the weights that it starts with, and no two programs round alike; one that is zero with them,
+ * to the last bit, judges by others. */
+static void test_noise_for_a_result(void **state)
+{
+	static const struct { struct str source; enum reason reason; } c[] = {
+		{ STR(HEAD NORMED "        return self.norm(x).mean(dim=1)\n" NORMED_DRAW), REASON_bad_task },
+		{ STR(HEAD NORMED "        return (self.norm(x) * (self.scale + 1.0)).mean(dim=1)\n" NORMED_DRAW), REASON_bad_task },
+		{ STR(HEAD NORMED "        return self.norm(x).amax(dim=1)\n" NORMED_DRAW), REASON_ok },
+		{ STR(HEAD NORMED "        return (self.norm(x) * self.scale).mean(dim=1)\n" NORMED_DRAW), REASON_ok },
+	};
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(c); i++) {
+		struct err e = ERR_INIT;
+		struct task *t = task_open(j, c[i].source, "task", &e);
+
+		assert_non_null(t);
+		assert_int_equal(task_problem(t)->reason, c[i].reason);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
 static void test_without_funnel(void **state)
 {
 	struct judge *j = open_judge(1u << EXT_funnel);
@@ -670,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
 		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_batch_of_the_model), cmocka_unit_test(test_unfit_task),
+		cmocka_unit_test(test_noise_for_a_result),
 		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
 		cmocka_unit_test(test_infinite_elements),
 	};
