@@ -75,7 +75,8 @@ static const char *const bad_names[] = {
 	"__spec__", "classmethod", NULL
 };
 
-static const char *const good_dunders[] = { "__init__", "__class__", NULL };
+/* Beside what classes need: what a module says of itself, which means nothing to who runs it. */
+static const char *const good_dunders[] = { "__init__", "__class__", "__all__", "__version__", "__author__", NULL };
 
 static int is_dunder(struct str s)
 {

@@ -84,6 +84,8 @@ static int check(struct str source, unsigned off, enum track track, struct diag 
 static const struct change changes[] = {
 	{ 0, "import os\n", RULE_imports },
 	{ 0, "from subprocess import run\n", RULE_imports },
+	{ 0, "if __name__ != \"__main__\":\n    import os\n", RULE_imports },
+	{ 0, "if __name__ == \"__main__\":\n    pass\nelse:\n    import os\n", RULE_imports },
 	{ 0, "f = open\n", RULE_names },
 	{ 0, "e = eval\n", RULE_names },
 	{ 1, "        self.k = self.__class__\n", RULE_names },
