@@ -7,6 +7,7 @@
 
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out);
 struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where);
+struct dict_obj *class_members(struct host *h, struct class_obj *c);        /* of an enumeration (enum.py); NULL: it is none */
 int class_is_sub(const struct class_obj *c, const struct class_obj *of);
 struct class_obj *host_native_class(struct host *h, const char *native);    /* "torch.Tensor"; NULL: failed */
 int host_make_natives(struct host *h);

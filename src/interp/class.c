@@ -231,6 +231,13 @@ struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_o
 	return NULL;
 }
 
+struct dict_obj *class_members(struct host *h, struct class_obj *c)
+{
+	struct val *v = c->native ? NULL : class_lookup(h, c, h->nm[NM___members__], NULL);
+
+	return v && v->kind == V_DICT ? v->u.d : NULL;
+}
+
 /* --- class statements -------------------------------------------------------------------------------- */
 
 static int eval_bases(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj **bases, size_t *count)

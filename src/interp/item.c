@@ -368,12 +368,19 @@ int host_len(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
 	const struct range_obj *g;
+	const struct dict_obj *members;
 	int found;
 
 	if (!own_item_method(h, v, NM___len__))
 		switch (v.kind) {
 		case V_TUPLE: case V_LIST: *out = (int64_t)v.u.seq->n; return 0;
 		case V_DICT: case V_SET: *out = (int64_t)v.u.d->live; return 0;
+		case V_CLASS:
+			members = class_members(h, v.u.c);
+			if (!members)
+				break;
+			*out = (int64_t)members->live;
+			return 0;
 		case V_BYTES: *out = (int64_t)v.u.s->n; return 0;
 		case V_STR:
 			if (v.u.s->chars < 0)

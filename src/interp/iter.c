@@ -92,6 +92,24 @@ static int next_item(struct host *h, struct iter_obj *it, struct val *out)
 	return 0;
 }
 
+/* The members of an enumeration, in their order: 1, 0: the value is none, -1. */
+static int iter_members(struct host *h, struct val v, struct val *out)
+{
+	struct dict_obj *members = v.kind == V_CLASS ? class_members(h, v.u.c) : NULL;
+	struct dict_entry *entry;
+	struct val list;
+	size_t at = 0;
+
+	if (!members)
+		return 0;
+	if (val_list(h, NULL, 0, &list))
+		return -1;
+	while ((entry = dict_next(members, &at)))
+		if (list_append(h, list, entry->val))
+			return -1;
+	return host_iter(h, list, out) ? -1 : 1;
+}
+
 static int iter_object(struct host *h, struct val v, struct val *out)
 {
 	struct val it;
@@ -105,6 +123,9 @@ static int iter_object(struct host *h, struct val v, struct val *out)
 		}
 		return val_iter(h, it, next_object, out);
 	}
+	found = iter_members(h, v, out);
+	if (found)
+		return found < 0 ? -1 : 0;
 	if (v.kind == V_TENSOR && !v.u.t->t.ndim)
 		return host_raise(h, EXC_TypeError, "iteration over a 0-d tensor");
 	if (has_special(h, v, NM___getitem__) && v.kind != V_CLASS)
