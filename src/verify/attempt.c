@@ -108,6 +108,14 @@ static void compare(const struct funnel *f, const struct trial *tr, const struct
 	results_compare(&expected, &seen, c);
 }
 
+/* Does the program leave the products to torch? On a GPU they are then rounded as the reference's are, and nothing of that shows. */
+static int leaves_products(const struct funnel *f)
+{
+	const struct host_work *ref = &f->t->work, *host = &f->report.out.host;
+
+	return ref->flops > ref->plain && host->flops - host->plain >= ref->flops - ref->plain;
+}
+
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct comparison c;
@@ -117,7 +125,7 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 		return -1;
 	/* Of several configurations the first that is run says it. */
 	if (tr->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
-		f->v->kernelbench = results_allclose(&tr->torch, got);
+		f->v->kernelbench = results_allclose(leaves_products(f) ? &tr->expected : &tr->torch, got);
 	compare(f, tr, got, &c);
 	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
 		attempt_skip(f, tr, "the result stays in fp32");

@@ -442,6 +442,41 @@ static void test_noise_for_a_result(void **state)
 	judge_free(j);
 }
 
+/* KernelBench compares with what PyTorch gives on a GPU, convolutions in tf32. A candidate that leaves them to PyTorch has the same there; one
+ * that says 1e-3 more has not. */
+static void test_products_left_to_torch(void **state)
+{
+	static const char task[] = HEAD "class Model(nn.Module):\n    def __init__(self, c):\n        super().__init__()\n        self.conv = nn.Conv2d(c, 32, 3)\n"
+		"    def forward(self, x):\n        return torch.relu(self.conv(x))\n"
+		"def get_inputs():\n    return [torch.randn(2, 32, 16, 16)]\ndef get_init_inputs():\n    return [32]\n";
+	static const char *const more[] = { "0.0", "0.001" };
+	struct judge_options o = JUDGE_DEFAULTS;
+	struct err e = ERR_INIT;
+	struct judge *j;
+	struct task *t;
+
+	(void)state;
+	o.track = TRACK_HYBRID;
+	j = judge_new(&o, &e);
+	t = task_open(j, str_of(task), "task", &e);
+	assert_non_null(t);
+	for (size_t i = 0; i < COUNT_OF(more); i++) {
+		struct buf b = BUF_INIT;
+		struct verdict v;
+
+		buf_addf(&b, HEAD "import triton\nimport triton.language as tl\n@triton.jit\ndef relu(x_ptr, n, BLOCK: tl.constexpr):\n"
+			 "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    x = tl.load(x_ptr + i, mask=i < n, other=0.0)\n"
+			 "    tl.store(x_ptr + i, tl.maximum(x, 0.0) + %s, mask=i < n)\nclass ModelNew(nn.Module):\n    def __init__(self, c):\n"
+			 "        super().__init__()\n        self.conv = nn.Conv2d(c, 32, 3)\n    def forward(self, x):\n        y = self.conv(x)\n"
+			 "        relu[(triton.cdiv(y.numel(), 1024),)](y, y.numel(), BLOCK=1024)\n        return y\n", more[i]);
+		assert_int_equal(judge_candidate(j, t, buf_str(&b), &v, &e), 0);
+		assert_int_equal(v.kernelbench, !i);
+		buf_release(&b);
+	}
+	task_free(t);
+	judge_free(j);
+}
+
 static void test_without_funnel(void **state)
 {
 	struct judge *j = open_judge(1u << EXT_funnel);
@@ -698,7 +733,7 @@ int main(void)
 		cmocka_unit_test(test_stronger_inputs), cmocka_unit_test(test_survivors_are_named),
 		cmocka_unit_test(test_skipped_dtype_is_said), cmocka_unit_test(test_without_funnel),
 		cmocka_unit_test(test_model_too_large), cmocka_unit_test(test_batch_of_the_model), cmocka_unit_test(test_unfit_task),
-		cmocka_unit_test(test_noise_for_a_result),
+		cmocka_unit_test(test_noise_for_a_result), cmocka_unit_test(test_products_left_to_torch),
 		cmocka_unit_test(test_kernels_own_rounding), cmocka_unit_test(test_ill_conditioned_task), cmocka_unit_test(test_overflow_hides_nothing),
 		cmocka_unit_test(test_infinite_elements),
 	};
