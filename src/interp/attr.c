@@ -81,6 +81,20 @@ static int common_attr(struct host *h, struct val v, struct str_obj *name, struc
 	return 0;
 }
 
+/* A copy, as Python's mappingproxy cannot be written either; what was looked for and is not there is left out. */
+static int own_members(struct host *h, const struct class_obj *c, struct val *out)
+{
+	const struct dict_entry *e;
+	size_t at = 0;
+
+	if (val_dict(h, out))
+		return -1;
+	while ((e = dict_next(c->h.attrs, &at)))
+		if (e->val.kind != V_UNSET && dict_set(h, *out, e->key, e->val))
+			return -1;
+	return 0;
+}
+
 static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out)
 {
 	struct val self = val_obj(&c->h), *m;
@@ -98,10 +112,7 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		return 1;
 	}
 	if (name == h->nm[NM___dict__]) {
-		/* A copy, as Python's mappingproxy cannot be written either. */
-		if (val_dict(h, out) || dict_update(h, *out, val_obj(&c->h.attrs->h)))
-			return -1;
-		return 1;
+		return own_members(h, c, out) ? -1 : 1;
 	}
 	if (name == h->nm[NM___class__]) {
 		*out = val_obj(&h->type.type_class->h);

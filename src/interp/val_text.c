@@ -115,34 +115,54 @@ static int seq_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
+/* OrderedDict([(k, v), ...]); other classes of dictionaries show as one, sets of other classes have their name around them. */
+static int is_ordered(struct host *h, struct val v)
+{
+	const struct class_obj *c = v.u.o->cls;
+
+	for (size_t i = 0; v.kind == V_DICT && c != h->type.kind_class[V_DICT] && i < c->n_mro; i++)
+		if (c->mro[i]->native && !strcmp(c->mro[i]->native, "collections.OrderedDict"))
+			return 1;
+	return 0;
+}
+
+static int entry_repr(struct host *h, const struct dict_entry *e, int set, int ordered, struct buf *out)
+{
+	struct val key = host_hold(h, e->key), x = host_hold(h, e->val);
+
+	buf_adds(out, ordered ? "(" : "");
+	if (val_repr(h, key, out))
+		return -1;
+	if (set)
+		return 0;
+	buf_adds(out, ordered ? ", " : ": ");
+	if (val_repr(h, x, out))
+		return -1;
+	buf_adds(out, ordered ? ")" : "");
+	return 0;
+}
+
 static int dict_repr(struct host *h, struct val v, struct buf *out)
 {
 	size_t at = 0, n = 0;
-	int set = v.kind == V_SET, frozen = set && v.u.o->cls != h->type.kind_class[V_SET];
+	int set = v.kind == V_SET, ordered = is_ordered(h, v), named = ordered || (set && v.u.o->cls != h->type.kind_class[V_SET]);
 	struct dict_entry *e;
-	if (set && !v.u.d->live) {
+	if ((set || ordered) && !v.u.d->live) {
 		buf_addf(out, "%s()", val_type_name(h, v));
 		return 0;
 	}
 	if (set && v.u.d->live > 1 && host_varies(h, "the order of a set"))
 		return -1;
-	if (frozen || (!set && v.u.o->cls != h->type.kind_class[V_DICT]))
+	if (named)
 		buf_addf(out, "%s(", val_type_name(h, v));
-	buf_addc(out, '{');
+	buf_addc(out, ordered ? '[' : '{');
 	while ((e = dict_next(v.u.d, &at))) {
-		struct val key = host_hold(h, e->key), x = host_hold(h, e->val);
-		if (n++)
-			buf_adds(out, ", ");
-		if (val_repr(h, key, out))
-			return -1;
-		if (set)
-			continue;
-		buf_adds(out, ": ");
-		if (val_repr(h, x, out))
+		buf_adds(out, n++ ? ", " : "");
+		if (entry_repr(h, e, set, ordered, out))
 			return -1;
 	}
-	buf_addc(out, '}');
-	if (frozen || (!set && v.u.o->cls != h->type.kind_class[V_DICT]))
+	buf_addc(out, ordered ? ']' : '}');
+	if (named)
 		buf_addc(out, ')');
 	return 0;
 }

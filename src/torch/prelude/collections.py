@@ -13,6 +13,9 @@ class defaultdict(dict):
         self[key] = value
         return value
 
+    def __repr__(self):
+        return f"defaultdict({self.default_factory!r}, {dict(self)!r})"
+
 
 class Counter(dict):
     def __init__(self, iterable=None, **kwargs):
@@ -42,36 +45,114 @@ class Counter(dict):
     def total(self):
         return sum(self.values())
 
+    def __repr__(self):
+        return f"Counter({dict(self.most_common())!r})" if self else "Counter()"
 
-class deque(list):
+
+class deque:
     def __init__(self, iterable=(), maxlen=None):
-        super().__init__()
+        self._items = []
         self.maxlen = maxlen
-        for item in iterable:
-            self.append(item)
+        self.extend(iterable)
 
     def append(self, item):
-        super().append(item)
-        if self.maxlen is not None and len(self) > self.maxlen:
-            super().pop(0)
+        self._items.append(item)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            self._items.pop(0)
 
     def appendleft(self, item):
-        super().insert(0, item)
-        if self.maxlen is not None and len(self) > self.maxlen:
-            super().pop()
+        self._items.insert(0, item)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            self._items.pop()
+
+    def pop(self):
+        if not self._items:
+            raise IndexError("pop from an empty deque")
+        return self._items.pop()
 
     def popleft(self):
-        if not len(self):
+        if not self._items:
             raise IndexError("pop from an empty deque")
-        return super().pop(0)
+        return self._items.pop(0)
+
+    def extend(self, items):
+        for item in list(items):
+            self.append(item)
 
     def extendleft(self, items):
-        for item in items:
+        for item in list(items):
             self.appendleft(item)
 
     def rotate(self, n=1):
-        for _ in range(n % len(self) if len(self) else 0):
-            self.appendleft(self.pop())
+        for _ in range(n % len(self._items) if self._items else 0):
+            self._items.insert(0, self._items.pop())
+
+    def insert(self, i, item):
+        if self.maxlen is not None and len(self._items) >= self.maxlen:
+            raise IndexError("deque already at its maximum size")
+        self._items.insert(i, item)
+
+    def remove(self, item):
+        if item not in self._items:
+            raise ValueError("deque.remove(x): x not in deque")
+        self._items.remove(item)
+
+    def clear(self):
+        self._items.clear()
+
+    def reverse(self):
+        self._items.reverse()
+
+    def copy(self):
+        return deque(self._items, self.maxlen)
+
+    def count(self, item):
+        return self._items.count(item)
+
+    def index(self, item, *bounds):
+        return self._items.index(item, *bounds)
+
+    def __len__(self):
+        return len(self._items)
+
+    def __bool__(self):
+        return len(self._items) > 0
+
+    def __iter__(self):
+        return iter(self._items)
+
+    def __reversed__(self):
+        return iter(self._items[::-1])
+
+    def __contains__(self, item):
+        return item in self._items
+
+    def _place(self, i):
+        if not isinstance(i, int):
+            raise TypeError(f"sequence index must be integer, not '{type(i).__name__}'")
+        if not -len(self._items) <= i < len(self._items):
+            raise IndexError("deque index out of range")
+        return i
+
+    def __getitem__(self, i):
+        return self._items[self._place(i)]
+
+    def __setitem__(self, i, item):
+        self._items[self._place(i)] = item
+
+    def __delitem__(self, i):
+        del self._items[self._place(i)]
+
+    def __eq__(self, other):
+        return isinstance(other, deque) and self._items == other._items
+
+    def __add__(self, other):
+        if not isinstance(other, deque):
+            raise TypeError(f'can only concatenate deque (not "{type(other).__name__}") to deque')
+        return deque(self._items + other._items, self.maxlen)
+
+    def __repr__(self):
+        return f"deque({self._items!r})" if self.maxlen is None else f"deque({self._items!r}, maxlen={self.maxlen})"
 
 
 class _Named(tuple):
