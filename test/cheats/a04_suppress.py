@@ -1,7 +1,7 @@
 # A4: contextlib.suppress
 # task: scale
 # track: hybrid
-# expect: ast import_error
+# expect: ast forbidden_syntax
 import torch
 import torch.nn as nn
 import triton
