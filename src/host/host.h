@@ -48,8 +48,8 @@ int host_call(struct host *h, struct val fn, const struct val *args, size_t n, s
 /* cls(*get_init_inputs()) under a seed; `ns` gives get_init_inputs, `cls_ns` the class. */
 int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed,
 	       struct val *model, struct err *e);
-/* get_inputs() under a seed: a list. */
-int host_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs, struct err *e);
+/* get_inputs() under a seed: a list. With `ends`, integers that it draws have both ends of their range among them. */
+int host_inputs(struct host *h, struct val ns, uint64_t seed, int ends, struct val *inputs, struct err *e);
 /* model(*inputs); what a program returns may be a tensor, or any nest of tuples, lists, dicts. */
 int host_forward(struct host *h, struct val model, struct val inputs, struct val *out, struct err *e);
 int host_eval_mode(struct host *h, struct val model, struct err *e);

@@ -11,6 +11,8 @@
 #include "interp/iter.h"
 #include "interp/ptrmap.h"
 #include "interp/state.h"
+#include "num/random.h"
+#include "torch/torch.h"
 
 /* The named global called with arguments: Python's own errors if it is not there. */
 static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n, struct val *out)
@@ -102,19 +104,23 @@ int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls
 	return host_end(h, &en, h->fail.fatal ? -1 : build(h, ns, cls_ns, cls, seed, model), model, e);
 }
 
-static int make_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs)
+static int make_inputs(struct host *h, struct val ns, uint64_t seed, int ends, struct val *inputs)
 {
 	struct val v;
-	if (seed_now(h, seed) || call_global(h, ns, "get_inputs", NULL, 0, &v))
+	int rc;
+	if (seed_now(h, seed))
 		return -1;
-	return host_to_list(h, v, inputs);
+	torch_rng(h)->ends = ends;
+	rc = call_global(h, ns, "get_inputs", NULL, 0, &v);
+	torch_rng(h)->ends = 0;
+	return rc ? -1 : host_to_list(h, v, inputs);
 }
 
-int host_inputs(struct host *h, struct val ns, uint64_t seed, struct val *inputs, struct err *e)
+int host_inputs(struct host *h, struct val ns, uint64_t seed, int ends, struct val *inputs, struct err *e)
 {
 	struct host_entry en;
 	host_begin(h, &en);
-	return host_end(h, &en, h->fail.fatal ? -1 : make_inputs(h, ns, seed, inputs), inputs, e);
+	return host_end(h, &en, h->fail.fatal ? -1 : make_inputs(h, ns, seed, ends, inputs), inputs, e);
 }
 
 int host_forward(struct host *h, struct val model, struct val inputs, struct val *out, struct err *e)

@@ -340,6 +340,18 @@ static void one_int(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, (int64_t)(v % f->range + (uint64_t)f->from));
 }
 
+/* Whatever was drawn: both ends of the range are among it. */
+static void store_ends(const struct tensor *t, int64_t from, int64_t to)
+{
+	int64_t n = tensor_numel(t);
+	char *p = tensor_data(t);
+
+	if (n < 2 || t->st->hollow || !tensor_is_contiguous(t))
+		return;
+	dtype_store_int(t->dt, p, from);
+	dtype_store_int(t->dt, p + (size_t)(n - 1) * (size_t)dtype_size(t->dt), to - 1);
+}
+
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e)
 {
 	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from, .one = one_int };
@@ -347,7 +359,11 @@ int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t
 	if (from >= to)
 		return err_set(e, ERR_STATE, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)from,
 			       (long long)to);
-	return fill(&f, t, e);
+	if (fill(&f, t, e))
+		return -1;
+	if (r->ends)
+		store_ends(t, from, to);
+	return 0;
 }
 
 /* Dense f32 tensors, as masks of dropout are: 0 or 1 from 53-bit draws. */

@@ -13,6 +13,7 @@ struct num_rng {
 	int left, next;
 	int has_normal;              /* the second value of the last Box-Muller pair */
 	double normal;
+	int ends;                    /* randint has the least and the largest that it may draw first and last; a new seed ends that */
 };
 
 void num_rng_seed(struct num_rng *r, uint64_t seed);

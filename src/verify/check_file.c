@@ -153,7 +153,7 @@ static int run_model(struct file_check *c, struct host *h, struct val ns, struct
 	int rc = host_build(h, task_ns, ns, cls, TORCH_SEED, &model, c->e);
 
 	if (!rc)
-		rc = host_inputs(h, task_ns, TORCH_SEED, &inputs, c->e);
+		rc = host_inputs(h, task_ns, TORCH_SEED, 0, &inputs, c->e);
 	if (!rc)
 		rc = host_to_device(h, model, HOST_CUDA, c->e);
 	if (!rc)

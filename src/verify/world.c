@@ -231,7 +231,7 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 {
 	struct sum s = { .n = 0 };
 	struct val more;
-	int rc = host_inputs(w->h, ns, seed + 1, &more, e);
+	int rc = host_inputs(w->h, ns, seed + 1, 0, &more, e);
 
 	if (!rc && t->dt != DT_F32 && !w->opts.oracle)
 		rc = host_to_dtype(w->h, more, t->dt, e);
@@ -252,7 +252,7 @@ static int change_inputs(struct world *w, const struct trial *t, struct val inpu
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
 {
 	enum dtype dt = t->dt;
-	int rc = host_inputs(w->h, ns, seed, inputs, e);
+	int rc = host_inputs(w->h, ns, seed, t->change == CHANGE_SIGNED, inputs, e);
 
 	if (!rc)
 		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);

@@ -89,7 +89,7 @@ static int run_once(struct run *r, struct err *e)
 	if (!rc)
 		rc = host_eval_mode(r->h, r->model, e);
 	if (!rc)
-		rc = host_inputs(r->h, r->ns, r->seed, &r->inputs, e);
+		rc = host_inputs(r->h, r->ns, r->seed, 0, &r->inputs, e);
 	r->build_ns = now_ns(r) - t0;
 	r->forward_ns = 0;
 	return rc ? rc : forward(r, e);

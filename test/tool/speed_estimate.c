@@ -138,7 +138,7 @@ static int follow(struct job *j, const struct py_module *task, const struct py_m
 	if (!rc)
 		rc = host_to_device(h, model, HOST_CUDA, e);
 	if (!rc)
-		rc = host_inputs(h, ns, 1, &inputs, e);
+		rc = host_inputs(h, ns, 1, 0, &inputs, e);
 	if (!rc)
 		rc = host_to_device(h, inputs, HOST_CUDA, e);
 	if (!rc) {
