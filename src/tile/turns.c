@@ -1,7 +1,8 @@
 /* Loops that go round once and more: see turns.h.
  *
- * One pass over the kernel's own code. A register is known as long as it holds an integer that follows from the launch alone; what a
- * loop or a branch assigns is not known in it or behind it, but for what is assigned there anew before it is used. */
+ * A pass over the kernel's own code for each of the two programs. A register is known as long as it holds an integer that follows from
+ * the launch and the program's number alone; what a loop or a branch assigns is not known in it or behind it, but for what is assigned
+ * there anew before it is used. */
 #include "tile/turns.h"
 
 #include "base/mem.h"
@@ -15,16 +16,19 @@ struct number {
 struct reading {
 	const struct tile_code *code;
 	const struct tile_func *f;
+	const struct tile_launch *l;
+	int last;                      /* it is the last program's pass */
 	struct number *at;             /* by register */
 	int loops;                     /* met so far */
-	void (*more)(void *ctx, int loop);
-	void *ctx;
+	unsigned char *turns;          /* of each loop, two at the most, in the program that has more */
 };
 
 /* --- values ------------------------------------------------------------------------------------ */
 
-static void enter_params(struct reading *r, const struct tile_launch *l)
+static void enter_params(struct reading *r)
 {
+	const struct tile_launch *l = r->l;
+
 	for (int i = 0; i < r->code->n_params; i++) {
 		const struct tile_param *p = &r->code->params[i];
 
@@ -64,6 +68,10 @@ static struct number value_of(const struct reading *r, const struct tile_insn *i
 		return none;
 	if (in->op == TOP_CONST)
 		return (struct number){ .known = 1, .v = in->imm };
+	if (in->op == TOP_NUM_PROGRAMS)
+		return (struct number){ .known = 1, .v = r->l->grid[in->imm] };
+	if (in->op == TOP_PROGRAM_ID)
+		return (struct number){ .known = 1, .v = r->last ? r->l->grid[in->imm] - 1 : 0 };
 	a = in->n_src ? r->at[tile_src(in, 0)] : none;
 	if (in->op == TOP_MOV || in->op == TOP_CAST)
 		return a;
@@ -150,12 +158,10 @@ static void read_to(struct reading *r, int from, int to)
 		int end = opens(in) ? MIN(end_of(r->f, i), to) : i;
 
 		if (in->op == TOP_LOOP) {
-			int number = r->loops++, turns;
+			unsigned char *turns = &r->turns[r->loops++];
 
 			take_constants(r, i, end);
-			turns = turns_of(r, i, end);
-			for (int k = 0; k < turns; k++)
-				r->more(r->ctx, 2 * number + k);
+			*turns = (unsigned char)MAX(*turns, turns_of(r, i, end));
 			forget(r, i, end);
 		}
 		if (opens(in)) {
@@ -170,15 +176,29 @@ static void read_to(struct reading *r, int from, int to)
 	}
 }
 
+static void read_program(struct reading *r, int last)
+{
+	r->last = last;
+	r->loops = 0;
+	memset(r->at, 0, ((size_t)r->code->n_regs + 1) * sizeof *r->at);
+	enter_params(r);
+	read_to(r, 0, r->f->n_insns);
+}
+
 int tile_turns(const struct tile_code *code, const struct tile_launch *l, void (*more)(void *ctx, int loop), void *ctx, struct err *e)
 {
-	struct reading r = { .code = code, .f = &code->funcs[0], .more = more, .ctx = ctx };
+	struct reading r = { .code = code, .f = &code->funcs[0], .l = l };
 
 	r.at = mem_zalloc(((size_t)code->n_regs + 1) * sizeof *r.at);
-	if (!r.at)
-		return err_nomem(e);
-	enter_params(&r, l);
-	read_to(&r, 0, r.f->n_insns);
+	r.turns = mem_zalloc((size_t)r.f->n_insns + 1);
+	if (r.at && r.turns) {
+		read_program(&r, 0);
+		read_program(&r, 1);
+		for (int i = 0; i < r.loops; i++)
+			for (int k = 0; k < r.turns[i]; k++)
+				more(ctx, 2 * i + k);
+	}
 	mem_free(r.at);
-	return 0;
+	mem_free(r.turns);
+	return r.at && r.turns ? 0 : err_nomem(e);
 }

@@ -1,5 +1,7 @@
 /* Which loops of a kernel go round at all, and which more than once, as far as the integers of a launch tell it. Nothing is
- * run: it costs about what it costs to read the code. What hangs on memory or on the number of a program is not known. */
+ * run: it costs about what it costs to read the code. What hangs on memory is not known. Of what hangs on the number of a program the
+ * first and the last are looked at: a loop over the tiles of a program goes round most often in the first, one over what is left of a
+ * diagonal in the last. */
 #ifndef TILE_TURNS_H
 #define TILE_TURNS_H
 

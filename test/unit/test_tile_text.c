@@ -261,6 +261,16 @@ static const char *const loops =
 	"      %13 = add %13, %9\n"
 	"      br\n"
 	"    end\n"
+	"  end\n"
+	"  %15:i32 = program_id imm=1\n"
+	"  %16:i32 = const imm=0\n"
+	"  block\n"                             /* 4: for q in range(0, program_id, 1) */
+	"    loop attr=1\n"
+	"      %17:i1 = ge %16, %15\n"
+	"      br_if %17 imm=1\n"
+	"      %16 = add %16, %9\n"
+	"      br\n"
+	"    end\n"
 	"  end\n";
 
 static void note_loop(void *ctx, int loop)
@@ -268,17 +278,19 @@ static void note_loop(void *ctx, int loop)
 	*(unsigned *)ctx |= 1u << loop;
 }
 
-/* Which loops go round at all (even bits) and more than once (odd ones); one that begins at the number of its program is not known. */
+/* Which loops go round at all (even bits) and more than once (odd ones); one that begins at the number of its program does as the first
+ * program does, one that ends there as the last. */
 static void test_turns(void **state)
 {
-	static const struct { int64_t n; unsigned more; } cases[] = { { 16, 0x15 }, { 17, 0x1f }, { 24, 0x1f }, { 25, 0x3f }, { 0, 0 }, { INT64_MIN, 0 } };
+	static const struct { int64_t n; unsigned more; } cases[] = { { 16, 0x1d5 }, { 17, 0x1df }, { 24, 0x1df }, { 25, 0x1ff }, { 0, 0x100 },
+								       { INT64_MIN, 0x100 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct err e = ERR_INIT;
 		struct tile_code *c;
 		struct tile_val n = { .kind = TILE_V_INT, .i = cases[i].n };
-		struct tile_launch l = { .args = &n, .n_args = 1, .grid = { 1, 1, 1 } };
+		struct tile_launch l = { .args = &n, .n_args = 1, .grid = { 7, 2, 1 } };
 		unsigned more = 0;
 
 		assert_int_equal(tile_parse_text(str_of(loops), &c, &e), 0);
