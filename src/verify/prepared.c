@@ -16,8 +16,8 @@ struct prepared_head {
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read below, or is nothing once the task is kept. */
-_Static_assert(sizeof (struct task) == 189656, "prepared.c must know every member of a task");
-_Static_assert(sizeof (struct trial) == 9112, "and of a trial");
+_Static_assert(sizeof (struct task) == 189816, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct trial) == 9120, "and of a trial");
 _Static_assert(sizeof (struct result) == 240, "and of a result");
 
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY])
@@ -138,6 +138,7 @@ static void put_rest(struct buf *out, const struct task *t)
 
 		bytes_put(out, parts);
 		bytes_put(out, tr->shape);
+		bytes_put(out, tr->rounding);
 		put_results(out, &tr->expected);
 		put_results(out, &tr->torch);
 	}
@@ -147,7 +148,7 @@ static int get_trial(struct bytes *in, struct trial *tr)
 {
 	int64_t parts[3];
 
-	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || parts[1] < 0 || parts[1] > TENSOR_DIMS)
+	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &tr->rounding) || parts[1] < 0 || parts[1] > TENSOR_DIMS)
 		return -1;
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];

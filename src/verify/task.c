@@ -440,6 +440,7 @@ static int set_expected(struct task *t, struct trial *tr, const struct reference
 	results_allow_zero(&tr->expected, own);
 	results_allow_zero(&tr->expected, noisy);
 	by.plain = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
+	tr->rounding = by.plain;
 	by.products = distance_of(&r->allowed, &tr->expected);
 	by.close = distance_of(&r->close, &tr->expected);
 	by.sum = longest_sum(t, tr, own);

@@ -64,6 +64,7 @@ struct trial {
 	int repeat;                   /* call on other contents in the same tensors first */
 
 	struct results expected;
+	double rounding;              /* how far fp32 takes the reference from these, as a share of what they are */
 	const struct task_weights *weights;    /* of the task */
 	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
 				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */

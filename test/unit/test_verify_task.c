@@ -418,6 +418,15 @@ static void test_unfit_task(void **state)
 	       "        self.scale = nn.Parameter(torch.zeros(n))\n    def forward(self, x):\n"
 #define NORMED_DRAW "def get_inputs():\n    return [torch.randn(16, 64)]\ndef get_init_inputs():\n    return [64]\n"
 
+/* Is the first result that is not zero less than what rounding does to it? */
+static int is_rounded_away(const struct task *t)
+{
+	for (int i = 0; i < t->n_trials; i++)
+		if (t->trial[i].expected.r[0].rms > 0.0)
+			return t->trial[i].rounding >= 1.0;
+	return 0;
+}
+
 /* The mean of what a norm made is rounding with the weights that it starts with, and no two programs round alike; one that is zero with them,
  * to the last bit, judges by others. */
 static void test_noise_for_a_result(void **state)
@@ -437,6 +446,7 @@ static void test_noise_for_a_result(void **state)
 
 		assert_non_null(t);
 		assert_int_equal(task_problem(t)->reason, c[i].reason);
+		assert_true(is_rounded_away(t) == (c[i].reason != REASON_ok));
 		task_free(t);
 	}
 	judge_free(j);
