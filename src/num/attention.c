@@ -155,6 +155,8 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 			       "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and "
 			       "value.dtype: %s instead.",
 			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
+	if (!dtype_is_float(q->dt))
+		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'", num_type_name(q->dt));
 	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] || k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
 			       (long long)q->shape[q->ndim - 2], (long long)q->shape[q->ndim - 1],

@@ -94,6 +94,7 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.manual_seed = 1\n", "forbidden_name", 2, "cannot be replaced");
 	/* Windows whose products are no numbers of 64 bits. */
 	fails("import torch\ntorch.nn.functional.fold(torch.ones(1, 4, 4), 2, 2**62)\n", "shape_error", 2, "too large");
+	fails("import torch\nx = torch.arange(6).reshape(2, 3)\ntorch.nn.functional.scaled_dot_product_attention(x, x, x)\n", "shape_error", 3, "not implemented for 'Long'");
 	fails("import torch\ntorch.nn.functional.pixel_shuffle(torch.ones(1, 4, 4), 2**62)\n", "shape_error", 2, "too large");
 	fails("import torch\ntorch.nn.functional.max_pool3d(torch.ones(1, 4, 4, 4), 2**40, padding=2**39)\n", "shape_error", 2, "too large");
 }
