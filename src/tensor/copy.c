@@ -217,16 +217,20 @@ static int check_copy(const struct tensor *dst, const struct tensor *src, struct
 
 static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e);
 
-/* Of a number into all of a hollow storage it is remembered; of anything else that there is something
- * to be known no more. */
+/* Of a number into all of a hollow storage it is remembered, and of what another one begins with; of anything else that there is
+ * something to be known no more. */
 static int copy_hollow(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	int64_t n = tensor_numel(dst);
 	unsigned char value[8];
 	int whole = !dst->offset && (size_t)n * (size_t)dtype_size(dst->dt) == dst->st->bytes && tensor_is_dense(dst);
+	int copied;
 
 	if (!dst->st->hollow)
 		return 0;
+	copied = src->st->hollow ? sparse_copy(dst, src) : 0;
+	if (copied)
+		return copied < 0 ? err_nomem(e) : 0;
 	if (!whole || src->st->hollow || tensor_numel(src) != 1)
 		return dst->st->sparse && sparse_unknown(dst->st) ? err_nomem(e) : 0;
 	dtype_convert(dst->dt, value, src->dt, tensor_data(src), 1);

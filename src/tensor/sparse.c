@@ -1,6 +1,7 @@
 /* Contents of hollow storages where they are touched: see sparse.h. */
 #include "tensor/sparse.h"
 
+#include <limits.h>
 #include <sys/mman.h>
 
 #include "base/mem.h"
@@ -9,7 +10,9 @@
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14 };
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
-enum mark { MARK_NONE, MARK_KNOWN, MARK_KNOWN_BEFORE, MARK_UNKNOWN }; /* BEFORE: by those before the writers that go now */
+/* BEFORE: by those before the writers that go now, each of which has a mark of its own from MARK_KNOWN on. */
+enum mark { MARK_NONE, MARK_UNKNOWN, MARK_KNOWN_BEFORE, MARK_KNOWN };
+_Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
 
 struct chunk {
 	size_t index;
@@ -25,13 +28,14 @@ struct sparse {
 	unsigned repeated;          /* dimensions that it has fewer of */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
-	int64_t few;
+	int64_t count[TENSOR_DIMS]; /* of each in the smaller tensor */
 	uint64_t seed;
 	size_t size;                /* of an element */
 	size_t stored, covered;     /* bytes: sparse.h */
 	size_t reached;             /* the end of the last bytes that were marked */
 	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
+	int writer;                 /* which of them goes */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
 	uint32_t *place;            /* of each chunk in v, counted from one; 0: not touched */
@@ -82,7 +86,7 @@ static struct sparse *begin(struct storage *s)
 	if (p) {
 		drop_chunks(s);
 		p->stored = p->covered = p->stored_before = p->reached = 0;
-		p->zero = 0;
+		p->zero = p->writer = 0;
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
@@ -153,20 +157,25 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 	return few > 1 ? (int64_t)((x ^ x >> 32) % (uint64_t)few) : 0;
 }
 
-/* Is it all of its storage, and the other one of its kind with fewer along some dimensions? */
-static int goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
+/* Does it have as many elements as its storage? */
+static int is_all(const struct tensor *t)
 {
-	int same = t->ndim == from->ndim && t->dt == from->dt && !t->offset && tensor_is_contiguous(t) && t->st->bytes &&
-		   (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes;
+	return !t->offset && (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes;
+}
+
+/* Is it all of its storage, and the other one of its kind with fewer along some dimensions? */
+int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
+{
+	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes && is_all(t);
 
 	for (int i = 0; i < t->ndim && same; i++)
-		same = t->shape[i] == from->shape[i] || (from->shape[i] == few && t->shape[i] > few);
+		same = t->shape[i] == from->shape[i] || ((few == SPARSE_ANY || from->shape[i] == few) && t->shape[i] > from->shape[i]);
 	return same;
 }
 
 int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed)
 {
-	struct sparse *p = goes_with(t, from, few) ? begin(t->st) : NULL;
+	struct sparse *p = sparse_goes_with(t, from, few) ? begin(t->st) : NULL;
 
 	if (!p)
 		return sparse_unknown(t->st);
@@ -174,15 +183,140 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 	p->from = tensor_data(from);
 	p->size = (size_t)dtype_size(t->dt);
 	p->ndim = t->ndim;
-	p->few = few;
 	p->seed = seed;
 	p->repeated = 0;
 	for (int i = 0; i < t->ndim; i++) {
 		p->shape[i] = t->shape[i];
+		p->count[i] = from->shape[i];
 		p->step[i] = from->stride[i] * (int64_t)p->size;
 		p->repeated |= t->shape[i] != from->shape[i] ? 1u << i : 0;
 	}
 	return 0;
+}
+
+/* Where in the smaller tensor the row of this number begins, a row being all along the last dimension. */
+static int64_t row_from(const struct tensor *t, const struct tensor *from, int64_t row, uint64_t seed)
+{
+	int64_t at = 0, step = from->ndim ? from->shape[from->ndim - 1] : 1;
+
+	for (int d = t->ndim - 2; d >= 0; d--) {
+		int64_t i = row % t->shape[d];
+
+		row /= t->shape[d];
+		at += (t->shape[d] == from->shape[d] ? i : sparse_index(i, from->shape[d], seed)) * step;
+		step *= from->shape[d];
+	}
+	return at;
+}
+
+int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed)
+{
+	int64_t width = t->ndim ? t->shape[t->ndim - 1] : 1, few = from->ndim ? from->shape[from->ndim - 1] : 1;
+	int64_t rows = width ? tensor_numel(t) / width : 0, *col = mem_array((size_t)width + 1, sizeof *col);
+	size_t size = (size_t)dtype_size(from->dt);
+	char *row = mem_array((size_t)width + 1, size);
+
+	for (int64_t i = 0; i < width && col; i++)
+		col[i] = width == few ? i : sparse_index(i, few, seed);
+	for (int64_t r = 0; r < rows && col && row; r++) {
+		const char *v = (const char *)tensor_data(from) + (size_t)row_from(t, from, r, seed) * size;
+
+		for (int64_t i = 0; i < width; i++)
+			memcpy(row + (size_t)i * size, v + (size_t)col[i] * size, size);
+		dtype_convert(t->dt, (char *)tensor_data(t) + (size_t)(r * width) * (size_t)dtype_size(t->dt), from->dt, row, (size_t)width);
+	}
+	rows = col && row ? 0 : -1;
+	mem_free(col);
+	mem_free(row);
+	return (int)rows;
+}
+
+/* --- copies --------------------------------------------------------------------------------------- */
+
+/* Of the view's dimensions that are left, the one that is walked in the largest steps; ones count for nothing. -1: none is left. */
+static int largest_step(const struct tensor *view, unsigned done)
+{
+	int best = -1;
+
+	for (int d = 0; d < view->ndim; d++)
+		if (!(done >> d & 1) && view->shape[d] > 1 && (best < 0 || view->stride[d] > view->stride[best]))
+			best = d;
+	return best;
+}
+
+/* Which dimensions of the contents each dimension of a view consists of: from first[d] to before end[d]. 0: it is none of whole
+ * dimensions, in another order. */
+static int match_view(const struct sparse *p, const struct tensor *view, int *first, int *end)
+{
+	int64_t left = tensor_numel(view);
+	unsigned done = 0;
+	int at = 0, d;
+
+	memset(first, 0, TENSOR_DIMS * sizeof *first);
+	memset(end, 0, TENSOR_DIMS * sizeof *end);
+	while ((d = largest_step(view, done)) >= 0) {
+		int64_t n = 1;
+
+		done |= 1u << d;
+		first[d] = at;
+		while (at < p->ndim && n < view->shape[d])
+			n *= p->shape[at++];
+		end[d] = at;
+		left /= n;
+		if (n != view->shape[d] || view->stride[d] != left)
+			return 0;
+	}
+	return left == 1;
+}
+
+/* The contents of p with its dimensions in the order of the view. */
+static void take_order(struct sparse *to, const struct sparse *p, int ndim, const int *first, const int *end)
+{
+	to->contents = CONTENTS_FEW;
+	to->from = p->from;
+	to->size = p->size;
+	to->seed = p->seed;
+	to->ndim = 0;
+	to->repeated = 0;
+	for (int d = 0; d < ndim; d++)
+		for (int i = first[d]; i < end[d]; i++) {
+			to->shape[to->ndim] = p->shape[i];
+			to->count[to->ndim] = p->count[i];
+			to->step[to->ndim] = p->step[i];
+			to->repeated |= (p->repeated >> i & 1u) << to->ndim;
+			to->ndim++;
+		}
+}
+
+int sparse_copy(const struct tensor *t, const struct tensor *view)
+{
+	const struct sparse *p = view->st->sparse;
+	int first[TENSOR_DIMS], end[TENSOR_DIMS];
+	struct sparse *to;
+
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt || !is_all(t) || !tensor_is_contiguous(t) ||
+	    !is_all(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
+		return 0;
+	to = begin(t->st);
+	if (!to)
+		return -1;
+	take_order(to, p, view->ndim, first, end);
+	return 1;
+}
+
+const void *sparse_source(const struct tensor *t)
+{
+	const struct sparse *p = t->st->sparse;
+	int64_t step = p ? (int64_t)p->size : 0;
+
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !is_all(t) || !tensor_is_contiguous(t))
+		return NULL;
+	for (int d = p->ndim - 1; d >= 0; d--) {
+		if (t->shape[d] != p->shape[d] || (p->shape[d] > 1 && p->step[d] != step))
+			return NULL;
+		step *= p->count[d];
+	}
+	return p->from;
 }
 
 /* --- chunks --------------------------------------------------------------------------------------- */
@@ -199,7 +333,7 @@ static const char *element_of(const struct sparse *p, const int64_t *index)
 	const char *at = p->from;
 
 	for (int d = 0; d < p->ndim; d++)
-		at += (p->repeated >> d & 1 ? sparse_index(index[d], p->few, p->seed) : index[d]) * p->step[d];
+		at += (p->repeated >> d & 1 ? sparse_index(index[d], p->count[d], p->seed) : index[d]) * p->step[d];
 	return at;
 }
 
@@ -290,7 +424,7 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 
 		if (!c->mark && !(c->mark = mem_zalloc(CHUNK)))
 			return -1;
-		memset(c->mark + at % CHUNK, known ? MARK_KNOWN : MARK_UNKNOWN, end - at);
+		memset(c->mark + at % CHUNK, known ? MARK_KNOWN + p->writer : MARK_UNKNOWN, end - at);
 		at = end;
 	}
 	return 0;
@@ -301,7 +435,7 @@ static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)
 	for (size_t at = 0, end; at < CHUNK; at = end) {
 		for (end = at + 1; end < CHUNK && c->mark[end] == c->mark[at];)
 			end++;
-		if ((c->mark[at] == MARK_KNOWN || c->mark[at] == MARK_KNOWN_BEFORE) && fn(ctx, c->index * CHUNK + at, c->index * CHUNK + end))
+		if (c->mark[at] >= MARK_KNOWN_BEFORE && fn(ctx, c->index * CHUNK + at, c->index * CHUNK + end))
 			return 1;
 	}
 	return 0;
@@ -317,12 +451,12 @@ int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx)
 	return 0;
 }
 
-static void change_marks(const struct sparse *p, enum mark from, enum mark to)
+static void change_marks(const struct sparse *p, unsigned char first, unsigned char last, enum mark to)
 {
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t at = 0; p->v[i].mark && at < CHUNK; at++)
-			if (p->v[i].mark[at] == from)
-				p->v[i].mark[at] = to;
+			if (p->v[i].mark[at] >= first && p->v[i].mark[at] <= last)
+				p->v[i].mark[at] = (unsigned char)to;
 }
 
 void sparse_begin_some(struct storage *s)
@@ -330,7 +464,8 @@ void sparse_begin_some(struct storage *s)
 	struct sparse *p = s->sparse;
 
 	p->stored_before = p->stored;
-	change_marks(p, MARK_KNOWN, MARK_KNOWN_BEFORE);
+	p->writer = 0;
+	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
 
 void sparse_end_some(struct storage *s)
@@ -339,9 +474,22 @@ void sparse_end_some(struct storage *s)
 
 	if (p->stored == p->stored_before)
 		return;
-	change_marks(p, MARK_KNOWN_BEFORE, MARK_UNKNOWN);
+	change_marks(p, MARK_KNOWN_BEFORE, MARK_KNOWN_BEFORE, MARK_UNKNOWN);
 	if (p->contents != CONTENTS_EMPTY)
 		p->contents = CONTENTS_UNKNOWN;
+}
+
+void sparse_next_writer(struct storage *s)
+{
+	BUG_ON(s->sparse->writer == SPARSE_WRITERS);
+	s->sparse->writer++;
+}
+
+void sparse_drop_writer(struct storage *s)
+{
+	unsigned char mark = (unsigned char)(MARK_KNOWN + s->sparse->writer);
+
+	change_marks(s->sparse, mark, mark, MARK_UNKNOWN);
 }
 
 /* --- how much was written ---------------------------------------------------------------------------- */

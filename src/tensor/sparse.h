@@ -16,11 +16,21 @@ int sparse_empty(struct storage *s);                                    /* unkno
 int sparse_zero(struct storage *s);                                     /* the same, but what nobody writes is zero */
 int sparse_value(struct storage *s, const void *value, int bytes);      /* over and over */
 int sparse_own(struct storage *s);                                      /* what its memory holds, which it has */
-/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there and
- * more here, index i holds what index sparse_index(i, few, seed) holds there. Unknown where the shapes do
+/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there (any number: SPARSE_ANY) and
+ * more here, index i holds what index sparse_index(i, n, seed) of the n holds there. Unknown where the shapes do
  * not go together, or the tensor is not all of its storage, in order. */
+enum { SPARSE_ANY = -1 };
 int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed);
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
+/* The same for a dense tensor that has its memory, from a dense one. -1: no memory. */
+int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed);
+/* Do the shapes go together so? */
+int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few);
+/* Those of another hollow storage that nobody wrote to, as a view of all of it has them in order: `t` is a dense copy of the view.
+ * 1: so they are; 0: they are not as here can be said, and nothing was done; -1: no memory. */
+int sparse_copy(const struct tensor *t, const struct tensor *view);
+/* The elements of the smaller dense tensor that it consists of, dimension by dimension, if nobody wrote to it; NULL: of none. */
+const void *sparse_source(const struct tensor *t);
 
 /* Gives memory and contents to bytes [lo, hi). -1: it would be more than one storage may have. */
 int sparse_touch(struct storage *s, size_t lo, size_t hi);
@@ -36,6 +46,10 @@ int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);
  * others left where these did not write. */
 void sparse_begin_some(struct storage *s);
 void sparse_end_some(struct storage *s);
+/* Each of them in turn; and nobody knows what the one that goes now has written, for it was stopped. */
+enum { SPARSE_WRITERS = 128 };       /* that go, at the most */
+void sparse_next_writer(struct storage *s);
+void sparse_drop_writer(struct storage *s);
 
 /* Bytes that were marked so far, each as often as it was. */
 size_t sparse_stored(const struct storage *s);

@@ -140,7 +140,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0 || r->path.n < 0 ||
 	    r->path.n > HOST_PATH)
 		return 0;
-	if (r->programs < 0 || r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
+	if (r->matches.n < 0 || r->matches.n > MADE_MATCHES || r->programs < 0 || r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;

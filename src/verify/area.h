@@ -23,6 +23,12 @@ enum {
 /* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
 enum follow { FOLLOW_NOT, FOLLOW_CANDIDATE, FOLLOW_REFERENCE };
 
+/* Which of a candidate's weights are transposed, where only their values tell: weights_note_turned. */
+struct run_turned {
+	int known;
+	uint64_t bits;
+};
+
 /* One run of the candidate on a trial. */
 struct run_order {
 	int trial;
@@ -37,6 +43,8 @@ struct run_order {
 	int marks;                    /* where it is followed: enum path_marks */
 	uint64_t sample;              /* where it is followed: some programs are run, chosen by this; 0: none */
 	int64_t few;                  /* and so many stand for all of what the task only counts */
+	struct run_turned turned;     /* what was found of its weights at other sizes, */
+	struct made_matches matches;  /* and of its launches */
 	uint64_t at, room;            /* where the results' bytes may go */
 };
 
@@ -59,8 +67,9 @@ struct run_form {
 	int has_values;
 };
 
-/* Elements of a result that some programs wrote: n places and then n values lie at `at`. */
+/* Elements of a result, or of what an operator of the reference makes, that some programs wrote: n places and then n values lie at `at`. */
 struct run_part {
+	uint64_t made;                /* which call makes it; 0: it is the next of the results */
 	int dt, ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
@@ -85,6 +94,8 @@ struct run_report {
 	int configs;                  /* programs that autotuned kernels chose from */
 	char chosen[200];             /* and which they chose */
 	char weights[16];             /* how they were matched */
+	struct run_turned turned;
+	struct made_matches matches;  /* of a run on a trial: what its launches make; of what was followed: how many there were */
 	struct host_path path;        /* of what was followed */
 	int64_t work;                 /* that its operators did */
 	int64_t programs;             /* that were run of it */

@@ -45,6 +45,10 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 		return rc > 0 ? runner_lost(f, LOST_CRASHED) : -1;
 	if (f->report.weights[0])
 		memcpy(f->v->weights, f->report.weights, sizeof f->v->weights);
+	if (f->report.turned.known)
+		f->turned = f->report.turned;
+	if (f->report.matches.n)
+		f->matches = f->report.matches;
 	if (f->o->rules_off >> RULE_form & 1)
 		memcpy(out->got.form, f->t->trial[f->orders.v[i].trial].expected.form, sizeof out->got.form);
 	out->cost = f->report.out;

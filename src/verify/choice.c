@@ -18,11 +18,11 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
 /* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
 enum { NAMED_LEAST = 32 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
- * costs more, none where even FEW_LEAST cost too much work, or a tensor too many bytes that is given to the reference or made by it.
- * PROBE_*: the small sizes at which rows.c looks, and
+ * costs more, none where even TASK_FEW_LEAST cost too much work, or a tensor has too many bytes that is given to the reference, kept or made
+ * by it; larger weights than inputs may be are made of a part of them. PROBE_*: the small sizes at which rows.c looks, and
  * the most that a run may cost there: where it costs more, it does not. */
-enum { FEW_MOST = 16, FEW_LEAST = 2, FEW_WORK = 1 << 27, FEW_GIVEN = 1 << 25, FEW_MADE = 1 << 23, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17,
-       PROBE_WORK_MOST = 1 << 26 };
+enum { FEW_MOST = 16, FEW_WORK = 1 << 27, FEW_GIVEN = 1 << 25, FEW_KEPT = 1 << 29, FEW_PART = 1024,
+       FEW_MADE = 1 << 23, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17, PROBE_WORK_MOST = 1 << 26, PROBE_LEAST = 3 };
 
 /* Work that grows with less than this power of a size does not depend on it. */
 static const double workless = 0.1;
@@ -626,11 +626,11 @@ static void few_sizes(const struct task *t, unsigned axes, int64_t few, int64_t 
 /* How many rows may stand for all of them along these axes; 0: even the fewest are too much work. */
 static int64_t few_of(const struct task *t, unsigned axes)
 {
-	for (int64_t few = FEW_MOST; few >= FEW_LEAST; few /= 2) {
+	for (int64_t few = FEW_MOST; few >= TASK_FEW_LEAST; few /= 2) {
 		int64_t size[TASK_SIZES];
 
 		few_sizes(t, axes, few, size);
-		if (work_at(t, size) <= (few == FEW_LEAST ? FEW_WORK : WORK_FIRST))
+		if (work_at(t, size) <= (few == TASK_FEW_LEAST ? FEW_WORK : WORK_FIRST))
 			return few;
 	}
 	return 0;
@@ -642,7 +642,7 @@ static unsigned sizes_to_count(const struct task *t, int of_model)
 	unsigned set = 0;
 
 	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model == of_model && t->size[i].own > FEW_LEAST && (!of_model || t->choices->k.degree[i] > workless))
+		if (t->size[i].of_model == of_model && t->size[i].own > TASK_FEW_LEAST && (!of_model || t->choices->k.degree[i] > workless))
 			set |= 1u << i;
 	return set;
 }
@@ -663,8 +663,8 @@ static int find_axes(struct funnel *f, const int64_t *small, unsigned *axes)
 	return 0;
 }
 
-/* Would what a run takes there fit the memory of one? 1: yes, -1. */
-static int few_fits(struct funnel *f, unsigned axes, int64_t few)
+/* Would what a run takes there fit the memory of one? 1: yes, with weights made of *part; -1. */
+static int few_fits(struct funnel *f, unsigned axes, int64_t few, int64_t *part)
 {
 	int64_t size[TASK_SIZES];
 	struct follow_cost cost;
@@ -672,7 +672,35 @@ static int few_fits(struct funnel *f, unsigned axes, int64_t few)
 
 	few_sizes(f->base, axes, few, size);
 	rc = follow_task(f, size, &cost);
-	return rc < 0 ? -1 : !rc && cost.largest <= FEW_MADE && cost.given <= FEW_GIVEN;
+	*part = cost.kept > FEW_GIVEN ? FEW_PART : 0;
+	return rc < 0 ? -1 : !rc && cost.largest <= FEW_MADE && cost.given <= FEW_GIVEN && cost.kept <= FEW_KEPT && !(*part && f->base->keeps_state);
+}
+
+/* Halves sizes, the largest first, as long as the reference runs and a run costs more than a probe should. 0, -1. */
+static int halve_sizes(struct funnel *f, int64_t *size)
+{
+	const struct task *t = f->base;
+	unsigned done = 0;
+
+	while (work_at(t, size) > PROBE_WORK) {
+		size_t next = t->n_all;
+		int64_t was;
+		int rc;
+
+		for (size_t i = 0; i < t->n_all; i++)
+			if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST && (next == t->n_all || size[i] > size[next]))
+				next = i;
+		if (next == t->n_all)
+			break;
+		was = size[next];
+		size[next] = was / 2;
+		rc = runs_at(f, size);
+		if (rc < 0)
+			return -1;
+		size[next] = rc ? size[next] : was;
+		done |= rc ? 0 : 1u << next;
+	}
+	return 0;
 }
 
 /* Which sizes only count, and how many stand for all of them. 0, -1. */
@@ -684,13 +712,13 @@ static int learn_few(struct funnel *f)
 	unsigned axes = 0;
 	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small), fits;
 
-	if (rc < 0 || (rc && work_at(t, small) <= PROBE_WORK_MOST && find_axes(f, small, &axes)))
+	if (rc < 0 || (rc && halve_sizes(f, small)) || (rc && work_at(t, small) <= PROBE_WORK_MOST && find_axes(f, small, &axes)))
 		return -1;
 	k->few = axes ? few_of(t, axes) : 0;
 	for (size_t i = 0; i < t->n_all; i++)
 		axes &= t->size[i].own <= k->few ? ~(1u << i) : ~0u;
 	k->axes = axes;
-	fits = k->few ? few_fits(f, axes, k->few) : 0;
+	fits = k->few ? few_fits(f, axes, k->few, &k->part) : 0;
 	if (fits < 0)
 		return -1;
 	k->few = fits ? k->few : 0;
@@ -709,7 +737,7 @@ static int find_few(struct funnel *f)
 	c->few_ready = 1;
 	if (!c->k.few)
 		return 0;
-	c->few = task_open_few(f->base, (unsigned)c->k.axes, c->k.few, f->e);
+	c->few = task_open_few(f->base, (unsigned)c->k.axes, c->k.few, c->k.part, f->e);
 	if (!c->few)
 		return -1;
 	if (task_problem(c->few)->reason != REASON_ok) {

@@ -6,6 +6,7 @@
 #include "tile/kinds.h"
 #include "tile/turns.h"
 #include "verify/estimate.h"
+#include "verify/made.h"
 #include "verify/sample.h"
 
 int follow_code(const struct tile_code *code, uint64_t *mark, struct err *e)
@@ -74,6 +75,7 @@ struct following {
 	struct area *a;
 	int i;                        /* of the order and its report */
 	struct run_report *out;
+	struct made_giver *giver;     /* of what operators make; NULL: of nothing */
 };
 
 /* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
@@ -89,7 +91,10 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 	launch->path = &f->out->path;
 	estimate_begin(&estimate, launch->gpu, timed_in_tf32(f->w->judge, f->o), launch->tune);
 	launch->estimate = f->o->estimate && launch->gpu ? &estimate : NULL;
-	host_set_called(h, launch->estimate ? estimate_call : NULL, &estimate);
+	if (launch->estimate)
+		host_set_called(h, estimate_call, &estimate);
+	else
+		host_set_called(h, f->giver ? made_give : NULL, f->giver);
 	rc = host_forward(h, f->w->model, inputs, result, e);
 	host_set_called(h, NULL, NULL);
 	f->out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
@@ -104,25 +109,33 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 static int forward_sampled(struct following *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
-	struct weights_few few = { .n = f->o->few, .seed = f->o->sample };
+	struct weights_few few = { .n = f->o->few, .seed = f->o->sample, .settled = f->o->turned.known, .turned = f->o->turned.bits };
+	struct sample_tensors held;
+	struct made_giver giver = { .tr = tr, .few = f->o->few, .seed = f->o->sample, .input = held.v };
 	struct sampler s;
-	struct val held, result;
+	struct val result;
 	int rc, told;
 
-	sample_open(&s, f->o->sample, &f->out->path);
-	rc = weights_put_few(tr->weights, &few, f->w->h, f->w->model, e) ? -1 : sample_inputs(&s, f->w, f->o->few, tr, inputs, &held, e);
+	sample_open(&s, tr, f->a, f->i, &f->out->path);
+	rc = weights_put_few(tr->weights, &few, f->w->h, f->w->model, e) ? -1 : sample_inputs(&s, f->w, inputs, &held, e);
 	if (rc)
 		return rc;
+	giver.n_inputs = held.n;
+	f->giver = &giver;
 	f->launch->sample = &s;
 	rc = forward(f, inputs, &result, e);
 	f->launch->sample = NULL;
+	f->giver = NULL;
+	if (giver.failed)
+		return err_nomem(e);
 	f->out->programs = s.programs;
+	f->out->matches.launches = s.launched;
 	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
 	told = !rc && !host_guessed(f->w->h);
 	if (!rc && sample_gap(f->w->h, result, told, &f->launch->diag))
 		return f->launch->faulted = 1;
 	if (told)
-		rc = sample_give(f->a, f->i, f->w->h, result, e);
+		rc = sample_give(&s, f->w->h, result, e);
 	return rc;
 }
 
@@ -182,8 +195,11 @@ static int call_reference(struct world *w, struct follow_cost *out, struct err *
 	const struct trial drawn = { .dt = DT_F32 };
 	struct val inputs, result;
 	struct estimate estimate;
-	int rc = world_draw(w, &drawn, 1, &inputs, e);
+	int rc;
 
+	out->kept = host_usage(w->h).largest;
+	host_ops_clear(w->h);
+	rc = world_draw(w, &drawn, 1, &inputs, e);
 	if (rc)
 		return rc;
 	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);

@@ -14,7 +14,7 @@ int follow_program(struct judge *j, const struct task *t, const struct program *
 struct follow_cost {
 	int64_t work;                 /* here, in about nanoseconds of a core */
 	int64_t largest;              /* bytes of the largest tensor that it makes, */
-	int64_t given;                /* and of the largest that it is given or keeps */
+	int64_t given, kept;          /* and of the largest that it is given, and that it has itself */
 	double seconds;               /* on the GPU of the options, estimated; 0: not known */
 	int guessed;                  /* it asked for values, which there are none of */
 };

@@ -47,12 +47,28 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 	return rc < 0 ? -1 : 0;
 }
 
+static void put_made(struct buf *out, const struct trial *tr)
+{
+	bytes_put_int(out, (int64_t)tr->made.n);
+	for (size_t i = 0; i < tr->made.n; i++) {
+		const struct made_step *m = &tr->made.v[i];
+
+		bytes_put(out, m->how);
+		bytes_put_int(out, m->unclear);
+		bytes_put_int(out, m->t.ndim);
+		bytes_put(out, m->t.shape);
+		bytes_align(out, ALIGN);
+		buf_add(out, tensor_data(&m->t), (size_t)tensor_numel(&m->t) * sizeof (float));
+	}
+}
+
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
 	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed, tr->kind };
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
+	put_made(out, tr);
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
@@ -86,6 +102,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	int rc = 0;
 
 	bytes_put_int(out, (int64_t)set->n);
+	bytes_put(out, set->spread);
 	for (size_t i = 0; i < set->n && !rc; i++) {
 		const struct task_weight *x = &set->v[i];
 		const int64_t parts[] = { x->moved, x->t.dt, x->t.ndim, x->param, x->kept };
@@ -148,11 +165,38 @@ static int get_sizes(struct bytes *in, struct task *t)
 	return 0;
 }
 
-static int get_trial(struct bytes *in, struct trial *tr)
+static int get_made(struct bytes *in, struct made_step *m, struct err *e)
+{
+	int64_t unclear, ndim, shape[TENSOR_DIMS], n = sizeof (float);
+	const char *data;
+
+	if (bytes_get(in, &m->how) || bytes_get_int(in, &unclear) || bytes_get_int(in, &ndim) || ndim < 0 || ndim > TENSOR_DIMS ||
+	    bytes_get(in, &shape) || bytes_get_aligned(in, ALIGN))
+		return -1;
+	for (int i = 0; i < ndim; i++)
+		n *= shape[i];
+	m->unclear = (int)unclear;
+	data = bytes_take(in, (size_t)n);
+	return data ? tensor_borrow(&m->t, DT_F32, (int)ndim, shape, (void *)data, (size_t)n, e) : -1;
+}
+
+static int get_all_made(struct bytes *in, struct trial *tr, struct err *e)
+{
+	int64_t n;
+
+	if (bytes_get_int(in, &n) || n < 0 || vec_grow(&tr->made, (size_t)n))
+		return -1;
+	for (; tr->made.n < (size_t)n; tr->made.n++)
+		if (get_made(in, &tr->made.v[tr->made.n], e))
+			return -1;
+	return 0;
+}
+
+static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[8];
 
-	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov))
+	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) || get_all_made(in, tr, e))
 		return -1;
 	tr->stage = (enum judge_stage)parts[0];
 	tr->set = (enum weight_set)parts[1];
@@ -190,7 +234,7 @@ static int get_weights(struct bytes *in, struct task_weights *set, struct err *e
 {
 	int64_t n;
 
-	if (bytes_get_int(in, &n) || vec_grow(set, (size_t)n))
+	if (bytes_get_int(in, &n) || bytes_get(in, &set->spread) || vec_grow(set, (size_t)n))
 		return -1;
 	for (; set->n < (size_t)n; set->n++)
 		if (get_weight(in, &set->v[set->n], e))
@@ -214,7 +258,7 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	for (; t->n_trials < n; t->n_trials++) {
 		struct trial *tr = &t->trial[t->n_trials];
 
-		if (get_trial(in, tr))
+		if (get_trial(in, tr, e))
 			return -1;
 		tr->weights = &t->set[tr->set];
 	}

@@ -1,5 +1,5 @@
 /* A task as the side that runs candidates may see it: its source, the inputs and weights of its
- * trials, which operators it has. No expected result and no tolerance: what image.c does not write,
+ * trials, what operators make of these on the way (made.h). No expected result and no tolerance: what image.c does not write,
  * a runner does not have. Where the decider needs to keep something from candidates, it is enough
  * not to add it here. */
 #ifndef VERIFY_IMAGE_H

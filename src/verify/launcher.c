@@ -4,6 +4,7 @@
 #include "tile/resource.h"
 #include "verify/estimate.h"
 #include "verify/follow.h"
+#include "verify/made.h"
 #include "verify/sample.h"
 #include "verify/trial.h"
 
@@ -211,6 +212,8 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	if (c->tests && resource_tests(code))
 		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
 	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
+	if (!rc && c->matches)
+		rc = made_note(c->trial, code, l, c->matches, e);
 	if (rc) {
 		c->faulted = rc > 0;
 		c->diag = *d;

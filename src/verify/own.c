@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 #include "verify/choice.h"
+#include "verify/made.h"
 
 /* Zeros that are left belong to the result where so many of the elements are always zero, and no more are left than that and a
  * quarter, for the share is that of a smaller result. */
@@ -22,7 +23,8 @@ uint64_t own_draw(uint64_t seed, struct str source, int trial)
 
 static void order(struct funnel *f, int trial)
 {
-	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = own_draw(f->o->seed, f->source, trial) };
+	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = own_draw(f->o->seed, f->source, trial),
+			       .turned = f->turned, .matches = f->matches };
 
 	for (size_t i = 0; i < f->t->n_all; i++)
 		o.size[i] = f->t->size[i].own;
@@ -97,12 +99,11 @@ static int fail(struct funnel *f, const struct run_part *p, const struct compari
 			    c->got);
 }
 
-/* The k-th part of the report that was taken last, the i-th of the batch. */
-static int judge_part(struct funnel *f, int i, int k)
+/* The k-th part of the report that was taken last, the i-th of the batch: some of what is wanted; NULL: that is not known. */
+static int judge_part(struct funnel *f, int i, int k, const struct result *want)
 {
 	const struct run_order *o = &f->orders.v[i];
 	const struct run_part *p = &f->report.part[k];
-	const struct trial *tr = &f->t->trial[o->trial];
 	struct results expected, got = { .n = 1 };
 	const int64_t *place;
 	const void *value;
@@ -117,9 +118,9 @@ static int judge_part(struct funnel *f, int i, int k)
 		return err_nomem(f->e);
 	memcpy(copy, place, (size_t)p->n * sizeof *copy);
 	got.r[0] = (struct result){ .dt = (enum dtype)p->dt, .ndim = 1, .shape = { p->n }, .n = p->n };
-	rc = p->n && k < tr->expected.n && has_form(f->t, &tr->expected.r[k], p, copy) ? 0 : 1;
+	rc = p->n && want && has_form(f->t, want, p, copy) ? 0 : 1;
 	if (!rc)
-		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, &tr->expected.r[k], p, copy, o->sample, &expected, f->e) ? -1 : 0;
+		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, want, p, copy, o->sample, &expected, f->e) ? -1 : 0;
 	if (!rc) {
 		results_compare(&expected, &got, &c);
 		f->v->own_elements += p->n;
@@ -129,6 +130,30 @@ static int judge_part(struct funnel *f, int i, int k)
 	results_release(&got);
 	mem_free(copy);
 	return rc < 0 ? -1 : rc > 1;
+}
+
+/* What a step of the reference makes is no result: a candidate may round it as it likes. */
+static const double step_tolerance = 1e-2;
+
+/* The same for what a step of the reference makes. */
+static int judge_step(struct funnel *f, int i, int k)
+{
+	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct made_step *m = made_find(tr, f->report.part[k].made);
+	struct result want = { .rel = MAX(step_tolerance, 2.0 * tr->expected.r[0].rel) };
+	int rc;
+
+	if (!m)
+		return 0;
+	want.dt = m->t.dt;
+	want.ndim = m->t.ndim;
+	memcpy(want.shape, m->t.shape, sizeof want.shape);
+	want.n = tensor_numel(&m->t);
+	if (result_fill(&want, tensor_data(&m->t), f->e))
+		return -1;
+	rc = judge_part(f, i, k, &want);
+	mem_free(want.v);
+	return rc;
 }
 
 /* What a trial expects as the k-th result, if it is known and has n elements (any number: -1). */
@@ -189,7 +214,7 @@ static struct zeros find_zeros(const struct task *t, int k)
 
 /* Zeros that no kernel wrote over may stand where the reference has some, and no kernel too short for the task hides behind
  * them: there are about as many as at the sizes where values were compared. */
-static int judge_blank(struct funnel *f, int k)
+static int judge_blank(struct funnel *f, int k, int result)
 {
 	const struct run_part *p = &f->report.part[k];
 	struct zeros z;
@@ -197,13 +222,32 @@ static int judge_blank(struct funnel *f, int k)
 
 	if (!p->blank)
 		return 0;
-	z = find_zeros(f->judged, k);
+	z = find_zeros(f->judged, result);
 	for (int d = 0; d < p->ndim; d++)
 		n *= (double)p->shape[d];
 	if (z.share >= LEAST_ZEROS && (double)p->blank <= MOST_LEFT * z.share * n && (double)p->reached >= (z.last - END_LEFT) * n)
 		return 0;
 	return funnel_failf(f, STAGE_full, REASON_uninitialised, "the kernels write at most %.0f of the result's %.0f elements, and more of them are not zero",
 			    n - (double)p->blank, n);
+}
+
+static int judge_parts(struct funnel *f, int i)
+{
+	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	/* Launches that are fewer or more than where steps were found are others. */
+	int same = f->orders.v[i].matches.launches == f->report.matches.launches, steps = 0, rc = 0;
+
+	for (int k = 0; k < f->report.n_parts && !rc; k++) {
+		int result = k - steps, step = f->report.part[k].made != 0;
+
+		steps += step;
+		if (!step)
+			rc = judge_blank(f, k, result);
+		if (rc || !f->t->few || (steps && !same))
+			continue;
+		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ? &tr->expected.r[result] : NULL);
+	}
+	return rc;
 }
 
 /* The i-th of the batch. That it cannot be followed, or has not enough memory here, says nothing. */
@@ -217,12 +261,7 @@ static int judge_sample(struct funnel *f, int i)
 	f->v->own_programs += f->report.programs;
 	if (f->report.state == RUN_FAILED && (enum judge_stage)f->report.stage == STAGE_full)
 		return funnel_fail(f, STAGE_full, &f->report.diag);
-	for (int k = 0; k < f->report.n_parts && f->report.state == RUN_GAVE && !rc; k++) {
-		rc = judge_blank(f, k);
-		if (!rc && f->t->few)
-			rc = judge_part(f, i, k);
-	}
-	return rc;
+	return f->report.state == RUN_GAVE ? judge_parts(f, i) : 0;
 }
 
 int own_judge(struct funnel *f)

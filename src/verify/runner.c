@@ -26,6 +26,7 @@ struct runner {
 	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
 	char weights[16];             /* how they were matched */
+	struct run_turned turned;
 	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
 	int compiled;                 /* a run came to its end: names and calls are right */
 	int failed;                   /* syntax or rules: nothing runs */
@@ -371,7 +372,8 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 	built = !r->w.h;
 	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
 	if (!rc && built)
-		rc = weights_note_turned(&r->t->set[WEIGHTS_BUILT], r->w.h, r->w.model, &r->e);
+		rc = weights_note_turned(&r->t->set[WEIGHTS_BUILT], r->w.h, r->w.model, &r->turned.bits, &r->e);
+	r->turned.known |= !rc;
 	if (!rc && built && tr->set == WEIGHTS_BUILT)
 		rc = weights_differ(tr->weights, r->w.h, r->w.model, &r->differs, &r->e);
 	if (!rc)
@@ -409,6 +411,7 @@ static int run_order(struct runner *r, int i)
 	struct run_report *out = &r->a->report[i];
 	int rc;
 
+	r->launch.matches = NULL;
 	if (o->follow)
 		return follow_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
@@ -419,6 +422,8 @@ static int run_order(struct runner *r, int i)
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
 	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
+	r->launch.trial = tr;
+	r->launch.matches = tr->made.n && !o->idle ? &out->matches : NULL;
 	rc = make_ready(r, o, tr);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
@@ -448,6 +453,7 @@ static void note_tuning(struct runner *r, struct run_report *out)
 	out->configs = tuned.most;
 	snprintf(out->chosen, sizeof out->chosen, "%.*s", STR_ARG(tuned.chosen));
 	snprintf(out->weights, sizeof out->weights, "%s", r->weights);
+	out->turned = r->turned;
 }
 
 /* A model that failed in the middle of a call is not used again. */

@@ -5,13 +5,17 @@
 #include "base/rng.h"
 #include "tensor/sparse.h"
 #include "tile/ir.h"
+#include "verify/made.h"
 
 /* Launches of a call that are looked at, tensors of one, and operations that a program may take. */
 enum { LAUNCHES_MOST = 16, ARGUMENTS_MOST = 64, PROGRAM_FUEL = 60000 };
 
-void sample_open(struct sampler *s, uint64_t seed, struct host_path *path)
+void sample_open(struct sampler *s, const struct trial *tr, struct area *a, int i, struct host_path *path)
 {
-	*s = (struct sampler){ .seed = seed, .path = path, .launches = LAUNCHES_MOST };
+	const struct run_order *o = &a->order[i];
+
+	*s = (struct sampler){ .seed = o->sample, .few = o->few, .tr = tr, .matches = &o->matches, .a = a, .i = i, .at = o->at, .path = path,
+			       .launches = LAUNCHES_MOST };
 }
 
 /* --- programs ------------------------------------------------------------------------------------- */
@@ -177,6 +181,16 @@ static void note_launch(const struct writes *t, int64_t programs, int ran)
 	}
 }
 
+/* The last of those that ran was stopped, and nobody knows what the others would have written. */
+static void note_stopped(const struct writes *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		sparse_drop_writer(t->v[i].st);
+		sparse_end_some(t->v[i].st);
+		sparse_cover(t->v[i].st, t->v[i].st->bytes);
+	}
+}
+
 /* It may have written everything, and anything, for all that is known. */
 static int note_nothing(const struct writes *t, struct err *e)
 {
@@ -193,15 +207,17 @@ static void note_test(void *ctx, int line, int col, int outcome)
 
 /* One program. 0, 1: it faults, -1; 2: it is too long to be run, which is not wrong. */
 static int run_program(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, int64_t program,
-		       struct diag *d, struct err *e)
+		       struct writes *t, struct diag *d, struct err *e)
 {
 	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = &program, .n_only = 1, .fuel = PROGRAM_FUEL };
 	int rc;
 
 	o.test = note_test;
 	o.test_ctx = s->path;
+	for (int i = 0; i < t->n; i++)
+		sparse_next_writer(t->v[i].st);
 	rc = tile_run(engine, code, l, &o, NULL, d, e);
-
+	note_program(t);
 	s->programs++;
 	if (rc <= 0 || d->reason != REASON_kernel_timeout)
 		return rc;
@@ -218,7 +234,7 @@ static int end_is_missing(const struct writes *t)
 	return 0;
 }
 
-int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+static int run_some(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	int64_t v[PROGRAMS_MOST], all;
 	struct writes t;
@@ -231,33 +247,26 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 	s->launches--;
 	n = choose_programs(s, code, l, v);
 	begin_launch(&t);
-	for (int i = 0; i < n && !rc; i++) {
-		rc = run_program(s, engine, code, l, v[i], d, e);
-		note_program(&t);
-	}
+	for (int i = 0; i < n && !rc; i++)
+		rc = run_program(s, engine, code, l, v[i], &t, d, e);
 	/* The last programs may have nothing to write. */
-	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(&t); back *= 2, n++) {
-		rc = run_program(s, engine, code, l, all - back, d, e);
-		note_program(&t);
-	}
+	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(&t); back *= 2, n++)
+		rc = run_program(s, engine, code, l, all - back, &t, d, e);
 	if (!rc)
 		note_launch(&t, all, n);
 	if (rc != 2)
 		return rc;
+	/* Programs of later launches may be as long. */
 	s->launches = 0;
-	return note_nothing(&t, e);
+	note_stopped(&t);
+	return 0;
 }
 
 /* --- inputs --------------------------------------------------------------------------------------- */
 
-struct tensors {
-	struct tensor v[RESULTS_MOST];
-	int n;
-};
-
 static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct tensors *t = ctx;
+	struct sample_tensors *t = ctx;
 
 	(void)name;
 	if (t->n < RESULTS_MOST)
@@ -265,32 +274,33 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-int sample_inputs(const struct sampler *s, struct world *w, int64_t count, const struct trial *tr, struct val inputs, struct val *held, struct err *e)
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e)
 {
-	struct tensors own = { .n = 0 }, few = { .n = 0 };
-	int rc = world_inputs(w, tr, 0, held, e);
+	struct sample_tensors own = { .n = 0 };
+	struct val drawn;
+	int rc = world_inputs(w, s->tr, 0, &drawn, e);
 
+	held->n = 0;
 	if (rc)
 		return rc;
 	host_tensors(w->h, inputs, collect, &own);
-	host_tensors(w->h, *held, collect, &few);
-	for (int i = 0; i < MIN(own.n, few.n); i++)
-		if (own.v[i].st->hollow && sparse_few(&own.v[i], &few.v[i], count, s->seed))
+	host_tensors(w->h, drawn, collect, held);
+	for (int i = 0; i < MIN(own.n, held->n); i++)
+		if (own.v[i].st->hollow && sparse_few(&own.v[i], &held->v[i], s->few, s->seed))
 			return err_nomem(e);
 	return 0;
 }
 
 /* --- what came of it ------------------------------------------------------------------------------- */
 
+/* Half of the parts are for results; of what a step makes so many elements are enough. */
+enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
+
 struct giver {
-	struct area *a;
-	const struct run_order *o;
-	struct run_report *r;
 	const struct tensor *t;       /* the one that is given */
 	int64_t *place;               /* elements so far: where they are, */
 	char *value;                  /* and what */
 	int64_t n, most;
-	uint64_t at;
 };
 
 /* Which element lies there? -1: none of the view. Dimensions that are walked in smaller steps count last. */
@@ -344,31 +354,72 @@ static int64_t blank_elements(const struct tensor *t)
 	return (int64_t)((needed - sparse_covered(t->st)) / size);
 }
 
+/* A part for the next tensor, with the elements that programs wrote and knew, no more than so many. */
+static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, int64_t most)
+{
+	const struct run_order *o = &s->a->order[s->i];
+	struct run_report *r = &s->a->report[s->i];
+	struct run_part *p = &r->part[r->n_parts++];
+	uint64_t left = o->at + o->room - s->at, size = 8 + (uint64_t)dtype_size(t->dt);
+	struct giver g = { .t = t, .most = MIN((int64_t)(left / size), most) };
+
+	*p = (struct run_part){ .dt = (int)t->dt, .ndim = t->ndim, .at = s->at };
+	memcpy(p->shape, t->shape, sizeof p->shape);
+	g.place = (int64_t *)((char *)s->a + s->at);
+	g.value = (char *)(g.place + g.most);
+	if (t->st->hollow && t->st->sparse && t->ndim > 0)
+		sparse_written(t->st, give_range, &g);
+	memmove(g.place + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
+	p->n = g.n;
+	s->at += ((uint64_t)g.n * size + 63) / 64 * 64;
+	s->at = MIN(s->at, o->at + o->room);
+	return p;
+}
+
 static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct giver *g = ctx;
+	struct sampler *s = ctx;
 	struct run_part *p;
-	uint64_t left = g->o->at + g->o->room - g->at, size = 8 + (uint64_t)dtype_size(obj->t.dt);
 
 	(void)name;
-	if (g->r->n_parts == RESULTS_MOST)
+	if (s->a->report[s->i].n_parts == RESULTS_MOST)
 		return 0;
-	p = &g->r->part[g->r->n_parts++];
-	*p = (struct run_part){ .dt = (int)obj->t.dt, .ndim = obj->t.ndim, .blank = blank_elements(&obj->t), .at = g->at };
+	p = give_tensor(s, &obj->t, INT64_MAX);
+	p->blank = blank_elements(&obj->t);
 	p->reached = (int64_t)(sparse_reached(obj->t.st) / (size_t)dtype_size(obj->t.dt));
-	memcpy(p->shape, obj->t.shape, sizeof p->shape);
-	g->t = &obj->t;
-	g->most = (int64_t)(left / size);
-	g->place = (int64_t *)((char *)g->a + g->at);
-	g->value = (char *)(g->place + g->most);
-	g->n = 0;
-	if (obj->t.st->hollow && obj->t.st->sparse && obj->t.ndim > 0)
-		sparse_written(obj->t.st, give_range, g);
-	memmove(g->place + g->n, g->value, (size_t)g->n * (size_t)dtype_size(obj->t.dt));
-	p->n = g->n;
-	g->at += ((uint64_t)g->n * size + 63) / 64 * 64;
-	g->at = MIN(g->at, g->o->at + g->o->room);
 	return 0;
+}
+
+/* What some programs wrote of a step's result is told, and all of it is from here on what the step makes. */
+static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, struct err *e)
+{
+	const struct made_step *m = made_find(s->tr, how);
+
+	if (!m || !t->st->hollow || !sparse_goes_with(t, &m->t, s->few) || s->a->report[s->i].n_parts >= PARTS_MADE)
+		return 0;
+	give_tensor(s, t, ELEMENTS_MADE)->made = how;
+	return sparse_few(t, &m->t, s->few, s->seed) ? err_nomem(e) : 0;
+}
+
+static int take_steps(struct sampler *s, const struct tile_launch *l, struct err *e)
+{
+	const struct made_matches *m = s->matches;
+	int launch = s->launched++, rc = 0;
+
+	for (int i = 0; i < MIN(m->n, (int)MADE_MATCHES) && !rc; i++) {
+		const struct tile_val *a = m->v[i].arg >= 0 && (size_t)m->v[i].arg < l->n_args ? &l->args[m->v[i].arg] : NULL;
+
+		if (a && m->v[i].launch == launch && m->v[i].kernel == made_kernel(l) && a->kind == TILE_V_TENSOR)
+			rc = take_step(s, &a->t, m->v[i].how, e);
+	}
+	return rc;
+}
+
+int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	int rc = run_some(s, engine, code, l, d, e);
+
+	return rc ? rc : take_steps(s, l, e);
 }
 
 struct gap {
@@ -398,11 +449,10 @@ int sample_gap(struct host *h, struct val result, int told, struct diag *d)
 	return host_tensors(h, result, find_gap, &g);
 }
 
-int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e)
+int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e)
 {
-	struct giver g = { .a = a, .o = &a->order[i], .r = &a->report[i], .at = a->order[i].at };
 	struct buf form = BUF_INIT;
-	int rc = host_result(h, result, &form, give_part, &g) || buf_check(&form, e) ? -1 : 0;
+	int rc = host_result(h, result, &form, give_part, s) || buf_check(&form, e) ? -1 : 0;
 
 	buf_release(&form);
 	return rc;

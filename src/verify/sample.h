@@ -12,20 +12,34 @@
 
 struct sampler {
 	uint64_t seed;                /* of the choice of programs, and of rows */
+	int64_t few;                  /* rows that stand for all */
+	const struct trial *tr;       /* what steps of the reference make, where that is known, */
+	const struct made_matches *matches;   /* and which launches take these steps */
+	int launched;                 /* so far */
+	struct area *a;               /* reports go to the i-th of it, */
+	int i;
+	uint64_t at;                  /* bytes from here on */
 	int launches;                 /* whose programs may still be run */
 	int64_t programs;             /* that were run */
 	struct host_path *path;       /* tests that they made are noted here */
 };
 
-void sample_open(struct sampler *s, uint64_t seed, struct host_path *path);
+/* For the i-th order of the area, on a trial of the task. */
+void sample_open(struct sampler *s, const struct trial *tr, struct area *a, int i, struct host_path *path);
 /* Runs some programs of a launch. 0, 1: one faults and *d says how, -1. */
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e);
+/* Tensors of a value, in order. */
+struct sample_tensors {
+	struct tensor v[RESULTS_MOST];
+	int n;
+};
+
 /* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
  * outlive the call of forward. 0, 1, -1. */
-int sample_inputs(const struct sampler *s, struct world *w, int64_t few, const struct trial *tr, struct val inputs, struct val *held, struct err *e);
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e);
 /* 1 and *d: the kernels cannot have written all of the result. Zeros that they left count only if no report tells of them. */
 int sample_gap(struct host *h, struct val result, int told, struct diag *d);
-/* Writes the parts of the result that are known to the i-th report. */
-int sample_give(struct area *a, int i, struct host *h, struct val result, struct err *e);
+/* Writes the parts of the result that are known to the report. */
+int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);
 
 #endif

@@ -8,12 +8,13 @@
 /* Without gaps: it is hashed as it lies. */
 struct size_facts {
 	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed; 0: not known yet */
-	int few_known;                /* the last two as well */
+	int few_known;                /* the last three as well */
 	double own_work, degree[TASK_SIZES];
 	double own_seconds;           /* of the reference on a GPU, estimated; 0: not known */
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];
 	int64_t few;                  /* how many stand for all of what only counts; 0: nothing does */
 	int64_t axes;                 /* a bit for each size that only counts */
+	int64_t part;                 /* weights are made of so many along each dimension; 0: they are as they are */
 };
 
 /* 0: *out was kept. */

@@ -407,6 +407,8 @@ static void list_fixed(struct sizes *s)
 		add(s, TRIAL_scaled, STAGE_full, t->fixed)->change = CHANGE_SCALE;
 		add(s, TRIAL_signed, STAGE_full, t->fixed)->change = CHANGE_SIGNED;
 	}
+	if (t->few == TASK_FEW_LEAST)
+		return;
 	tr = add(s, TRIAL_reseeded, STAGE_full, t->fixed);
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;

@@ -11,6 +11,7 @@
 #include "interp/bind.h"
 #include "verify/choice.h"
 #include "verify/estimate.h"
+#include "verify/made.h"
 #include "verify/prepared.h"
 #include "verify/reach.h"
 
@@ -231,6 +232,9 @@ static int note_state(struct task *t, const struct task_weights *given, struct e
 {
 	struct task_weights now;
 
+	/* Weights that are made of a part are too large to be looked at again, and no such task keeps any (choice.c). */
+	if (given->spread)
+		return 0;
 	if (weights_take(&now, t->own.h, t->own.model, e))
 		return -1;
 	t->keeps_state = now.n != given->n;
@@ -478,6 +482,9 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 		rc = set_expected(t, tr, &r, e);
 	if (!rc && tr->is_original && !t->few)
 		rc = keep_torch(t, tr, &r.own, e);
+	/* The first run that a candidate is asked for at smaller sizes, and all of those at the task's own. */
+	if (!rc && (t->few || (t->is_fixed && tr->kind == TRIAL_tiny)))
+		rc = made_keep(t, tr, e);
 	runs_release(&r);
 	return rc;
 }
@@ -603,7 +610,9 @@ static int expect_all(struct task *t, struct err *e)
 /* The weights that every run gets: as constructed, and drawn anew. */
 static int take_sets(struct task *t, struct err *e)
 {
-	if (weights_take(&t->set[WEIGHTS_BUILT], t->own.h, t->own.model, e) ||
+	uint64_t spread = judge_options(t->judge)->seed * 7919u + 3;
+
+	if (weights_take_part(&t->set[WEIGHTS_BUILT], t->part ? t->part : INT64_MAX, t->part ? spread | 1 : 0, t->own.h, t->own.model, e) ||
 	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e) ||
 	    weights_move(&t->set[WEIGHTS_MOVED], &t->set[WEIGHTS_BUILT], judge_options(t->judge)->seed * 7919u + 2, e))
 		return -1;
@@ -710,7 +719,7 @@ static int note_own_shapes(struct task *t, struct err *e)
 struct opening {
 	const int64_t *size;
 	int large, exact, whole, places;
-	int64_t few;
+	int64_t few, part;
 };
 
 static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
@@ -732,6 +741,7 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->is_whole = o->whole;
 	t->asks_for_places = o->places;
 	t->few = o->few;
+	t->part = o->part;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(t, e);
@@ -792,7 +802,7 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 
 	if (!s)
 		return make_task(j, source, name, o, e);
-	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * o->whole + 8 * (int)o->few, key);
+	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * o->whole + 8 * (int)o->few + (int)o->part, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, name);
 	if (t)
@@ -808,25 +818,26 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
 }
 
+/* The others have the text as the parser has it, which is what there is of a task that was kept: so they are found again. */
 struct task *task_open_whole(const struct task *base, struct err *e)
 {
-	return open_task(base->judge, str_of(base->source), base->name, &(struct opening){ .whole = 1 }, e);
+	return open_task(base->judge, base->module.source, base->name, &(struct opening){ .whole = 1 }, e);
 }
 
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
 {
-	return open_task(base->judge, str_of(base->source), base->name,
+	return open_task(base->judge, base->module.source, base->name,
 			 &(struct opening){ .size = size, .large = large, .places = base->asks_for_places }, e);
 }
 
-struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e)
+struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, int64_t part, struct err *e)
 {
 	int64_t size[TASK_SIZES] = { 0 };
 
 	for (size_t i = 0; i < base->n_all; i++)
 		size[i] = axes >> i & 1 ? few : base->size[i].own;
-	return open_task(base->judge, str_of(base->source), base->name,
-			 &(struct opening){ .size = size, .large = 1, .places = base->asks_for_places, .few = few }, e);
+	return open_task(base->judge, base->module.source, base->name,
+			 &(struct opening){ .size = size, .large = 1, .places = base->asks_for_places, .few = few, .part = part }, e);
 }
 
 void task_free(struct task *t)

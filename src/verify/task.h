@@ -4,6 +4,9 @@
 
 #include "verify/trial.h"
 
+/* The fewest that stand for all of what a task only counts: so many where a run is much work. */
+enum { TASK_FEW_LEAST = 2 };
+
 /* A size of the task that may be changed. */
 struct task_size {
 	struct str name;
@@ -50,6 +53,7 @@ struct task {
 	int is_outline;                     /* candidates are judged at other sizes, as a rule: of its sets only the first is left, for those that
 					     * are not there is the whole of it (task_open_whole) */
 	int64_t few;                        /* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
+	int64_t part;                       /* and its weights are made of so many along each dimension; 0: they are as they are */
 	struct task_choices *choices;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
 	char *kept;                         /* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
@@ -78,8 +82,9 @@ void task_remove_trial(struct task *t, struct trial *tr);
 /* The same task made ready at other sizes (one for each of base->size), for the contract of the task and
  * value sets of the general one; `large`: with few input sets. As task_open. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
-/* The same at its own sizes, but for those of the bits of `axes`, which are `few`. */
-struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, struct err *e);
+/* The same at its own sizes, but for those of the bits of `axes`, which are `few`; with weights that are made of `part` along each
+ * dimension, where that is not 0, for it is them that are large. */
+struct task *task_open_few(const struct task *base, unsigned axes, int64_t few, int64_t part, struct err *e);
 /* All of what is here in outline only. */
 struct task *task_open_whole(const struct task *base, struct err *e);
 /* Which of its sizes, those of the bits of `among`, only count: found at these small sizes. */

@@ -42,12 +42,29 @@ struct task_weight {
 struct task_weights {
 	struct task_weight *v;
 	size_t n, cap;
+	uint64_t spread;              /* of large ones there is but a part, which all of it is made of by this (sparse_spread); 0: there is all */
 };
 
 /* Weights of the reference: as its constructor makes them; all drawn anew; only those anew that
  * are constants as constructed (a bias of zeros), so that who does without them shows even where
  * a candidate does not take the others over. */
 enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHTS_MOVED, WEIGHT_SETS };
+
+/* What a call of an operator gave, and which call that was: made.h. */
+struct made_step {
+	uint64_t how;
+	struct tensor t;
+	int unclear;                  /* something else that the reference makes is the same here */
+};
+
+/* Which arguments of which launches of a candidate are what operators of the reference make. */
+enum { MADE_MATCHES = 8 };
+struct made_matches {
+	int launches;                 /* of the call; one that a tuner tried first is none */
+	uint64_t last;                /* the last of them: its kernel and its arguments */
+	int n;
+	struct { int launch, arg; uint64_t kernel, how; } v[MADE_MATCHES];
+};
 
 struct trial {
 	enum trial_kind kind;
@@ -68,6 +85,7 @@ struct trial {
 	const struct task_weights *weights;    /* of the task */
 	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
 				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */
+	struct { struct made_step *v; size_t n, cap; } made;    /* what operators of the reference gave, where candidates meet it at the task's own sizes */
 	struct results torch;         /* of the original: as PyTorch computes it on a GPU, for KernelBench's rule */
 	int ndim;                     /* of the first input */
 	int64_t shape[TENSOR_DIMS];
@@ -134,6 +152,8 @@ void world_drop(struct world *w, struct val v);
 
 /* Weights of a model as fp32 (or as they are, if not floating). */
 int weights_take(struct task_weights *w, struct host *h, struct val model, struct err *e);
+/* The same, with no more than so many along any dimension, which are spread by a number that is not 0. */
+int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model, struct err *e);
 /* New values, from a distribution that hides nothing: no zeros, no ones, positive variances. */
 int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e);
 /* `from` with new values for those that have one value throughout; the others are shared. */
@@ -149,6 +169,8 @@ int weights_put(const struct task_weights *w, struct host *h, struct val model, 
 struct weights_few {
 	int64_t n;
 	uint64_t seed;
+	int settled;                  /* of tensors as wide as high it is known which are transposed: */
+	uint64_t turned;              /* weights_note_turned */
 };
 int weights_put_few(const struct task_weights *w, const struct weights_few *few, struct host *h, struct val model, struct err *e);
 /* Weights of a few get the shapes of those of a model at the task's own sizes, which need not have contents. 0, -1. */
@@ -158,8 +180,9 @@ int weights_restore(const struct task_weights *w, struct host *h, struct val mod
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
 /* Of a model as it was constructed under the seed of these weights: finds the tensors that hold one of them transposed and are
- * as wide as high, so that only their values tell. */
-int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, struct err *e);
+ * as wide as high, so that only their values tell. *turned has a bit for each of the first 64 that is transposed, by its values or
+ * by its shape. */
+int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, uint64_t *turned, struct err *e);
 /* Of a model as its constructor left it: the first parameter that stands for one of these neither by its name nor by a shape that
  * no other has (that it is the next of its shape is a guess), and does not hold its values; *out NULL: none. 0, -1. */
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e);
@@ -198,6 +221,8 @@ struct launcher {
 	struct estimate *estimate;     /* launches are added to it; NULL: not */
 	struct host_path *tests;       /* of launches that are run: whether they test integers is noted here, or NULL */
 	struct sampler *sample;        /* but some programs of them are; NULL: none */
+	const struct trial *trial;     /* what its launches make is compared with what operators of the reference do, */
+	struct made_matches *matches;  /* and noted here; NULL: it is not */
 };
 
 struct host_lib *judge_lib(struct judge *j);

@@ -9,19 +9,46 @@
 
 struct take_weights {
 	struct task_weights *w;
+	int64_t most;                 /* along a dimension */
 	struct err *e;
 };
+
+/* The first ones along each dimension, no more than so many. */
+static int take_first(struct tensor *out, const struct tensor *t, int64_t most, struct err *e)
+{
+	struct tensor next;
+
+	*out = *t;
+	tensor_retain(out);
+	for (int d = 0; d < t->ndim; d++) {
+		if (t->shape[d] <= most)
+			continue;
+		if (tensor_slice(&next, out, d, 0, most, 1, e)) {
+			tensor_release(out);
+			return -1;
+		}
+		tensor_release(out);
+		*out = next;
+	}
+	return 0;
+}
 
 static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct take_weights *k = ctx;
 	struct task_weight w = { .name = "" };
 	enum dtype dt = dtype_is_float(obj->t.dt) ? DT_F32 : obj->t.dt;
+	struct tensor part;
+	int rc;
 
 	snprintf(w.name, sizeof w.name, "%.*s", STR_ARG(name));
 	w.param = obj->is_param;
 	memcpy(w.own, obj->t.shape, sizeof w.own);
-	if (tensor_to(&w.t, &obj->t, dt, k->e))
+	if (take_first(&part, &obj->t, k->most, k->e))
+		return -1;
+	rc = tensor_to(&w.t, &part, dt, k->e);
+	tensor_release(&part);
+	if (rc)
 		return -1;
 	if (vec_push(k->w, w)) {
 		tensor_release(&w.t);
@@ -32,9 +59,14 @@ static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 
 int weights_take(struct task_weights *w, struct host *h, struct val model, struct err *e)
 {
-	struct take_weights k = { .w = w, .e = e };
+	return weights_take_part(w, INT64_MAX, 0, h, model, e);
+}
 
-	*w = (struct task_weights){ .v = NULL };
+int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model, struct err *e)
+{
+	struct take_weights k = { .w = w, .most = most, .e = e };
+
+	*w = (struct task_weights){ .spread = spread };
 	if (host_state(h, model, take_weight, &k)) {
 		weights_release(w);
 		return -1;
@@ -51,7 +83,7 @@ void weights_release(struct task_weights *w)
 
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e)
 {
-	*to = (struct task_weights){ .v = NULL };
+	*to = (struct task_weights){ .spread = from->spread };
 	for (size_t i = 0; i < from->n; i++) {
 		struct task_weight w = from->v[i];
 
@@ -178,7 +210,7 @@ int weights_move(struct task_weights *to, const struct task_weights *from, uint6
 	double *step = mem_array(STEPS, sizeof *step);
 	int rc = step ? 0 : err_nomem(e);
 
-	*to = (struct task_weights){ .v = NULL };
+	*to = (struct task_weights){ .spread = from->spread };
 	for (size_t i = 0; i < from->n && !rc; i++) {
 		struct task_weight w = from->v[i];
 
@@ -409,18 +441,24 @@ static void few_shape(const struct member *m, int64_t *shape)
 	}
 }
 
+/* By its values or by its shape. */
+static int is_turned(const struct member *m)
+{
+	const struct tensor *a = &m->obj->t;
+	const int64_t *own = m->of->own;
+
+	return m->obj->turned || (a->ndim == 2 && m->of->t.ndim == 2 && a->shape[0] != own[0] && a->shape[0] == own[1]);
+}
+
 /* The weight that a member stands for, in the member's shape: a view of it. */
 static int as_member(struct tensor *out, const struct member *m, struct err *e)
 {
-	const struct tensor *a = &m->obj->t, *b = &m->of->t;
-	const int64_t *own = m->of->own;
-	int turned = m->obj->turned || (a->ndim == 2 && b->ndim == 2 && a->shape[0] != own[0] && a->shape[0] == own[1]);
 	int64_t shape[TENSOR_DIMS];
 
-	if (turned)
-		return tensor_transpose(out, b, 0, 1, e);
+	if (is_turned(m))
+		return tensor_transpose(out, &m->of->t, 0, 1, e);
 	few_shape(m, shape);
-	return tensor_view(out, b, a->ndim, shape, e);
+	return tensor_view(out, &m->of->t, m->obj->t.ndim, shape, e);
 }
 
 /* --- what names and shapes do not settle ------------------------------------------------------ */
@@ -475,21 +513,23 @@ static int may_be_turned(const struct member *m)
 	return m->of && fits_turned(&(struct member){ .obj = m->obj }, m->of) && t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
-int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, struct err *e)
+int weights_note_turned(const struct task_weights *w, struct host *h, struct val model, uint64_t *turned, struct err *e)
 {
 	struct members m;
 	enum match by;
 	int rc = open_members(&m, w, h, model, &by, e);
 
+	*turned = 0;
 	for (size_t i = 0; !rc && i < m.n; i++) {
-		int straight = may_be_turned(&m.v[i]) ? holds_values(&m.v[i], e) : 1, turned = 0;
+		int straight = may_be_turned(&m.v[i]) ? holds_values(&m.v[i], e) : 1, other = 0;
 
 		if (!straight) {
 			m.v[i].obj->turned = 1;
-			turned = holds_values(&m.v[i], e);
-			m.v[i].obj->turned = turned > 0;
+			other = holds_values(&m.v[i], e);
+			m.v[i].obj->turned = other > 0;
 		}
-		rc = straight < 0 || turned < 0 ? -1 : 0;
+		*turned |= i < 64 && m.v[i].of && is_turned(&m.v[i]) ? (uint64_t)1 << i : 0;
+		rc = straight < 0 || other < 0 ? -1 : 0;
 	}
 	vec_free(&m);
 	return rc;
@@ -517,26 +557,28 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* --- putting them there --------------------------------------------------------------------- */
 
 /* A hollow model borrows them, and needs no more than what its kernels touch. */
-static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_few *few, struct err *e)
+static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_few *few, uint64_t spread, struct err *e)
 {
 	to->st->numbers = 0;
 	if (to->st->hollow)
-		return sparse_few(to, from, few->n, few->seed) ? err_nomem(e) : 0;
+		return sparse_few(to, from, spread ? SPARSE_ANY : few->n, spread ? spread : few->seed) ? err_nomem(e) : 0;
+	if (spread && !tensor_same_shape(to, from))
+		return sparse_spread(to, from, spread) ? err_nomem(e) : 0;
 	return tensor_copy(to, from, e);
 }
 
-static int put_member(const struct member *m, const struct weights_few *few, struct err *e)
+static int put_member(const struct member *m, const struct weights_few *few, uint64_t spread, struct err *e)
 {
 	struct tensor from;
 	int rc;
 
-	/* Without values nobody knows which way round it is. */
-	if (m->obj->t.st->hollow && may_be_turned(m))
+	/* Without values nobody knows which way round it is, unless it was found where there were some. */
+	if (m->obj->t.st->hollow && !few->settled && may_be_turned(m))
 		return 0;
 	rc = as_member(&from, m, e);
 
 	if (!rc) {
-		rc = put_tensor(&m->obj->t, &from, few, e);
+		rc = put_tensor(&m->obj->t, &from, few, spread, e);
 		tensor_release(&from);
 	}
 	return rc;
@@ -617,9 +659,11 @@ static int put_members(const struct task_weights *w, struct host *h, struct val 
 	struct members m;
 	int rc = open_members(&m, w, h, model, by, e);
 
+	for (size_t i = 0; !rc && i < m.n && few->settled; i++)
+		m.v[i].obj->turned = i < 64 && few->turned >> i & 1;
 	for (size_t i = 0; !rc && i < m.n; i++)
 		if (m.v[i].of && !(keep_parameters && m.v[i].obj->is_param))
-			rc = put_member(&m.v[i], few, e);
+			rc = put_member(&m.v[i], few, w->spread, e);
 	vec_free(&m);
 	return rc;
 }

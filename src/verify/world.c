@@ -463,4 +463,7 @@ void trial_release(struct trial *t)
 {
 	results_release(&t->torch);
 	results_release(&t->expected);
+	for (size_t i = 0; i < t->made.n; i++)
+		tensor_release(&t->made.v[i].t);
+	vec_free(&t->made);
 }

@@ -192,6 +192,91 @@ static void touching_has_a_limit(void **state)
 	tensor_release(&t);
 }
 
+/* A dense copy of a transposed view holds what the view does, and says no more what it consists of; a copy as it lies does. */
+static void copies_hold_the_same(void **state)
+{
+	enum { ROWS = 1 << 16, COLS = 1 << 14, FEW = 4 };
+	struct tensor t = hollow(ROWS, COLS), from, view, copy = hollow(COLS, ROWS), same = hollow(ROWS, COLS);
+	float *few;
+
+	(void)state;
+	assert_int_equal(tensor_new(&from, DT_F32, 2, (int64_t[]){ FEW, COLS }, NULL), 0);
+	few = tensor_data(&from);
+	for (int64_t i = 0; i < (int64_t)FEW * COLS; i++)
+		few[i] = (float)i;
+	assert_int_equal(sparse_few(&t, &from, FEW, 9), 0);
+	assert_true(sparse_source(&t) == (void *)few);
+	assert_int_equal(tensor_transpose(&view, &t, 0, 1, NULL), 0);
+	assert_int_equal(tensor_copy(&copy, &view, NULL), 0);
+	assert_int_equal(tensor_copy(&same, &t, NULL), 0);
+	for (int64_t col = 0; col < COLS; col += 5231)
+		for (int64_t row = 0; row < ROWS; row += 26177) {
+			assert_true(*at(&copy, col, row) == few[sparse_index(row, FEW, 9) * COLS + col]);
+			assert_true(*at(&same, row, col) == *at(&copy, col, row));
+		}
+	assert_null(sparse_source(&copy));
+	assert_true(sparse_source(&same) == (void *)few);
+	/* What was written to says nothing of what it consists of, and a copy of it is unknown. */
+	at(&t, 0, 0);
+	assert_int_equal(sparse_mark(t.st, 0, 4, 1), 0);
+	assert_null(sparse_source(&t));
+	assert_int_equal(tensor_copy(&copy, &view, NULL), 0);
+	at(&copy, 0, 0);
+	assert_false(sparse_is_known(copy.st, 0, 4));
+	tensor_release(&view);
+	tensor_release(&copy);
+	tensor_release(&same);
+	tensor_release(&t);
+	tensor_release(&from);
+}
+
+/* What has its memory is spread as what has none: the same elements at the same places. */
+static void spread_as_hollow(void **state)
+{
+	enum { ROWS = 300, COLS = 500 };
+	struct tensor from, t = hollow(ROWS, COLS), wide;
+
+	(void)state;
+	assert_int_equal(tensor_new(&from, DT_F32, 2, (int64_t[]){ 7, 11 }, NULL), 0);
+	for (int i = 0; i < 77; i++)
+		((float *)tensor_data(&from))[i] = (float)i;
+	assert_int_equal(tensor_new(&wide, DT_F64, 2, (int64_t[]){ ROWS, COLS }, NULL), 0);
+	assert_int_equal(sparse_few(&t, &from, SPARSE_ANY, 3), 0);
+	assert_int_equal(sparse_spread(&wide, &from, 3), 0);
+	for (int64_t row = 0; row < ROWS; row += 7)
+		for (int64_t col = 0; col < COLS; col += 11)
+			assert_true((double)*at(&t, row, col) == ((double *)tensor_data(&wide))[row * COLS + col]);
+	tensor_release(&wide);
+	tensor_release(&t);
+	tensor_release(&from);
+}
+
+static int count_bytes(void *ctx, size_t lo, size_t hi)
+{
+	*(size_t *)ctx += hi - lo;
+	return 0;
+}
+
+/* What a writer left who was stopped is unknown, what those before it wrote is not. */
+static void one_that_was_stopped_is_unknown(void **state)
+{
+	struct tensor t = hollow(1 << 10, 1 << 10);
+	size_t known = 0;
+
+	(void)state;
+	assert_int_equal(sparse_empty(t.st), 0);
+	at(&t, 0, 0);
+	sparse_begin_some(t.st);
+	sparse_next_writer(t.st);
+	assert_int_equal(sparse_mark(t.st, 0, 64, 1), 0);
+	sparse_next_writer(t.st);
+	assert_int_equal(sparse_mark(t.st, 32, 128, 1), 0);
+	sparse_drop_writer(t.st);
+	sparse_written(t.st, count_bytes, &known);
+	assert_int_equal(known, 32);
+	tensor_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +288,9 @@ int main(void)
 		cmocka_unit_test(what_was_written_is_found),
 		cmocka_unit_test(unseen_writers_may_have_changed_it),
 		cmocka_unit_test(touching_has_a_limit),
+		cmocka_unit_test(copies_hold_the_same),
+		cmocka_unit_test(spread_as_hollow),
+		cmocka_unit_test(one_that_was_stopped_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

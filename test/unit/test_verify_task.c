@@ -1,8 +1,8 @@
 /* The judge inside one process: what a task finds out about itself, and that candidates do not
  * see each other. */
-#include <stdio.h>
-
 #include "check.h"
+
+#include <stdio.h>
 
 #include "num/num.h"
 #include "verify/mutant.h"
