@@ -407,8 +407,13 @@ static void list_fixed(struct sizes *s)
 		add(s, TRIAL_scaled, STAGE_full, t->fixed)->change = CHANGE_SCALE;
 		add(s, TRIAL_signed, STAGE_full, t->fixed)->change = CHANGE_SIGNED;
 	}
-	if (t->few == TASK_FEW_LEAST)
+	if (t->few == TASK_FEW_LEAST) {
+		/* There is one set: of all values and weights, so that what is left out shows. */
+		tr = &t->trial[t->n_trials - 1];
+		tr->change = CHANGE_SIGNED;
+		tr->set = WEIGHTS_DRAWN;
 		return;
+	}
 	tr = add(s, TRIAL_reseeded, STAGE_full, t->fixed);
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
