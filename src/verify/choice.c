@@ -1,7 +1,6 @@
 /* Sizes for a candidate: see choice.h. */
 #include "verify/choice.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -950,27 +949,12 @@ static int other_marks(struct funnel *f, const struct choice *c, enum path_marks
 	return settle_found(f, rc, size, c, out);
 }
 
-/* Does a program have this number, not as a part of a name or another number? */
-static int has_number(struct str source, int64_t number)
-{
-	for (size_t i = 0; i < source.n; i++) {
-		int64_t v = 0;
-		size_t from = i;
-
-		while (i < source.n && source.p[i] >= '0' && source.p[i] <= '9' && v < INT64_MAX / 16)
-			v = v * 10 + (source.p[i++] - '0');
-		if (i > from && v == number && (!from || (!isalnum((unsigned char)source.p[from - 1]) && !strchr("_.", source.p[from - 1]))))
-			return 1;
-	}
-	return 0;
-}
-
 static unsigned named_sizes(const struct funnel *f)
 {
 	unsigned set = 0;
 
 	for (size_t i = 0; i < f->t->n_all; i++)
-		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && has_number(f->source, f->t->size[i].own)) << i;
+		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && size_facts_named(f->source, f->t->size[i].own)) << i;
 	return set;
 }
 

@@ -20,5 +20,7 @@ struct size_facts {
 /* 0: *out was kept. */
 int size_facts_get(const struct task *t, struct size_facts *out);
 void size_facts_put(const struct task *t, const struct size_facts *k);
+/* Does a program have this number, not as a part of a name or another number? */
+int size_facts_named(struct str source, int64_t number);
 
 #endif
