@@ -116,7 +116,7 @@ static int add_state(struct world *w, const struct trial *tr, struct results *ou
 {
 	struct census_may of = { .n = 0 };
 	struct tensor flat;
-	int rc = weights_kept(tr->weights, w->h, w->model, &flat, &of, e);
+	int rc = weights_kept(tr->weights, w->h, w->model, 0, &flat, &of, e);
 
 	if (!rc) {
 		rc = results_add_state(out, &flat, e);

@@ -189,8 +189,8 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* Are there floats among them that are kept, in runs of this dtype? */
 int weights_are_kept(const struct task_weights *w, enum dtype dt);
 /* What a call left in the tensors that stand for weights which are kept: the floats of all of them in a row, in fp64.
- * NaN: nothing stands for it. The storages of those tensors go into *of. */
-int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e);
+ * NaN: nothing stands for it, or, with may_leave, it is as it was given. The storages of those tensors go into *of. */
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, int may_leave, struct tensor *flat, struct census_may *of, struct err *e);
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */

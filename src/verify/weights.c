@@ -605,7 +605,22 @@ static int is_whole(const struct tensor *t)
 	return t->st->bytes == (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt);
 }
 
-static int collect_kept(const struct task_weights *w, const struct members *m, double *to, struct census_may *of, struct err *e)
+/* Values that are those the buffer was given say nothing. */
+static int forget_left(double *v, const struct tensor *given, struct err *e)
+{
+	struct tensor wide;
+	int64_t n = tensor_numel(given);
+
+	if (tensor_to(&wide, given, DT_F64, e))
+		return -1;
+	if (!memcmp(v, tensor_data(&wide), (size_t)n * sizeof *v))
+		for (int64_t i = 0; i < n; i++)
+			v[i] = NAN;
+	tensor_release(&wide);
+	return 0;
+}
+
+static int collect_kept(const struct task_weights *w, const struct members *m, int may_leave, double *to, struct census_may *of, struct err *e)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct member *x = w->v[i].kept ? partner_of(m, &w->v[i]) : NULL;
@@ -615,7 +630,7 @@ static int collect_kept(const struct task_weights *w, const struct members *m, d
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;
-		if (x && n && put_kept(to, &x->obj->t, e))
+		if (x && n && (put_kept(to, &x->obj->t, e) || (may_leave && forget_left(to, &w->v[i].t, e))))
 			return -1;
 		to += n;
 	}
@@ -631,7 +646,7 @@ int weights_are_kept(const struct task_weights *w, enum dtype dt)
 	return 0;
 }
 
-int weights_kept(const struct task_weights *w, struct host *h, struct val model, struct tensor *flat, struct census_may *of, struct err *e)
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, int may_leave, struct tensor *flat, struct census_may *of, struct err *e)
 {
 	struct members m;
 	enum match by;
@@ -644,7 +659,7 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 		return -1;
 	rc = open_members(&m, w, h, model, &by, e);
 	if (!rc) {
-		rc = collect_kept(w, &m, tensor_data(flat), of, e);
+		rc = collect_kept(w, &m, may_leave, tensor_data(flat), of, e);
 		vec_free(&m);
 	}
 	if (rc)
