@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* A chunk is what gets memory at once; a storage may have so many. */
-enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14 };
+/* A chunk is what gets contents at once; a storage may have so many. Memory is mapped for several, which costs nothing until they are touched. */
+enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
 /* BEFORE: by those before the writers that go now, each of which has a mark of its own from MARK_KNOWN on. */
@@ -39,6 +39,7 @@ struct sparse {
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
 	uint32_t *place;            /* of each chunk in v, counted from one; 0: not touched */
+	unsigned char *mapped;      /* of each MAPPED bytes: are they? */
 };
 
 static size_t chunk_bytes(const struct storage *s, size_t index)
@@ -52,6 +53,12 @@ static int is_mapped(const struct storage *s)
 	return !s->release;
 }
 
+static size_t maps_of(const struct storage *s)
+{
+	return s->bytes / MAPPED + 1;
+}
+
+/* Nothing else is ever mapped where a hollow storage lies. */
 static void drop_chunks(struct storage *s)
 {
 	struct sparse *p = s->sparse;
@@ -59,8 +66,10 @@ static void drop_chunks(struct storage *s)
 	for (size_t i = 0; i < p->n; i++) {
 		p->place[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
-		if (is_mapped(s))
-			munmap((char *)s->data + p->v[i].index * CHUNK, CHUNK);
+	}
+	if (p->n && is_mapped(s)) {
+		munmap(s->data, maps_of(s) * MAPPED);
+		memset(p->mapped, 0, maps_of(s));
 	}
 	p->n = 0;
 }
@@ -74,6 +83,7 @@ void sparse_free(struct storage *s)
 	drop_chunks(s);
 	vec_free(p);
 	mem_free(p->place);
+	mem_free(p->mapped);
 	mem_free(p);
 	s->sparse = NULL;
 }
@@ -90,9 +100,13 @@ static struct sparse *begin(struct storage *s)
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
-	if (p)
-		p->place = mem_array(s->bytes / CHUNK + 1, sizeof *p->place);
-	if (!p || !p->place) {
+	if (!p)
+		return NULL;
+	p->place = mem_array(s->bytes / CHUNK + 1, sizeof *p->place);
+	p->mapped = mem_array(maps_of(s), sizeof *p->mapped);
+	if (!p->place || !p->mapped) {
+		mem_free(p->place);
+		mem_free(p->mapped);
 		mem_free(p);
 		return NULL;
 	}
@@ -154,7 +168,10 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 	uint64_t x = ((uint64_t)i + seed) * 0x9e3779b97f4a7c15u;
 
 	x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-	return few > 1 ? (int64_t)((x ^ x >> 32) % (uint64_t)few) : 0;
+	x ^= x >> 32;
+	if (few <= 1)
+		return 0;
+	return (int64_t)(few & (few - 1) ? x % (uint64_t)few : x & (uint64_t)(few - 1));
 }
 
 /* Does it have as many elements as its storage? */
@@ -347,6 +364,26 @@ static int64_t run_of(const struct sparse *p)
 	return run;
 }
 
+/* Elements along the last dimension from this index on, at most so many, which do not lie there as they lie here. How many. */
+static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int64_t most)
+{
+	int last = p->ndim - 1, repeated = p->repeated >> last & 1;
+	int64_t first = index[last], n = MIN(p->shape[last] - first, most);
+	const char *row;
+
+	index[last] = 0;
+	row = element_of(p, index) - (repeated ? sparse_index(0, p->count[last], p->seed) * p->step[last] : 0);
+	for (int64_t i = 0; i < n; i++, to += p->size) {
+		const char *from = row + (repeated ? sparse_index(first + i, p->count[last], p->seed) : first + i) * p->step[last];
+
+		if (p->size == 4)
+			memcpy(to, from, 4);
+		else
+			memcpy(to, from, p->size);
+	}
+	return n;
+}
+
 static void fill_few(const struct sparse *p, char *to, size_t at, size_t bytes)
 {
 	int64_t run = run_of(p), element = (int64_t)(at / p->size), end = element + (int64_t)(bytes / p->size);
@@ -358,10 +395,26 @@ static void fill_few(const struct sparse *p, char *to, size_t at, size_t bytes)
 			index[d] = left % p->shape[d];
 			left /= p->shape[d];
 		}
-		memcpy(to, element_of(p, index), (size_t)n * p->size);
+		if (run == 1 && p->ndim)
+			n = fill_apart(p, to, index, end - element);
+		else
+			memcpy(to, element_of(p, index), (size_t)n * p->size);
 		to += (size_t)n * p->size;
 		element += n;
 	}
+}
+
+static int map_chunk(struct storage *s, size_t index)
+{
+	size_t which = index * CHUNK / MAPPED;
+	char *at = (char *)s->data + which * MAPPED;
+
+	if (!is_mapped(s) || s->sparse->mapped[which])
+		return 0;
+	if (mmap(at, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at)
+		return -1;
+	s->sparse->mapped[which] = 1;
+	return 0;
 }
 
 static int touch_chunk(struct storage *s, size_t index)
@@ -371,7 +424,7 @@ static int touch_chunk(struct storage *s, size_t index)
 
 	if (p->n == CHUNKS_MOST || vec_push(p, ((struct chunk){ .index = index })))
 		return -1;
-	if (is_mapped(s) && mmap(at, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at) {
+	if (map_chunk(s, index)) {
 		p->n--;
 		return -1;
 	}
