@@ -53,8 +53,8 @@ static int gather(const struct task *t, const struct result *want, const struct 
 	struct result *r = &expected->r[0];
 
 	*expected = (struct results){ .n = 1 };
-	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms, .rel = want->rel, .rel_close = want->rel_close, .abs = want->abs,
-			      .inexact = want->inexact };
+	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms, .rel = want->rel,
+			      .rel_close = want->rel_close, .abs = want->abs, .inexact = want->inexact };
 	r->v = mem_array((size_t)p->n + 1, sizeof *r->v);
 	r->over = want->over ? mem_array((size_t)p->n + 1, 1) : NULL;
 	if (!r->v || (want->over && !r->over)) {
