@@ -55,7 +55,7 @@ def generate(folder, *args):
     p = subprocess.run([PROGRAM, "generate", "--model", str(folder), "--json", *map(str, args)], capture_output=True, text=True)
     if p.returncode:
         raise SystemExit(f"generate: {p.stderr}")
-    return [json.loads(line) for line in p.stdout.splitlines()]
+    return [json.loads(line) for line in p.stdout.split("\n") if line]         # a text may hold what Python calls the end of a line
 
 
 def compare_greedy(name, folder, tok, model):
