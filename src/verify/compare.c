@@ -459,17 +459,14 @@ static int is_plain(const struct result *e, const struct result *g)
  * no order: a branch on that would cost more than all the rest. */
 static struct scan scan_plain(const struct result *e, const struct result *g)
 {
-	const double close = close_tolerance(e->dt);
 	struct scan s = { .worst = -1 };
 	double sum = 0.0, ratio = -1.0;
 
 	for (int64_t k = 0; k < e->n; k++) {
-		double x = e->v[k], y = g->v[k], size = fabs(x), scale = size + e->rms, d = x == y ? 0.0 : fabs(y - x);
-		double near = MIN(e->rel_close * scale, close * (1.0 + size)), far = e->rel * scale;
-		double allowed = MAX(far, near) + e->abs;
+		double x = e->v[k], y = g->v[k], allowed = allowed_error(e, x), d = x == y ? 0.0 : fabs(y - x);
 
 		sum += d * d;
-		s.bad += (x != y) & (!(d <= allowed) | !(size <= DBL_MAX));
+		s.bad += (x != y) & (!(d <= allowed) | !(fabs(x) <= DBL_MAX));
 		if (!(d <= ratio * allowed) && x != y) {
 			s.worst = k;
 			s.ratio = ratio = ratio_of(d, allowed);
