@@ -279,7 +279,7 @@ static int64_t lower(const double *a, int64_t n, double v, int right)
 	while (lo < hi) {
 		int64_t mid = (lo + hi) / 2;
 
-		if (right ? a[mid] <= v : a[mid] < v)
+		if (right ? !(a[mid] > v) : !(a[mid] >= v))     /* behind all: a NaN */
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -287,16 +287,30 @@ static int64_t lower(const double *a, int64_t n, double v, int right)
 	return lo;
 }
 
+/* Is there a row of boundaries for each row of values, or one for all? */
+static int same_rows(const struct tensor *sorted, const struct tensor *v)
+{
+	if (sorted->ndim <= 1)
+		return 1;
+	for (int d = 0; d < sorted->ndim - 1; d++)
+		if (sorted->ndim != v->ndim || sorted->shape[d] != v->shape[d])
+			return 0;
+	return 1;
+}
+
 int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted, const struct tensor *v, int right,
 		     struct err *e)
 {
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
-	int64_t n = sorted->ndim ? sorted->shape[sorted->ndim - 1] : 1, cols = v->ndim ? v->shape[v->ndim - 1] : 1;
+	int64_t n = sorted->ndim ? sorted->shape[sorted->ndim - 1] : 0, cols = v->ndim ? v->shape[v->ndim - 1] : 1;
 	int rc = -1;
 
-	if (sorted->ndim > 1 && sorted->ndim != v->ndim)
+	if (!sorted->ndim)
+		return err_set(e, ERR_STATE, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
+	if (!same_rows(sorted, v))
 		return err_set(e, ERR_STATE, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-					     "boundaries tensor and input value tensor must match");
+					     "boundaries tensor and input value tensor must match, but got boundaries tensor %s and input value tensor %s",
+			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
 	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64, v->ndim, v->shape, e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(v); i++) {

@@ -406,26 +406,36 @@ static int r_unique(struct bind *b)
 	return n == 1 ? bind_result(b, &y[0]) : bind_tuple(b, y, (size_t)n);
 }
 
-static int r_searchsorted(struct bind *b)
+/* The rest of both: *, out_int32=False, right=False */
+static int search(struct bind *b, const struct tensor *sorted, const struct tensor *v)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *s, *v, y;
-	int right;
+	struct tensor y;
+	int narrow, right;
 
-	if (bind_tensor(b, 0, &s) || bind_tensor(b, 1, &v) || bind_bool(b, 2, &right))
+	if (bind_bool(b, 2, &narrow) || bind_bool(b, 3, &right))
 		return -1;
-	return num_searchsorted(&c, &y, s, v, right, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+	if (narrow)
+		return bind_unsupported(b, "out_int32");
+	return num_searchsorted(&c, &y, sorted, v, right, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+}
+
+static int r_searchsorted(struct bind *b)
+{
+	struct tensor *s, *v;
+
+	return bind_tensor(b, 0, &s) || bind_tensor(b, 1, &v) ? -1 : search(b, s, v);
 }
 
 static int r_bucketize(struct bind *b)
 {
-	struct num_ctx c = torch_ctx(b);
-	struct tensor *v, *s, y;
-	int right;
+	struct tensor *s, *v;
 
-	if (bind_tensor(b, 0, &v) || bind_tensor(b, 1, &s) || bind_bool(b, 2, &right))
+	if (bind_tensor(b, 0, &v) || bind_tensor(b, 1, &s))
 		return -1;
-	return num_searchsorted(&c, &y, s, v, right, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+	if (s->ndim != 1)
+		return bind_raise(b, EXC_RuntimeError, "boundaries tensor must be 1 dimension, but got dim(%d)", s->ndim);
+	return search(b, s, v);
 }
 
 static int r_bincount(struct bind *b)
@@ -486,8 +496,8 @@ const struct bind_row torch_reduce_rows[] = {
 	BOTH("kthvalue", ", k, dim=-1, keepdim=False", r_kthvalue),
 	BOTH("median", ", dim=None, keepdim=False", r_median),
 	BOTH("unique", ", sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None", r_unique),
-	{ "torch.searchsorted", "sorted_sequence, input, right=False", r_searchsorted, BIND_COMPUTE },
-	{ "torch.bucketize", "input, boundaries, right=False", r_bucketize, BIND_COMPUTE },
+	{ "torch.searchsorted", "sorted_sequence, input, *, out_int32=False, right=False", r_searchsorted, BIND_COMPUTE },
+	{ "torch.bucketize", "input, boundaries, *, out_int32=False, right=False", r_bucketize, BIND_COMPUTE },
 	BOTH("bincount", ", weights=None, minlength=0", r_bincount),
 	{ NULL, NULL, NULL, 0 }
 };

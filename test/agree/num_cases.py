@@ -91,7 +91,7 @@ add("i(9, 4, 5).sum()", "i(9, 4, 5).sum(1)", "(r(4, 5) > 0).sum()", "i(9, 4, 5).
     "torch.norm(r(4, 5), p=float('inf'), dim=1)", "torch.norm(r(3, 4, 5), p='fro', dim=(1, 2))", "torch.linalg.norm(r(7))", "torch.linalg.vector_norm(r(4, 5), dim=1)", "r(4, 5).norm(dim=1, keepdim=True)",
     "torch.sum(r(4, 5), dim=1, dtype=torch.float64)", "torch.count_nonzero(i(3, 5, 5))", "torch.logsumexp(r(4, 5) * 50, dim=1)", "torch.cumsum(r(4, 5).flip(1), dim=1).flip(1)",
     "torch.logcumsumexp(r(4, 5), 1)", "torch.topk(r(4, 50), 5)", "torch.topk(r(50, 4), 3, dim=0, largest=False)", "torch.kthvalue(r(20), 4)", "torch.sort(r(20), descending=True)", "torch.unique(i(5, 30))",
-    "torch.unique(i(5, 30), return_inverse=True, return_counts=True)", "torch.searchsorted(torch.arange(10).float(), r(5) * 5)", "torch.bincount(i(6, 40))", "torch.bucketize(r(9), torch.tensor([-1.0, 0.0, 1.0]))",
+    "torch.unique(i(5, 30), return_inverse=True, return_counts=True)", "torch.searchsorted(torch.arange(10).float(), r(5) * 5)", "torch.bincount(i(6, 40))", "torch.bucketize(r(9), torch.tensor([-1.0, 0.0, 1.0]))", "torch.searchsorted(torch.arange(3).float(), torch.tensor([float('nan'), 1.0]), right=True)",
     "torch.aminmax(r(9))", "torch.nansum(torch.log(r(9)))", "F.softmax(r(4, 5), dim=0)", "F.log_softmax(r(4, 5, 6), dim=1)", "F.softmin(r(4, 5), dim=1)", "F.softmax(r(4, 500).half(), dim=1)", "torch.softmax(r(4, 5).double(), 1)",
     "F.softmax(r(4, 5), dim=1, dtype=torch.float64)", "r(2, 3, 4).mean((1, 2))", "r(2, 3, 4).sum(dim=[0, 1])", "r(0, 3).sum(0)", "r(0, 3).sum()", "r(3, 0).mean(1)", "torch.max(r(5), r(5))")
 # --- products
