@@ -297,7 +297,7 @@ static int no_attr(struct host *h, struct val v, struct str_obj *name)
 	if (unsupported_attr(h, v, name))
 		return -1;
 	if (v.kind == V_MODULE)
-		return host_raise(h, EXC_AttributeError, "module '%s' has no attribute '%s'", v.u.mod->name->p, name->p);
+		return host_raise_sure(h, EXC_AttributeError, "module '%s' has no attribute '%s'", v.u.mod->name->p, name->p);
 	if (v.kind == V_CLASS)
 		return host_raise(h, EXC_AttributeError, "type object '%s' has no attribute '%s'", v.u.c->name->p, name->p);
 	return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
@@ -392,6 +392,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		return host_fatal(h, REASON_forbidden_name, "'%s' cannot be replaced", name->p);
 	if (v.kind == V_CLASS && v.u.c->mod && v.u.c->mod->trusted && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.c->name->p, name->p);
+	if (v.kind == V_CLASS && h->frame && !h->frame->mod->trusted && class_members(h, v.u.c))
+		return host_fatal(h, REASON_unsupported, "an enumeration that is changed");
 	if (v.kind == V_CLASS && name == h->nm[NM___name__] && x.kind == V_STR) {
 		struct str_obj *s = host_intern(h, val_text(x));
 		v.u.c->name = s ? s : v.u.c->name;

@@ -335,20 +335,25 @@ static enum flow exec_assert(struct host *h, struct host_frame *f, const struct 
 		args.n = 1;
 	}
 	f->node = n;
-	if (!host_callv(h, cls, &args, &e))
+	if (!host_callv(h, cls, &args, &e)) {
 		host_raise_val(h, e);
+		h->fail.exc_sure = 1;
+	}
 	return FLOW_FAIL;
 }
 
-static int raise_value(struct host *h, struct val v)
+static void raise_value(struct host *h, const struct host_frame *f, struct val v)
 {
 	struct val e = v;
 	struct call_args none = { .n = 0 };
 	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->type.exc_class[EXC_BaseException]) && host_callv(h, v, &none, &e))
-		return -1;
-	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->type.exc_class[EXC_BaseException]))
-		return host_raise(h, EXC_TypeError, "exceptions must derive from BaseException");
-	return host_raise_val(h, e);
+		return;
+	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->type.exc_class[EXC_BaseException])) {
+		host_raise(h, EXC_TypeError, "exceptions must derive from BaseException");
+		return;
+	}
+	host_raise_val(h, e);
+	h->fail.exc_sure = !f->mod->trusted;
 }
 
 static enum flow exec_raise(struct host *h, struct host_frame *f, const struct py_node *n)
@@ -358,14 +363,12 @@ static enum flow exec_raise(struct host *h, struct host_frame *f, const struct p
 		if (eval_expr(h, f, n->u.Raise.exc, &v))
 			return FLOW_FAIL;
 		f->node = n;
-		raise_value(h, v);
+		raise_value(h, f, v);
 		return FLOW_FAIL;
 	}
 	for (struct host_frame *g = f; g; g = g->up)
-		if (g->handled.kind != V_UNSET) {
-			host_raise_val(h, g->handled);
-			h->fail.exc_line = g->handled_line;
-			h->fail.exc_col = g->handled_col;
+		if (g->handled.exc.kind != V_UNSET) {
+			host_rethrow(h, &g->handled);
 			return FLOW_FAIL;
 		}
 	f->node = n;
@@ -389,25 +392,20 @@ static int clause_takes(struct host *h, struct host_frame *f, const struct py_no
 	return isinstance_of(h, exc, type);
 }
 
-static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c, struct val exc, int line, int col)
+static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c, const struct host_caught *caught)
 {
-	struct val outer = f->handled;
-	int outer_line = f->handled_line, outer_col = f->handled_col;
+	struct host_caught outer = f->handled;
 	enum flow w;
 
-	val_keep(exc);
-	f->handled = exc;
-	f->handled_line = line;
-	f->handled_col = col;
+	val_keep(caught->exc);
+	f->handled = *caught;
 	w = FLOW_NEXT;
-	if (c->u.ExceptHandler.name.p && name_store(h, f, c->u.ExceptHandler.name, exc))
+	if (c->u.ExceptHandler.name.p && name_store(h, f, c->u.ExceptHandler.name, caught->exc))
 		w = FLOW_FAIL;
 	if (w == FLOW_NEXT)
 		w = exec_block(h, f, &c->u.ExceptHandler.body);
 	f->handled = outer;
-	f->handled_line = outer_line;
-	f->handled_col = outer_col;
-	val_drop(h, exc);
+	val_drop(h, caught->exc);
 	if (c->u.ExceptHandler.name.p && !h->fail.fatal && w != FLOW_FAIL) {
 		if (name_store(h, f, c->u.ExceptHandler.name, val_none()) || name_delete(h, f, c->u.ExceptHandler.name))
 			return FLOW_FAIL;
@@ -415,67 +413,59 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 	return w;
 }
 
+/* May a program go on after this? Once it is sealed, what it calls must not fail: a handler would hide a kernel that does. Before,
+ * it may not hang on what fails here and not there. */
+static int refuse_catch(struct host *h, const struct host_frame *f, const struct host_caught *c)
+{
+	if (f->mod->trusted)
+		return 0;
+	if (h->heap.sealed)
+		return host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, c->exc));
+	if (h->o.catch_sure && !c->sure)
+		return host_fatal(h, REASON_unsupported, "a %s is caught, which may not be raised wherever Python runs", val_type_name(h, c->exc));
+	return 0;
+}
+
 static enum flow exec_handlers(struct host *h, struct host_frame *f, const struct py_node *n)
 {
-	struct val exc;
-	int line, col;
-	enum reason r = h->fail.exc_reason;
-	if (host_catch(h, &exc, &line, &col))
+	struct host_caught caught;
+
+	if (host_catch(h, &caught) || (n->u.Try.handlers.n && refuse_catch(h, f, &caught)))
 		return FLOW_FAIL;
 	for (size_t i = 0; i < n->u.Try.handlers.n; i++) {
 		const struct py_node *c = n->u.Try.handlers.v[i];
-		int takes = clause_takes(h, f, c, exc);
+		int takes = clause_takes(h, f, c, caught.exc);
 		if (takes < 0)
 			return FLOW_FAIL;
 		if (takes)
-			return run_handler(h, f, c, exc, line, col);
+			return run_handler(h, f, c, &caught);
 	}
-	host_raise_val(h, exc);
-	h->fail.exc_line = line;
-	h->fail.exc_col = col;
-	h->fail.exc_reason = r;
+	host_rethrow(h, &caught);
 	return FLOW_FAIL;
 }
 
 /* Runs `finally` whatever happened; its own return or exception wins. */
 static enum flow exec_finally(struct host *h, struct host_frame *f, const struct py_list *body, enum flow w)
 {
-	struct val exc = { .kind = V_UNSET }, ret = f->ret;
-	int line = 0, col = 0;
-	enum reason r = h->fail.exc_reason;
+	struct host_caught caught;
+	struct val ret = f->ret;
 	enum flow own;
 
 	if (!body->n || h->fail.fatal)
 		return w;
-	if (w == FLOW_FAIL && host_catch(h, &exc, &line, &col))
+	if (w == FLOW_FAIL && host_catch(h, &caught))
 		return FLOW_FAIL;
 	f->ret = (struct val){ .kind = V_UNSET };
 	own = exec_block(h, f, body);
 	if (own != FLOW_NEXT) {
 		val_drop(h, ret);
-		return own;
+		return w == FLOW_FAIL && !h->fail.fatal && refuse_catch(h, f, &caught) ? FLOW_FAIL : own;
 	}
 	val_drop(h, f->ret);
 	f->ret = ret;
-	if (w == FLOW_FAIL) {
-		host_raise_val(h, exc);
-		h->fail.exc_line = line;
-		h->fail.exc_col = col;
-		h->fail.exc_reason = r;
-	}
+	if (w == FLOW_FAIL)
+		host_rethrow(h, &caught);
 	return w;
-}
-
-/* Once a program is sealed, what it calls must not fail: a handler would hide a kernel that does. */
-static int may_catch(const struct host *h, const struct host_frame *f)
-{
-	return !h->heap.sealed || f->mod->trusted;
-}
-
-static enum flow refuse_catch(struct host *h)
-{
-	host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, h->fail.exc));
-	return FLOW_FAIL;
 }
 
 static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_node *n)
@@ -488,7 +478,7 @@ static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_
 	w = exec_block(h, f, &n->u.Try.body);
 	h->tries -= catches;
 	if (w == FLOW_FAIL && !h->fail.fatal)
-		w = !n->u.Try.handlers.n || may_catch(h, f) ? exec_handlers(h, f, n) : refuse_catch(h);
+		w = exec_handlers(h, f, n);
 	else if (w == FLOW_NEXT)
 		w = exec_block(h, f, &n->u.Try.orelse);
 	w = exec_finally(h, f, &n->u.Try.finalbody, w);
@@ -506,18 +496,17 @@ static enum flow exec_try_star(struct host *h, struct host_frame *f, const struc
 /* __exit__ after the body: swallows the exception if it says so. */
 static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 {
-	struct val exc = { .kind = V_UNSET }, r, a[3] = { val_none(), val_none(), val_none() };
-	int line = 0, col = 0;
-	enum reason reason = h->fail.exc_reason;
+	struct host_caught caught;
+	struct val r, a[3] = { val_none(), val_none(), val_none() };
 	int swallow;
 
 	if (h->fail.fatal)
 		return FLOW_FAIL;
 	if (w == FLOW_FAIL) {
-		if (host_catch(h, &exc, &line, &col))
+		if (host_catch(h, &caught))
 			return FLOW_FAIL;
-		a[0] = val_obj(&exc.u.o->cls->h);
-		a[1] = exc;
+		a[0] = val_obj(&caught.exc.u.o->cls->h);
+		a[1] = caught.exc;
 	}
 	if (call_special(h, manager, NM___exit__, a, 3, &r) < 0)
 		return FLOW_FAIL;
@@ -526,10 +515,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	swallow = val_truth(h, r);
 	if (swallow)
 		return swallow < 0 ? FLOW_FAIL : FLOW_NEXT;
-	host_raise_val(h, exc);
-	h->fail.exc_line = line;
-	h->fail.exc_col = col;
-	h->fail.exc_reason = reason;
+	host_rethrow(h, &caught);
 	return FLOW_FAIL;
 }
 

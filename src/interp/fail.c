@@ -85,6 +85,7 @@ int host_raise_val(struct host *h, struct val exc)
 		return -1;
 	val_assign(h, &h->fail.exc, exc);
 	h->fail.exc_reason = REASON_ok;
+	h->fail.exc_sure = 0;
 	host_position(h, &h->fail.exc_line, &h->fail.exc_col);
 	return -1;
 }
@@ -118,6 +119,16 @@ int host_raise(struct host *h, enum host_exc x, const char *fmt, ...)
 	va_start(ap, fmt);
 	host_vraise(h, x, REASON_ok, fmt, ap);
 	va_end(ap);
+	return -1;
+}
+
+int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	host_vraise(h, x, REASON_ok, fmt, ap);
+	va_end(ap);
+	h->fail.exc_sure = 1;
 	return -1;
 }
 
@@ -160,15 +171,23 @@ void host_exc_clear(struct host *h)
 	h->fail.exc_reason = REASON_ok;
 }
 
-int host_catch(struct host *h, struct val *exc, int *line, int *col)
+int host_catch(struct host *h, struct host_caught *c)
 {
 	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
 		return -1;
-	*exc = host_hold(h, h->fail.exc);
-	*line = h->fail.exc_line;
-	*col = h->fail.exc_col;
+	*c = (struct host_caught){ .exc = host_hold(h, h->fail.exc), .reason = h->fail.exc_reason,
+				   .line = h->fail.exc_line, .col = h->fail.exc_col, .sure = h->fail.exc_sure };
 	host_exc_clear(h);
 	return 0;
+}
+
+void host_rethrow(struct host *h, const struct host_caught *c)
+{
+	host_raise_val(h, c->exc);
+	h->fail.exc_reason = c->reason;
+	h->fail.exc_line = c->line;
+	h->fail.exc_col = c->col;
+	h->fail.exc_sure = c->sure;
 }
 
 static enum reason class_reason(struct host *h, const struct class_obj *c)

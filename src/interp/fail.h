@@ -2,13 +2,16 @@
 #ifndef INTERP_FAIL_H
 #define INTERP_FAIL_H
 
+#include "interp/frame.h"
 #include "interp/state.h"
 
 int host_fatal(struct host *h, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap);
 int host_raise_val(struct host *h, struct val exc);
 int host_raise_err(struct host *h, const struct err *e);
-int host_catch(struct host *h, struct val *exc, int *line, int *col);   /* 0: took the pending exception */
+int host_catch(struct host *h, struct host_caught *c);                 /* 0: took the pending exception */
+void host_rethrow(struct host *h, const struct host_caught *c);
+int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);   /* for what is nowhere */
 int host_exc_is(struct host *h, enum host_exc x);                      /* is the pending one of that class? */
 void host_exc_clear(struct host *h);
 void host_position(struct host *h, int *line, int *col);

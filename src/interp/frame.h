@@ -5,6 +5,13 @@
 #include "interp/object.h"
 #include "interp/program.h"
 
+/* An exception that was pending. */
+struct host_caught {
+	struct val exc;
+	enum reason reason;
+	int line, col, sure;
+};
+
 struct host_frame {
 	struct host_frame *up;
 	struct scope *scope;
@@ -17,8 +24,7 @@ struct host_frame {
 	struct val class_cell;
 	const struct py_node *node;    /* what is being evaluated, for messages */
 	struct val ret;
-	struct val handled;            /* the exception an except clause is handling */
-	int handled_line, handled_col;
+	struct host_caught handled;    /* the exception an except clause is handling */
 	struct val yields;             /* list of a generator's values */
 	const struct host_override *ov;
 	size_t n_ov;

@@ -28,7 +28,7 @@ static int unknown_module(struct host *h, struct str name)
 			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here", STR_ARG(name));
 	if (!h->o.may_vary && lib_knows_module(h->lib, name))
 		return host_fatal(h, REASON_unsupported, "module '%.*s' is not supported here", STR_ARG(name));
-	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
+	return host_raise_sure(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
 }
 
 /* Modules that are another module under a second name. */
@@ -344,7 +344,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 	const struct py_ImportFrom *im = &n->u.ImportFrom;
 	struct val m, v;
 	if (im->level)
-		return host_raise(h, EXC_ImportError, "attempted relative import with no known parent package");
+		return host_raise_sure(h, EXC_ImportError, "attempted relative import with no known parent package");
 	if (str_is(im->module, "__future__"))
 		return 0;
 	if (program_import(h, im->module, &m))
@@ -366,7 +366,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 			return -1;
 		host_exc_clear(h);
 		if (!found)
-			return host_raise(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'", STR_ARG(a->name), STR_ARG(im->module));
+			return host_raise_sure(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'", STR_ARG(a->name), STR_ARG(im->module));
 		if (name_store(h, f, a->asname.p ? a->asname : a->name, v))
 			return -1;
 	}

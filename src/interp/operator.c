@@ -229,6 +229,8 @@ int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct 
 {
 	if (val_is_number(a) && val_is_number(b))
 		return number_binary(h, op, a, b, out);
+	if (op == PY_OP_Mod && a.kind == V_STR && is_plain(a))
+		return host_percent(h, val_text(a), b, out);
 	if (is_plain(a) && is_plain(b)) {
 		int done = container_binary(h, op, a, b, out);
 		if (done)

@@ -43,6 +43,7 @@ struct host_options {
 	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
 	 * devices may meet; what PyTorch and Triton refuse by a rule, not for lack of a meaning, is done. */
 	int may_vary, may_mix, may_misuse;
+	int catch_sure;             /* a program may catch only what is raised wherever Python runs (host_failure.exc_sure) */
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */

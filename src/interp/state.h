@@ -43,6 +43,7 @@ struct host_failure {
 	struct val exc;                /* pending */
 	enum reason exc_reason;        /* ok: from the class */
 	int exc_line, exc_col;
+	int exc_sure;                  /* it is raised wherever Python runs: by the program, or for what is nowhere */
 };
 
 /* Every object there is. */

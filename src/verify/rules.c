@@ -92,6 +92,8 @@ static int is_library(struct str module)
 static int check_import(struct walk *w, const struct py_node *n)
 {
 	if (n->kind == PY_ImportFrom) {
+		if (str_is(n->u.ImportFrom.names.v[0]->u.alias.name, "*"))
+			return refuse(w, REASON_unsupported, n, "import *: which names that binds is not known");
 		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) && !is_library(n->u.ImportFrom.module)))
 			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed", STR_ARG(n->u.ImportFrom.module));
 		return 0;
@@ -156,8 +158,24 @@ static int is_private(struct str s)
 	return s.n > 2 && str_starts(s, "__") && !str_ends(s, "__");
 }
 
+/* What a statement binds that is no expression. */
+static struct str bound_by(const struct py_node *n)
+{
+	switch (n->kind) {
+	case PY_alias: return n->u.alias.asname;
+	case PY_ExceptHandler: return n->u.ExceptHandler.name;
+	case PY_arg: return n->u.arg.arg;
+	case PY_ClassDef: return n->u.ClassDef.name;
+	default: return (struct str){ .n = 0 };
+	}
+}
+
 static int check_name(struct walk *w, const struct py_node *n)
 {
+	struct str bound = bound_by(n);
+
+	if (is_dunder(bound) && !in_list(bound, good_dunders))
+		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(bound));
 	if (n->kind == PY_Name && is_private(n->u.Name.id))
 		return refuse(w, REASON_unsupported, n, "private name '%.*s'", STR_ARG(n->u.Name.id));
 	if (is_setting(w, n))

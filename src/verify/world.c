@@ -312,6 +312,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
 	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
+	w->opts.catch_sure = !w->opts.may_vary;
 	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
 	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
 	if (launch) {

@@ -2,7 +2,7 @@
 # style: kernel[grid] kept in a variable, a kernel of a class with its arguments bound, a function known by a variable of the module
 import functools
 import warnings
-from enum import IntEnum
+from enum import Enum
 
 import torch
 import torch.nn as nn
@@ -13,7 +13,7 @@ from triton.language.core import constexpr
 from triton.runtime import driver
 
 
-class Size(IntEnum):
+class Size(Enum):
     BLOCK = 128
 
 
@@ -34,7 +34,7 @@ class Add(Function):
         n = x.numel()
         half = n // 2
         with torch.autocast("cuda", enabled=False):
-            first = Kernels.halves[(triton.cdiv(n, int(Size.BLOCK)),)]
+            first = Kernels.halves[(triton.cdiv(n, Size.BLOCK.value),)]
             first(x, y, out, n, 0, BLOCK=128)
             second = functools.partial(Kernels.halves[(triton.cdiv(n - half, 128),)], x, y, out, n)
             second(start=half, BLOCK=128)

@@ -1,13 +1,16 @@
 # torch.nn.attention: there is one way to compute attention here.
 
 
-class SDPBackend(enum.IntEnum):
+class SDPBackend(enum.Enum):
     ERROR = -1
     MATH = 0
     FLASH_ATTENTION = 1
     EFFICIENT_ATTENTION = 2
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
+
+    def __int__(self):
+        return self.value
 
 
 class sdpa_kernel:
