@@ -120,6 +120,20 @@ static int leaves_products(const struct funnel *f)
 	return ref->flops > ref->plain && host->flops - host->plain >= ref->flops - ref->plain;
 }
 
+/* Where the reference leaves something in buffers: does the candidate? */
+static void note_buffers(struct verdict *v, const struct results *expected, const struct results *got)
+{
+	const struct result *g = expected->n && expected->r[expected->n - 1].state && got->n == expected->n ? &got->r[got->n - 1] : NULL;
+	int left = 0;
+
+	if (!g || !g->v)
+		return;
+	for (int64_t i = 0; i < g->n; i++)
+		left |= isnan(g->v[i]);
+	v->buffers_left += left;
+	v->buffers_kept += !left;
+}
+
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct comparison c;
@@ -130,6 +144,7 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	/* Of several configurations the first that is run says it. */
 	if (tr->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
 		f->v->kernelbench = results_allclose(leaves_products(f) ? &tr->expected : &tr->torch, got);
+	note_buffers(f->v, &tr->expected, got);
 	compare(f, tr, got, &c);
 	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
 		attempt_skip(f, tr, "the result stays in fp32");

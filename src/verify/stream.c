@@ -53,6 +53,8 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 			 v->task.survivor);
 	if (v->configs > v->configs_run)
 		buf_addf(out, "  autotune: of %d different programs only %d were run\n", v->configs, v->configs_run);
+	if (v->buffers_left)
+		buf_adds(out, "  buffers that the reference changes (running statistics) are left as they were, or are not there\n");
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }

@@ -235,6 +235,10 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_timed(&w, v);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	if (v->buffers_kept + v->buffers_left) {
+		jw_key(&w, "buffers");
+		jw_cstr(&w, v->buffers_left ? "left" : "compared");
+	}
 	if (v->configs > 1) {
 		jw_key(&w, "configs");
 		jw_begin(&w, '{');

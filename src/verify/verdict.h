@@ -101,6 +101,7 @@ struct verdict {
 	char timed[16];           /* "model" or the device's name */
 	int configs, configs_run; /* programs that autotuned kernels may choose from, those that were run; 0: none is autotuned */
 	char weights[16];         /* how weights were matched: weights_put */
+	int buffers_kept, buffers_left;   /* of the input sets: the reference changes buffers, and all of the candidate's were compared, or not */
 	struct verdict_task task;
 	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
 	struct verdict_general general;

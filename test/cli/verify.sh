@@ -71,6 +71,13 @@ grep -q float8e4nv "$tmp/fp8.py" || fail "the candidate for --gpu was not made"
 "$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu A100 --json >"$tmp/o" 2>/dev/null && fail "fp8 on an A100 passes"
 grep -q '"stage":"compile".*fp8e4nv not supported' "$tmp/o" || fail "fp8 on an A100: $(cat "$tmp/o")"
 
+# Where the reference changes buffers, the verdict says whether the candidate's were compared.
+honest=test/honest
+for pair in training:compared left:left; do
+	"$TRITONRL" verify "$honest/batch_norm_${pair%:*}.py" --task "$honest/tasks/batch_norm_training.py" --track hybrid --json 2>/dev/null >"$tmp/o"
+	grep -q "\"buffers\":\"${pair#*:}\"" "$tmp/o" || fail "buffers of batch_norm_${pair%:*}: $(cat "$tmp/o")"
+done
+
 # What is no program says nothing about the task: sizes are still followed for the candidates after it.
 printf 'def broken(:\n' >"$tmp/first.py"
 printf 'import os\n' >"$tmp/second.py"
