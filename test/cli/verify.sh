@@ -72,7 +72,7 @@ grep -q float8e4nv "$tmp/fp8.py" || fail "the candidate for --gpu was not made"
 grep -q '"stage":"compile".*fp8e4nv not supported' "$tmp/o" || fail "fp8 on an A100: $(cat "$tmp/o")"
 
 # Where the reference changes buffers, the verdict says whether the candidate's were compared.
-honest=test/honest
+honest=$(dirname "$0")/../honest
 for pair in training:compared left:left; do
 	"$TRITONRL" verify "$honest/batch_norm_${pair%:*}.py" --task "$honest/tasks/batch_norm_training.py" --track hybrid --json 2>/dev/null >"$tmp/o"
 	grep -q "\"buffers\":\"${pair#*:}\"" "$tmp/o" || fail "buffers of batch_norm_${pair%:*}: $(cat "$tmp/o")"
