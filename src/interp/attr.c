@@ -303,55 +303,12 @@ static int no_attr(struct host *h, struct val v, struct str_obj *name)
 	return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
 }
 
-/* Does it derive from a class of ours (nn.Module, as a rule)? */
-static int derives_from_ours(const struct class_obj *c)
-{
-	for (size_t i = 0; i < c->n_mro; i++)
-		if (c->mro[i]->mod && c->mro[i]->mod->trusted)
-			return 1;
-	return 0;
-}
-
-/* __NAME__, or a name that the real class which it derives from has or may keep for itself. */
-static int is_inherited(struct host *h, struct val v, struct str name)
-{
-	const struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
-	char dotted[200];
-
-	if (str_starts(name, "__") && str_ends(name, "__"))
-		return 1;
-	snprintf(dotted, sizeof dotted, "torch.nn.Module.%.*s", STR_ARG(name));
-	return c && derives_from_ours(c) && (str_starts(name, "_") || lib_knows(h->lib, str_of(dotted)));
-}
-
-static int is_programs_own(struct val v)
-{
-	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod : v.kind == V_FUNC ? v.u.fn->mod :
-		v.kind == V_MODULE ? v.u.mod : NULL;
-	return m && !m->trusted;
-}
-
-int attr_may_lack(struct host *h, struct val v, const struct str_obj *name)
-{
-	return !is_programs_own(v) || is_inherited(h, v, (struct str){ .p = name->p, .n = name->n });
-}
-
-/* Modules and tensors are listed from the real ones: what they lack here ended the program already. */
-static int may_catch_lack(struct host *h, struct val v, const struct str_obj *name)
-{
-	return !h->tries || h->heap.sealed || v.kind == V_MODULE || v.kind == V_TENSOR || !attr_may_lack(h, v, name);
-}
-
 int attr_load(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(h, v, name, out);
-	if (found > 0)
-		return 0;
-	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
-		return -1;
-	if (!may_catch_lack(h, v, name) && host_varies(h, "a try around an attribute of what is not the program's own, which"))
-		return -1;
-	return found < 0 ? -1 : no_attr(h, v, name);
+	if (found)
+		return found < 0 ? -1 : 0;
+	return no_attr(h, v, name);
 }
 
 int host_getattr(struct host *h, struct val v, const char *name, struct val *out)

@@ -13,9 +13,6 @@ struct class_obj *host_native_class(struct host *h, const char *native);    /* "
 int host_make_natives(struct host *h);
 /* 1 found, 0 absent, -1 failed. */
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out);
-/* May an attribute that is missing here be there in the real thing? Only of its own objects may a program ask whether they have
- * one. Of what those inherit, too, we lack some. */
-int attr_may_lack(struct host *h, struct val v, const struct str_obj *name);
 int attr_load(struct host *h, struct val v, struct str_obj *name, struct val *out);      /* absent: AttributeError */
 int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val *out);   /* without __getattr__ */
 int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x);

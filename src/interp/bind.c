@@ -254,8 +254,6 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	h->torch.call_device = device;
 	h->torch.call_grad = grad;
 	host_leave(h);
-	if (rc && h->tries)
-		host_library_failed(h, row->name);
 	if (rc)
 		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal, "%s failed without saying why", row->name);
 	if (s->is_new)

@@ -409,7 +409,36 @@ static struct str_obj *name_arg(struct bind *b, size_t i)
 	return NULL;
 }
 
-/* 1, 0: it is missing, -1. */
+/* Does it derive from a class of ours (nn.Module, as a rule)? */
+static int derives_from_ours(const struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->mod && c->mro[i]->mod->trusted)
+			return 1;
+	return 0;
+}
+
+/* __NAME__, or a name that the real class which it derives from has or may keep for itself. */
+static int is_inherited(struct host *h, struct val v, struct str name)
+{
+	const struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
+	char dotted[200];
+
+	if (str_starts(name, "__") && str_ends(name, "__"))
+		return 1;
+	snprintf(dotted, sizeof dotted, "torch.nn.Module.%.*s", STR_ARG(name));
+	return c && derives_from_ours(c) && (str_starts(name, "_") || lib_knows(h->lib, str_of(dotted)));
+}
+
+static int is_programs_own(struct val v)
+{
+	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod : v.kind == V_FUNC ? v.u.fn->mod :
+		v.kind == V_MODULE ? v.u.mod : NULL;
+	return m && !m->trusted;
+}
+
+/* An attribute may be missing here that is there in the real thing: only of its own objects may a program ask whether they have one.
+ * Of what those inherit, too, we lack some. 1, 0: it is missing, -1. */
 static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(b->h, b->a[0], name, out);
@@ -418,7 +447,7 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
 		return -1;
 	host_exc_clear(b->h);
-	if (!attr_may_lack(b->h, b->a[0], name))
+	if (is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
 		return 0;
 	return host_varies(b->h, "whether what is not the program's own has an attribute");
 }

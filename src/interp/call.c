@@ -283,8 +283,6 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		rc = make_cells(h, s, slots) || run_body(h, &f, fn, &result) ? -1 : 0;
 	h->frame = f.up;
 	host_leave(h);
-	if (rc && h->tries && fn->mod->trusted)
-		host_library_failed(h, fn->mod->name->p);
 	result = temps_drain_to(h, mark, result);
 	val_drop(h, f.ret);
 	for (size_t i = 0; i < n; i++)

@@ -79,29 +79,6 @@ int host_may_set(struct host *h, struct val v)
 	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set", val_type_name(h, v));
 }
 
-static int is_library(const char *name)
-{
-	static const char *const tops[] = { "torch", "triton", "numpy", "einops" };
-
-	for (size_t i = 0; i < COUNT_OF(tops); i++) {
-		size_t n = strlen(tops[i]);
-		if (!strncmp(name, tops[i], n) && (!name[n] || name[n] == '.'))
-			return 1;
-	}
-	return 0;
-}
-
-int host_library_failed(struct host *h, const char *name)
-{
-	if (!h->tries || h->heap.sealed || h->o.may_vary || h->fail.fatal || h->fail.exc.kind == V_UNSET || !is_library(name))
-		return -1;                    /* once a program is sealed it catches nothing */
-	if (host_exc_is(h, EXC_StopIteration))
-		return -1;
-	if (host_exc_is(h, EXC_AttributeError) && strstr(name, "_module_getattr"))
-		return -1;                    /* hasattr comes here, too: attr_load says whether it may be caught */
-	return host_fatal(h, REASON_unsupported, "a try around %s, which raises %s", name, val_type_name(h, h->fail.exc));
-}
-
 int host_raise_val(struct host *h, struct val exc)
 {
 	if (h->fail.fatal)
@@ -165,7 +142,7 @@ static int raise_as(struct host *h, enum host_exc x, enum reason r, const char *
 }
 
 /* What a tensor function refused. Its message is PyTorch's; the class follows from it. */
-static int raise_err(struct host *h, const struct err *e)
+int host_raise_err(struct host *h, const struct err *e)
 {
 	switch (e->code) {
 	case ERR_NOMEM: return host_fatal(h, REASON_out_of_memory, "%s", e->text[0] ? e->text : "out of memory");
@@ -181,12 +158,6 @@ static int raise_err(struct host *h, const struct err *e)
 	if (strstr(e->text, "\" not implemented for '"))
 		return raise_as(h, EXC_NotImplementedError, REASON_shape_error, "%s", e->text);
 	return raise_as(h, EXC_RuntimeError, REASON_shape_error, "%s", e->text);
-}
-
-int host_raise_err(struct host *h, const struct err *e)
-{
-	raise_err(h, e);
-	return host_library_failed(h, "torch");
 }
 
 int host_exc_is(struct host *h, enum host_exc x)

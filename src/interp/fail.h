@@ -28,10 +28,6 @@ int host_burn(struct host *h, int64_t steps);
  * addresses, identities of equal values. 0 where our own library asks, or the answer is only printed; else -1. */
 int host_varies(struct host *h, const char *what);
 
-/* A function of torch, triton, numpy or einops raised: what they refuse there and here need not be the same, so a program that
- * would go on after it ends as unsupported. -1 */
-int host_library_failed(struct host *h, const char *name);
-
 /* Before program code changes an object: 0, or -1 where it is sealed. */
 int host_may_change(struct host *h, struct val v);
 int host_may_set(struct host *h, struct val v);          /* the same for its attributes */
