@@ -441,13 +441,14 @@ static int is_programs_own(struct val v)
  * Of what those inherit, too, we lack some. 1, 0: it is missing, -1. */
 static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 {
-	int found = attr_get(b->h, b->a[0], name, out);
+	int found = attr_get(b->h, b->a[0], name, out), sure;
 	if (found > 0)
 		return 1;
 	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
 		return -1;
+	sure = !found || b->h->fail.exc_sure;      /* else a property asked for something */
 	host_exc_clear(b->h);
-	if (is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
+	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
 		return 0;
 	return host_varies(b->h, "whether what is not the program's own has an attribute");
 }
