@@ -8,6 +8,7 @@
 #include "interp/heap.h"
 #include "interp/import.h"
 #include "interp/object.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 
 /* Doors into the interpreter itself: none of them exists here. */
@@ -259,6 +260,8 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	int found;
 	struct call_args args;
 
+	if (scalar_is(v) && v.kind == V_BOOL && h->frame && !h->frame->mod->trusted && !h->o.may_vary)
+		return host_fatal(h, REASON_unsupported, "'%s' of a bool of numpy", name->p);
 	if (is_inside(h, v, name))
 		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
 	found = attr_generic(h, v, name, out);

@@ -12,6 +12,7 @@
 #include "interp/heap.h"
 #include "interp/iter.h"
 #include "interp/object.h"
+#include "interp/scalar.h"
 #include "interp/operator.h"
 #include "interp/scope.h"
 #include "interp/state.h"
@@ -270,8 +271,9 @@ static int b_abs(struct bind *b)
 	int unordered, found;
 
 	if (v.kind == V_FLOAT) {
-		b->out = val_float(fabs(v.u.f));
-		return 0;
+		b->out = v;
+		b->out.u.f = fabs(v.u.f);
+		return scalar_may_compute(b->h, v);
 	}
 	if (val_is_number(v)) {
 		if (pynum_compare(v, val_int(0), &unordered) < 0)
@@ -308,8 +310,10 @@ static int b_round(struct bind *b)
 	int64_t digits = 0;
 	if (bind_given(b, 1) && bind_int(b, 1, &digits))
 		return -1;
-	if (v.kind == V_TENSOR || v.kind == V_OBJECT) {
-		struct str_obj *name = host_intern(b->h, v.kind == V_TENSOR ? STR("round") : STR("__round__"));
+	if (scalar_is(v) && (v.aux == SCALAR_NARROW || v.kind == V_BOOL || bind_given(b, 1)) && b->h->frame && !b->h->frame->mod->trusted)
+		return bind_unsupported(b, "round() as numpy rounds");
+	if (v.kind == V_OBJECT) {
+		struct str_obj *name = host_intern(b->h, STR("__round__"));
 		return name ? host_call_method(b->h, v, name, NULL, 0, &b->out) : -1;
 	}
 	if (!val_is_number(v))
@@ -318,6 +322,8 @@ static int b_round(struct bind *b)
 		struct val p, q, low, twice;
 		int u, up;
 
+		if (scalar_is(v))
+			v.aux = 0;
 		if (digits >= 0)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 		if (digits < -TENS_MOST)
@@ -386,6 +392,10 @@ static int b_pow(struct bind *b)
 static int b_isinstance(struct bind *b)
 {
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
+	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
+		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
+	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h, "which of several classes a number of numpy is of"))
+		return -1;
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
 }

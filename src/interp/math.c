@@ -1,6 +1,7 @@
 /* The math module. */
 #include <math.h>
 
+#include "interp/scalar.h"
 #include "interp/big.h"
 #include "interp/fail.h"
 #include "interp/iter.h"
@@ -353,20 +354,27 @@ CONSTANT(tau, 6.28318530717958647692)
 CONSTANT(inf, INFINITY)
 CONSTANT(nan, NAN)
 
-/* numpy._scalar(cls, x): the number x as an instance of cls, numpy's class of such numbers. */
+/* numpy._scalar(ints, floats, x, wide): the number x as an instance of numpy's class of such numbers. */
 static int m_scalar(struct bind *b)
 {
 	struct host *h = b->h;
-	struct val cls = b->a[0], x = b->a[1];
-	int is_float = x.kind == V_FLOAT;
-	if (cls.kind != V_CLASS || (x.kind != V_INT && !is_float))
-		return bind_raise(b, EXC_TypeError, "a class and a number");
-	if (!h->type.scalar_class[is_float]) {
-		val_keep(cls);
-		h->type.scalar_class[is_float] = cls.u.c;
-	}
-	x.aux = 1;
+	struct val x = b->a[2];
+
+	if (x.kind != V_INT && x.kind != V_BOOL && x.kind != V_FLOAT)
+		return bind_raise(b, EXC_TypeError, "two classes and a number");
+	for (size_t i = 0; i < 2; i++)
+		if (!h->type.scalar_class[i]) {     /* both: of an integer and a float comes a float */
+			val_keep(b->a[i]);
+			h->type.scalar_class[i] = b->a[i].u.c;
+		}
+	x.aux = b->a[3].u.i ? SCALAR_WIDE : SCALAR_NARROW;
 	b->out = x;
+	return 0;
+}
+
+static int m_is_wide(struct bind *b)
+{
+	b->out = val_bool(!scalar_is(b->a[0]) || b->a[0].aux == SCALAR_WIDE);
 	return 0;
 }
 
@@ -399,7 +407,8 @@ const struct bind_row math_rows[] = {
 	{ "math.frexp", "x, /", m_frexp, 0 },
 	{ "math.ldexp", "x, i, /", m_ldexp, 0 },
 	{ "math.modf", "x, /", m_modf, 0 },
-	{ "numpy._scalar", "cls: type, x, /", m_scalar, BIND_INTERNAL },
+	{ "numpy._scalar", "ints: type, floats: type, x, wide: bool, /", m_scalar, BIND_INTERNAL },
+	{ "numpy._is_wide", "x, /", m_is_wide, BIND_INTERNAL },
 	{ "math.pi", "", m_const_pi, BIND_CONST },
 	{ "math.e", "", m_const_e, BIND_CONST },
 	{ "math.tau", "", m_const_tau, BIND_CONST },

@@ -9,6 +9,7 @@
 #include "interp/iter.h"
 #include "interp/object.h"
 #include "interp/operator.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
 
@@ -216,19 +217,10 @@ static int is_plain(struct val v)
 	return !V_IS_HEAP(v) || (v.kind != V_OBJECT && v.u.o->cls && v.u.o->cls->native);
 }
 
-/* Numbers; what is made of a scalar of numpy is one, too. */
-static int number_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
-{
-	int rc = pynum_binary(h, op, a, b, out);
-	if (!rc && (a.aux | b.aux) && (out->kind == V_INT || out->kind == V_FLOAT))
-		out->aux = 1;
-	return rc;
-}
-
 int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	if (val_is_number(a) && val_is_number(b))
-		return number_binary(h, op, a, b, out);
+		return scalar_is(a) || scalar_is(b) ? scalar_binary(h, op, a, b, out) : pynum_binary(h, op, a, b, out);
 	if (op == PY_OP_Mod && a.kind == V_STR && is_plain(a))
 		return host_percent(h, val_text(a), b, out);
 	if (is_plain(a) && is_plain(b)) {
@@ -287,6 +279,10 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 		*out = val_bool(!t);
 		return t < 0 ? -1 : 0;
 	}
+	if (scalar_is(a) && scalar_may_compute(h, a))
+		return -1;
+	if (scalar_is(a) && a.kind == V_INT && op != PY_OP_UAdd)     /* 0 - x, -1 - x */
+		return scalar_binary(h, PY_OP_Sub, val_int(op == PY_OP_USub ? 0 : -1), a, out);
 	if (val_is_number(a)) {
 		if (op == PY_OP_USub && a.kind == V_FLOAT)
 			a.u.f = -a.u.f, *out = a;

@@ -7,6 +7,7 @@
 #include "interp/iter.h"
 #include "interp/object.h"
 #include "interp/operator.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 
 static int is_same(struct val a, struct val b)
@@ -131,7 +132,7 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 	if (val_is_number(a) && val_is_number(b)) {
 		int c = pynum_compare(a, b, &unordered);
 		*out = val_bool(order_result(op, c, unordered));
-		return 1;
+		return (scalar_is(a) || scalar_is(b)) && scalar_compare(h, a, b, out) ? -1 : 1;
 	}
 	if ((a.kind == V_STR && b.kind == V_STR) || (a.kind == V_BYTES && b.kind == V_BYTES)) {
 		int c = memcmp(a.u.s->p, b.u.s->p, MIN(a.u.s->n, b.u.s->n));
@@ -174,6 +175,8 @@ static int is_vague(struct val a, struct val b)
 	enum { CACHED_LEAST = -5, CACHED_MOST = 256 };
 	if (a.kind != b.kind)
 		return 0;
+	if (scalar_is(a) && scalar_is(b) && a.kind != V_BOOL)
+		return 1;
 	switch (a.kind) {
 	case V_INT: return a.u.i == b.u.i && (a.u.i < CACHED_LEAST || a.u.i > CACHED_MOST);
 	case V_FLOAT: case V_STR: case V_BYTES: return is_same(a, b) || a.kind == V_BYTES;

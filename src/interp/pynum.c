@@ -6,6 +6,7 @@
 #include "interp/big.h"
 #include "interp/fail.h"
 #include "interp/operator.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 
 int val_is_number(struct val v)
@@ -232,6 +233,8 @@ int pynum_compare(struct val a, struct val b, int *unordered)
 int val_as_int(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
+	if (v.kind == V_BOOL && scalar_is(v))
+		return host_raise(h, EXC_TypeError, "'numpy.bool' object cannot be interpreted as an integer");
 	if (v.kind == V_INT || v.kind == V_BOOL) {
 		*out = v.u.i;
 		return 0;

@@ -9,6 +9,7 @@
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/object.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
 
@@ -352,6 +353,9 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 int val_repr(struct host *h, struct val v, struct buf *out)
 {
 	int rc;
+
+	if (scalar_is(v))
+		return scalar_repr(h, v, out);
 	if (host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))      /* digits of a float take their time */
 		return -1;
 	host_uncharge(h, out->n);
@@ -384,6 +388,8 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 		device_text(v, 0, out);
 		return 0;
 	}
+	if (scalar_is(v) && v.aux == SCALAR_WIDE)
+		v.aux = 0;
 	if (v.kind == V_OBJECT || v.kind == V_TENSOR || (V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native)) {
 		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
 		if (found)

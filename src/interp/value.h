@@ -22,7 +22,7 @@ struct host;
 enum val_kind {
 	V_UNSET,       /* no value: an unbound variable, an optional argument left out */
 	V_NONE, V_ELLIPSIS, V_NOTIMPL,
-	V_BOOL, V_INT, V_FLOAT,     /* INT, FLOAT: aux 1 marks a scalar of numpy, a number with more methods */
+	V_BOOL, V_INT, V_FLOAT,     /* INT, FLOAT: aux marks a scalar of numpy, a number with more methods (scalar.h) */
 	V_DTYPE,       /* torch.float32: i is an enum dtype */
 	V_DEVICE,      /* aux: enum host_device; i: index or -1 */
 	/* from here on: heap objects */

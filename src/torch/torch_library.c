@@ -194,10 +194,21 @@ static int l_missing(struct bind *b)
 	return bind_string(b, 0, &what) ? -1 : bind_unsupported(b, "%.*s", STR_ARG(what));
 }
 
+/* A text that is not PyTorch's: nobody may read it, print may show it. */
+static int l_only_printed(struct bind *b)
+{
+	struct str what;
+
+	if (bind_string(b, 0, &what))
+		return -1;
+	return b->h->did.printing || b->h->o.may_vary ? 0 : bind_unsupported(b, "%.*s", STR_ARG(what));
+}
+
 const struct bind_row torch_library_rows[] = {
 	{ "torch.library._parameters", "fn", l_parameters, BIND_INTERNAL },
 	{ "torch.library._results", "fn", l_results, BIND_INTERNAL },
 	{ "torch.library._shares", "a: torch.Tensor, b: torch.Tensor", l_shares, BIND_INTERNAL | BIND_ANY_DEVICE },
+	{ "torch.library._only_printed", "what: str", l_only_printed, BIND_INTERNAL },
 	{ "torch.library._missing", "what: str", l_missing, BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

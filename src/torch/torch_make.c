@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "interp/fail.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
 #include "num/shape.h"
 #include "tensor/sparse.h"
@@ -353,7 +354,7 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 /* --- from Python values ---------------------------------------------------------------------------------- */
 
-struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged; enum dtype tensors; int n_tensors; };
+struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, doubles, narrow; enum dtype tensors; int n_tensors; };
 
 /* Room for as many numbers as the first lists of each depth promise: lists may stand in a nest many times. */
 static int nest_room(struct bind *b, struct val v)
@@ -392,6 +393,8 @@ static void measure(struct nest *s, struct val v, int depth)
 		s->tensors = s->n_tensors++ ? num_promote_types(s->tensors, v.u.t->t.dt) : v.u.t->t.dt;
 	} else {
 		s->floats |= v.kind == V_FLOAT;
+		s->doubles |= scalar_is(v) && v.kind == V_FLOAT;
+		s->narrow |= scalar_is(v) && v.aux == SCALAR_NARROW;
 		s->ints |= v.kind == V_INT;
 		s->bools |= v.kind == V_BOOL;
 		s->bad |= v.kind != V_FLOAT && v.kind != V_INT && v.kind != V_BOOL;
@@ -417,7 +420,7 @@ static void pour(enum dtype dt, char **p, struct val v)
 
 static enum dtype nest_dtype(struct bind *b, const struct nest *s)
 {
-	enum dtype dt = s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 : s->bools ? DT_BOOL : host_default_dtype(b->h);
+	enum dtype dt = s->doubles ? DT_F64 : s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 : s->bools ? DT_BOOL : host_default_dtype(b->h);
 
 	if (s->n_tensors)
 		dt = s->floats || s->ints || s->bools ? num_promote_types(s->tensors, dt) : s->tensors;
@@ -458,6 +461,8 @@ static int c_tensor(struct bind *b)
 	measure(&s, v, 0);
 	if (s.bad)
 		return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v));
+	if (s.narrow && !bind_given(b, 1))
+		return bind_unsupported(b, "a tensor of numbers of numpy that are neither float64 nor int64");
 	if (s.ragged)
 		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d", (long long)s.shape[s.ndim - 1], s.ndim - 1);
 	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt))

@@ -1,6 +1,6 @@
 # numpy, as far as modules use it: constants, shapes, tables made in a constructor. An array
-# holds a tensor. Results without dimensions are numbers with a few methods of arrays; they are
-# weak in promotion, as in numpy 1. No files.
+# holds a tensor. Results without dimensions are numbers with a few methods of arrays: float64, int64
+# and bool as they are, of others no more than the value. No files.
 
 pi = math.pi
 e = math.e
@@ -11,11 +11,13 @@ newaxis = None
 
 class dtype:
     def __init__(self, name):
-        self.name = name.name if isinstance(name, dtype) else name if isinstance(name, str) else "float64" if name is float else "bool" if name is bool else "int64"
+        self.name = name.name if isinstance(name, dtype) else _names.get(name)
+        if self.name is None:
+            raise NotImplementedError(f"numpy.dtype({name})")
         self.torch = getattr(torch, self.name)
 
     def __call__(self, x=0):
-        return array(x, self) if isinstance(x, (ndarray, list, tuple, torch.Tensor)) else _number(torch.tensor(x, dtype=self.torch).item())
+        return array(x, self) if isinstance(x, (ndarray, list, tuple, torch.Tensor)) else _scalar_of(x, self.torch)
 
     def __eq__(self, other):
         return other is not None and self.name == dtype(other).name
@@ -41,18 +43,30 @@ class dtype:
         return self.torch.itemsize
 
 
-float16 = dtype("float16")
-float32 = dtype("float32")
-float64 = dtype("float64")
-double = dtype("float64")
-single = dtype("float32")
-half = dtype("float16")
-int8 = dtype("int8")
-int16 = dtype("int16")
-int32 = dtype("int32")
-int64 = dtype("int64")
-uint8 = dtype("uint8")
-bool_ = dtype("bool")
+class _Class(dtype):
+    """numpy.float32 is a class, and stands for its dtype."""
+
+    def __repr__(self):
+        torch.library._only_printed("the text of a class of numpy")
+        return f"<class 'numpy.{self.name}'>"
+
+    def __str__(self):
+        return repr(self)
+
+
+_names = {"float16": "float16", "float32": "float32", "float64": "float64", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
+          "uint8": "uint8", "bool": "bool", "half": "float16", "single": "float32", "double": "float64", "float": "float64", "int": "int64",
+          "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8",
+          float: "float64", int: "int64", bool: "bool", None: "float64"}
+float16 = half = _Class("float16")
+float32 = single = _Class("float32")
+float64 = double = _Class("float64")
+int8 = _Class("int8")
+int16 = _Class("int16")
+int32 = _Class("int32")
+int64 = _Class("int64")
+uint8 = _Class("uint8")
+bool_ = _Class("bool")
 
 
 def _floats(x):
@@ -69,7 +83,17 @@ def any_of(test, items):
 def _plain(x):
     if isinstance(x, (ndarray, torch.Tensor)):
         return x.tolist()
-    return [_plain(v) for v in x] if isinstance(x, (list, tuple, range)) else x
+    return [_inner(v) for v in x] if isinstance(x, (list, tuple, range)) else x
+
+
+def _inner(x):
+    """A part of a list: what has another type than numbers of Python would decide the array's."""
+    if isinstance(x, (ndarray, torch.Tensor)):
+        if isinstance(x, torch.Tensor) or x._t.dtype not in (torch.float64, torch.int64, torch.bool):
+            raise NotImplementedError("an array of arrays that are neither float64 nor int64")
+    elif isinstance(x, _Scalar) and not numpy._is_wide(x):
+        raise NotImplementedError("an array of numbers of numpy that are neither float64 nor int64")
+    return _plain(x)
 
 
 def _tensor(x, kind=None):
@@ -78,6 +102,8 @@ def _tensor(x, kind=None):
         t = x._t
     elif isinstance(x, torch.Tensor):
         t = x.detach()
+    elif isinstance(x, _Scalar) and not numpy._is_wide(x):
+        raise NotImplementedError("a number of numpy that is neither float64 nor int64")
     else:
         x = _plain(x)
         t = torch.tensor(x, dtype=torch.float64) if _floats(x) or (isinstance(x, list) and not x) else torch.tensor(x)
@@ -91,13 +117,15 @@ class _Scalar:
 
     @property
     def dtype(self):
+        if not numpy._is_wide(self):
+            raise NotImplementedError("the dtype of a number of numpy that is neither float64 nor int64")
         return dtype(float if isinstance(self, float) else int)
 
     def item(self):
-        return self
+        return float(self) if isinstance(self, float) else int(self)
 
     def tolist(self):
-        return self
+        return self.item()
 
     def copy(self):
         return self
@@ -111,6 +139,13 @@ class _Scalar:
     def clip(self, low=None, high=None):
         return clip(self, low, high)
 
+    # What Python's numbers have, and numpy's have not or have otherwise.
+    def _other(self, *args):
+        raise NotImplementedError("a method of a number of numpy")
+
+    bit_length = bit_count = to_bytes = conjugate = is_integer = as_integer_ratio = hex = _other
+    real = imag = numerator = denominator = property(_other)
+
 
 class _Float(_Scalar, float):
     pass
@@ -120,16 +155,26 @@ class _Int(_Scalar, int):
     pass
 
 
-def _number(x):
-    return x if isinstance(x, bool) else numpy._scalar(_Float if isinstance(x, float) else _Int, x)
+def _number(t):
+    x = t.item()
+    return numpy._scalar(_Int, _Float, x, t.dtype in (torch.float64, torch.int64, torch.bool))
+
+
+def _scalar_of(x, kind):
+    if isinstance(x, str) or (not kind.is_floating_point and kind != torch.bool and isinstance(x, int) and not -(2**31) <= x < 2**31 and kind != torch.int64):
+        raise NotImplementedError("such a number of numpy")
+    if not kind.is_floating_point and kind != torch.bool and not (torch.iinfo(kind).min <= x <= torch.iinfo(kind).max):
+        raise NotImplementedError("a number of numpy outside of its type")
+    return _number(torch.tensor(x, dtype=kind))
 
 
 def _wrap(t):
-    return ndarray(t) if t.dim() else _number(t.item())
+    return ndarray(t) if t.dim() else _number(t)
 
 
 def _operand(x):
-    return x if isinstance(x, (int, float)) else _tensor(x)
+    """A number of Python is weak in promotion, one of numpy is an array."""
+    return x if isinstance(x, (int, float)) and not isinstance(x, _Scalar) else _tensor(x)
 
 
 def _real(t):
@@ -158,7 +203,8 @@ def _promote(a, b):
     if a.is_floating_point() != b.is_floating_point():
         kind = _mixed(a.dtype, b.dtype) if a.is_floating_point() else _mixed(b.dtype, a.dtype)
         return a.to(kind), b.to(kind)
-    return a, b
+    kind = torch.promote_types(a.dtype, b.dtype)
+    return a.to(kind), b.to(kind)
 
 
 def _binary(fn, a, b):
@@ -231,9 +277,13 @@ class ndarray:
         return transpose(self)
 
     def __len__(self):
+        if not self._t.dim():
+            raise TypeError("len() of unsized object")
         return self._t.size(0)
 
     def __iter__(self):
+        if not self._t.dim():
+            raise TypeError("iteration over a 0-d array")
         for i in range(len(self)):
             yield self[i]
 
@@ -258,6 +308,7 @@ class ndarray:
         return int(self._t)
 
     def __repr__(self):
+        torch.library._only_printed("the text of an array")
         return f"array({self.tolist()})"
 
     def __add__(self, b):
@@ -634,7 +685,15 @@ def logical_not(a):
 
 
 def _unary(fn, x):
-    return _wrap(fn(_real(_tensor(x))))
+    t = _tensor(x)
+    if not t.is_floating_point() and t.dtype.itemsize < 4:
+        raise NotImplementedError("a function of small integers, which numpy computes in small floats")
+    return _wrap(fn(_real(t)))
+
+
+def _whole(fn, x):
+    t = _tensor(x)
+    return _wrap(fn(t) if t.is_floating_point() else t.clone())
 
 
 def sqrt(x):
@@ -682,11 +741,11 @@ def arctan(x):
 
 
 def floor(x):
-    return _unary(torch.floor, x)
+    return _whole(torch.floor, x)
 
 
 def ceil(x):
-    return _unary(torch.ceil, x)
+    return _whole(torch.ceil, x)
 
 
 def round(x, decimals=0):
@@ -745,8 +804,18 @@ def where(condition, x=None, y=None):
 # --- reductions
 
 
+def _signed(x, kind=None):
+    """Sums and products of unsigned numbers are uint64, which there is not here."""
+    t = _tensor(x, kind)
+    if t.dtype == torch.uint8 and kind is None:
+        raise NotImplementedError("uint64 of numpy")
+    return t
+
+
 def _reduce(fn, x, axis, keepdims=False):
     t = _tensor(x)
+    if axis is not None and not t.dim():
+        raise IndexError(f"axis {axis} is out of bounds for array of dimension 0")
     if axis is not None:
         return _wrap(fn(t, axis, keepdims))
     out = fn(t.flatten(), 0, False)
@@ -754,7 +823,7 @@ def _reduce(fn, x, axis, keepdims=False):
 
 
 def sum(a, axis=None, dtype=None, keepdims=False):
-    return _reduce(lambda t, d, k: torch.sum(t, d, k), _tensor(a, dtype), axis, keepdims)
+    return _reduce(lambda t, d, k: torch.sum(t, d, k), _signed(a, dtype), axis, keepdims)
 
 
 def mean(a, axis=None, keepdims=False):
@@ -786,7 +855,7 @@ def amin(a, axis=None, keepdims=False):
 
 
 def prod(a, axis=None, dtype=None):
-    return _reduce(lambda t, d, k: torch.prod(t, d), _tensor(a, dtype), axis)
+    return _reduce(lambda t, d, k: torch.prod(t, d), _signed(a, dtype), axis)
 
 
 def argmax(a, axis=None):
@@ -806,12 +875,12 @@ def any(a, axis=None):
 
 
 def cumsum(a, axis=None):
-    t = _tensor(a)
+    t = _signed(a)
     return ndarray(torch.cumsum(t.flatten() if axis is None else t, 0 if axis is None else axis))
 
 
 def cumprod(a, axis=None):
-    t = _tensor(a)
+    t = _signed(a)
     return ndarray(torch.cumprod(t.flatten() if axis is None else t, 0 if axis is None else axis))
 
 
@@ -902,7 +971,7 @@ def roll(a, shift, axis=None):
 
 
 def meshgrid(*xi, indexing="xy"):
-    return [ndarray(t) for t in torch.meshgrid(*[_tensor(x) for x in xi], indexing=indexing)]
+    return tuple([ndarray(t) for t in torch.meshgrid(*[_tensor(x) for x in xi], indexing=indexing)])
 
 
 def diag(v, k=0):
@@ -963,6 +1032,8 @@ def unique(ar, return_inverse=False, return_counts=False):
 
 
 def nonzero(a):
+    if not ndim(a):
+        raise ValueError("Calling nonzero on 0d arrays is not allowed.")
     return tuple([ndarray(t) for t in torch.nonzero(_tensor(a), as_tuple=True)])
 
 
@@ -980,9 +1051,17 @@ def array_equal(a, b):
     return a.shape == b.shape and bool((a == b).all())
 
 
-def finfo(kind):
-    return torch.finfo(dtype(kind).torch)
+class finfo:
+    def __init__(self, kind):
+        self.dtype = dtype(kind)
+        f = torch.finfo(self.dtype.torch)
+        self.bits = f.bits
+        self.eps, self.max, self.min = self.dtype(f.eps), self.dtype(f.max), self.dtype(f.min)
+        self.tiny, self.smallest_normal, self.resolution = self.dtype(f.tiny), self.dtype(f.tiny), self.dtype(f.resolution)
 
 
-def iinfo(kind):
-    return torch.iinfo(dtype(kind).torch)
+class iinfo:
+    def __init__(self, kind):
+        self.dtype = dtype(kind)
+        i = torch.iinfo(self.dtype.torch)
+        self.bits, self.min, self.max, self.kind = i.bits, i.min, i.max, self.dtype.kind
