@@ -514,6 +514,9 @@ static int b_delattr(struct bind *b)
 static int b_callable(struct bind *b)
 {
 	struct val v = b->a[0];
+
+	if (v.kind == V_TL && host_varies(b->h, "what kernels call, asked whether it can be called, which"))
+		return -1;
 	b->out = val_bool(v.kind == V_FUNC || v.kind == V_BUILTIN || v.kind == V_METHOD || v.kind == V_CLASS ||
 			  has_special(b->h, v, NM___call__));
 	return 0;

@@ -308,6 +308,27 @@ static int is_plain(struct str s)
 	return 1;
 }
 
+/* tl.float32 shows as fp32. NULL: no type. */
+static const char *tl_type(struct val v)
+{
+	static const char *const types[][2] = {
+		{ "float16", "fp16" }, { "bfloat16", "bf16" }, { "float32", "fp32" }, { "float64", "fp64" }, { "int1", "int1" }, { "int8", "int8" },
+		{ "int16", "int16" }, { "int32", "int32" }, { "int64", "int64" }, { "uint8", "uint8" }, { "uint16", "uint16" }, { "uint32", "uint32" },
+		{ "uint64", "uint64" }, { "float8e5", "fp8e5" }, { "float8e4nv", "fp8e4nv" }, { "float8e4b15", "fp8e4b15" }, { "float8e4b8", "fp8e4b8" },
+		{ "float8e5b16", "fp8e5b16" }, { "void", "void" },
+	};
+	struct str name = val_text(v);
+
+	if (!str_starts(name, "triton.language."))
+		return NULL;
+	name.p += strlen("triton.language.");
+	name.n -= strlen("triton.language.");
+	for (size_t i = 0; i < COUNT_OF(types); i++)
+		if (str_is(name, types[i][0]))
+			return types[i][1];
+	return NULL;
+}
+
 static int simple_repr(struct host *h, struct val v, struct buf *out)
 {
 	switch (v.kind) {
@@ -324,7 +345,9 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 	case V_BYTES: bytes_repr(val_text(v), out); return 0;
 	case V_DTYPE: buf_addf(out, "torch.%s", dtype_info((enum dtype)v.u.i)->torch); return 0;
 	case V_DEVICE: device_text(v, 1, out); return 0;
-	case V_TL: buf_addstr(out, val_text(v)); return 0;
+	case V_TL:
+		buf_addstr(out, val_text(v));
+		return tl_type(v) ? 0 : host_varies(h, "the text of what kernels call");
 	case V_RANGE: return range_repr(v, out);
 	case V_CLASS:
 		class_repr(v, out);
@@ -390,6 +413,10 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 	}
 	if (scalar_is(v) && v.aux == SCALAR_WIDE)
 		v.aux = 0;
+	if (v.kind == V_TL && tl_type(v)) {
+		buf_adds(out, tl_type(v));
+		return 0;
+	}
 	if (v.kind == V_OBJECT || v.kind == V_TENSOR || (V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native)) {
 		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
 		if (found)

@@ -75,9 +75,24 @@ static int t_trying(struct bind *b)
 	return 0;
 }
 
+/* What a constexpr holds: the host's helpers take it for that. */
+static int unbox(struct bind *b, size_t i)
+{
+	struct val v;
+
+	if (b->a[i].kind != V_OBJECT || !val_isinstance(b->h, b->a[i], "triton.language.constexpr"))
+		return 0;
+	if (host_getattr(b->h, b->a[i], "value", &v) <= 0)
+		return -1;
+	b->a[i] = v;
+	return 0;
+}
+
 static int t_cdiv(struct bind *b)
 {
 	struct val t;
+	if (unbox(b, 0) || unbox(b, 1))
+		return -1;
 	if (op_binary(b->h, PY_OP_Add, b->a[0], b->a[1], &t) || op_binary(b->h, PY_OP_Sub, t, val_int(1), &t))
 		return -1;
 	if (op_binary(b->h, PY_OP_FloorDiv, t, b->a[1], &b->out))
@@ -97,12 +112,11 @@ static int t_kernel_only(struct bind *b)
 static int t_next_power_of_2(struct bind *b)
 {
 	int64_t n;
-	if (bind_int(b, 0, &n))
+	if (unbox(b, 0) || bind_int(b, 0, &n))
 		return -1;
-	/* Triton shifts what is below one up to all ones, and adds one. */
-	if (n <= 0)
-		n = 1;
-	n--;
+	if (n < -INT32_MAX)
+		return bind_unsupported(b, "next_power_of_2 of such a number");
+	n--;                                /* what is below one is shifted up to all ones: 0 */
 	for (int s = 1; s < 64; s *= 2)
 		n |= n >> s;
 	return op_binary(b->h, PY_OP_Add, val_int(n), val_int(1), &b->out);

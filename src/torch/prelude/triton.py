@@ -21,7 +21,7 @@ class JITFunction(KernelInterface):
         self.fn = fn
         self.__name__ = fn.__name__
         self.do_not_specialize = do_not_specialize if do_not_specialize else []
-        self.noinline = bool(noinline)
+        self.noinline = noinline
 
     @property
     def arg_names(self):
@@ -45,20 +45,30 @@ class JITFunction(KernelInterface):
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
         debug=None, noinline=None):
     def decorate(f):
+        if isinstance(f, KernelInterface):
+            raise NotImplementedError("triton.jit of a kernel")
         return JITFunction(f, version, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr, launch_metadata)
 
     return decorate if fn is None else decorate(fn)
 
 
 class Config:
-    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None,
-                 num_buffers_warp_spec=0, num_consumer_groups=0, reg_dec_producer=0, reg_inc_consumer=0):
+    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_stages = num_stages
         self.num_ctas = num_ctas
         self.maxnreg = maxnreg
         self.pre_hook = pre_hook
+        self.ir_override = ir_override
+        if ir_override is not None:
+            raise NotImplementedError("triton.Config with ir_override")
+
+    def __hash__(self):
+        raise NotImplementedError("the hash of a triton.Config")
+
+    def __eq__(self, other):
+        return list(self.all_kwargs().items()) == list(other.all_kwargs().items()) and self.pre_hook == other.pre_hook
 
     def all_kwargs(self):
         options = {"num_warps": self.num_warps, "num_ctas": self.num_ctas, "num_stages": self.num_stages, "maxnreg": self.maxnreg}
@@ -104,7 +114,7 @@ class Autotuner(KernelInterface):
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self.__name__ = fn.__name__
-        self.nargs = None
+        self._nargs = None
         self._place = None
 
     @property
@@ -128,17 +138,17 @@ class Autotuner(KernelInterface):
         self.restore_copies = {}
 
     def run(self, *args, **kwargs):
-        self.nargs = dict(zip(self.arg_names, args))
+        self._nargs = dict(zip(self.arg_names, args))
         config = self._tune(args, kwargs) if len(self.configs) > 1 else self.configs[0]
         if config.pre_hook is not None:
-            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
-        self.nargs = None
+            config.pre_hook({**self._nargs, **kwargs, **config.all_kwargs()})
+        self._nargs = None
         return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def _tune(self, args, kwargs):
-        given = {**self.nargs, **kwargs}
+        given = {**self._nargs, **kwargs}
         given = {k: v for k, v in given.items() if k in self.arg_names}
-        key = [given[k] for k in self.keys if k in given and not hasattr(given[k], "dtype")]
+        key = [triton.language._value(given[k]) for k in self.keys if k in given and not hasattr(given[k], "dtype")]
         key += [str(v.dtype) for v in given.values() if hasattr(v, "dtype")]
         if self._place is None:
             self._place = triton._place()
@@ -178,7 +188,7 @@ class Autotuner(KernelInterface):
 
     def _bench(self, config, args, kwargs):
         current = {**kwargs, **config.all_kwargs()}
-        full_nargs = {**self.nargs, **current}
+        full_nargs = {**self._nargs, **current}
         if config.pre_hook is not None:
             config.pre_hook(full_nargs)
         self.pre_hook(full_nargs)
@@ -189,7 +199,7 @@ class Autotuner(KernelInterface):
     def prune_configs(self, kwargs):
         pruned = self.configs
         if self.early_config_prune:
-            pruned = self.early_config_prune(self.configs, self.nargs, **kwargs)
+            pruned = self.early_config_prune(self.configs, self._nargs, **kwargs)
             if not pruned:
                 raise RuntimeError("No valid autotuner configs after pruning. `early_config_prune` should return at least one config.")
         if self.perf_model:
@@ -199,7 +209,7 @@ class Autotuner(KernelInterface):
             elif not isinstance(top_k, int):
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
             if len(pruned) > top_k:
-                timed = [(self.perf_model(**self.nargs, **kwargs, **c.all_kwargs()), i) for i, c in enumerate(pruned)]
+                timed = [(self.perf_model(**self._nargs, **kwargs, **c.all_kwargs()), i) for i, c in enumerate(pruned)]
                 pruned = [pruned[i] for _, i in sorted(timed)[:top_k]]
         return pruned
 
