@@ -1,5 +1,5 @@
-/* Comprehensions: each runs in a frame of its own, with its own variables. A generator
- * expression is evaluated at once into a list and then iterated. */
+/* Comprehensions: each runs in a frame of its own, with its own variables. That of a generator
+ * expression is kept in a list between one element and the next. */
 #include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
@@ -109,6 +109,117 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 	return rc;
 }
 
+/* --- generator expressions ------------------------------------------------------------------ */
+
+enum { GEN_READY, GEN_RUNS, GEN_ENDED };        /* iter_obj.n; .i is the innermost level that has an iterator */
+enum { GEN_FUNCTION, GEN_CLASS, GEN_MODULE, GEN_SLOTS };
+
+/* The iterators of the levels stand behind the variables and the cells. */
+static struct val *gen_levels(const struct iter_obj *it, const struct scope *s)
+{
+	return it->src.u.seq->v + GEN_SLOTS + s->n_slots + s->n_free;
+}
+
+static int all_true(struct host *h, struct host_frame *f, const struct py_list *ifs)
+{
+	int pass = 1;
+
+	for (size_t i = 0; i < ifs->n && pass > 0; i++) {
+		struct val t;
+		pass = eval_expr(h, f, ifs->v[i], &t) ? -1 : val_truth(h, t);
+	}
+	return pass;
+}
+
+static int gen_run(struct host *h, struct host_frame *f, struct iter_obj *it, struct val *out)
+{
+	const struct py_list *gens = &it->node->u.ListComp.generators;
+	struct val *levels = gen_levels(it, f->scope);
+
+	while (it->i >= 0) {
+		const struct py_comprehension *g = &gens->v[it->i]->u.comprehension;
+		struct val item;
+		size_t mark = temps_mark(h);
+		int more, pass;
+
+		f->node = g->iter;
+		more = host_step(h) ? -1 : host_next(h, levels[it->i], &item);
+		if (more < 0)
+			return -1;
+		if (!more) {
+			val_assign(h, &levels[it->i--], val_none());
+			continue;
+		}
+		if (exec_assign(h, f, g->target, item) || (pass = all_true(h, f, &g->ifs)) < 0)
+			return -1;
+		if (pass && (size_t)it->i + 1 == gens->n)
+			return eval_expr(h, f, it->node->u.ListComp.elt, out) ? -1 : 1;
+		if (pass) {
+			if (eval_expr(h, f, gens->v[it->i + 1]->u.comprehension.iter, &item) || host_iter(h, item, &item))
+				return -1;
+			val_assign(h, &levels[++it->i], item);
+		}
+		temps_drain(h, mark);
+	}
+	return 0;
+}
+
+static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
+{
+	struct val *v = it->src.u.seq->v, self = host_hold(h, val_obj(&it->h));
+	struct scope *s = scope_of(it->unit, it->node);
+	struct host_frame f;
+	int rc;
+
+	(void)self;
+	if (it->n == GEN_ENDED)
+		return 0;
+	if (it->n == GEN_RUNS)
+		return host_raise(h, EXC_ValueError, "generator already executing");
+	if (host_enter(h))
+		return -1;
+	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod, .slots = v + GEN_SLOTS,
+		.cells = v + GEN_SLOTS + s->n_slots, .fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
+		.class_cell = v[GEN_CLASS], .node = it->node };
+	it->n = GEN_RUNS;
+	h->frame = &f;
+	rc = gen_run(h, &f, it, out);
+	h->frame = f.up;
+	it->n = rc > 0 ? GEN_READY : GEN_ENDED;
+	host_leave(h);
+	return rc;
+}
+
+/* The frame of a generator expression as a list, with the iterator over what it walks first. */
+static int eval_gen(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n, struct val first, struct val *out)
+{
+	size_t levels = n->u.ListComp.generators.n, count = GEN_SLOTS + (size_t)s->n_slots + (size_t)s->n_free + levels;
+	struct val state, it, *v, unset = { .kind = V_UNSET };
+
+	for (size_t i = 0; i < levels; i++)
+		if (n->u.ListComp.generators.v[i]->u.comprehension.is_async)
+			return host_fatal(h, REASON_unsupported, "asynchronous comprehensions are not supported");
+	if (host_iter(h, first, &it) || val_list(h, NULL, 0, &state))
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (list_append(h, state, unset))
+			return -1;
+	v = state.u.seq->v;
+	if (f->fn)
+		val_assign(h, &v[GEN_FUNCTION], val_obj(&f->fn->h));
+	val_assign(h, &v[GEN_CLASS], f->class_cell);
+	val_assign(h, &v[GEN_MODULE], val_obj(&f->mod->h));
+	borrow_cells(f, s, v + GEN_SLOTS + s->n_slots);
+	for (int i = 0; i < s->n_free; i++)
+		val_keep(v[GEN_SLOTS + s->n_slots + i]);
+	if (init_slots(h, s, v + GEN_SLOTS) || val_iter(h, state, next_gen, out))
+		return -1;
+	out->u.iter->unit = f->unit;
+	out->u.iter->node = n;
+	val_assign(h, &gen_levels(out->u.iter, s)[0], it);
+	return 0;
+}
+
 int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators;
@@ -120,6 +231,8 @@ int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, str
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (eval_expr(h, f, gens->v[0]->u.comprehension.iter, &first))
 		return -1;
+	if (n->kind == PY_GeneratorExp)
+		return eval_gen(h, f, s, n, first, out);
 	rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
 	if (rc || host_enter(h))
 		return -1;
@@ -128,5 +241,5 @@ int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, str
 	if (rc)
 		return -1;
 	*out = into;
-	return n->kind == PY_GeneratorExp ? host_iter(h, into, out) : 0;
+	return 0;
 }

@@ -19,6 +19,7 @@ struct spec {
 	char align, sign, type, group;
 	int alt, zero;
 	int64_t width, precision;      /* precision -1: none */
+	int64_t digits;                /* of an integer, with zeros before it: the precision of % */
 };
 
 /* Text in the making must fit the program's memory, too. */
@@ -52,6 +53,7 @@ static int is_align(char c)
 static int parse_spec(struct host *h, struct str s, struct spec *o)
 {
 	size_t first;
+	int filled = 0;
 
 	*o = (struct spec){ .fill = " ", .precision = -1 };
 	/* A fill may be any character, an alignment sign included ("<<5"): what follows it decides. */
@@ -60,6 +62,7 @@ static int parse_spec(struct host *h, struct str s, struct spec *o)
 		memcpy(o->fill, s.p, MIN(first, 4));
 		o->fill[MIN(first, 4)] = 0;
 		o->align = s.p[first];
+		filled = 1;
 		s.p += first + 1, s.n -= first + 1;
 	} else if (s.n && is_align(*s.p)) {
 		o->align = *s.p++, s.n--;
@@ -71,7 +74,9 @@ static int parse_spec(struct host *h, struct str s, struct spec *o)
 	if (s.n && *s.p == '0') {
 		o->zero = 1, s.p++, s.n--;
 		if (!o->align)
-			o->align = '=', strcpy(o->fill, "0");
+			o->align = '=';
+		if (!filled)
+			strcpy(o->fill, "0");
 	}
 	spec_number(&s, &o->width);
 	if (s.n && (*s.p == ',' || *s.p == '_'))
@@ -155,6 +160,16 @@ static void emit_number(const struct spec *o, int neg, const char *prefix, struc
 	buf_release(&sign);
 }
 
+/* A zero before the digits of "-5" or "5". */
+static void insert_zero(struct buf *d, size_t at)
+{
+	buf_addc(d, '0');
+	if (d->failed)
+		return;
+	memmove(d->p + at + 1, d->p + at, d->n - 1 - at);
+	d->p[at] = '0';
+}
+
 static int format_int(struct host *h, struct val v, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;
@@ -167,6 +182,8 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
 	if (o->type == 'c') {
 		char c[2] = { (char)v.u.i, 0 };
+		if (v.kind == V_BIG || v.u.i <= 0 || v.u.i > 127)
+			return host_fatal(h, REASON_unsupported, "%%c of a character beyond ASCII");
 		pad(out, o, STR(""), str_of(c), '<');
 		return 0;
 	}
@@ -180,6 +197,8 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 		every = 4;
 	big_format(h, v, base, &d);
 	neg = d.n && d.p[0] == '-';
+	while (d.n && d.n - (size_t)neg < (size_t)o->digits && !d.failed)
+		insert_zero(&d, (size_t)neg);
 	if (o->type == 'X')
 		for (size_t i = 0; i < d.n; i++)
 			if (d.p[i] >= 'a')
@@ -322,6 +341,19 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 	return host_raise(h, EXC_TypeError, "unsupported format string passed to %s.__format__", val_type_name(h, v));
 }
 
+/* !r, !s and !a of f-strings, format and %. */
+static int convert(struct host *h, struct val v, char how, struct buf *out)
+{
+	if (how == 's')
+		return val_to_str(h, v, out);
+	if (val_repr(h, v, out))
+		return -1;
+	for (size_t i = 0; how == 'a' && i < out->n; i++)
+		if ((unsigned char)out->p[i] > 127)
+			return host_fatal(h, REASON_unsupported, "ascii() of text beyond ASCII");
+	return 0;
+}
+
 /* --- f-strings ----------------------------------------------------------------------------------- */
 
 static int fstring_part(struct host *h, struct host_frame *f, const struct py_node *n, struct buf *out)
@@ -350,7 +382,7 @@ static int fstring_part(struct host *h, struct host_frame *f, const struct py_no
 	f->node = n;
 	conv = n->u.FormattedValue.conversion;
 	if (!rc && (conv == 'r' || conv == 'a' || conv == 's')) {
-		rc = conv == 's' ? val_to_str(h, v, &text) : val_repr(h, v, &text);
+		rc = convert(h, v, (char)conv, &text);
 		if (!rc)
 			rc = val_str(h, buf_str(&text), &v);
 	}
@@ -439,7 +471,7 @@ static int format_field(struct host *h, struct str field, const struct val *args
 		return -1;
 	rc = 0;
 	if (conv) {
-		rc = conv == 'r' ? val_repr(h, v, &text) : val_to_str(h, v, &text);
+		rc = convert(h, v, conv, &text);
 		if (!rc)
 			rc = val_str(h, buf_str(&text), &v);
 	}
@@ -524,9 +556,10 @@ static int percent_emit(struct percent *p, struct spec *o, char type, struct val
 	struct buf t = BUF_INIT;
 	int rc;
 	if (type == 's' || type == 'r' || type == 'a') {
-		rc = type == 's' ? val_to_str(h, v, &t) : val_repr(h, v, &t);
+		rc = convert(h, v, type, &t);
 		o->type = 's';
-		if (!o->align)
+		strcpy(o->fill, " ");
+		if (o->align != '<')
 			o->align = '>';
 		if (!rc)
 			rc = format_str(h, buf_str(&t), o, out);
@@ -545,6 +578,7 @@ static int percent_emit(struct percent *p, struct spec *o, char type, struct val
 	if (v.kind == V_FLOAT && big_from_double(h, trunc(v.u.f), &v))
 		return -1;
 	o->type = type == 'i' || type == 'u' ? 'd' : type;
+	o->digits = MAX(o->precision, 0);
 	o->precision = -1;
 	return format_int(h, v, o, out);
 }
@@ -568,7 +602,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		case '-': o.align = '<'; break;
 		case '0': if (!o.align) { o.align = '='; strcpy(o.fill, "0"); } break;
 		case '#': o.alt = 1; break;
-		default: o.sign = fmt.p[*i];
+		default: o.sign = o.sign == '+' ? '+' : fmt.p[*i];      /* "%+ d": the plus wins over the space */
 		}
 	/* "%-05d": the minus wins over the zero, in whichever order they stand. */
 	if (o.align == '<')

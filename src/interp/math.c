@@ -30,27 +30,74 @@ static int domain(struct bind *b)
 	}
 #define FN1_LIST \
 	FN1(sqrt, sqrt(x), x < 0) FN1(exp, exp(x), 0) FN1(exp2, exp2(x), 0) FN1(expm1, expm1(x), 0) \
-	FN1(log2, log2(x), x <= 0) FN1(log10, log10(x), x <= 0) FN1(log1p, log1p(x), x <= -1) \
+	FN1(log1p, log1p(x), x <= -1) \
 	FN1(sin, sin(x), isinf(x)) FN1(cos, cos(x), isinf(x)) FN1(tan, tan(x), isinf(x)) \
 	FN1(asin, asin(x), fabs(x) > 1) FN1(acos, acos(x), fabs(x) > 1) FN1(atan, atan(x), 0) \
 	FN1(sinh, sinh(x), 0) FN1(cosh, cosh(x), 0) FN1(tanh, tanh(x), 0) \
 	FN1(asinh, asinh(x), 0) FN1(acosh, acosh(x), x < 1) FN1(atanh, atanh(x), fabs(x) >= 1) \
-	FN1(erf, erf(x), 0) FN1(erfc, erfc(x), 0) FN1(gamma, tgamma(x), x <= 0 && x == floor(x)) \
-	FN1(lgamma, lgamma(x), x <= 0 && x == floor(x)) FN1(fabs, fabs(x), 0) \
+	FN1(erf, erf(x), 0) FN1(erfc, erfc(x), 0) FN1(fabs, fabs(x), 0) \
 	FN1(degrees, x * (180.0 / 3.14159265358979323846), 0) FN1(radians, x * (3.14159265358979323846 / 180.0), 0) \
 	FN1(cbrt, cbrt(x), 0)
 FN1_LIST
+
+/* The argument of a logarithm, which may be an integer of any size: what no double holds is refused. */
+static int log_arg(struct bind *b, double *x)
+{
+	if (b->a[0].kind == V_BIG && isinf(big_to_double(b->a[0])))
+		return b->a[0].u.big->neg ? domain(b) : bind_unsupported(b, "the logarithm of so large an integer");
+	if (bind_float(b, 0, x))
+		return -1;
+	return *x <= 0 ? domain(b) : 0;
+}
+
+static int log_by(struct bind *b, double (*fn)(double))
+{
+	double x;
+
+	if (log_arg(b, &x))
+		return -1;
+	b->out = val_float(fn(x));
+	return 0;
+}
+
+static int m_log2(struct bind *b) { return log_by(b, log2); }
+static int m_log10(struct bind *b) { return log_by(b, log10); }
+
+/* CPython has its own gamma function, whose last bits are not the C library's: only what both have exactly. */
+static int m_gamma(struct bind *b)
+{
+	double x;
+
+	if (bind_float(b, 0, &x))
+		return -1;
+	if (isinf(x) ? x < 0 : x <= 0 && x == floor(x))
+		return domain(b);
+	if (isfinite(x) && (x > 23 || x != floor(x)))
+		return bind_unsupported(b, "math.gamma of this number");
+	b->out = val_float(tgamma(x));
+	return 0;
+}
+
+static int m_lgamma(struct bind *b)
+{
+	double x;
+
+	if (bind_float(b, 0, &x))
+		return -1;
+	if (isfinite(x) && x <= 0 && x == floor(x))
+		return domain(b);
+	if (isfinite(x) && x != 1 && x != 2)
+		return bind_unsupported(b, "math.lgamma of this number");
+	b->out = val_float(lgamma(x));
+	return 0;
+}
 
 static int m_log(struct bind *b)
 {
 	double x, base, r;
 
-	if (b->a[0].kind == V_BIG && !b->a[0].u.big->neg)
-		x = big_to_double(b->a[0]);
-	else if (bind_float(b, 0, &x))
+	if (log_arg(b, &x))
 		return -1;
-	if (x <= 0)
-		return domain(b);
 	r = log(x);
 	if (bind_given(b, 1)) {
 		if (bind_float(b, 1, &base))
@@ -88,10 +135,13 @@ static int m_pow(struct bind *b)
 #define FN2(name, expr) \
 	static int m_##name(struct bind *b) \
 	{ \
-		double x, y; \
+		double x, y, r; \
 		if (two(b, &x, &y)) \
 			return -1; \
-		b->out = val_float(expr); \
+		r = expr; \
+		if (isnan(r) && !isnan(x) && !isnan(y)) \
+			return domain(b); \
+		b->out = val_float(r); \
 		return 0; \
 	}
 FN2(atan2, atan2(x, y))
@@ -100,15 +150,69 @@ FN2(fmod, fmod(x, y))
 FN2(remainder, remainder(x, y))
 FN2(nextafter, nextafter(x, y))
 
+/* A sum of squares, in parts that say what was lost: sum is 1 at first, so that it is always the larger. */
+struct squares { double sum, lost[3]; };
+
+static void add_lost(struct squares *s, int i, double x)
+{
+	double old = s->sum;
+
+	s->sum += x;
+	s->lost[i] += (old - s->sum) + x;
+}
+
+/* x times x, negated where sign is -1: of x in two halves of 27 bits. */
+static void add_square(struct squares *s, double x, double sign)
+{
+	double t = x * 134217729.0, hi = t - (t - x), lo = x - hi;
+
+	add_lost(s, 0, sign * hi * hi);
+	add_lost(s, 1, sign * 2.0 * hi * lo);
+	if (sign < 0)
+		add_lost(s, 2, sign * lo * lo);
+	else
+		s->lost[2] += lo * lo;
+}
+
+static double squares_total(const struct squares *s)
+{
+	return s->sum - 1.0 + (s->lost[0] + s->lost[1] + s->lost[2]);
+}
+
+/* As CPython does it, to the last bit: the C library's hypot rounds at every step. */
+static double norm(const struct val *v, size_t n, double most)
+{
+	struct squares s = { .sum = 1 };
+	double scale, h;
+	int e;
+
+	frexp(most, &e);
+	scale = ldexp(1.0, -e);
+	for (size_t i = 0; i < n; i++)
+		add_square(&s, fabs(val_as_double(v[i])) * scale, 1);
+	h = sqrt(squares_total(&s));
+	add_square(&s, h, -1);
+	return (h + squares_total(&s) / (2.0 * h)) / scale;
+}
+
 static int m_hypot(struct bind *b)
 {
-	double sum = 0;
+	const struct val *v = b->a[0].u.seq->v;
+	double most = 0;
+	int nan = 0, inf = 0;
+
 	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
-		if (!val_is_number(b->a[0].u.seq->v[i]))
-			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, b->a[0].u.seq->v[i]));
-		sum = hypot(sum, val_as_double(b->a[0].u.seq->v[i]));
+		double x;
+		if (!val_is_number(v[i]))
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v[i]));
+		x = fabs(val_as_double(v[i]));
+		nan |= isnan(x);
+		inf |= isinf(x);
+		most = x > most ? x : most;
 	}
-	b->out = val_float(sum);
+	if (most > 0 && most < 1e-300)
+		return bind_unsupported(b, "math.hypot of numbers that small");
+	b->out = val_float(inf ? INFINITY : nan ? NAN : most == 0 || b->a[0].u.seq->n == 1 ? most : norm(v, b->a[0].u.seq->n, most));
 	return 0;
 }
 
@@ -276,11 +380,31 @@ static int m_prod(struct bind *b)
 	return 0;
 }
 
+/* The sum of partials that do not overlap, the last one the largest, rounded once; a tie looks at what is left. */
+static double round_partials(const double *p, size_t n)
+{
+	double hi = 0, lo = 0;
+
+	if (n)
+		hi = p[--n];
+	while (n && lo == 0) {
+		double x = hi, y = p[--n];
+		hi = x + y;
+		lo = y - (hi - x);
+	}
+	if (n && ((lo < 0 && p[n - 1] < 0) || (lo > 0 && p[n - 1] > 0))) {
+		double twice = lo * 2, x = hi + twice;
+		if (twice == x - hi)
+			hi = x;
+	}
+	return hi;
+}
+
 /* Sum with exact intermediate results (Shewchuk's partials). */
 static int m_fsum(struct bind *b)
 {
 	struct val list;
-	double p[64], sum;
+	double p[64];
 	size_t n = 0;
 
 	if (host_to_list(b->h, b->a[0], &list))
@@ -292,6 +416,8 @@ static int m_fsum(struct bind *b)
 		if (!val_is_number(list.u.seq->v[i]))
 			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, list.u.seq->v[i]));
 		x = val_as_double(list.u.seq->v[i]);
+		if (!(fabs(x) < 1e300))
+			return bind_unsupported(b, "math.fsum of numbers that large");
 		k = 0;
 		for (size_t j = 0; j < n; j++) {
 			double y = p[j], hi = x + y, lo = fabs(x) < fabs(y) ? x - (hi - y) : y - (hi - x);
@@ -302,10 +428,7 @@ static int m_fsum(struct bind *b)
 		n = MIN(k, COUNT_OF(p) - 1);
 		p[n++] = x;
 	}
-	sum = 0;
-	for (size_t j = 0; j < n; j++)
-		sum += p[j];
-	b->out = val_float(sum);
+	b->out = val_float(round_partials(p, n));
 	return 0;
 }
 
@@ -382,6 +505,10 @@ const struct bind_row math_rows[] = {
 #undef FN1
 #define FN1(name, expr, bad) { "math." #name, "x, /", m_##name, 0 },
 	FN1_LIST
+	{ "math.log2", "x, /", m_log2, 0 },
+	{ "math.log10", "x, /", m_log10, 0 },
+	{ "math.gamma", "x, /", m_gamma, 0 },
+	{ "math.lgamma", "x, /", m_lgamma, 0 },
 	{ "math.log", "x, base=None, /", m_log, 0 },
 	{ "math.pow", "x, y, /", m_pow, 0 },
 	{ "math.atan2", "y, x, /", m_atan2, 0 },

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "interp/attr.h"
+#include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/iter.h"
@@ -112,6 +113,44 @@ static int set_compare(struct host *h, enum py_op op, struct val a, struct val b
 	return within < 0 ? -1 : 0;
 }
 
+static int slice_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
+{
+	const struct slice_obj *s = a.u.slice, *t = b.u.slice;
+	struct val x[3] = { s->start, s->stop, s->step }, y[3] = { t->start, t->stop, t->step }, p, q;
+
+	for (int i = 0; i < 3; i++) {
+		x[i] = x[i].kind == V_UNSET ? val_none() : x[i];
+		y[i] = y[i].kind == V_UNSET ? val_none() : y[i];
+	}
+	if (val_tuple(h, x, 3, &p) || val_tuple(h, y, 3, &q))
+		return -1;
+	return seq_compare(h, op, p, q, out);
+}
+
+static int is_ordered(struct host *h, struct val v)
+{
+	const struct class_obj *c = val_class(h, v);
+
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->native && !strcmp(c->mro[i]->native, "collections.OrderedDict"))
+			return 1;
+	return 0;
+}
+
+/* Two ordered dictionaries have their keys in the same order? */
+static int same_order(struct host *h, struct val a, struct val b)
+{
+	size_t i = 0, j = 0;
+	struct dict_entry *x, *y;
+
+	while ((x = dict_next(a.u.d, &i)) && (y = dict_next(b.u.d, &j))) {
+		int same = val_equal(h, host_hold(h, x->key), host_hold(h, y->key));
+		if (same <= 0)
+			return same;
+	}
+	return 1;
+}
+
 static int range_equal(struct host *h, struct val a, struct val b)
 {
 	int64_t na, nb;
@@ -153,10 +192,14 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		if (host_enter(h))
 			return -1;
 		rc = dict_equal(h, a, b);
+		if (rc > 0 && is_ordered(h, a) && is_ordered(h, b))
+			rc = same_order(h, a, b);
 		host_leave(h);
 		*out = val_bool(rc == (op == PY_OP_Eq));
 		return rc < 0 ? -1 : 1;
 	}
+	if (a.kind == V_SLICE && b.kind == V_SLICE)
+		return slice_compare(h, op, a, b, out) ? -1 : 1;
 	if (a.kind == V_RANGE && b.kind == V_RANGE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
 		*out = val_bool(range_equal(h, a, b) == (op == PY_OP_Eq));
 		return 1;
@@ -283,6 +326,10 @@ int op_contains(struct host *h, struct val c, struct val item)
 		if (item.kind != V_STR)
 			return host_raise(h, EXC_TypeError, "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
 		return str_find(val_text(c), val_text(item)) >= 0;
+	case V_BYTES:
+		if (item.kind == V_BYTES)
+			return str_find(val_text(c), val_text(item)) >= 0;
+		break;
 	case V_RANGE:
 		if (item.kind == V_INT || item.kind == V_BOOL) {
 			const struct range_obj *r = c.u.range;

@@ -22,6 +22,94 @@ static int before(struct host *h, struct val a, struct val b)
 	return val_truth(h, r);
 }
 
+/* A key that says alone which of two comes first: any stable sort puts such keys in one order. */
+static int is_total(struct val v, int depth)
+{
+	enum { DEPTH_MOST = 20 };
+
+	if (depth > DEPTH_MOST)
+		return 0;
+	switch (v.kind) {
+	case V_BOOL: case V_INT: case V_BIG: return 1;
+	case V_STR: case V_BYTES: return v.u.o->cls->native != NULL;
+	case V_FLOAT: return v.u.f == v.u.f;
+	case V_TUPLE: case V_LIST:
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			if (!is_total(v.u.seq->v[i], depth + 1))
+				return 0;
+		return 1;
+	default: return 0;
+	}
+}
+
+static int all_total(const struct pair *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!is_total(v[i].key, 0))
+			return 0;
+	return 1;
+}
+
+static void turn(struct pair *v, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct pair t = v[i];
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = t;
+	}
+}
+
+/* How many pairs at the start are in order (or the other way round, and are then turned): -1 failed. */
+static int64_t first_run(struct host *h, struct pair *v, size_t n)
+{
+	int down = before(h, v[1].key, v[0].key);
+	size_t run = 2;
+
+	for (; run < n && down >= 0; run++) {
+		int less = before(h, v[run].key, v[run - 1].key);
+		if (less < 0)
+			return -1;
+		if (less != down)
+			break;
+	}
+	if (down > 0)
+		turn(v, run);
+	return down < 0 ? -1 : (int64_t)run;
+}
+
+/* CPython's sort of a short list: the same comparisons in the same order, for keys whose comparison is not an order (NaN) or is the program's. */
+static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
+{
+	int64_t run;
+
+	if (n < 2)
+		return 0;
+	if (reverse)
+		turn(v, n);
+	run = first_run(h, v, n);
+	if (run < 0)
+		return -1;
+	for (size_t at = (size_t)run; at < n; at++) {
+		struct pair pivot = v[at];
+		size_t l = 0, r = at;
+		while (l < r) {
+			size_t p = l + ((r - l) >> 1);
+			int less = before(h, pivot.key, v[p].key);
+			if (less < 0)
+				return -1;
+			if (less)
+				r = p;
+			else
+				l = p + 1;
+		}
+		memmove(v + l + 1, v + l, (at - l) * sizeof *v);
+		v[l] = pivot;
+	}
+	if (reverse)
+		turn(v, n);
+	return 0;
+}
+
 static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n, int reverse)
 {
 	size_t m, i, k, at;
@@ -50,9 +138,19 @@ static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n
 	return 0;
 }
 
+static void swap_items(struct seq_obj *a, struct seq_obj *b)
+{
+	struct seq_obj t = *a;
+
+	a->v = b->v, a->n = b->n, a->cap = b->cap;
+	b->v = t.v, b->n = t.n, b->cap = t.cap;
+}
+
 int list_sort(struct host *h, struct val list, struct val key, int reverse)
 {
+	enum { SHORT = 64 };                    /* CPython sorts fewer by insertion, more by merging runs */
 	struct val items;
+	struct seq_obj hidden = { .n = 0 };     /* while it is sorted a list is empty */
 	int rc;
 	size_t n, bytes;
 	struct pair *v;
@@ -65,16 +163,23 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 	if (!v)
 		return -1;
 	rc = 0;
+	swap_items(&hidden, list.u.seq);
 	for (size_t i = 0; i < n && !rc; i++) {
 		v[i].key = v[i].val = items.u.seq->v[i];
 		if (key.kind != V_NONE && key.kind != V_UNSET)
 			rc = host_call1(h, key, items.u.seq->v[i], &v[i].key);
 	}
-	if (!rc)
+	if (!rc && all_total(v, n))
 		rc = merge_sort(h, v, v + n, n, reverse);
-	if (!rc && list.u.seq->n != n)
+	else if (!rc)
+		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported, "a long list whose order hangs on how it is sorted");
+	swap_items(&hidden, list.u.seq);
+	if (!rc && hidden.n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");
-	for (size_t i = 0; i < n && !rc; i++)         /* program code may have changed the list meanwhile */
+	for (size_t i = 0; i < hidden.n; i++)
+		val_drop(h, hidden.v[i]);
+	host_release(h, hidden.v, hidden.cap * sizeof *hidden.v);
+	for (size_t i = 0; i < n && !rc; i++)
 		val_assign(h, &list.u.seq->v[i], v[i].val);
 	host_release(h, v, bytes);
 	return rc;
@@ -362,7 +467,13 @@ static int fromkeys_item(void *ctx, struct val key)
 static int d_fromkeys(struct bind *b)
 {
 	struct fromkeys f = { .b = b, .v = b->a[2] };
-	return val_dict(b->h, &b->out) ? -1 : host_each(b->h, b->a[1], fromkeys_item, &f);
+	if (b->a[0].kind == V_CLASS && !b->a[0].u.c->native)
+		return bind_unsupported(b, "fromkeys() of a class of the program");
+	if (val_dict(b->h, &b->out))
+		return -1;
+	if (b->a[0].kind == V_CLASS)
+		b->out.u.o->cls = b->a[0].u.c;
+	return host_each(b->h, b->a[1], fromkeys_item, &f);
 }
 
 static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b->a[2]); }
@@ -411,10 +522,20 @@ static int l_getitem(struct bind *b)
 static int od_move_to_end(struct bind *b)
 {
 	struct val v;
-	int found = dict_get(b->h, b->a[0], b->a[1], &v);
-	if (found <= 0)
-		return found < 0 ? -1 : d_getitem(b);
-	return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : dict_set(b->h, b->a[0], b->a[1], v);
+	int found = dict_get(b->h, b->a[0], b->a[1], &v), last = val_truth(b->h, b->a[2]);
+	struct val rest;
+
+	if (found <= 0 || last < 0)
+		return found < 0 || last < 0 ? -1 : d_getitem(b);
+	host_hold(b->h, v);
+	if (dict_del(b->h, b->a[0], b->a[1]) < 0)
+		return -1;
+	if (last)
+		return dict_set(b->h, b->a[0], b->a[1], v);
+	if (val_dict(b->h, &rest) || dict_update(b->h, rest, b->a[0]))
+		return -1;
+	dict_obj_clear(b->h, b->a[0].u.d);
+	return dict_set(b->h, b->a[0], b->a[1], v) || dict_update(b->h, b->a[0], rest) ? -1 : 0;
 }
 
 /* --- set ----------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "interp/big.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -150,21 +151,23 @@ static int s_rstrip(struct bind *b) { return strip(b, 0, 1); }
 
 static int justify(struct bind *b, char align)
 {
-	struct buf spec = BUF_INIT, t = BUF_INIT;
+	struct buf t = BUF_INIT;
 	struct str fill = STR(" ");
-	int64_t width;
-	int rc;
+	int64_t width, left, more;
 
 	if (bind_int(b, 1, &width) || (b->a[2].kind != V_UNSET && bind_string(b, 2, &fill)))
 		return -1;
-	buf_addstr(&spec, fill);
-	buf_addf(&spec, "%c%lld", align, (long long)MAX(width, 0));
-	rc = width > 0 ? host_format(b->h, b->a[0], buf_str(&spec), &t) : (buf_addstr(&t, self(b)), 0);
-	buf_release(&spec);
-	if (rc) {
-		buf_release(&t);
-		return -1;
-	}
+	if (utf8_count(fill) != 1)
+		return bind_raise(b, EXC_TypeError, "The fill character must be exactly one character long");
+	if (width > 1 << 20)
+		return bind_unsupported(b, "so wide a text");
+	more = MAX(width - (int64_t)utf8_count(self(b)), 0);
+	left = align == '<' ? 0 : align == '>' ? more : more / 2 + (more & width & 1);
+	for (int64_t i = 0; i < left; i++)
+		buf_addstr(&t, fill);
+	buf_addstr(&t, self(b));
+	for (int64_t i = left; i < more; i++)
+		buf_addstr(&t, fill);
 	return give(b, &t);
 }
 
@@ -194,6 +197,11 @@ static int s_zfill(struct bind *b)
 /* --- searching -------------------------------------------------------------------------------------------- */
 
 /* str.startswith and the like take a string or a tuple of them. */
+static int has_affix(struct str s, struct str what, int end)
+{
+	return s.n >= what.n && !memcmp(end ? s.p + s.n - what.n : s.p, what.p, what.n);
+}
+
 static int affix(struct bind *b, int end)
 {
 	struct val one = b->a[1];
@@ -203,7 +211,7 @@ static int affix(struct bind *b, int end)
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].kind != V_STR)
 			return bind_raise(b, EXC_TypeError, "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
-		if (end ? str_ends(self(b), v[i].u.s->p) : str_starts(self(b), v[i].u.s->p))
+		if (has_affix(self(b), val_text(v[i]), end))
 			b->out = val_bool(1);
 	}
 	return 0;
@@ -211,6 +219,12 @@ static int affix(struct bind *b, int end)
 
 static int s_startswith(struct bind *b) { return affix(b, 0); }
 static int s_endswith(struct bind *b) { return affix(b, 1); }
+
+/* A bound of a search, which None leaves out. */
+static int bound_given(const struct bind *b, int i)
+{
+	return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE;
+}
 
 static int64_t find_at(struct str s, struct str what, int last)
 {
@@ -225,13 +239,17 @@ static int64_t find_at(struct str s, struct str what, int last)
 static int find_in(struct bind *b, int last, int must)
 {
 	struct str what, s = self(b);
-	int64_t start = 0, end = (int64_t)s.n;
+	int64_t chars = (int64_t)utf8_count(s), start = 0, end = chars;
 	int64_t at;
 
-	if (bind_string(b, 1, &what) || (b->a[2].kind == V_INT && bind_int(b, 2, &start)) || (b->a[3].kind == V_INT && bind_int(b, 3, &end)))
+	if (bind_string(b, 1, &what) || (bound_given(b, 2) && bind_int(b, 2, &start)) || (bound_given(b, 3) && bind_int(b, 3, &end)))
 		return -1;
-	start = start < 0 ? MAX(start + (int64_t)s.n, 0) : MIN(start, (int64_t)s.n);
-	end = end < 0 ? MAX(end + (int64_t)s.n, 0) : MIN(end, (int64_t)s.n);
+	start = start < 0 ? MAX(start + chars, 0) : MIN(start, chars + 1);
+	end = end < 0 ? MAX(end + chars, 0) : MIN(end, chars);
+	if (start <= end) {
+		start = (int64_t)utf8_offset(s, (size_t)start);
+		end = (int64_t)utf8_offset(s, (size_t)end);
+	}
 	at = start <= end ? find_at((struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
 	if (at < 0 && must)
 		return bind_raise(b, EXC_ValueError, "substring not found");
@@ -319,11 +337,8 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 			s.p++, s.n--;
 		if (!s.n)
 			return 0;
-		if (!max) {
-			while (s.n && is_space((unsigned char)s.p[s.n - 1]))
-				s.n--;
+		if (!max)
 			return add_part(b, s);
-		}
 		max -= max > 0;
 		n = 0;
 		while (n < s.n && !is_space((unsigned char)s.p[n]))
@@ -453,14 +468,48 @@ static int s_format(struct bind *b)
 	return host_str_format(b->h, self(b), b->a[1].u.seq->v, b->a[1].u.seq->n, b->a[2], &b->out);
 }
 
-static int s_encode(struct bind *b) { return val_bytes(b->h, self(b), &b->out); }
-static int by_decode(struct bind *b) { return val_str(b->h, self(b), &b->out); }
+/* UTF-8, and ASCII text in the encodings that have it in them: the bytes are those of the text. */
+static int same_bytes(struct bind *b)
+{
+	static const char *const wholly[] = { "utf-8", "utf8", "UTF-8", "UTF8", "utf_8", NULL }, *const ascii[] = { "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", NULL };
+	struct str name, s = self(b);
+	int known = 0;
+
+	if (bind_string(b, 1, &name))
+		return -1;
+	for (size_t i = 0; wholly[i]; i++)
+		known |= str_is(name, wholly[i]);
+	for (size_t i = 0; ascii[i]; i++)
+		known |= str_is(name, ascii[i]) ? 2 : 0;
+	for (size_t i = 0; known == 2 && i < s.n; i++)
+		if ((unsigned char)s.p[i] > 127)
+			known = 0;
+	return known ? 0 : bind_unsupported(b, "text in this encoding");
+}
+
+static int s_encode(struct bind *b) { return same_bytes(b) || val_bytes(b->h, self(b), &b->out) ? -1 : 0; }
+
+static int by_decode(struct bind *b)
+{
+	if (same_bytes(b))
+		return -1;
+	for (size_t i = 0; i < self(b).n;) {
+		uint32_t cp;
+		int bad = 0;
+		i += utf8_decode(self(b).p + i, self(b).n - i, &cp, &bad);
+		if (bad)
+			return bind_unsupported(b, "bytes that are no text");
+	}
+	return val_str(b->h, self(b), &b->out);
+}
 
 static int s_expandtabs(struct bind *b)
 {
 	struct buf t = BUF_INIT;
 	struct str s = self(b);
 	size_t col = 0;
+	if (only_ascii(b, s))
+		return -1;
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '\t') {
 			buf_pad(&t, ' ', 8 - col % 8);
@@ -468,7 +517,7 @@ static int s_expandtabs(struct bind *b)
 			continue;
 		}
 		buf_addc(&t, s.p[i]);
-		col = s.p[i] == '\n' ? 0 : col + 1;
+		col = s.p[i] == '\n' || s.p[i] == '\r' ? 0 : col + 1;
 	}
 	return give(b, &t);
 }
@@ -498,7 +547,20 @@ static int f_is_integer(struct bind *b)
 static int f_hex(struct bind *b)
 {
 	char t[64];
-	snprintf(t, sizeof t, "%a", val_as_double(b->a[0]));
+	double f = val_as_double(b->a[0]), m;
+	int e = 0;
+
+	if (!isfinite(f) || f == 0) {
+		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "", isnan(f) ? "nan" : isinf(f) ? "inf" : "0x0.0p+0");
+		return val_str(b->h, str_of(t), &b->out);
+	}
+	m = frexp(fabs(f), &e) * 2;
+	e -= 1;
+	if (e < -1022) {                       /* a subnormal number: 0x0.…p-1022 */
+		m = ldexp(m, e + 1022);
+		e = -1022;
+	}
+	snprintf(t, sizeof t, "%s0x%d.%013llxp%+d", f < 0 ? "-" : "", (int)m, (unsigned long long)ldexp(m - (int)m, 52), e);
 	return val_str(b->h, str_of(t), &b->out);
 }
 

@@ -18,6 +18,7 @@
 #include "tensor/tensor.h"
 
 struct host;
+struct unit;
 
 enum val_kind {
 	V_UNSET,       /* no value: an unbound variable, an optional argument left out */
@@ -102,6 +103,8 @@ struct iter_obj {
 	int (*next)(struct host *h, struct iter_obj *it, struct val *out);
 	struct val src, a, b;         /* what it walks, and its state */
 	int64_t i, n;
+	struct unit *unit;            /* a generator expression: where it stands */
+	const struct py_node *node;
 };
 
 struct bind_row;
