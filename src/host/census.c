@@ -169,7 +169,7 @@ static uint64_t hash_object(const struct obj *o, size_t most)
 	case V_ITER: return hash_iter(h, (const struct iter_obj *)o);
 	case V_FUNC: return hash_function(h, (const struct func_obj *)o);
 	case V_TENSOR: return hash_tensor(h, (const struct tensor_obj *)o);
-	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL:
+	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL: case V_VIEW:
 		return hash_vals(h, &((const struct method_obj *)o)->self, 3);
 	default: return h;
 	}

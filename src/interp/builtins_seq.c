@@ -258,6 +258,19 @@ static int b_filter(struct bind *b)
 	return 0;
 }
 
+/* A list backwards, as it is when each is asked for. */
+static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
+{
+	const struct seq_obj *s = it->src.u.seq;
+
+	if (it->i <= 0 || (size_t)it->i > s->n) {
+		it->i = 0;
+		return 0;
+	}
+	*out = host_hold(h, s->v[--it->i]);
+	return 1;
+}
+
 static int b_reversed(struct bind *b)
 {
 	struct val list;
@@ -268,6 +281,12 @@ static int b_reversed(struct bind *b)
 		return found < 0 ? -1 : 0;
 	if (b->a[0].kind == V_SET)
 		return bind_raise(b, EXC_TypeError, "'%s' object is not reversible", val_type_name(b->h, b->a[0]));
+	if (b->a[0].kind == V_LIST) {
+		if (val_iter(b->h, b->a[0], next_reversed, &b->out))
+			return -1;
+		b->out.u.iter->i = (int64_t)b->a[0].u.seq->n;
+		return 0;
+	}
 	if (host_to_list(b->h, b->a[0], &list))
 		return -1;
 	s = list.u.seq;

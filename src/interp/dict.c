@@ -94,7 +94,7 @@ int val_hash(struct host *h, struct val v, uint64_t *out)
 		if (v.u.o->cls->native && !strcmp(v.u.o->cls->native, "frozenset"))
 			return hash_frozenset(v.u.d, out);
 		/* fall through */
-	case V_LIST: case V_DICT: case V_SLICE:
+	case V_LIST: case V_DICT: case V_SLICE: case V_VIEW:
 		return host_raise(h, EXC_TypeError, "unhashable type: '%s'", val_type_name(h, v));
 	default: break;
 	}

@@ -156,7 +156,7 @@ static void free_fields(struct host *h, struct obj *o)
 	case V_BUILTIN: val_drop(h, v.u.b->self); break;
 	case V_CLASS: free_class(h, v.u.c); break;
 	case V_TENSOR: free_tensor(h, v.u.t); break;
-	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL:
+	case V_METHOD: case V_PROPERTY: case V_STATICMETHOD: case V_CLASSMETHOD: case V_SUPER: case V_CELL: case V_VIEW:
 		val_drop(h, v.u.m->self); val_drop(h, v.u.m->fn); val_drop(h, v.u.m->extra); break;
 	default: break;
 	}

@@ -7,6 +7,7 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
+#include "interp/view.h"
 
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {
@@ -375,6 +376,7 @@ int host_len(struct host *h, struct val v, int64_t *out)
 		switch (v.kind) {
 		case V_TUPLE: case V_LIST: *out = (int64_t)v.u.seq->n; return 0;
 		case V_DICT: case V_SET: *out = (int64_t)v.u.d->live; return 0;
+		case V_VIEW: *out = view_len(v); return 0;
 		case V_CLASS:
 			members = class_members(h, v.u.c);
 			if (!members)

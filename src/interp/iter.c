@@ -8,6 +8,7 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
+#include "interp/view.h"
 
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {
@@ -145,6 +146,7 @@ int host_iter_any(struct host *h, struct val v, struct val *out)
 	}
 	switch (v.kind) {
 	case V_ITER: *out = v; return 0;
+	case V_VIEW: return view_iter(h, v, out);
 	case V_TUPLE: case V_LIST: return val_iter(h, v, next_seq, out);
 	case V_STR: case V_BYTES: return val_iter(h, v, next_str, out);
 	case V_RANGE:

@@ -12,6 +12,7 @@
 #include "interp/scalar.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
+#include "interp/view.h"
 
 /* --- containers ------------------------------------------------------------------------------- */
 
@@ -119,7 +120,13 @@ static int set_binary(struct host *h, enum py_op op, struct val a, struct val b,
 
 static int dict_union(struct host *h, struct val a, struct val b, struct val *out)
 {
-	return val_dict(h, out) || dict_update(h, *out, a) || dict_update(h, *out, b) ? -1 : 0;
+	struct class_obj *ordered = host_native_class(h, "collections.OrderedDict");
+
+	if (val_dict(h, out))
+		return -1;
+	if (ordered && (class_is_sub(a.u.o->cls, ordered) || class_is_sub(b.u.o->cls, ordered)))
+		out->u.o->cls = class_is_sub(a.u.o->cls, ordered) ? a.u.o->cls : b.u.o->cls;
+	return dict_update(h, *out, a) || dict_update(h, *out, b) ? -1 : 0;
 }
 
 /* Built-in containers: 1 done, 0 not one of these, -1 failed. */
@@ -148,6 +155,8 @@ static int container_binary(struct host *h, enum py_op op, struct val a, struct 
 		rc = set_binary(h, op, a, b, out);
 	else if (op == PY_OP_BitOr && a.kind == V_DICT && b.kind == V_DICT)
 		rc = dict_union(h, a, b, out);
+	else if (a.kind == V_VIEW || b.kind == V_VIEW)
+		return view_binary(h, op, a, b, out);
 	else
 		return 0;
 	return rc ? -1 : 1;

@@ -10,6 +10,7 @@
 #include "interp/operator.h"
 #include "interp/scalar.h"
 #include "interp/state.h"
+#include "interp/view.h"
 
 static int is_same(struct val a, struct val b)
 {
@@ -198,6 +199,8 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		*out = val_bool(rc == (op == PY_OP_Eq));
 		return rc < 0 ? -1 : 1;
 	}
+	if (a.kind == V_VIEW || b.kind == V_VIEW)
+		return view_compare(h, op, a, b, out);
 	if (a.kind == V_SLICE && b.kind == V_SLICE)
 		return slice_compare(h, op, a, b, out) ? -1 : 1;
 	if (a.kind == V_RANGE && b.kind == V_RANGE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
@@ -322,6 +325,7 @@ int op_contains(struct host *h, struct val c, struct val item)
 	int more;
 	switch (c.kind) {
 	case V_DICT: case V_SET: return dict_get(h, c, item, &v);
+	case V_VIEW: return view_has(h, c, item);
 	case V_STR:
 		if (item.kind != V_STR)
 			return host_raise(h, EXC_TypeError, "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
@@ -371,6 +375,7 @@ int val_truth(struct host *h, struct val v)
 	case V_STR: case V_BYTES: return v.u.s->n != 0;
 	case V_TUPLE: case V_LIST: return v.u.seq->n != 0;
 	case V_DICT: case V_SET: return v.u.d->live != 0;
+	case V_VIEW: return view_len(v) != 0;
 	case V_RANGE: return host_len(h, v, &n) ? -1 : n != 0;
 	case V_OBJECT: case V_TENSOR: break;
 	default: return 1;

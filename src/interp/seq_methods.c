@@ -368,26 +368,6 @@ static int d_get(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
-/* keys, values, items: a list of what is there now. */
-static int d_list(struct bind *b, char what)
-{
-	struct dict_obj *d = b->a[0].u.d;
-	if (val_list(b->h, NULL, 0, &b->out) || seq_reserve(b->h, b->out.u.seq, d->live) || host_burn(b->h, (int64_t)d->live / 4))
-		return -1;
-	for (size_t i = 0; i < d->n; i++) {
-		struct val v = what == 'v' ? d->e[i].val : d->e[i].key, kv[2] = { d->e[i].key, d->e[i].val };
-		if (d->e[i].key.kind == V_UNSET)
-			continue;
-		if ((what == 'i' && val_tuple(b->h, kv, 2, &v)) || list_append(b->h, b->out, v))
-			return -1;
-	}
-	return 0;
-}
-
-static int d_keys(struct bind *b) { return d_list(b, 'k'); }
-static int d_values(struct bind *b) { return d_list(b, 'v'); }
-static int d_items(struct bind *b) { return d_list(b, 'i'); }
-
 static int d_pop(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -693,9 +673,6 @@ const struct bind_row seq_rows[] = {
 	{ "range.stop", "self", part_stop, BIND_PROPERTY },
 	{ "range.step", "self", part_step, BIND_PROPERTY },
 	{ "dict.get", "self, key, default=None, /", d_get, 0 },
-	{ "dict.keys", "self", d_keys, 0 },
-	{ "dict.values", "self", d_values, 0 },
-	{ "dict.items", "self", d_items, 0 },
 	{ "dict.pop", "self, key, default=?, /", d_pop, BIND_CHANGES },
 	{ "dict.popitem", "self, last=?", d_popitem, BIND_CHANGES },
 	{ "dict.setdefault", "self, key, default=None, /", d_setdefault, BIND_CHANGES },

@@ -8,6 +8,7 @@
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
+#include "interp/iter.h"
 #include "interp/object.h"
 #include "interp/scalar.h"
 #include "interp/state.h"
@@ -329,6 +330,20 @@ static const char *tl_type(struct val v)
 	return NULL;
 }
 
+static int view_repr(struct host *h, struct val v, struct buf *out)
+{
+	struct val list;
+	int rc;
+
+	if (host_to_list(h, v, &list) || host_enter(h))
+		return -1;
+	buf_addf(out, "%s(", val_type_name(h, v));
+	rc = val_repr(h, list, out);
+	buf_addc(out, ')');
+	host_leave(h);
+	return rc;
+}
+
 static int simple_repr(struct host *h, struct val v, struct buf *out)
 {
 	switch (v.kind) {
@@ -367,6 +382,7 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 			return -1;
 		buf_addc(out, ')');
 		return 0;
+	case V_VIEW: return view_repr(h, v, out);
 	default: buf_addf(out, "<%s>", val_type_name(h, v)); break;
 	}
 	/* With an address in it, or a path. */

@@ -34,6 +34,7 @@ enum val_kind {
 	V_SLICE, V_RANGE, V_ITER,
 	V_FUNC, V_BUILTIN, V_METHOD, V_CLASS, V_OBJECT, V_MODULE,
 	V_PROPERTY, V_STATICMETHOD, V_CLASSMETHOD, V_SUPER, V_CELL,
+	V_VIEW,        /* keys, values or items of a dictionary, as its class says: view.h */
 	V_TENSOR,      /* nn.Parameter too */
 	V_TL,          /* a name of triton.language (float32, load, ...): s is its dotted name */
 	V_KINDS
@@ -57,7 +58,7 @@ struct val {
 		struct iter_obj *iter;
 		struct func_obj *fn;
 		struct builtin_obj *b;
-		struct method_obj *m;  /* METHOD; PROPERTY, STATICMETHOD, CLASSMETHOD, SUPER, CELL: pair */
+		struct method_obj *m;  /* METHOD; PROPERTY, STATICMETHOD, CLASSMETHOD, SUPER, CELL, VIEW: pair */
 		struct class_obj *c;
 		struct module_obj *mod;
 		struct tensor_obj *t;
