@@ -293,10 +293,29 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 	return u;
 }
 
+/* Annotations are not evaluated here: one that computes something is refused. */
+struct annotations { int inside; const struct py_node *found; };
+
+static void find_computing(void *ctx, struct py_node *n)
+{
+	struct annotations *a = ctx, inner = { .inside = 1 };
+	const struct py_node *said = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
+		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
+
+	if (a->inside && (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp))
+		a->found = n;
+	if (said && !a->inside)
+		find_computing(&inner, (struct py_node *)said);
+	a->found = a->found ? a->found : inner.found;
+	if (!a->found)
+		py_children(n, find_computing, a);
+}
+
 int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov, struct val *ns, struct err *e)
 {
 	struct host_entry en;
 	struct module_obj *mod;
+	struct annotations computing = { .inside = 0 };
 	struct unit *u;
 	int rc;
 
@@ -304,6 +323,9 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	u = new_unit(h, m);
 	/* Judged programs are imported, not run. */
 	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	find_computing(&computing, m->root);
+	if (!rc && computing.found)
+		rc = host_fatal(h, REASON_unsupported, "an annotation that computes, in line %d", computing.found->line);
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;

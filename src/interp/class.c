@@ -253,6 +253,8 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 		f->node = l->v[i];
 		if (v.kind == V_CLASS)
 			bases[(*count)++] = v.u.c;
+		else if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted && strcmp(v.u.o->cls->name->p, "_Mixin"))
+			return host_fatal(h, REASON_unsupported, "a class that derives from this type");
 		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)   /* Generic[T] and the like say nothing */
 			return host_raise(h, EXC_TypeError, "bases must be types");
 	}
@@ -261,6 +263,45 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 			return host_raise(h, EXC_TypeError, "type '%s' is not an acceptable base type", bases[i]->name->p);
 	if (!*count)
 		bases[(*count)++] = h->type.object_class;
+	return 0;
+}
+
+/* ClassVar of `a: ClassVar[int]`, int of `a: int`: what dataclasses ask for. It is looked up where that is the name of a variable, or one of
+ * those that mean something to them, in a module. 1, 0: something else, -1 */
+static int annotation_head(struct host *h, struct host_frame *f, const struct py_node *said, struct val *out)
+{
+	static const char *const special[] = { "ClassVar", "InitVar", "KW_ONLY" };
+	int wanted = said->kind == PY_Subscript ? annotation_head(h, f, said->u.Subscript.value, out) : said->kind == PY_Name;
+
+	if (said->kind == PY_Subscript)
+		return wanted;
+	for (size_t i = 0; said->kind == PY_Attribute && i < COUNT_OF(special); i++)
+		wanted |= str_is(said->u.Attribute.attr, special[i]);
+	if (!wanted)
+		return 0;
+	if (!eval_expr(h, f, said, out))
+		return 1;
+	if (h->fail.fatal)
+		return -1;
+	host_exc_clear(h);                       /* a name that is bound later, if ever */
+	return 0;
+}
+
+/* The values of __annotations__, which exec.c fills with the names alone. Texts stay what they are there. */
+static int note_annotations(struct host *h, struct host_frame *f, const struct py_list *body, struct class_obj *c)
+{
+	struct val *notes = attrs_get(c->h.attrs, h->nm[NM___annotations__]), head;
+
+	for (size_t i = 0; notes && notes->kind == V_DICT && i < body->n; i++) {
+		const struct py_node *n = body->v[i], *t = n->kind == PY_AnnAssign ? n->u.AnnAssign.target : NULL;
+		struct str_obj *id = t && t->kind == PY_Name ? host_ident(h, t->u.Name.id) : NULL;
+		int found = id ? annotation_head(h, f, n->u.AnnAssign.annotation, &head) : 0;
+
+		if (found < 0 || (found && attrs_set(h, notes->u.d, id, head)))
+			return -1;
+		if (id && n->u.AnnAssign.annotation->kind == PY_Constant && attrs_set(h, notes->u.d, id, val_none()))
+			return -1;
+	}
 	return 0;
 }
 
@@ -281,6 +322,8 @@ static int run_class_body(struct host *h, struct host_frame *f, const struct py_
 		return -1;
 	h->frame = &body;
 	w = exec_block(h, &body, &n->u.ClassDef.body);
+	if (w != FLOW_FAIL && !f->mod->trusted && note_annotations(h, &body, &n->u.ClassDef.body, c))
+		w = FLOW_FAIL;
 	h->frame = body.up;
 	host_leave(h);
 	return w == FLOW_FAIL ? -1 : 0;
@@ -459,8 +502,12 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 int issubclass_of(struct host *h, struct val c, struct val of)
 {
 	struct val r;
+	if (of.kind == V_CLASS && of.u.c->mod && of.u.c->mod->trusted && !strcmp(of.u.c->name->p, "ABCMeta"))
+		return host_fatal(h, REASON_unsupported, "whether a class has a metaclass");
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
+	if (of.kind == V_TUPLE && of.u.o->cls->native && !strcmp(of.u.o->cls->native, "types.GenericAlias"))
+		return host_raise(h, EXC_TypeError, "isinstance() argument 2 cannot be a parameterized generic");
 	if (of.kind == V_TUPLE) {
 		int yes = 0;
 		if (host_enter(h))

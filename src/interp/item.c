@@ -189,10 +189,8 @@ static int class_item(struct host *h, struct val v, struct val index, struct val
 		struct call_args args = { .a = a, .n = 2 };
 		return host_callv(h, m->kind == V_CLASSMETHOD ? m->u.m->self : *m, &args, out);
 	}
-	if (v.u.c->native) {
-		*out = v;
-		return 0;
-	}
+	if (v.u.c->native && (v.u.c->kind == V_LIST || v.u.c->kind == V_TUPLE || v.u.c->kind == V_DICT || v.u.c->kind == V_SET || v.u.c->kind == V_CLASS))
+		return make_type_form(h, "types.GenericAlias", v, index, out);
 	return host_raise(h, EXC_TypeError, "type '%s' is not subscriptable", v.u.c->name->p);
 }
 

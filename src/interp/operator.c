@@ -214,11 +214,26 @@ static int method_binary(struct host *h, enum py_op op, struct val a, struct val
 	return refuse(h, op, suffix, a, b);
 }
 
-/* int | None, list[int] | str: a union is the tuple of its types. */
-static int type_union(struct host *h, struct val a, struct val b, struct val *out)
+int is_type_form(struct val v)
+{
+	return v.kind == V_TUPLE && v.u.o->cls->native && !strncmp(v.u.o->cls->native, "types.", 6);
+}
+
+int make_type_form(struct host *h, const char *native, struct val a, struct val b, struct val *out)
 {
 	struct val ab[2] = { a, b };
-	return val_tuple(h, ab, 2, out);
+	struct class_obj *c = host_native_class(h, native);
+
+	if (!c || val_tuple(h, ab, 2, out))
+		return -1;
+	out->u.o->cls = c;
+	return 0;
+}
+
+/* Can it stand in int | None? */
+static int is_type(struct val v)
+{
+	return v.kind == V_CLASS || v.kind == V_NONE || is_type_form(v);
 }
 
 static int is_plain(struct val v)
@@ -236,9 +251,8 @@ int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct 
 		int done = container_binary(h, op, a, b, out);
 		if (done)
 			return done < 0 ? -1 : 0;
-		if (op == PY_OP_BitOr && (a.kind == V_CLASS || (a.kind == V_TUPLE && (b.kind == V_CLASS || b.kind == V_NONE)) ||
-		    (b.kind == V_CLASS && a.kind == V_NONE)))
-			return type_union(h, a, b, out);
+		if (op == PY_OP_BitOr && is_type(a) && is_type(b) && (a.kind != V_NONE || b.kind != V_NONE))
+			return make_type_form(h, "types.UnionType", a, b, out);
 	} else if (a.kind != V_OBJECT && b.kind != V_OBJECT && a.kind != V_TENSOR && b.kind != V_TENSOR) {
 		int has = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL) || class_lookup(h, val_class(h, b), h->op_name[op][1], NULL);
 		int done = has ? 0 : container_binary(h, op, a, b, out);

@@ -20,4 +20,8 @@ int host_len(struct host *h, struct val v, int64_t *out);
 /* start, stop, step of a slice over n items, as slice.indices; *count of them. */
 int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop, int64_t *step, int64_t *count);
 
+/* int | None and list[int]: tuples of a class of their own. */
+int is_type_form(struct val v);
+int make_type_form(struct host *h, const char *native, struct val a, struct val b, struct val *out);
+
 #endif

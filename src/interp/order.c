@@ -181,6 +181,8 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		*out = val_bool(order_result(op, c, 0));
 		return 1;
 	}
+	if (is_type_form(a) || is_type_form(b))
+		return host_varies(h, "whether two types are equal") ? -1 : 0;
 	seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
 	if (seqs || (a.kind == V_SET && b.kind == V_SET)) {
 		if (host_enter(h))

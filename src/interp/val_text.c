@@ -10,6 +10,7 @@
 #include "interp/heap.h"
 #include "interp/iter.h"
 #include "interp/object.h"
+#include "interp/operator.h"
 #include "interp/scalar.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
@@ -407,7 +408,9 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 		return simple_repr(h, v, out);
 	if (host_enter(h))
 		return -1;
-	if (v.kind == V_TUPLE || v.kind == V_LIST)
+	if (is_type_form(v))
+		rc = host_varies(h, "the text of a type");
+	else if (v.kind == V_TUPLE || v.kind == V_LIST)
 		rc = seq_repr(h, v, out);
 	else if (v.kind == V_DICT || v.kind == V_SET)
 		rc = dict_repr(h, v, out);

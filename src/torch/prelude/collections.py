@@ -13,19 +13,39 @@ class defaultdict(dict):
         self[key] = value
         return value
 
+    def copy(self):
+        return defaultdict(self.default_factory, self)
+
+    def __copy__(self):
+        return defaultdict(self.default_factory, self)
+
+    def __or__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        made = defaultdict(self.default_factory, self)
+        made.update(other)
+        return made
+
+    def __ror__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        made = defaultdict(self.default_factory, other)
+        made.update(self)
+        return made
+
     def __repr__(self):
         return f"defaultdict({self.default_factory!r}, {dict(self)!r})"
 
 
 class Counter(dict):
-    def __init__(self, iterable=None, **kwargs):
+    def __init__(self, iterable=None, /, **kwargs):
         super().__init__()
         self.update(iterable, **kwargs)
 
     def __missing__(self, key):
         return 0
 
-    def update(self, iterable=None, **kwargs):
+    def update(self, iterable=None, /, **kwargs):
         if isinstance(iterable, dict):
             for key, n in iterable.items():
                 self[key] = self[key] + n
@@ -37,10 +57,82 @@ class Counter(dict):
 
     def most_common(self, n=None):
         items = sorted(self.items(), key=lambda item: item[1], reverse=True)
-        return items if n is None else items[:n]
+        return items if n is None else items[:max(n, 0)]
 
     def elements(self):
-        return iter([key for key, n in self.items() for _ in range(n)])
+        return (key for key, n in self.items() for _ in range(n))
+
+    def subtract(self, iterable=None, /, **kwargs):
+        if isinstance(iterable, dict):
+            for key, n in iterable.items():
+                self[key] = self[key] - n
+        elif iterable is not None:
+            for key in iterable:
+                self[key] = self[key] - 1
+        for key, n in kwargs.items():
+            self[key] = self[key] - n
+
+    def copy(self):
+        return Counter(self)
+
+    @classmethod
+    def fromkeys(cls, iterable, v=None):
+        raise NotImplementedError("Counter.fromkeys() is undefined.  Use Counter(iterable) instead.")
+
+    def _positive(self, other, combine):
+        if not isinstance(other, Counter):
+            return NotImplemented
+        made = Counter()
+        for key in self:
+            n = combine(self[key], other[key])
+            if n > 0:
+                made[key] = n
+        for key in other:
+            n = combine(0, other[key])
+            if key not in self and n > 0:
+                made[key] = n
+        return made
+
+    def __add__(self, other):
+        return self._positive(other, lambda a, b: a + b)
+
+    def __sub__(self, other):
+        return self._positive(other, lambda a, b: a - b)
+
+    def __or__(self, other):
+        return self._positive(other, max)
+
+    def __and__(self, other):
+        return self._positive(other, min)
+
+    def __pos__(self):
+        return self + Counter()
+
+    def __neg__(self):
+        return Counter() - self
+
+    def _all(self, other, compare):
+        if not isinstance(other, Counter):
+            return NotImplemented
+        return all([compare(self[key], other[key]) for c in (self, other) for key in c])
+
+    def __eq__(self, other):
+        return self._all(other, lambda a, b: a == b) if isinstance(other, Counter) else dict(self) == other
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __le__(self, other):
+        return self._all(other, lambda a, b: a <= b)
+
+    def __lt__(self, other):
+        return self <= other and self != other
+
+    def __ge__(self, other):
+        return self._all(other, lambda a, b: a >= b)
+
+    def __gt__(self, other):
+        return self >= other and self != other
 
     def total(self):
         return sum(self.values())
@@ -144,7 +236,32 @@ class deque:
         del self._items[self._place(i)]
 
     def __eq__(self, other):
-        return isinstance(other, deque) and self._items == other._items
+        return self._items == other._items if isinstance(other, deque) else NotImplemented
+
+    def __lt__(self, other):
+        return self._items < other._items if isinstance(other, deque) else NotImplemented
+
+    def __le__(self, other):
+        return self._items <= other._items if isinstance(other, deque) else NotImplemented
+
+    def __gt__(self, other):
+        return self._items > other._items if isinstance(other, deque) else NotImplemented
+
+    def __ge__(self, other):
+        return self._items >= other._items if isinstance(other, deque) else NotImplemented
+
+    def __iadd__(self, other):
+        self.extend(other)
+        return self
+
+    def __mul__(self, n):
+        return deque(self._items * n, self.maxlen)
+
+    def __rmul__(self, n):
+        return deque(self._items * n, self.maxlen)
+
+    def __copy__(self):
+        return deque(self._items, self.maxlen)
 
     def __add__(self, other):
         if not isinstance(other, deque):
@@ -185,17 +302,36 @@ class _Named(tuple):
         return dict(zip(self._fields, self))
 
     def _replace(self, **kwargs):
+        for name in kwargs:
+            if name not in self._fields:
+                raise ValueError(f"Got unexpected field names: {[n for n in kwargs if n not in self._fields]!r}")
         return type(self)(*[kwargs.get(n, v) for n, v in zip(self._fields, self)])
 
     @classmethod
     def _make(cls, values):
+        values = tuple(values)
+        if len(values) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(values)}")
         return cls(*values)
+
+
+_keywords = ("False None True and as assert async await break class continue def del elif else except finally for from global if import in is "
+             "lambda nonlocal not or pass raise return try while with yield").split()
 
 
 def namedtuple(typename, field_names, *, rename=False, defaults=None, module=None):
     if isinstance(field_names, str):
         field_names = field_names.replace(",", " ").split()
-    names = tuple(field_names)
+    names = [str(name) for name in field_names]
+    for i, name in enumerate(names):
+        bad = not name.isidentifier() or name in _keywords or name.startswith("_") or name in names[:i]
+        if bad and not rename:
+            raise ValueError(f"Type names and field names must be valid identifiers that are no keywords, start with no underscore and are there once: {name!r}")
+        if bad:
+            names[i] = f"_{i}"
+    names = tuple(names)
+    if defaults is not None and len(tuple(defaults)) > len(names):
+        raise TypeError("Got more default values than field names")
     given = {} if defaults is None else dict(zip(names[len(names) - len(defaults):], defaults))
 
     class Named(_Named):

@@ -1,15 +1,19 @@
-# collections.abc: the checks of typing.
+# collections.abc: the checks of typing, by names that are not typing's.
 
-Iterable = typing.Iterable
-Iterator = typing.Iterator
-Generator = typing.Generator
-Sequence = typing.Sequence
-MutableSequence = typing.MutableSequence
-Mapping = typing.Mapping
-MutableMapping = typing.MutableMapping
-Callable = typing.Callable
-Hashable = typing.Hashable
-Sized = typing.Sized
-Collection = typing.Collection
-Container = typing.Container
-Set = set
+Iterable = typing._Name("Iterable", typing._is_iterable)
+Iterator = typing._Name("Iterator", typing._is_iterator)
+Generator = typing._Name("Generator", typing._is_generator)
+Sequence = typing._Name("Sequence", typing._of(list, tuple, str, bytes, range, collections.deque))
+MutableSequence = typing._Name("MutableSequence", typing._of(list, collections.deque))
+Mapping = typing._Name("Mapping", typing._of(dict))
+MutableMapping = typing._Name("MutableMapping", typing._of(dict))
+Callable = typing._Name("Callable", typing._is_callable)
+Hashable = typing._Name("Hashable", typing._is_hashable)
+Sized = typing._Name("Sized", typing._is_sized)
+Collection = typing._Name("Collection", typing._is_collection)
+Container = typing._Name("Container", typing._is_container)
+Set = typing._Name("Set", typing._of(set, frozenset, typing._keys, typing._items))
+MutableSet = typing._Name("MutableSet", typing._of(set))
+KeysView = typing._Name("KeysView", typing._of(typing._keys))
+ValuesView = typing._Name("ValuesView", typing._of(typing._values))
+ItemsView = typing._Name("ItemsView", typing._of(typing._items))

@@ -2,8 +2,14 @@
 
 
 def copy(x):
-    if isinstance(x, (list, dict, set)):
+    if type(x) in (list, dict, set, collections.OrderedDict, collections.Counter):
         return x.copy()
+    if isinstance(x, type):
+        return x
+    if hasattr(x, "__copy__"):
+        return x.__copy__()
+    if isinstance(x, (list, dict, set)):
+        torch.library._missing("copy.copy of an object of a class that derives from a container")
     if isinstance(x, torch.Tensor) or not hasattr(x, "__dict__"):
         return x
     return _shallow(x)

@@ -53,8 +53,14 @@ def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=("__d
 
 def lru_cache(maxsize=128, typed=False):
     if callable(maxsize):
-        return cache(maxsize)
-    return cache
+        return _Cache(maxsize, 128, typed)
+    if maxsize is not None and not isinstance(maxsize, int):
+        raise TypeError("Expected first argument to be an integer, a callable, or None")
+    return lambda func: _Cache(func, maxsize if maxsize is None else max(maxsize, 0), typed)
+
+
+def cache(func):
+    return _Cache(func, None, False)
 
 
 def _plain(value):
@@ -63,28 +69,36 @@ def _plain(value):
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _remember(func):
+def _remember(func, maxsize, typed):
     # Only plain values of plain arguments, where programs cannot look them up: with them a cache
-    # says nothing about earlier calls.
+    # says nothing about earlier calls. The one that was not asked for longest stands first.
     known = {}
 
     def call(args, keywords):
-        key = (args, tuple(sorted(keywords.items())))
-        if not _plain(key):
+        key = (args, tuple(keywords.items()))
+        if not _plain(key) or maxsize == 0:
             return func(*args, **keywords)
+        if typed:
+            key += (tuple([type(v) for v in args]), tuple([type(v) for v in keywords.values()]))
+        elif not keywords and len(args) == 1 and type(args[0]) in (int, str):
+            key = args[0]                       # so that 1 is not 1.0 here, which it is among several arguments
         if key in known:
-            return known[key]
+            value = known.pop(key)
+            known[key] = value
+            return value
         value = func(*args, **keywords)
         if _plain(value):
+            if maxsize is not None and len(known) >= maxsize:
+                del known[next(iter(known))]
             known[key] = value
         return value
 
     return call
 
 
-class cache:
-    def __init__(self, func):
-        self._call = _remember(func)
+class _Cache:
+    def __init__(self, func, maxsize, typed):
+        self._call = _remember(func, maxsize, typed)
         self.__wrapped__ = func
 
     def __call__(self, *args, **keywords):
@@ -110,7 +124,7 @@ class cached_property:
 
 
 def total_ordering(cls):
-    return cls
+    torch.library._missing("functools.total_ordering")
 
 
 def cmp_to_key(compare):
@@ -121,8 +135,20 @@ def cmp_to_key(compare):
         def __lt__(self, other):
             return compare(self.value, other.value) < 0
 
+        def __gt__(self, other):
+            return compare(self.value, other.value) > 0
+
+        def __eq__(self, other):
+            return compare(self.value, other.value) == 0
+
+        def __le__(self, other):
+            return compare(self.value, other.value) <= 0
+
+        def __ge__(self, other):
+            return compare(self.value, other.value) >= 0
+
     return Key
 
 
 def singledispatch(func):
-    raise NotImplementedError("functools.singledispatch")
+    torch.library._missing("functools.singledispatch")

@@ -1,82 +1,112 @@
-# itertools: finite iterators are lists walked once; count, cycle and repeat are lazy.
+# itertools: each takes from what it walks only what it is asked for.
 
 
-class count:
-    def __init__(self, start=0, step=1):
-        self.value = start
-        self.step = step
-
+class _Iterator:
     def __iter__(self):
         return self
 
+
+class count(_Iterator):
+    def __init__(self, start=0, step=1):
+        self._value = start
+        self._step = step
+
     def __next__(self):
-        value = self.value
-        self.value += self.step
+        value = self._value
+        self._value += self._step
         return value
 
+    def __repr__(self):
+        return f"count({self._value!r})" if self._step == 1 and isinstance(self._step, int) else f"count({self._value!r}, {self._step!r})"
 
-class repeat:
+
+class repeat(_Iterator):
     def __init__(self, object, times=None):
-        self.object = object
-        self.times = times
-
-    def __iter__(self):
-        return self
+        self._object = object
+        self._times = times if times is None else max(times, 0)
 
     def __next__(self):
-        if self.times is not None:
-            if self.times <= 0:
+        if self._times is not None:
+            if self._times <= 0:
                 raise StopIteration
-            self.times -= 1
-        return self.object
+            self._times -= 1
+        return self._object
+
+    def __len__(self):
+        if self._times is None:
+            raise TypeError("len() of unsized object")
+        torch.library._missing("len() of itertools.repeat")
+
+    def __bool__(self):
+        return True
+
+    def __repr__(self):
+        return f"repeat({self._object!r})" if self._times is None else f"repeat({self._object!r}, {self._times})"
 
 
-class cycle:
+class cycle(_Iterator):
     def __init__(self, iterable):
-        self.items = list(iterable)
-        self.at = 0
-
-    def __iter__(self):
-        return self
+        self._it = iter(iterable)
+        self._saved = []
+        self._at = -1
 
     def __next__(self):
-        if not self.items:
+        if self._at < 0:
+            for item in self._it:
+                self._saved.append(item)
+                return item
+            self._at = 0
+        if not self._saved:
             raise StopIteration
-        item = self.items[self.at % len(self.items)]
-        self.at += 1
+        item = self._saved[self._at]
+        self._at = (self._at + 1) % len(self._saved)
         return item
 
 
-class _chain:
-    def __call__(self, *iterables):
-        return self.from_iterable(iterables)
+class chain(_Iterator):
+    def __init__(self, *iterables):
+        self._sources = iter(iterables)
+        self._it = None
 
-    def from_iterable(self, iterables):
-        return iter([item for iterable in iterables for item in iterable])
+    @staticmethod
+    def from_iterable(iterables):
+        made = chain()
+        made._sources = iter(iterables)
+        return made
+
+    def __next__(self):
+        while True:
+            if self._it is None:
+                self._it = iter(next(self._sources))
+            for item in self._it:
+                return item
+            self._it = None
 
 
-chain = _chain()
+class islice(_Iterator):
+    def __init__(self, iterable, *bounds):
+        s = slice(*bounds)
+        start, stop, step = s.start or 0, s.stop, 1 if s.step is None else s.step
+        for n in (start, stop):
+            if n is not None and (not isinstance(n, int) or n < 0):
+                raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+        if not isinstance(step, int) or step < 1:
+            raise ValueError("Step for islice() must be a positive integer or None.")
+        self._it = iter(iterable)
+        self._next = start
+        self._end = stop
+        self._stop = stop if stop is None else max(start, stop)
+        self._step = step
+        self._at = 0
 
-
-def islice(iterable, start, stop=-1, step=1):
-    if stop == -1:
-        start, stop = 0, start
-    if step is None:
-        step = 1
-    if start is None:
-        start = 0
-    result = []
-    it = iter(iterable)
-    at = 0
-    while stop is None or at < stop:
-        try:
-            item = next(it)
-        except StopIteration:
-            break
-        if at >= start and (at - start) % step == 0:
-            result.append(item)
-        at += 1
-    return iter(result)
+    def __next__(self):
+        while self._stop is None or self._at < self._stop:
+            item = next(self._it)
+            self._at += 1
+            if self._at - 1 == self._next and (self._end is None or self._next < self._end):
+                self._next += self._step
+                return item
+        raise StopIteration
 
 
 def product(*iterables, repeat=1):
@@ -89,6 +119,8 @@ def product(*iterables, repeat=1):
 
 def combinations(iterable, r):
     pool = tuple(iterable)
+    if r < 0:
+        raise ValueError("r must be non-negative")
 
     def choose(start, r):
         if r == 0:
@@ -100,6 +132,8 @@ def combinations(iterable, r):
 
 def combinations_with_replacement(iterable, r):
     pool = tuple(iterable)
+    if r < 0:
+        raise ValueError("r must be non-negative")
 
     def choose(start, r):
         if r == 0:
@@ -113,6 +147,8 @@ def permutations(iterable, r=None):
     pool = tuple(iterable)
     if r is None:
         r = len(pool)
+    if r < 0:
+        raise ValueError("r must be non-negative")
 
     def choose(used, r):
         if r == 0:
@@ -122,75 +158,187 @@ def permutations(iterable, r=None):
     return iter(choose((), r))
 
 
-def accumulate(iterable, func=None, *, initial=None):
-    result = []
-    have = initial is not None
-    total = initial
-    if have:
-        result.append(total)
-    for item in iterable:
-        if not have:
-            total, have = item, True
+class accumulate(_Iterator):
+    def __init__(self, iterable, func=None, *, initial=None):
+        self._it = iter(iterable)
+        self._func = func
+        self._total = initial
+        self._state = "initial" if initial is not None else "first"
+
+    def __next__(self):
+        if self._state == "initial":
+            self._state = "rest"
+            return self._total
+        item = next(self._it)
+        if self._state == "first":
+            self._state = "rest"
+            self._total = item
         else:
-            total = total + item if func is None else func(total, item)
-        result.append(total)
-    return iter(result)
+            self._total = self._total + item if self._func is None else self._func(self._total, item)
+        return self._total
 
 
-def zip_longest(*iterables, fillvalue=None):
-    lists = [list(x) for x in iterables]
-    n = max([len(x) for x in lists]) if lists else 0
-    return iter([tuple([x[i] if i < len(x) else fillvalue for x in lists]) for i in range(n)])
+class zip_longest(_Iterator):
+    def __init__(self, *iterables, fillvalue=None):
+        self._its = [iter(x) for x in iterables]
+        self._left = len(iterables)
+        self._fill = fillvalue
+
+    def __next__(self):
+        if not self._left:
+            raise StopIteration
+        values = []
+        for i, it in enumerate(self._its):
+            value = self._fill
+            if it is not None:
+                found = False
+                for value in it:
+                    found = True
+                    break
+                if not found:
+                    self._left -= 1
+                    if not self._left:
+                        raise StopIteration
+                    self._its[i] = None
+                    value = self._fill
+            values.append(value)
+        return tuple(values)
 
 
-def takewhile(predicate, iterable):
-    result = []
-    for item in iterable:
-        if not predicate(item):
-            break
-        result.append(item)
-    return iter(result)
+class takewhile(_Iterator):
+    def __init__(self, predicate, iterable):
+        self._predicate = predicate
+        self._it = iter(iterable)
+
+    def __next__(self):
+        if self._it is None:
+            raise StopIteration
+        item = next(self._it)
+        if self._predicate(item):
+            return item
+        self._it = None
+        raise StopIteration
 
 
-def dropwhile(predicate, iterable):
-    result = []
-    dropping = True
-    for item in iterable:
-        if dropping and predicate(item):
-            continue
-        dropping = False
-        result.append(item)
-    return iter(result)
+class dropwhile(_Iterator):
+    def __init__(self, predicate, iterable):
+        self._predicate = predicate
+        self._it = iter(iterable)
+
+    def __next__(self):
+        while True:
+            item = next(self._it)
+            if self._predicate is None:
+                return item
+            if not self._predicate(item):
+                self._predicate = None
+                return item
 
 
-def filterfalse(predicate, iterable):
-    return iter([x for x in iterable if not (x if predicate is None else predicate(x))])
+class filterfalse(_Iterator):
+    def __init__(self, predicate, iterable):
+        self._predicate = predicate
+        self._it = iter(iterable)
+
+    def __next__(self):
+        while True:
+            item = next(self._it)
+            if not (item if self._predicate is None else self._predicate(item)):
+                return item
 
 
-def starmap(function, iterable):
-    return iter([function(*args) for args in iterable])
+class starmap(_Iterator):
+    def __init__(self, function, iterable):
+        self._function = function
+        self._it = iter(iterable)
+
+    def __next__(self):
+        return self._function(*next(self._it))
 
 
-def compress(data, selectors):
-    return iter([d for d, s in zip(data, selectors) if s])
+class compress(_Iterator):
+    def __init__(self, data, selectors):
+        self._data = iter(data)
+        self._selectors = iter(selectors)
+
+    def __next__(self):
+        while True:
+            item = next(self._data)
+            if next(self._selectors):
+                return item
 
 
-def pairwise(iterable):
-    items = list(iterable)
-    return iter([(items[i], items[i + 1]) for i in range(len(items) - 1)])
+class pairwise(_Iterator):
+    def __init__(self, iterable):
+        self._it = iter(iterable)
+        self._started = False
+
+    def __next__(self):
+        if not self._started:
+            self._last = next(self._it)
+            self._started = True
+        first = self._last
+        self._last = next(self._it)
+        return first, self._last
+
+
+class _Tee(_Iterator):
+    def __init__(self, it, seen):
+        self._it = it
+        self._seen = seen
+        self._at = 0
+
+    def __next__(self):
+        if self._at == len(self._seen):
+            self._seen.append(next(self._it))
+        self._at += 1
+        return self._seen[self._at - 1]
 
 
 def tee(iterable, n=2):
-    items = list(iterable)
-    return tuple([iter(items) for _ in range(n)])
+    it, seen = iter(iterable), []
+    return tuple([_Tee(it, seen) for _ in range(n)])
 
 
-def groupby(iterable, key=None):
-    result = []
-    for item in iterable:
-        k = item if key is None else key(item)
-        if result and result[-1][0] == k:
-            result[-1][1].append(item)
-        else:
-            result.append((k, [item]))
-    return iter([(k, iter(group)) for k, group in result])
+class _Group(_Iterator):
+    def __init__(self, parent, key):
+        self._parent = parent
+        self._key = key
+
+    def __next__(self):
+        return self._parent._member(self)
+
+
+class groupby(_Iterator):
+    def __init__(self, iterable, key=None):
+        self._it = iter(iterable)
+        self._keyfunc = key
+        self._keyed = False
+        self._targeted = False
+        self._held = False
+        self._group = None
+
+    def _step(self):
+        self._value = next(self._it)
+        self._key = self._value if self._keyfunc is None else self._keyfunc(self._value)
+        self._keyed = True
+        self._held = True
+
+    def __next__(self):
+        self._group = None
+        while not self._keyed or (self._targeted and self._target == self._key):
+            self._step()
+        self._targeted = True
+        self._target = self._key
+        self._group = _Group(self, self._key)
+        return self._key, self._group
+
+    def _member(self, group):
+        if self._group is not group:
+            raise StopIteration
+        if not self._held:
+            self._step()
+        if not group._key == self._key:
+            raise StopIteration
+        self._held = False
+        return self._value

@@ -2,8 +2,10 @@
 
 
 CRITICAL = 50
+FATAL = 50
 ERROR = 40
 WARNING = 30
+WARN = 30
 INFO = 20
 DEBUG = 10
 NOTSET = 0
@@ -11,7 +13,7 @@ NOTSET = 0
 
 class Logger:
     def __init__(self, name, level=0):
-        pass
+        self.name = name
 
     def setLevel(self, level):
         pass
@@ -25,8 +27,14 @@ class Logger:
     info = warning = error = exception = critical = debug
 
 
+_loggers = {}
+
+
 def getLogger(name=None):
-    return Logger(name)
+    name = name or "root"
+    if name not in _loggers:
+        _loggers[name] = Logger(name)
+    return _loggers[name]
 
 
 def basicConfig(**kwargs):

@@ -1,5 +1,7 @@
 # numbers.
 
-Number = typing._Any("Number", lambda cls: issubclass(cls, (int, float)))
-Real = typing._Any("Real", lambda cls: issubclass(cls, (int, float)))
-Integral = typing._Any("Integral", lambda cls: issubclass(cls, int))
+Number = typing._Name("Number", lambda cls: issubclass(cls, (int, float)))
+Complex = typing._Name("Complex", lambda cls: issubclass(cls, (int, float)))
+Real = typing._Name("Real", lambda cls: issubclass(cls, (int, float)))
+Rational = typing._Name("Rational", lambda cls: issubclass(cls, int))
+Integral = typing._Name("Integral", lambda cls: issubclass(cls, int))
