@@ -198,6 +198,8 @@ static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
 
 int bind_device(struct bind *b, size_t i, enum host_device *v)
 {
+	static const char *const others[] = { "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+					      "vulkan", "mps", "hpu", "mtia", "privateuseone" };
 	struct val x = b->a[i];
 	*v = b->h->torch.call_device;
 	if (!bind_given(b, i))
@@ -219,6 +221,9 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 			*v = str_is(name, "cpu") ? HOST_CPU : str_is(name, "cuda") ? HOST_CUDA : HOST_META;
 			return check_ordinal(b, *v, index);
 		}
+		for (size_t k = 0; k < COUNT_OF(others); k++)
+			if (str_is(name, others[k]))
+				return bind_unsupported(b, "a device of type %s", others[k]);
 		return bind_raise(b, EXC_RuntimeError, "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %.*s", STR_ARG(s));
 	}
 	return wrong_type(b, i, "torch.device");

@@ -392,6 +392,9 @@ static int b_pow(struct bind *b)
 static int b_isinstance(struct bind *b)
 {
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
+	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod && !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
+	    host_varies(b->h, "whether a tensor is a FloatTensor, which"))
+		return -1;
 	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
 		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
 	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h, "which of several classes a number of numpy is of"))

@@ -52,6 +52,14 @@ static int b_size(struct bind *b)
 		return -1;
 	if (b->a[1].kind != V_UNSET && val_tuple(b->h, b->out.u.seq->v, b->out.u.seq->n, &b->out))
 		return -1;
+	for (size_t i = 0; b->a[1].kind != V_UNSET && i < b->out.u.seq->n; i++) {
+		struct val v = b->out.u.seq->v[i];
+		int64_t n;
+
+		if (v.kind == V_FLOAT || v.kind == V_STR || v.kind == V_NONE || val_as_int(b->h, v, &n))
+			return bind_raise(b, EXC_TypeError, "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i, val_type_name(b->h, v));
+		val_assign(b->h, &b->out.u.seq->v[i], val_int(n));
+	}
 	b->out.u.o->cls = b->h->type.size_class;
 	return 0;
 }

@@ -235,6 +235,9 @@ static int a_meshgrid(struct bind *b)
 		if (torch_choice(b, 1, names, "indexing", &xy))
 			return -1;
 	}
+	for (size_t i = 1; i < n; i++)
+		if (t[i]->dt != t[0]->dt)
+			return bind_raise(b, EXC_RuntimeError, "torch.meshgrid expects all tensors to have the same dtype");
 	for (size_t i = 0; i < n; i++)
 		if (t[i]->ndim > 1)
 			return bind_raise(b, EXC_RuntimeError, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);

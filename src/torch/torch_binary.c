@@ -326,7 +326,18 @@ static int t_masked_fill(struct bind *b)
 	tensor_release(&v);
 	if (rc)
 		return bind_fail(b);
-	return b->row->flags & BIND_INPLACE ? bind_self(b) : bind_result(b, &y);
+	if (b->row->flags & BIND_INPLACE)
+		return bind_self(b);
+	if (!tensor_is_contiguous(&y)) {      /* PyTorch fills a contiguous copy */
+		struct tensor packed;
+
+		rc = num_to(&c, &packed, &y, y.dt, bind_e(b));
+		tensor_release(&y);
+		if (rc)
+			return bind_fail(b);
+		y = packed;
+	}
+	return bind_result(b, &y);
 }
 
 /* --- closeness ------------------------------------------------------------------------------------ */

@@ -288,6 +288,28 @@ int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 	return rc ? bind_fail(b) : bind_tuple(b, col, (size_t)t->ndim);
 }
 
+/* PyTorch lays the places out by dimensions: those of the first, then those of the second. */
+static int by_columns(struct bind *b, struct tensor *places)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor turned, packed, y;
+	int rc;
+
+	if (places->ndim != 2)
+		return bind_result(b, places);
+	rc = tensor_transpose(&turned, places, 0, 1, bind_e(b));
+	tensor_release(places);
+	if (rc)
+		return bind_fail(b);
+	rc = num_to(&c, &packed, &turned, turned.dt, bind_e(b));
+	tensor_release(&turned);
+	if (rc)
+		return bind_fail(b);
+	rc = tensor_transpose(&y, &packed, 0, 1, bind_e(b));
+	tensor_release(&packed);
+	return rc ? bind_fail(b) : bind_result(b, &y);
+}
+
 static int i_nonzero(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -298,7 +320,9 @@ static int i_nonzero(struct bind *b)
 		return -1;
 	if (as_tuple)
 		return torch_nonzero_tuple(b, t);
-	return done(b, num_nonzero(&c, &y, t, bind_e(b)), &y);
+	if (num_nonzero(&c, &y, t, bind_e(b)))
+		return bind_fail(b);
+	return by_columns(b, &y);
 }
 
 /* input, weight, padding_idx=None, ... */

@@ -172,8 +172,12 @@ static int device_new(struct bind *b)
 	struct val x = b->a[1];
 	int64_t index = -1;
 	enum host_device d;
+	if (x.kind == V_NONE)
+		return bind_raise(b, EXC_TypeError, "device(): argument 'type' must be str, not None");
 	if (bind_given(b, 2) && bind_int(b, 2, &index))
 		return -1;
+	if ((bind_given(b, 2) && index < 0) || (x.kind == V_INT && x.u.i < 0))
+		return bind_raise(b, EXC_RuntimeError, "Device index must not be negative");
 	if (bind_device(b, 1, &d))
 		return -1;
 	if (x.kind == V_INT)
@@ -181,11 +185,13 @@ static int device_new(struct bind *b)
 	if (x.kind == V_DEVICE)
 		index = x.u.i;
 	if (x.kind == V_STR) {
-		struct str rest = val_text(x);
-		str_cut(&rest, ':');
-		if (rest.n && str_to_i64(rest, &index))
+		struct str rest = val_text(x), type = str_cut(&rest, ':');
+
+		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 || (rest.n > 1 && rest.p[0] == '0')))
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
 	}
+	if (index > INT8_MAX)
+		return bind_unsupported(b, "a device of such an index");
 	b->out = val_device(d, (int)index);
 	return 0;
 }

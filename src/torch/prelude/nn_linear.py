@@ -103,7 +103,7 @@ class _Conv(Module):
                     pads[2 * (n - 1 - i) + 1] = total - total // 2
             self._reversed_padding_repeated_twice = pads
         else:
-            self._reversed_padding_repeated_twice = [p for p in reversed(padding) for _ in range(2)]
+            self._reversed_padding_repeated_twice = tuple([p for p in reversed(padding) for _ in range(2)])
         first, second = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
         self.weight = Parameter(torch.empty((first, second) + self.kernel_size, device=device, dtype=dtype))
         if bias:
@@ -121,6 +121,7 @@ class _Conv(Module):
                 _init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self):
+        torch.library._only_printed("what a module says of itself")
         return f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
 
 

@@ -103,7 +103,7 @@ class Module:
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         found = []
-        _walk_modules(self, prefix, [] if memo is None else memo, found)
+        _walk_modules(self, prefix, [] if memo is None else memo, found, remove_duplicate)
         return iter(found)
 
     def modules(self):
@@ -124,7 +124,7 @@ class Module:
     def _named_members(self, table, prefix, recurse, remove_duplicate=True):
         found = []
         seen = set()
-        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
             for name, value in getattr(module, table).items():
                 if value is None or (remove_duplicate and id(value) in seen):
@@ -177,7 +177,7 @@ class Module:
                             f"with shape {value.shape} from checkpoint, the shape in current model is {own[name].shape}."
                         )
                     own[name].copy_(value)
-        return (missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     def train(self, mode=True):
         if not isinstance(mode, bool):
@@ -263,18 +263,27 @@ class Module:
     def share_memory(self):
         return self
 
+    # Not every layer says here what it says in PyTorch.
     def extra_repr(self):
+        torch.library._only_printed("what a module says of itself")
         return ""
 
     def _get_name(self):
         return type(self).__name__
 
     def __repr__(self):
+        torch.library._only_printed("the text of a module")
         inner = [f"({name}): " + repr(m).replace("\n", "\n  ") for name, m in self._modules.items()]
         extra = self.extra_repr()
         if not inner:
             return f"{type(self).__name__}({extra})"
         return type(self).__name__ + "(\n  " + "\n  ".join(([extra] if extra else []) + inner) + "\n)"
+
+
+class _IncompatibleKeys(collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    def __repr__(self):
+        torch.library._only_printed("the text of what load_state_dict gives")
+        return "<All keys matched successfully>"
 
 
 class _Handle:
@@ -286,14 +295,15 @@ class _Handle:
         self.hooks.remove(self.hook)
 
 
-def _walk_modules(module, path, seen, found):
+def _walk_modules(module, path, seen, found, once):
     if any([module is s for s in seen]):
         return
-    seen.append(module)
+    if once:
+        seen.append(module)
     found.append((path, module))
     for name, child in module._modules.items():
         if child is not None:
-            _walk_modules(child, path + "." + name if path else name, seen, found)
+            _walk_modules(child, path + "." + name if path else name, seen, found, once)
 
 
 class Sequential(Module):
@@ -330,6 +340,12 @@ class Sequential(Module):
         self._modules.clear()
         for i, m in enumerate(kept):
             self._modules[str(i)] = m
+
+    def __add__(self, other):
+        return Sequential(*self, *other)
+
+    def __mul__(self, other):
+        return Sequential(*(list(self) * other))
 
     def append(self, module):
         self.add_module(str(len(self)), module)

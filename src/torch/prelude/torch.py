@@ -109,6 +109,8 @@ class finfo:
         "torch.float32": (32, 1.1920928955078125e-07, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-06),
         "torch.float16": (16, 0.0009765625, 65504.0, 6.103515625e-05, 0.001),
         "torch.bfloat16": (16, 0.0078125, 3.3895313892515355e38, 1.1754943508222875e-38, 0.01),
+        "torch.float8_e4m3fn": (8, 0.125, 448.0, 0.015625, 1.0),
+        "torch.float8_e5m2": (8, 0.25, 57344.0, 6.103515625e-05, 1.0),
     }
 
     def __init__(self, dtype=None):
@@ -120,9 +122,23 @@ class finfo:
         self.smallest_normal = self.tiny
         self.dtype = str(dtype)[6:]
 
+    def __eq__(self, other):
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self):
+        raise NotImplementedError("the hash of a torch.finfo")
+
 
 class iinfo:
+    def __eq__(self, other):
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self):
+        raise NotImplementedError("the hash of a torch.iinfo")
+
     def __init__(self, dtype):
+        if dtype == torch.bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         if dtype.is_floating_point:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{dtype}'")
         self.bits = dtype.itemsize * 8
@@ -137,13 +153,17 @@ pi = math.pi
 e = math.e
 newaxis = None
 ops = torch.library._Operators()
-FloatTensor = torch.Tensor
 
 
 def _typed(dtype, args):
     if len(args) == 1 and not isinstance(args[0], (type(0), torch.Size)):
         return torch.as_tensor(args[0], dtype=dtype)
     return torch.empty(*args, dtype=dtype)
+
+
+class FloatTensor:
+    def __new__(cls, *args):
+        return _typed(torch.float32, args)
 
 
 class HalfTensor:

@@ -30,6 +30,8 @@ class _Settings:
             torch.backends._tf32(self._products, value == "tf32")
 
     def is_available(self):
+        if self is opt_einsum:
+            raise NotImplementedError("torch.backends.opt_einsum.is_available")
         return self is not mps
 
     def version(self):
@@ -57,7 +59,7 @@ class _Settings:
 cuda = _Settings("cuda", matmul=_Settings("cuda.matmul", _products="matmul", allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
                                           allow_bf16_reduced_precision_reduction=True, fp32_precision="none"))
 cudnn = _Settings("cudnn", _products="conv", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10,
-                  fp32_precision="tf32", conv=_Settings("cudnn.conv", _products="conv", fp32_precision="tf32"),
+                  fp32_precision="none", conv=_Settings("cudnn.conv", _products="conv", fp32_precision="tf32"),
                   rnn=_Settings("cudnn.rnn", fp32_precision="tf32"))
 mkldnn = _Settings("mkldnn", enabled=True)
 opt_einsum = _Settings("opt_einsum", enabled=False)
