@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+static int is_bool(const struct num_arg *a)
+{
+	return a->kind == NUM_BOOL || (a->kind == NUM_TENSOR && a->t->dt == DT_BOOL);
+}
+
 static int binary(struct bind *b, enum num_op op, size_t first, size_t second, const double *p)
 {
 	struct num_arg a[2];
@@ -13,6 +18,9 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
 		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
 				  num_type_name(a[a[0].kind != NUM_TENSOR || !dtype_is_float(a[0].t->dt)].t->dt));
+	if (is_bool(&a[0]) && is_bool(&a[1]) &&
+	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
+		return bind_unsupported(b, "%s of two bools", num_op_info(op)->name);
 	if (b->n > 2 && bind_given(b, 2)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);
 		struct tensor y;
@@ -64,11 +72,6 @@ COMPARE(eq)
 COMPARE(ne)
 
 /* --- add, sub, div, pow ------------------------------------------------------------------------ */
-
-static int is_bool(const struct num_arg *a)
-{
-	return a->kind == NUM_BOOL || (a->kind == NUM_TENSOR && a->t->dt == DT_BOOL);
-}
 
 static int minus(struct bind *b, size_t first, size_t second, double alpha)
 {
@@ -223,6 +226,7 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	struct num_arg a, l = num_f(-INFINITY), h = num_f(INFINITY);
 	struct num_arg all[3];
 	struct num_ctx c = torch_ctx(b);
+	double low, high;
 
 	if (!has_lo && !has_hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
@@ -240,8 +244,11 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	    !(b->row->flags & BIND_INPLACE))
 		return torch_apply(b, NUM_clamp_tensor, (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY), has_hi ? h : num_f(INFINITY) },
 				   NULL);
-	return torch_apply(b, NUM_clamp, &a,
-			   (double[]){ l.kind == NUM_FLOAT ? l.f : (double)l.i, h.kind == NUM_FLOAT ? h.f : (double)h.i, 0 });
+	if (a.kind == NUM_TENSOR && a.t->dt == DT_BOOL)
+		return bind_unsupported(b, "clamp of a bool tensor");
+	low = l.kind == NUM_FLOAT ? l.f : (double)l.i;
+	high = h.kind == NUM_FLOAT ? h.f : (double)h.i;
+	return torch_apply(b, NUM_clamp, &a, (double[]){ low > high ? high : low, high, 0 });     /* the upper bound is the last word */
 }
 
 static int t_clamp(struct bind *b)

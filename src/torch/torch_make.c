@@ -354,7 +354,7 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 /* --- from Python values ---------------------------------------------------------------------------------- */
 
-struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, doubles, narrow; enum dtype tensors; int n_tensors; };
+struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, leaves, doubles, narrow; enum dtype tensors; int n_tensors; };
 
 /* Room for as many numbers as the first lists of each depth promise: lists may stand in a nest many times. */
 static int nest_room(struct bind *b, struct val v)
@@ -380,6 +380,7 @@ static void measure(struct nest *s, struct val v, int depth)
 			s->bad = 1;
 			return;
 		}
+		s->ragged |= depth >= s->ndim && s->leaves;     /* deeper than what came before */
 		if (depth >= s->ndim) {
 			s->ndim = depth + 1;
 			s->shape[depth] = n;
@@ -400,6 +401,7 @@ static void measure(struct nest *s, struct val v, int depth)
 		s->bad |= v.kind != V_FLOAT && v.kind != V_INT && v.kind != V_BOOL;
 	}
 	s->ragged |= depth != s->ndim;
+	s->leaves = 1;
 }
 
 static void pour(enum dtype dt, char **p, struct val v)
@@ -456,6 +458,8 @@ static int c_tensor(struct bind *b)
 			return bind_fail(b);
 		return made(b, &t, 1);
 	}
+	if (!bind_given(b, 1) && !strcmp(b->row->name, "torch.scalar_tensor"))
+		return bind_unsupported(b, "scalar_tensor without a dtype");
 	if (nest_room(b, v))
 		return -1;
 	measure(&s, v, 0);

@@ -245,6 +245,8 @@ static int g_multinomial(struct bind *b)
 
 	if (!r || bind_tensor(b, 0, &p) || bind_int(b, 1, &n) || bind_bool(b, 2, &replacement))
 		return -1;
+	if (!replacement || n == 1)
+		return bind_unsupported(b, "multinomial of one sample or without replacement");
 	return num_multinomial(r, &c, &y, p, n, replacement, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 

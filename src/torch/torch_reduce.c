@@ -69,6 +69,8 @@ static int plain(struct bind *b, plain_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep))
 		return -1;
+	if (t->dt == DT_U8 && (fn == num_any || fn == num_all))
+		return bind_unsupported(b, "any and all of uint8, which are uint8");
 	if (fn(&c, &y, t, &d, keep, bind_e(b)))
 		return bind_fail(b);
 	return bind_result(b, &y);
@@ -228,6 +230,8 @@ static int arg_extreme(struct bind *b, int max)
 
 	if (bind_tensor(b, 0, &t) || bind_bool(b, 2, &keep))
 		return -1;
+	if (t->dt == DT_BOOL)
+		return bind_raise(b, EXC_NotImplementedError, "\"arg%s_cpu\" not implemented for 'Bool'", max ? "max" : "min");
 	if (tensor_numel(t) == 0 && !bind_given(b, 1))
 		return bind_raise(b, EXC_IndexError, "arg%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
 						     "reduction dim with the 'dim' argument.", max ? "max" : "min");
@@ -372,6 +376,8 @@ static int r_median(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_bool(b, 2, &keep))
 		return -1;
+	if (t->dt == DT_BOOL)
+		return bind_raise(b, EXC_NotImplementedError, "\"median_out\" not implemented for 'Bool'");
 	if (bind_given(b, 1)) {
 		if (bind_dim(b, 1, t->ndim, &dim))
 			return -1;

@@ -15,6 +15,8 @@ static int unary(struct bind *b, enum num_op op)
 	if (op == NUM_neg && a.t->dt == DT_BOOL)
 		return bind_raise(b, EXC_RuntimeError, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
 						       "use the `~` or `logical_not()` operator instead.");
+	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round || op == NUM_trunc || op == NUM_relu || op == NUM_square))
+		return bind_unsupported(b, "%s of a bool tensor", num_op_info(op)->name);
 	if (b->n > 1 && bind_given(b, 1)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);
 		struct tensor y;
@@ -117,25 +119,18 @@ static int prelu(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
-/* In evaluation the slope is the mean of its bounds; in training each is drawn. */
+/* In evaluation the slope is the mean of its bounds. */
 static int rrelu(struct bind *b)
 {
-	struct num_ctx c = torch_ctx(b);
 	struct num_arg a;
-	struct tensor s, y;
 	double lo, hi;
-	int training, rc;
+	int training;
 
 	if (torch_arg(b, 0, &a) || bind_float(b, 1, &lo) || bind_float(b, 2, &hi) || bind_bool(b, 3, &training))
 		return -1;
 	if (!training || a.kind != NUM_TENSOR)
 		return torch_apply_maybe(b, NUM_leaky_relu, &a, (double[]){ (lo + hi) / 2, 0, 0 }, 4);
-	if (num_new(&c, &s, a.t->dt, a.t->ndim, a.t->shape, bind_e(b)))
-		return bind_fail(b);
-	rc = num_uniform(torch_rng(b->h), &s, host_nominal(b->h, a.t->dt), lo, hi, bind_e(b)) ||
-	     num_op2(&c, &y, NUM_prelu, a, num_t(&s), bind_e(b));
-	tensor_release(&s);
-	return rc ? bind_fail(b) : bind_result(b, &y);
+	return bind_unsupported(b, "rrelu in training: PyTorch's draws in their order");
 }
 
 static int round_to(struct bind *b)

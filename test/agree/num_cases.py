@@ -200,3 +200,8 @@ for n in (1, 2, 3):
             f"filled(torch.nn.Conv{n}d(4, 4, 3, padding='same', dilation=2, groups=2, bias=False, padding_mode='{mode}'))(r(2, 4{', 7' * n}))")
     add(f"filled(torch.nn.ConvTranspose{n}d(4, 6, 3, stride=2, padding=1, groups=2))(r(2, 4{', 5' * n}), output_size=({', '.join(['10'] * n)},))",
         f"filled(torch.nn.ConvTranspose{n}d(4, 2, 2, stride=2, dilation=2, output_padding=1))(r(1, 4{', 4' * n}))")
+
+# --- what told where a program runs: values, dtypes and strides that are exact
+add("F.softshrink(torch.tensor([-0.5, 0.25, -0.0, 2.0]))", "torch.arange(5).clamp(3, 1)", "torch.tensor([0.5, 2.5]).clamp(3, 1)",
+    "r(2, 3, 4).transpose(0, 1).masked_fill(r(3, 2, 4) > 0, 0).stride()", "torch.nonzero(r(4, 5) > 0).stride()", "torch.tensor(torch.finfo(torch.float8_e4m3fn).max)",
+    "torch.tensor(len(list(torch.nn.Sequential(*[torch.nn.ReLU()] * 3).named_modules(remove_duplicate=False))))")

@@ -364,7 +364,7 @@ class UpsamplingBilinear2d(Upsample):
 class _Pad(Module):
     mode = "constant"
     dims = 2
-    value = 0
+    value = 0.0
 
     def __init__(self, padding):
         super().__init__()

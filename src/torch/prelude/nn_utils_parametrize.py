@@ -52,6 +52,7 @@ def weight_norm(module, name="weight", dim=0):
         return torch.norm(v) if axes is None else torch.norm(v, p=2, dim=axes, keepdim=True)
 
     holder = _hold(module, name, {"original0": length(weight).data, "original1": weight.data})
+    holder.add_module("0", torch.nn.Module())
 
     def compute(m, inputs):
         setattr(m, name, holder.original1 * (holder.original0 / length(holder.original1)))

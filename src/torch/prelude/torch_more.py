@@ -76,6 +76,8 @@ def cov(input, correction=1):
 
 
 def histc(input, bins=100, min=0, max=0):
+    if not input.is_floating_point():
+        raise NotImplementedError("histc of integers")
     x = input.flatten()
     if min == max:
         min, max = x.min().item(), x.max().item()
