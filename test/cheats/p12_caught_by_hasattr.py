@@ -11,7 +11,7 @@ import triton.language as tl
 class Ask:
     @property
     def config(self):
-        return triton.Config({}).ir_override
+        return torch.float32.to_real
 
 there = hasattr(Ask(), "config")
 
