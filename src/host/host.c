@@ -259,6 +259,7 @@ void host_begin(struct host *h, struct host_entry *en)
 {
 	*en = (struct host_entry){ .mark = temps_mark(h), .depth = h->lim.depth, .frame = h->frame };
 	h->fail.diag = h->fail.fatal ? h->fail.diag : (struct diag){ .reason = REASON_ok };
+	h->heap.entries += !h->frame;
 	h->lim.stack_top = (const char *)en;
 	h->lim.stack_floor = h->lim.stack_top - h->lim.stack_limit - h->lim.stack_limit / 8;
 }
@@ -294,15 +295,52 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 }
 
 /* Annotations are not evaluated here: one that computes something is refused. */
-struct annotations { int inside; const struct py_node *found; };
+struct annotations { int inside; const struct py_node *found; const struct py_list *body; };
+
+/* Does an import, a class statement or nobody bind the name? Then its attributes and items are those of modules and types. */
+static int names_types(const struct py_list *body, struct str name)
+{
+	static const char *const types[] = { "list", "tuple", "dict", "set", "frozenset", "type" };
+
+	for (size_t i = 0; i < COUNT_OF(types); i++)
+		if (str_is(name, types[i]))
+			return 1;
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i];
+		const struct py_list *list = s->kind == PY_Import ? &s->u.Import.names : s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
+
+		if (s->kind == PY_ClassDef && str_eq(s->u.ClassDef.name, name))
+			return 1;
+		for (size_t k = 0; list && k < list->n; k++) {
+			const struct py_alias *a = &list->v[k]->u.alias;
+			struct str whole = a->asname.n ? a->asname : a->name;
+
+			if (str_eq(str_cut(&whole, '.'), name))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* Something that may run code: a call, or what an object that is no module or type gives. */
+static int computes(const struct annotations *a, const struct py_node *n)
+{
+	int part = n->kind == PY_Attribute || n->kind == PY_Subscript;
+
+	if (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp)
+		return 1;
+	while (n->kind == PY_Attribute || n->kind == PY_Subscript)
+		n = n->kind == PY_Attribute ? n->u.Attribute.value : n->u.Subscript.value;
+	return part && (n->kind != PY_Name || !names_types(a->body, n->u.Name.id));
+}
 
 static void find_computing(void *ctx, struct py_node *n)
 {
-	struct annotations *a = ctx, inner = { .inside = 1 };
+	struct annotations *a = ctx, inner = { .inside = 1, .body = a->body };
 	const struct py_node *said = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
 		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
 
-	if (a->inside && (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp))
+	if (a->inside && computes(a, n))
 		a->found = n;
 	if (said && !a->inside)
 		find_computing(&inner, (struct py_node *)said);
@@ -315,7 +353,7 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 {
 	struct host_entry en;
 	struct module_obj *mod;
-	struct annotations computing = { .inside = 0 };
+	struct annotations computing = { .body = &m->root->u.Module.body };
 	struct unit *u;
 	int rc;
 

@@ -7,7 +7,7 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
-#include "interp/view.h"
+#include "interp/dict_view.h"
 
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {

@@ -8,7 +8,7 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
-#include "interp/view.h"
+#include "interp/dict_view.h"
 
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {

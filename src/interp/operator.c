@@ -12,7 +12,7 @@
 #include "interp/scalar.h"
 #include "interp/state.h"
 #include "interp/val_text.h"
-#include "interp/view.h"
+#include "interp/dict_view.h"
 
 /* --- containers ------------------------------------------------------------------------------- */
 
@@ -92,6 +92,15 @@ static int str_concat(struct host *h, struct val a, struct val b, struct val *ou
 	return rc;
 }
 
+/* What is made of a set of the program's own class is a set. */
+static struct class_obj *native_base(struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->native)
+			return c->mro[i];
+	return c;
+}
+
 /* |, &, -, ^ of sets: elements of a and b by whether each is in the other. */
 static int set_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
@@ -99,7 +108,7 @@ static int set_binary(struct host *h, enum py_op op, struct val a, struct val b,
 	struct dict_obj *from[2] = { a.u.d, b.u.d };
 	if (val_set(h, out))
 		return -1;
-	out->u.o->cls = a.u.o->cls;
+	out->u.o->cls = native_base(a.u.o->cls);
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < from[side]->n; i++) {
 			struct val key = from[side]->e[i].key;

@@ -10,7 +10,7 @@
 #include "interp/operator.h"
 #include "interp/scalar.h"
 #include "interp/state.h"
-#include "interp/view.h"
+#include "interp/dict_view.h"
 
 static int is_same(struct val a, struct val b)
 {

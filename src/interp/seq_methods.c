@@ -424,9 +424,13 @@ static int d_update(struct bind *b)
 
 static int d_copy(struct bind *b)
 {
+	struct class_obj *ordered;
+
 	if (val_dict(b->h, &b->out))
 		return -1;
-	b->out.u.o->cls = b->a[0].u.o->cls;
+	ordered = host_native_class(b->h, "collections.OrderedDict");
+	if (ordered && class_is_sub(b->a[0].u.o->cls, ordered))        /* a copy of other classes of dictionaries is a dict */
+		b->out.u.o->cls = b->a[0].u.o->cls;
 	return dict_update(b->h, b->out, b->a[0]);
 }
 

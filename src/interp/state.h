@@ -54,6 +54,7 @@ struct host_heap {
 	struct dict_obj *interned;     /* str -> itself */
 	struct ptr_map idents;         /* identifier of a tree -> interned str */
 	int sealed, guarded;           /* host_seal, host_guard */
+	int64_t entries;               /* calls from outside so far */
 	uint64_t sealed_storage;       /* the newest storage then */
 };
 

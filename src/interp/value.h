@@ -34,7 +34,7 @@ enum val_kind {
 	V_SLICE, V_RANGE, V_ITER,
 	V_FUNC, V_BUILTIN, V_METHOD, V_CLASS, V_OBJECT, V_MODULE,
 	V_PROPERTY, V_STATICMETHOD, V_CLASSMETHOD, V_SUPER, V_CELL,
-	V_VIEW,        /* keys, values or items of a dictionary, as its class says: view.h */
+	V_VIEW,        /* keys, values or items of a dictionary, as its class says: dict_view.h */
 	V_TENSOR,      /* nn.Parameter too */
 	V_TL,          /* a name of triton.language (float32, load, ...): s is its dotted name */
 	V_KINDS

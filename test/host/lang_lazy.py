@@ -53,3 +53,12 @@ w = iter([1, 2, 3, 4]); print(next(it.pairwise(w)), list(w)); w = iter([1, 0, 1,
 w = iter(range(9)); print(list(it.islice(w, 5, 3)), list(w)); groups = list(it.groupby("aab")); print([(key, list(m)) for key, m in groups], [(key, list(m)) for key, m in it.groupby("aabbbc")])
 h = it.groupby("aabb"); one = next(h)[1]; two = next(h)[1]; print(list(one), list(two), list(h), it.count(1, 2), it.repeat("a", 2), isinstance(it.chain(), it.chain))
 more = [1]; c = it.chain(more); more.append(2); print(list(c), list(it.chain.from_iterable([[1], "ab"])), [next(y) for y in [it.cycle("ab")] for _ in range(5)], list(it.accumulate([1, 2, 3], initial=5)))
+made = []
+@lru_cache
+def listed(x):
+    made.append(x)
+    return [x]
+print(listed(1) is listed(1), listed(1), made)
+class OwnDict(dict): pass
+class OwnSet(set): pass
+print(isinstance(OwnDict(a=1).copy(), OwnDict), isinstance(OwnSet([1]) | {2}, OwnSet), isinstance(OwnSet([1]).copy(), OwnSet), isinstance(frozenset([1]) | {2}, frozenset))

@@ -70,14 +70,23 @@ def _plain(value):
 
 
 def _remember(func, maxsize, typed):
-    # Only plain values of plain arguments, where programs cannot look them up: with them a cache
-    # says nothing about earlier calls. The one that was not asked for longest stands first.
-    known = {}
+    # What is not plain is known until the call of the program ends: with plain values of plain arguments, where programs
+    # cannot look them up, a cache says nothing about earlier calls. The one that was not asked for longest stands first.
+    known, fleeting, last = {}, {}, {}
+
+    def forget(entry):
+        for key in list(fleeting):
+            known.pop(key, None)
+        fleeting.clear()
+        last["entry"] = entry
 
     def call(args, keywords):
-        key = (args, tuple(keywords.items()))
-        if not _plain(key) or maxsize == 0:
+        entry = functools._entry()
+        if last.get("entry") != entry:
+            forget(entry)
+        if maxsize == 0:
             return func(*args, **keywords)
+        key = (args, tuple(keywords.items()))
         if typed:
             key += (tuple([type(v) for v in args]), tuple([type(v) for v in keywords.values()]))
         elif not keywords and len(args) == 1 and type(args[0]) in (int, str):
@@ -87,10 +96,11 @@ def _remember(func, maxsize, typed):
             known[key] = value
             return value
         value = func(*args, **keywords)
-        if _plain(value):
-            if maxsize is not None and len(known) >= maxsize:
-                del known[next(iter(known))]
-            known[key] = value
+        if key not in known and maxsize is not None and len(known) >= maxsize:
+            del known[next(iter(known))]
+        known[key] = value
+        if entry and not (_plain(value) and _plain((args, tuple(keywords.items())))):
+            fleeting[key] = None
         return value
 
     return call

@@ -1,5 +1,5 @@
 /* Views of dictionaries. A view is the pair of its dictionary and nothing; its class says what it shows of it. */
-#include "interp/view.h"
+#include "interp/dict_view.h"
 
 #include "interp/attr.h"
 #include "interp/bind.h"

@@ -1,6 +1,6 @@
 /* dict.keys(), dict.values(), dict.items(): what a dictionary holds whenever they are asked. */
-#ifndef INTERP_VIEW_H
-#define INTERP_VIEW_H
+#ifndef INTERP_DICT_VIEW_H
+#define INTERP_DICT_VIEW_H
 
 #include "interp/state.h"
 
