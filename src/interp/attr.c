@@ -262,6 +262,8 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 
 	if (scalar_is(v) && v.kind == V_BOOL && h->frame && !h->frame->mod->trusted && !h->o.may_vary)
 		return host_fatal(h, REASON_unsupported, "'%s' of a bool of numpy", name->p);
+	if (v.kind == V_TUPLE && name == h->nm[NM__fields] && v.u.o->cls->native && h->frame && !h->frame->mod->trusted)
+		return host_fatal(h, REASON_unsupported, "'_fields' of what torch returns");
 	if (is_inside(h, v, name))
 		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
 	found = attr_generic(h, v, name, out);

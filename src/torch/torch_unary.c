@@ -144,6 +144,8 @@ static int round_to(struct bind *b)
 
 	if (torch_arg(b, 0, &a) || torch_int(b, 1, 0, &digits))
 		return -1;
+	if (a.kind == NUM_TENSOR && a.t->dt == DT_BOOL)
+		return bind_unsupported(b, "round of a bool tensor");
 	if (digits == 0)
 		return torch_apply(b, NUM_round, &a, NULL);
 	k = pow(10, fabs((double)digits));

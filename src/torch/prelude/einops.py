@@ -121,6 +121,8 @@ def reduce(tensor, pattern, reduction, **axes_lengths):
     target = [n for n in _flat(right) if n != "1"]
     tensor = tensor.reshape([sizes[n] for n in source])
     gone = [i for i, n in enumerate(source) if n not in target]
+    tensor = tensor.permute([source.index(n) for n in target if n in source] + gone)     # as einops does it: this decides the strides
+    gone = list(range(len(source) - len(gone), len(source)))
     if gone:
         if callable(reduction):
             tensor = reduction(tensor, tuple(gone))
@@ -129,8 +131,6 @@ def reduce(tensor, pattern, reduction, **axes_lengths):
                 tensor = tensor.prod(i)
         else:
             tensor = getattr(tensor, {"min": "amin", "max": "amax", "mean": "mean", "sum": "sum"}[reduction])(tuple(gone))
-    kept = [n for n in source if n in target]
-    tensor = tensor.permute([kept.index(n) for n in target])
     return _regroup(tensor, right, sizes)
 
 
@@ -153,7 +153,7 @@ def pack(tensors, pattern):
     after = len(pattern.split()) - axis - 1
     shapes, flat = [], []
     for t in tensors:
-        shapes.append(tuple(t.shape[axis:t.dim() - after]))
+        shapes.append(t.shape[axis:t.dim() - after])
         flat.append(t.reshape(tuple(t.shape[:axis]) + (-1,) + tuple(t.shape[t.dim() - after:])))
     return torch.cat(flat, axis), shapes
 

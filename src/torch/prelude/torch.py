@@ -100,6 +100,8 @@ def compile(model=None, **kwargs):
 
 
 def typename(o):
+    if not isinstance(o, (type(1), type(1.0), str)):
+        raise NotImplementedError("torch.typename")
     return type(o).__name__
 
 
