@@ -54,9 +54,7 @@ static void mask_scores(const struct attention_job *a, char *scores, int64_t b, 
 /* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
 static void clear_empty(const struct attention_job *a, char *row)
 {
-	double first = load_at(a->y.dt, row, 0);
-
-	if (isnan(first))
+	if (a->S && isnan(load_at(a->y.dt, row, 0)))
 		memset(row, 0, (size_t)(a->S * a->size));
 }
 
@@ -175,6 +173,8 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 		return -1;
 	memcpy(lk, lq, sizeof *lk * TENSOR_DIMS);
 	if (gqa && *nl > 0) {
+		if (k->ndim < 3)
+			return err_set(e, ERR_STATE, "Number of heads in key and value must divide the number of heads in query");
 		a->heads = lq[*nl - 1];
 		lk[*nl - 1] = k->shape[k->ndim - 3];
 		if (lk[*nl - 1] == 0 || a->heads % lk[*nl - 1])
@@ -211,10 +211,11 @@ int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
 	lq[nl] = a.L;
 	lq[nl + 1] = a.Dv;
 	if (num_new(c, &a.y, carrier, nl + 2, lq, e) ||
-	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)(a.S * (a.D + a.Dv)), e))
+	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)a.S * (uint64_t)(a.D + a.Dv), e))
 		goto out;
 	/* Blocks of queries are independent; the scores of one block are all that is ever held. */
-	pool_for(c->pool, (size_t)(a.B * a.blocks), 1, attend_range, &a);
+	if (tensor_numel(&a.y))
+		pool_for(c->pool, (size_t)(a.B * a.blocks), 1, attend_range, &a);
 	if (atomic_load(&a.failed) ? err_nomem(e) : num_settle(c, &a.y, q->dt, e))
 		goto out;
 	*out = a.y;

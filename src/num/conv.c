@@ -143,6 +143,10 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	int64_t hi[3] = { 0 }, extra[3] = { 0 };
 
 	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch], .groups = p->groups };
+	if (w->shape[0] < g->groups)
+		return err_set(e, ERR_STATE, "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size %s "
+					     "instead",
+			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
 	g->O = transposed ? w->shape[1] * g->groups : w->shape[0];
 	if (check_channels(x, w, b, g, transposed, e))
 		return -1;
@@ -309,7 +313,7 @@ int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, cons
 
 	if (num_conv_prepare(c, &j, x, w, b, p, 0, e))
 		goto out;
-	if (c->hollow)
+	if (c->hollow || !tensor_numel(&j.y))
 		goto made;
 	num_conv_fill_bias(&j);
 	if (!is_pointwise(&j.g) && num_direct_fits(&j, 0)) {

@@ -61,7 +61,7 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 
 	if (check_extra(p, e) || num_conv_prepare(c, &j, x, w, b, p, 1, e))
 		goto out;
-	if (c->hollow)
+	if (c->hollow || !tensor_numel(&j.y))
 		goto made;
 	num_conv_fill_bias(&j);
 	K = MAX(j.g.Og * j.g.taps, 1);

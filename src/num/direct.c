@@ -433,11 +433,18 @@ static double patch_cost(const struct conv_geom *g, int transposed)
 /* Float, a buffer that offsets of 32 bits reach, and not much more work than the other way. */
 int num_direct_fits(const struct conv_job *j, int transposed)
 {
+	enum { FAR = 1024 };
 	struct layout l;
 
 	if (j->carrier != DT_F32 || j->g.Cg < 1 || j->g.Og < 1)
 		return 0;
+	for (int i = 0; i < 3; i++)
+		if (j->g.stride[i] > FAR)
+			return 0;
 	make_layout(&l, &j->g, transposed);
+	/* Not where the padding is most of the buffer. */
+	if (l.channel > 65536 && l.channel / 16 > j->g.P + j->g.Q)
+		return 0;
 	return (double)j->g.Cg * (double)l.channel < 1e9 && direct_cost(&l) < 2 * patch_cost(&j->g, transposed);
 }
 

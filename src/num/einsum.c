@@ -19,7 +19,7 @@ struct term {
 struct spec {
 	int out[TENSOR_DIMS], n_out;
 	int uses[LABELS];                       /* operands (and the output) that still name it */
-	int64_t size[LABELS];
+	int64_t size[LABELS];                   /* where it has been seen */
 	int ellipsis;                           /* dimensions of the longest ellipsis */
 };
 
@@ -111,8 +111,7 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 	for (int i = 0; i < o->t.ndim; i++) {
 		int64_t *size = &sp->size[o->label[i]], own = o->t.shape[i];
 
-		sp->uses[o->label[i]]++;
-		if (*size == 0 || *size == 1)
+		if (!sp->uses[o->label[i]]++ || *size == 1)
 			*size = own;
 		else if (own != 1 && own != *size)
 			return err_set(e, ERR_STATE,
@@ -167,6 +166,8 @@ static int arrange(const struct spec *sp, struct tensor *out, const struct term 
 	int64_t shape[3];
 	int at = 0;
 
+	if (tensor_check_sizes(v.ndim, v.shape, e))
+		return -1;
 	for (int g = 0; g < 3; g++) {
 		shape[g] = 1;
 		for (int i = 0; i < count[g]; i++)
@@ -274,6 +275,8 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 {
 	if (parse_labels(text, sp->out, &sp->n_out, e))
 		return -1;
+	if (find(sp->out, sp->n_out, -1) >= 0 && sp->n_out - 1 + sp->ellipsis > TENSOR_DIMS)
+		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
 	if (find(sp->out, sp->n_out, -1) >= 0 &&
 	    spread(sp, sp->out, &sp->n_out, sp->n_out - 1 + sp->ellipsis, -1, e))
 		return -1;

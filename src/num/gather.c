@@ -156,6 +156,9 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 
 	if (tensor_check_writable(t, e) || check("scatter", t, dim, index, 0, e))
 		return -1;
+	if (!index->ndim && !tensor_numel(src))
+		return err_set(e, ERR_STATE, "Expected index [] to be no larger than src %s apart from dimension %d",
+			       SHAPE_TEXT(src->ndim, src->shape), dim);
 	for (int d = 0; d < index->ndim && src->ndim; d++)
 		if (src->ndim != index->ndim || index->shape[d] > src->shape[d])
 			return err_set(e, ERR_STATE, "Expected index %s to be no larger than src %s apart from dimension %d",

@@ -137,7 +137,7 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) || num_new(c, &y, DT_F64, x->ndim, shape, e) ||
 	    num_charge(c, (uint64_t)(shape[0] * C) * (uint64_t)places * 8, e))
 		goto out;
-	for (int64_t i = 0; i < shape[0] * C && !c->hollow; i++) {
+	for (int64_t i = 0; i < shape[0] * C && places && !c->hollow; i++) {
 		g.x = (double *)tensor_data(&d) + i * plane;
 		for (int64_t p = 0; p < places; p++)
 			((double *)tensor_data(&y))[i * places + p] =

@@ -140,12 +140,12 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 	return ((int64_t *)tensor_data(t))[off];
 }
 
-static int fill_offsets(const struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
+static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
 {
 	if (c->hollow)
 		return 0;
-	if (!(p->offset = mem_array((size_t)p->count, sizeof *p->offset)))
-		return err_nomem(e);
+	if (!(p->offset = num_array(c, p->count, sizeof *p->offset, e)))
+		return -1;
 	for (int i = 0; i < p->n; i++) {
 		int64_t size = t->shape[p->dim[i]], stride = t->stride[p->dim[i]];
 
@@ -270,7 +270,7 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 	int64_t rows = tensor_numel(&p->before);
 
 	loop_in_order(&b.loop, &p->after);
-	if (b.run == 0 || c->hollow)
+	if (b.run == 0 || p->count == 0 || c->hollow)
 		return;
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t base = 0, rest = r;

@@ -79,6 +79,11 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 	if (target->ndim >= 1 && n >= 1 && target->shape[0] != want[0])
 		return err_set(e, ERR_FORMAT, "Expected input batch_size (%lld) to match target batch_size (%lld).",
 			       (long long)want[0], (long long)target->shape[0]);
+	if (!n && target->ndim)
+		return target->ndim == 1 && target->shape[0] == x->shape[0]
+			       ? err_set(e, ERR_UNSUPPORTED, "targets of one dimension for scores of one dimension")
+			       : err_set(e, ERR_STATE, "size mismatch (got input: %s, target: %s)", SHAPE_TEXT(x->ndim, x->shape),
+					 SHAPE_TEXT(target->ndim, target->shape));
 	for (int i = 0; i < n; i++)
 		if (target->ndim != n || target->shape[i] != want[i])
 			return err_set(e, ERR_STATE, "Expected target size %s, got %s", SHAPE_TEXT(n, want),
@@ -98,7 +103,7 @@ static int run_nll(const struct nll *l, struct tensor *each, double *sum, double
 	double total = 0, smooth_total = 0;
 
 	*weights = 0;
-	for (int64_t n = 0; n < l->N; n++)
+	for (int64_t n = 0; n < l->N && l->inner; n++)
 		for (int64_t i = 0; i < l->inner; i++) {
 			double loss, w, s;
 
@@ -125,6 +130,8 @@ int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *log
 
 	if (check_nll(logp, target, p->weight, e))
 		return -1;
+	if (!dtype_is_float(logp->dt))
+		return err_set(e, ERR_STATE, "\"nll_loss_out_frame\" not implemented for '%s'", num_type_name(logp->dt));
 	l.N = classes ? logp->shape[0] : 1;
 	l.C = logp->shape[classes];
 	for (int i = 2; i < logp->ndim; i++)
@@ -165,6 +172,10 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 	int64_t shape[TENSOR_DIMS], N = classes ? logp->shape[0] : 1, C = logp->shape[classes], inner = 1;
 	double total = 0;
 
+	if (p->weight && (p->weight->ndim != 1 || p->weight->shape[0] != C))
+		return err_set(e, ERR_STATE, "cross_entropy: weight tensor should be defined either for all %lld classes or no classes but got "
+					     "weight tensor of shape: %s",
+			       (long long)C, SHAPE_TEXT(p->weight->ndim, p->weight->shape));
 	for (int i = 0; i < logp->ndim; i++)
 		if (i != classes)
 			shape[n++] = logp->shape[i];

@@ -34,7 +34,7 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 		char *p = (char *)tensor_data(out) + i * dtype_size(dt);
 
 		if (whole)
-			dtype_store_int(dt, p, start.i + i * step.i);
+			dtype_store_int(dt, p, (int64_t)((uint64_t)start.i + (uint64_t)i * (uint64_t)step.i));
 		else
 			dtype_store(dt, p, a + (double)i * s);
 	}
@@ -101,7 +101,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 		most = MAX(most, x[i]);
 	}
 	if (classes < 0)
-		classes = most + 1;
+		classes = most == INT64_MAX ? most : most + 1;
 	memcpy(shape, t->shape, sizeof shape);
 	shape[t->ndim] = classes;
 	if (most >= classes ? err_set(e, ERR_STATE, "Class values must be smaller than num_classes.")
@@ -149,12 +149,12 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	memcpy(lead, a->shape, sizeof lead);
 	if (tensor_broadcast_shape(&nl, lead, b->ndim - 2, b->shape, e))
 		return -1;
-	for (int i = 0; i < nl; i++)
-		B *= lead[i];
 	lead[nl] = P;
 	lead[nl + 1] = M;
 	if (tensor_expand(&fa, a, nl + 2, lead, e))
 		goto out;
+	for (int i = 0; i < nl; i++)
+		B *= lead[i];
 	lead[nl] = R;
 	if (tensor_expand(&fb, b, nl + 2, lead, e) || num_as(c, &x, &fa, DT_F64, e) || num_as(c, &y, &fb, DT_F64, e))
 		goto out;

@@ -235,11 +235,11 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 
 	if (c->tf32 & NUM_TF32_MATMUL && !c->hollow && a->dt == DT_F32 && b->dt == DT_F32)
 		return cut_product(c, out, a, b, e);
-	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) || num_charge(c, (uint64_t)(batch * m * n) * (uint64_t)MAX(k, 1), e))
+	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) || num_charge(c, (uint64_t)batch * (uint64_t)m * (uint64_t)n * (uint64_t)MAX(k, 1), e))
 		return -1;
 	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } : (int64_t[]){ m, n }, e))
 		return -1;
-	if (c->hollow)
+	if (c->hollow || !tensor_numel(out))
 		return num_settle(c, out, a->dt, e);
 	rc = dtype_is_float(a->dt) ? float_bmm(c, out, a, b, batch, e) : int_bmm(c, out, a, b, batch, e);
 	if (rc) {
@@ -348,11 +348,13 @@ static int expand_batch(struct tensor *out, const struct tensor *t, int nb, cons
 	int rc;
 
 	for (int i = 0; i < nb; i++)
-		n *= shape[i] = batch[i];
+		shape[i] = batch[i];
 	shape[nb] = t->shape[t->ndim - 2];
 	shape[nb + 1] = t->shape[t->ndim - 1];
 	if (tensor_expand(&full, t, nb + 2, shape, e))
 		return -1;
+	for (int i = 0; i < nb; i++)
+		n *= batch[i];
 	rc = tensor_reshape(out, &full, 3, (int64_t[]){ n, shape[nb], shape[nb + 1] }, e);
 	tensor_release(&full);
 	return rc;

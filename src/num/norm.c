@@ -74,7 +74,7 @@ static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct n
 	int64_t C = x->shape[1], n = C ? tensor_numel(x) / C : 0;
 
 	if (!p->training) {
-		for (int64_t i = 0; i < C; i++) {
+		for (int64_t i = 0; i < C && !c->hollow; i++) {
 			mean[i] = element(p->mean, i);
 			var[i] = element(p->var, i);
 		}
@@ -88,7 +88,7 @@ static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct n
 			d.v[d.n++] = i;
 	if (num_moments(c, x, &d, mean, var, e))
 		return -1;
-	for (int64_t i = 0; i < C; i++) {
+	for (int64_t i = 0; i < C && !c->hollow; i++) {
 		if (p->mean)
 			update_running(p->mean, i, mean[i], p->momentum);
 		if (p->var)
@@ -141,20 +141,20 @@ int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	C = x->shape[1];
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
-	if (!(s = mem_array((size_t)C * 2 + 1, sizeof *s)))
-		return err_nomem(e);
+	if (!(s = num_array(c, C * 2 + 1, sizeof *s, e)))
+		return -1;
 	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || batch_stats(c, &d, p, s, s + C, e) ||
 	    num_new(c, &y, d.dt, d.ndim, d.shape, e) || num_charge(c, (uint64_t)tensor_numel(x), e))
 		goto out;
 	/* Mean and variance become shift and scale in place: y = x * scale + (bias - mean * scale). */
-	for (int64_t i = 0; i < C; i++) {
+	for (int64_t i = 0; i < C && !c->hollow; i++) {
 		double scale = 1 / sqrt(s[C + i] + p->eps) * (p->weight ? element(p->weight, i) : 1);
 
 		s[C + i] = (p->bias ? element(p->bias, i) : 0) - s[i] * scale;
 		s[i] = scale;
 	}
 	/* Planes of a few values are not worth a call each: the channels are then treated as columns. */
-	if (inner < 16) {
+	if (inner < 16 && !c->hollow) {
 		if (affine_columns(c, &y, &d, s, s + C, e))
 			goto out;
 	} else {
@@ -203,9 +203,9 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 		inner *= x->shape[i];
 	Cg = C / groups;
 	/* One block: mean and variance of each group, then scale and shift of each channel of each image. */
-	s = mem_array(c->hollow ? 1 : (size_t)(N * groups * 2 + N * C * 2 + 1), sizeof *s);
+	s = num_array(c, c->hollow ? 1 : N * groups * 2 + N * C * 2 + 1, sizeof *s, e);
 	if (!s)
-		return err_nomem(e);
+		return -1;
 	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || num_new(c, &y, d.dt, d.ndim, d.shape, e))
 		goto out;
 	if (!c->hollow && (tensor_view(&v, &d, 2, (int64_t[]){ N * groups, Cg * inner }, e) ||
@@ -236,16 +236,16 @@ out:
 static int update_instance(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p, struct err *e)
 {
 	int64_t N = x->shape[0], C = x->shape[1], n = N > 0 && C > 0 ? tensor_numel(x) / (N * C) : 0;
-	double *s = mem_array((size_t)(2 * N * C + 1), sizeof *s);
+	double *s = num_array(c, c->hollow ? 1 : 2 * N * C + 1, sizeof *s, e);
 	struct num_dims d = { .n = 0 };
 	int rc;
 
 	if (!s)
-		return err_nomem(e);
+		return -1;
 	for (int i = 2; i < x->ndim; i++)
 		d.v[d.n++] = i;
 	rc = num_moments(c, x, &d, s, s + N * C, e);
-	for (int64_t ch = 0; ch < C && !rc; ch++) {
+	for (int64_t ch = 0; ch < C && !rc && !c->hollow; ch++) {
 		double m = 0, v = 0;
 
 		for (int64_t i = 0; i < N; i++) {
@@ -274,6 +274,9 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 		return err_set(e, ERR_FORMAT,
 			       "Expected more than 1 spatial element when training, got input size torch.Size(%s)",
 			       SHAPE_TEXT(x->ndim, x->shape));
+	if (check_param(p->mean, x->shape[1], "running_mean", e) || check_param(p->var, x->shape[1], "running_var", e) ||
+	    check_param(p->weight, x->shape[1], "weight", e) || check_param(p->bias, x->shape[1], "bias", e))
+		return -1;
 	if (p->mean && p->var && update_instance(c, x, p, e))
 		return -1;
 	return num_group_norm(c, out, x, x->shape[1], p->weight, p->bias, p->eps, e);
@@ -299,7 +302,7 @@ static void layer_range(void *ctx, size_t begin, size_t end)
 				 j->n, w, b, j->eps, j->rms);
 }
 
-static int check_layer(const struct tensor *x, int nd, const int64_t *shape, const struct tensor *w, struct err *e)
+static int check_layer(const struct tensor *x, int nd, const int64_t *shape, const struct tensor *w, const struct tensor *b, struct err *e)
 {
 	int ok = nd >= 1 && x->ndim >= nd && !memcmp(x->shape + x->ndim - nd, shape, sizeof *shape * (size_t)nd);
 
@@ -311,6 +314,11 @@ static int check_layer(const struct tensor *x, int nd, const int64_t *shape, con
 			       "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and "
 			       "normalized_shape = %s",
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(nd, shape));
+	if (b && (b->ndim != nd || memcmp(b->shape, shape, sizeof *shape * (size_t)nd)))
+		return err_set(e, ERR_STATE,
+			       "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and "
+			       "normalized_shape = %s",
+			       SHAPE_TEXT(b->ndim, b->shape), SHAPE_TEXT(nd, shape));
 	return 0;
 }
 
@@ -321,7 +329,7 @@ int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	enum dtype carrier = dtype_carrier(x->dt);
 	int rc = -1;
 
-	if (check_layer(x, nd, shape, w, e) || check_float(x, "LayerNormKernelImpl", e))
+	if (check_layer(x, nd, shape, w, b, e) || check_float(x, "LayerNormKernelImpl", e))
 		return -1;
 	for (int i = 0; i < nd; i++)
 		j.n *= shape[i];

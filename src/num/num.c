@@ -5,6 +5,8 @@
 #include <malloc.h>
 #include <math.h>
 
+#include "base/mem.h"
+
 void num_init(void)
 {
 	float a[64 * 64] = { 0 }, c[64 * 64];
@@ -29,6 +31,20 @@ int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
 	if (c->work_limit && c->work > c->work_limit)
 		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)c->work);
 	return 0;
+}
+
+void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e)
+{
+	int64_t bytes;
+	void *p = NULL;
+
+	if (ck_mul64(n, (int64_t)size, &bytes))
+		bytes = INT64_MAX;
+	if (!c->room || !c->room(c->room_arg, bytes))
+		p = mem_array((size_t)n, size);
+	if (!p)
+		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
+	return p;
 }
 
 static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
@@ -58,6 +74,8 @@ int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const 
 {
 	int64_t stride[TENSOR_DIMS];
 
+	if (ndim > TENSOR_DIMS)
+		return err_set(e, ERR_UNSUPPORTED, "tensors of %d dimensions", ndim);
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
 	if (c->hollow) {

@@ -46,6 +46,8 @@ int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, str
 /* A dense copy without the mantissa bits that tf32 lacks: cut off, as tensor cores do. */
 int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
+/* n items of zeros to work with, for mem_free; asked for as a result is. NULL, with *e set, where there is no room. */
+void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e);
 
 /* --- operands and promotion ---------------------------------------------------------------- */
 

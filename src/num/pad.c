@@ -180,7 +180,7 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 		return -1;
 	}
 	size = dtype_size(x.dt);
-	for (int64_t i = 0; i < N && !c->hollow; i++)
+	for (int64_t i = 0; i < N && g.C && !c->hollow; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->im2col((char *)tensor_data(&y) + i * g.C * g.taps * g.Q * size,
 							  (char *)tensor_data(&x) + i * g.C * g.P * size, &g, 0, g.Q);
 	tensor_release(&x);
@@ -225,7 +225,7 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	}
 	storage_fill(y.st, 0);
 	bytes = dtype_size(x.dt);
-	for (int64_t i = 0; i < N && !c->hollow; i++)
+	for (int64_t i = 0; i < N && C && !c->hollow; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->col2im((char *)tensor_data(&y) + i * C * g.Q * bytes,
 							  (char *)tensor_data(&x) + i * C * taps * g.P * bytes, &g, 0, g.P);
 	tensor_release(&x);

@@ -466,7 +466,7 @@ int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, co
 		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
 	if (n <= 0 || (!replacement && n > C))
 		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-	if (num_to(c, &d, p, DT_F64, e))
+	if (num_charge(c, (uint64_t)rows * (uint64_t)n * (uint64_t)C, e) || num_to(c, &d, p, DT_F64, e))
 		return -1;
 	if (!(cum = mem_array((size_t)C + 1, sizeof *cum)) ||
 	    num_new(c, out, DT_I64, p->ndim, p->ndim == 2 ? (int64_t[]){ rows, n } : (int64_t[]){ n }, e)) {

@@ -245,9 +245,9 @@ static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, cons
 	for (int i = 0; i < t->ndim; i++)
 		*(m->mask >> i & 1 ? &m->reduced : &m->n) *= t->shape[i];
 	m->n = c->hollow ? 0 : m->n;
-	m->acc = mem_array((size_t)m->n + 1, sizeof *m->acc);
+	m->acc = num_array(c, m->n + 1, sizeof *m->acc, e);
 	if (!m->acc)
-		return err_nomem(e);
+		return -1;
 	return num_charge(c, (uint64_t)tensor_numel(t), e);
 }
 
@@ -464,9 +464,9 @@ int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, doub
 	if (begin(c, &m, t, d, keep, dtype_carrier(t->dt), e))
 		return -1;
 	if (op == RED_pow) {
-		if (!(power = mem_array((size_t)m.n, sizeof *power))) {
+		if (!(power = num_array(c, m.n + 1, sizeof *power, e))) {
 			mem_free(m.acc);
-			return err_nomem(e);
+			return -1;
 		}
 		for (int64_t i = 0; i < m.n; i++)
 			power[i] = p;

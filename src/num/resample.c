@@ -101,15 +101,17 @@ RESAMPLE(float)
 RESAMPLE(double)
 
 /* One dimension of the image. */
-static int resample(struct tensor *y, const struct tensor *x, int dim, double step, enum num_interp mode, int align,
+static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim, double step, enum num_interp mode, int align,
 		    struct err *e)
 {
 	int64_t outer = 1, inner = 1, in = x->shape[dim], out = y->shape[dim];
 	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
-	struct tap *t = mem_array((size_t)out, sizeof *t);
+	struct tap *t;
 
-	if (!t)
-		return err_nomem(e);
+	if (!tensor_numel(y))
+		return 0;
+	if (!(t = num_array(c, out, sizeof *t, e)))
+		return -1;
 	for (int i = 0; i < x->ndim; i++)
 		if (i != dim)
 			*(i < dim ? &outer : &inner) *= x->shape[i];
@@ -148,7 +150,7 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 				     (long long)in, (long long)size[d]);
 		else
 			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
-			     (c->hollow ? 0 : resample(&next, &now, d + 2, step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align, e));
+			     (c->hollow ? 0 : resample(c, &next, &now, d + 2, step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align, e));
 		tensor_release(&now);
 		now = next;
 		if (rc) {

@@ -223,7 +223,11 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 					     "input.size(%d) = %lld",
 			       (long long)k, dim, (long long)n);
 	}
-	for (int64_t i = 0; i < n; i++)
+	if (k == 1 && (r[0] < 0 || ck_mul64(n, r[0], &total))) {
+		tensor_release(&reps);
+		return err_set(e, ERR_STATE, "repeats can not be negative");
+	}
+	for (int64_t i = 0; i < n && k != 1; i++)
 		if (r[k == 1 ? 0 : i] < 0 || ck_add64(total, r[k == 1 ? 0 : i], &total)) {
 			tensor_release(&reps);
 			return err_set(e, ERR_STATE, "repeats can not be negative");
@@ -233,7 +237,7 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 		return -1;
 	}
 	ix = tensor_data(&index);
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n && total; i++)
 		for (int64_t j = 0; j < r[k == 1 ? 0 : i]; j++)
 			*ix++ = i;
 	rc = num_index_select(c, out, t, dim, &index, e);

@@ -68,9 +68,9 @@ static int slices_begin(struct num_ctx *c, struct slices *s, const struct tensor
 			*(i < dim ? &s->outer : &s->inner) *= t->shape[i];
 	if (num_charge(c, 20 * (uint64_t)tensor_numel(t), e) || num_as(c, &s->x, t, wide, e))
 		return -1;
-	if (!(s->key = mem_array((size_t)s->L * 2 + 1, sizeof *s->key))) {
+	if (!(s->key = num_array(c, c->hollow ? 1 : s->L * 2 + 1, sizeof *s->key, e))) {
 		tensor_release(&s->x);
-		return err_nomem(e);
+		return -1;
 	}
 	return 0;
 }
@@ -154,6 +154,8 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 	memcpy(shape, t->shape, sizeof shape);
 	if (t->ndim)
 		shape[dim] = n;
+	else
+		n = 1;                 /* a number is all there is of itself, of k = 0, too */
 	if (slices_begin(c, &s, t, dim, e))
 		return -1;
 	if (num_new(c, &v, s.x.dt, t->ndim, shape, e) || num_new(c, &ix, DT_I64, t->ndim, shape, e))
@@ -334,6 +336,10 @@ int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 
 	if (t->ndim != 1 || dtype_is_float(t->dt))
 		return err_set(e, ERR_STATE, "bincount only supports 1-d non-negative integral inputs.");
+	if (weights && (weights->ndim != 1 || weights->shape[0] != n))
+		return err_set(e, ERR_STATE, "weights should be 1-d and have the same length as input");
+	if (least < 0)
+		return err_set(e, ERR_STATE, "minlength should be >= 0");
 	if (num_as(c, &x, t, DT_I64, e) || (weights && num_as(c, &w, weights, DT_F64, e)))
 		goto out;
 	p = tensor_data(&x);

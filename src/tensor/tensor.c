@@ -102,12 +102,26 @@ int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
 	return 0;
 }
 
+int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
+{
+	const int64_t far = (int64_t)1 << 56;
+
+	for (int i = 0; i < ndim; i++) {
+		if (stride[i] < 0)
+			return err_set(e, ERR_STATE, "as_strided: Negative strides are not supported at the moment, got strides: %s",
+				       SHAPE_TEXT(ndim, stride));
+		if (stride[i] > far)
+			return err_set(e, ERR_UNSUPPORTED, "a stride of %lld", (long long)stride[i]);
+	}
+	return 0;
+}
+
 /* Bytes that a tensor of these strides needs, with every size checked. */
 static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, size_t *bytes,
 			struct err *e)
 {
 	int64_t last = 1, span, n;
-	int empty = 0;
+	int empty = 0, negative = 0;
 
 	for (int i = 0; i < ndim; i++) {
 		if (shape[i] < 0)
@@ -115,7 +129,10 @@ static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int
 				       "Trying to create tensor with negative dimension %lld: %s", (long long)shape[i],
 				       SHAPE_TEXT(ndim, shape));
 		empty |= shape[i] == 0;
+		negative |= stride[i] < 0;
 	}
+	if (negative)
+		return tensor_check_strides(ndim, stride, e);
 	if (tensor_check_sizes(ndim, shape, NULL))
 		goto too_big;
 	if (empty) {
@@ -125,9 +142,6 @@ static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int
 	for (int i = 0; i < ndim; i++)
 		if (ck_mul64(shape[i] - 1, stride[i], &span) || ck_add64(last, span, &last))
 			goto too_big;
-	if (last < 1)
-		return err_set(e, ERR_STATE, "as_strided: Negative strides are not supported at the moment, got strides: %s",
-			       SHAPE_TEXT(ndim, stride));
 	if (!ck_mul64(last, dtype_size(dt), &n) && n < INT64_MAX / 2) {
 		*bytes = (size_t)n;
 		return 0;

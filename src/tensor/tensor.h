@@ -109,6 +109,8 @@ void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);
 
 /* No tensor has sizes whose product, zeros left out, is no number of 64 bits: products of sizes need no check where a tensor is given. */
+/* Strides that can be added up and multiplied by a few bytes without a check each time. */
+int tensor_check_strides(int ndim, const int64_t *stride, struct err *e);
 int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e);
 int64_t tensor_numel(const struct tensor *t);
 int tensor_is_contiguous(const struct tensor *t);

@@ -143,6 +143,14 @@ int tensor_reshape(struct tensor *out, const struct tensor *t, int ndim, const i
 	return 0;
 }
 
+/* A step that is too long to be multiplied leaves one element or none, which no stride is used for. */
+static int64_t stride_times(int64_t stride, int64_t step)
+{
+	int64_t v;
+
+	return ck_mul64(stride, step, &v) ? stride : v;
+}
+
 int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -173,7 +181,7 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 		if (i >= lead && own == size[i])
 			stride[i] = t->stride[i - lead];
 		else if (size[i] == 1)
-			stride[i] = i + 1 < ndim ? size[i + 1] * stride[i + 1] : 1;
+			stride[i] = i + 1 < ndim ? stride_times(stride[i + 1], size[i + 1]) : 1;
 		else
 			stride[i] = 0;
 	}
@@ -212,14 +220,6 @@ int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, i
 	for (int i = 0; i < t->ndim; i++)
 		dims[i] = i == a ? b : i == b ? a : i;
 	return tensor_permute(out, t, dims, e);
-}
-
-/* A step that is too long to be multiplied leaves one element, which no stride is used for. */
-static int64_t stride_times(int64_t stride, int64_t step)
-{
-	int64_t v;
-
-	return ck_mul64(stride, step, &v) ? stride : v;
 }
 
 int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step,
@@ -272,7 +272,7 @@ int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct
 	for (int i = 0; i <= t->ndim; i++) {
 		if (i == dim) {
 			shape[i] = 1;
-			stride[i] = i < t->ndim ? t->shape[i] * t->stride[i] : 1;
+			stride[i] = i < t->ndim ? stride_times(t->stride[i], t->shape[i]) : 1;
 		} else {
 			shape[i] = t->shape[i - (i > dim)];
 			stride[i] = t->stride[i - (i > dim)];

@@ -245,6 +245,8 @@ static int a_meshgrid(struct bind *b)
 		return bind_unsupported(b, "meshgrid of more than %d tensors", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++)
 		shape[i] = t[i]->ndim ? t[i]->shape[0] : 1;
+	if (tensor_check_sizes((int)n, shape, bind_e(b)))
+		return bind_fail(b);
 	v = mem_array(n + 1, sizeof *v);
 	for (size_t i = 0; i < n && v && !rc; i++) {
 		struct tensor line = *t[i];

@@ -95,6 +95,8 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 		scale[i] = v.kind == V_FLOAT ? v.u.f : v.kind == V_INT ? (double)v.u.i : 0;
 		if (!(scale[i] > 0))
 			return bind_raise(b, EXC_ValueError, "scale_factor must be positive");
+		if (!((double)t->shape[i + 2] * scale[i] < 0x1p62))
+			return bind_shape_error(b, "a scale_factor of %g is too large", scale[i]);
 		size[i] = (int64_t)((double)t->shape[i + 2] * scale[i]);
 	}
 	*use_scale = 1;
@@ -149,7 +151,7 @@ static int a_grid_sample(struct bind *b)
 static int shuffle(struct bind *b, int inverse)
 {
 	struct tensor *t, v, p, y;
-	int64_t r, area, all, s[TENSOR_DIMS + 4], out[TENSOR_DIMS], C, H, W;
+	int64_t r, area, all, tall, wide, s[TENSOR_DIMS + 4], out[TENSOR_DIMS], C, H, W;
 	int dims[TENSOR_DIMS], n, rc;
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &r))
@@ -160,7 +162,7 @@ static int shuffle(struct bind *b, int inverse)
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
-	if (ck_mul64(r, r, &area) || ck_mul64(C, area, &all))
+	if (ck_mul64(r, r, &area) || ck_mul64(C, area, &all) || ck_mul64(H, r, &tall) || ck_mul64(W, r, &wide))
 		return bind_shape_error(b, "a factor of %lld is too large for %lld channels", (long long)r, (long long)C);
 	if (!inverse && C % area)
 		return bind_shape_error(b, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
@@ -180,7 +182,7 @@ static int shuffle(struct bind *b, int inverse)
 	} else {
 		s[n] = C / area, s[n + 1] = r, s[n + 2] = r, s[n + 3] = H, s[n + 4] = W;
 		dims[n] = n, dims[n + 1] = n + 3, dims[n + 2] = n + 1, dims[n + 3] = n + 4, dims[n + 4] = n + 2;
-		out[n] = C / area, out[n + 1] = H * r, out[n + 2] = W * r;
+		out[n] = C / area, out[n + 1] = tall, out[n + 2] = wide;
 	}
 	if (tensor_reshape(&v, t, n + 5, s, bind_e(b)))
 		return bind_fail(b);

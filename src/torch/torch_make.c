@@ -153,7 +153,7 @@ static int c_empty_strided(struct bind *b)
 		return -1;
 	if (s.n != st.n)
 		return bind_shape_error(b, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
-	if (num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
+	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
 	storage_fill(t.st, 0);
 	if (made(b, &t, 2))

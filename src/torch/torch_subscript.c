@@ -63,6 +63,7 @@ static void scan_list(struct list_scan *s, struct val v, int depth)
 {
 	if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < TENSOR_DIMS) {
 		if (depth >= s->ndim) {
+			s->others |= s->n > 0;       /* a list where a number stands elsewhere */
 			s->ndim = depth + 1;
 			s->shape[depth] = (int64_t)v.u.seq->n;
 		}
@@ -203,6 +204,9 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 		return bind_raise(b, EXC_IndexError, "too many indices for tensor of dimension %d", t->ndim);
 	if (ellipsis > 1)
 		return bind_raise(b, EXC_IndexError, "an index can only have a single ellipsis ('...')");
+	/* Picks that consume no dimension have an entry all the same. */
+	if (n + (ellipsis ? (size_t)(t->ndim - used) : 0) > TENSOR_DIMS)
+		return bind_unsupported(b, "a subscript of more than %d picks", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++) {
 		if (item[i].kind == V_ELLIPSIS) {
 			for (int k = used; k < t->ndim; k++, dim++)

@@ -236,6 +236,8 @@ static int t_resize_(struct bind *b)
 	for (int i = 0; i < s.n; i++)
 		if (s.v[i] < 0 || ck_mul64(n, s.v[i], &n))
 			return bind_shape_error(b, "resize_: invalid shape %s", SHAPE_TEXT(s.n, s.v));
+	if (tensor_check_sizes(s.n, s.v, bind_e(b)))
+		return bind_fail(b);
 	have = (int64_t)t->st->bytes / dtype_size(t->dt) - t->offset;
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))

@@ -126,7 +126,8 @@ static int v_permute(struct bind *b)
 					   "desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
 					t->ndim, s.n);
 	for (int i = 0; i < s.n; i++)
-		dims[i] = (int)s.v[i];
+		if (tensor_wrap_dim(&dims[i], s.v[i], t->ndim, bind_e(b)))
+			return bind_fail(b);
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
@@ -211,11 +212,11 @@ static int v_movedim(struct bind *b)
 static int v_unsqueeze(struct bind *b)
 {
 	struct tensor *t, v;
-	int64_t d;
+	int dim;
 
-	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &d))
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim + 1, &dim))
 		return -1;
-	return viewed(b, tensor_unsqueeze(&v, t, (int)d, bind_e(b)), &v);
+	return viewed(b, tensor_unsqueeze(&v, t, dim, bind_e(b)), &v);
 }
 
 static int v_squeeze(struct bind *b)
@@ -311,17 +312,18 @@ static int v_select(struct bind *b)
 {
 	struct tensor *t, v;
 	int64_t d, i;
+	int dim = 0;
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &d) || bind_int(b, 2, &i))
 		return -1;
 	if (d >= -t->ndim && d < t->ndim) {
-		int64_t dim = d < 0 ? d + t->ndim : d;
+		dim = (int)(d < 0 ? d + t->ndim : d);
 
 		if (i < -t->shape[dim] || i >= t->shape[dim])
 			return bind_raise(b, EXC_IndexError, "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
 					  SHAPE_TEXT(t->ndim, t->shape), (long long)d);
 	}
-	return viewed(b, tensor_select(&v, t, (int)d, i, bind_e(b)), &v);
+	return viewed(b, t->ndim && tensor_wrap_dim(&dim, d, t->ndim, bind_e(b)) ? -1 : tensor_select(&v, t, dim, i, bind_e(b)), &v);
 }
 
 static int v_narrow(struct bind *b)
@@ -340,7 +342,7 @@ static int v_narrow(struct bind *b)
 		return bind_raise(b, EXC_IndexError, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
 				  (long long)-t->shape[dim], (long long)t->shape[dim], (long long)start);
 	start += start < 0 ? t->shape[dim] : 0;
-	if (start + n > t->shape[dim])
+	if (n > t->shape[dim] - start)
 		return bind_shape_error(b, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start, (long long)n,
 					(long long)t->shape[dim]);
 	return viewed(b, tensor_slice(&v, t, dim, start, start + n, 1, bind_e(b)), &v);
@@ -349,14 +351,13 @@ static int v_narrow(struct bind *b)
 /* Views [at, at + size[i]) one after the other. */
 static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t *size, int64_t n)
 {
-	struct tensor *v = mem_array((size_t)n + 1, sizeof *v);
+	struct num_ctx c = torch_ctx(b);
+	struct tensor *v = num_array(&c, n + 1, sizeof *v, bind_e(b));
 	int64_t at = 0;
 	int rc = 0;
 
-	if (!v) {
-		err_nomem(bind_e(b));
+	if (!v)
 		return bind_fail(b);
-	}
 	for (int64_t i = 0; i < n && !rc; i++) {
 		rc = tensor_slice(&v[i], t, dim, at, at + size[i], 1, bind_e(b));
 		at += size[i];
@@ -368,13 +369,12 @@ static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t 
 
 static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t size)
 {
-	int64_t n = t->shape[dim], count = n ? (n + size - 1) / size : 1, *sizes = mem_array((size_t)count, sizeof *sizes);
+	struct num_ctx c = torch_ctx(b);
+	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1, *sizes = num_array(&c, count, sizeof *sizes, bind_e(b));
 	int rc;
 
-	if (!sizes) {
-		err_nomem(bind_e(b));
+	if (!sizes)
 		return bind_fail(b);
-	}
 	for (int64_t i = 0; i < count; i++)
 		sizes[i] = MIN(size, n - i * size);
 	rc = parts(b, t, dim, sizes, count);
@@ -388,7 +388,7 @@ static int v_split(struct bind *b)
 	struct tensor *t;
 	struct val sizes;
 	int64_t size, total = 0, *list;
-	int dim, rc;
+	int dim, rc, negative = 0;
 
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 2, t->ndim, &dim))
 		return -1;
@@ -408,9 +408,17 @@ static int v_split(struct bind *b)
 		err_nomem(bind_e(b));
 		return bind_fail(b);
 	}
-	for (size_t i = 0; i < sizes.u.seq->n; i++)
-		total += list[i] = sizes.u.seq->v[i].kind == V_INT ? sizes.u.seq->v[i].u.i : -1;
-	if (total != t->shape[dim])
+	for (size_t i = 0; i < sizes.u.seq->n; i++) {
+		list[i] = sizes.u.seq->v[i].kind == V_INT ? sizes.u.seq->v[i].u.i : -1;
+		negative |= list[i] < 0;
+		/* A sum that is no number is no size, either. */
+		if (total < 0 || list[i] < 0 || ck_add64(total, list[i], &total))
+			total = -1;
+	}
+	if (negative)
+		rc = bind_shape_error(b, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s",
+				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
+	else if (total != t->shape[dim])
 		rc = bind_shape_error(b, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %d), "
 					 "but got split_sizes=%s", (long long)t->shape[dim], dim,
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
@@ -431,11 +439,12 @@ static int v_chunk(struct bind *b)
 	if (t->ndim == 0 || n <= 0)
 		return bind_shape_error(b, t->ndim ? "chunk expects `chunks` to be greater than 0, got: %lld"
 						   : "chunk expects at least a 1-dimensional tensor%.0lld", (long long)n);
-	return equal_parts(b, t, dim, MAX(1, (t->shape[dim] + n - 1) / n));
+	return equal_parts(b, t, dim, t->shape[dim] ? (t->shape[dim] - 1) / n + 1 : 1);
 }
 
 static int v_unbind(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, *v;
 	int64_t n;
 	int dim, rc = 0;
@@ -445,10 +454,8 @@ static int v_unbind(struct bind *b)
 	if (t->ndim == 0)
 		return bind_raise(b, EXC_RuntimeError, "Dimension specified as 0 but tensor has no dimensions");
 	n = t->shape[dim];
-	if (!(v = mem_array((size_t)n + 1, sizeof *v))) {
-		err_nomem(bind_e(b));
+	if (!(v = num_array(&c, n + 1, sizeof *v, bind_e(b))))
 		return bind_fail(b);
-	}
 	for (int64_t i = 0; i < n && !rc; i++)
 		rc = tensor_select(&v[i], t, dim, i, bind_e(b));
 	rc = rc ? bind_fail(b) : bind_tuple(b, v, (size_t)n);
@@ -488,6 +495,8 @@ static int v_as_strided(struct bind *b)
 		return -1;
 	if (size.n != stride.n)
 		return bind_shape_error(b, "mismatch in length of strides and shape");
+	if (tensor_check_strides(stride.n, stride.v, bind_e(b)))
+		return bind_fail(b);
 	return viewed(b, tensor_as_strided(&v, t, size.n, size.v, stride.v, off, bind_e(b)), &v);
 }
 

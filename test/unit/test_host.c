@@ -98,8 +98,64 @@ static void test_reasons(void **state)
 	/* One row of boundaries for each row of values, not fewer. */
 	fails("import torch\ntorch.searchsorted(torch.ones(1, 3), torch.ones(2000, 3))\n", "shape_error", 2, "[1, 3] and input value tensor [2000, 3]");
 	fails("import torch\ntorch.bucketize(torch.ones(2000, 3), torch.ones(1, 3))\n", "raised", 2, "1 dimension, but got dim(2)");
+	/* What goes with a tensor has a length of its own. */
+	fails("import torch\ntorch.bincount(torch.arange(3000), torch.ones(1))\n", "shape_error", 2, "same length as input");
+	fails("import torch\ntorch.nn.functional.layer_norm(torch.ones(2000), (2000,), torch.ones(2000), torch.ones(3))\n", "shape_error", 2, "Expected bias to be");
+	fails("import torch\ntorch.nn.functional.instance_norm(torch.ones(2, 300, 4), torch.zeros(1), torch.ones(1))\n", "shape_error", 2, "running_mean should contain 300");
+	fails("import torch\ntorch.nn.functional.cross_entropy(torch.ones(2, 300), torch.ones(2, 300), weight=torch.ones(1))\n", "shape_error", 2, "all 300 classes");
+	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "size mismatch");
+	fails("import torch\ntorch.zeros(3).scatter_(0, torch.tensor(0), torch.zeros(0))\n", "shape_error", 2, "no larger than src [0]");
+	fails("import torch\ntorch.einsum('i,i->i', torch.zeros(0), torch.ones(5000))\n", "shape_error", 2, "does not broadcast");
+	fails("import torch\nq = torch.ones(2, 3, 4)\ntorch.nn.functional.scaled_dot_product_attention(q, q[0], q[0], enable_gqa=True)\n", "shape_error", 3, "heads in key");
+	/* Lists among numbers have no shape. */
+	fails("import torch\ntorch.tensor([1] * 1000 + [[]])\n", "value_error", 2, "expected sequence of length");
+	fails("import torch\ntorch.ones(3)[[1] * 1000 + [[]]]\n", "index_error", 2, "only integers, slices");
+	/* More dimensions than a tensor has. */
+	fails("import torch\ntorch.einsum('...,abcdef->...abcdef', torch.ones([1] * 12), torch.ones([1] * 6))\n", "unsupported", 2, "more than 12 dimensions");
+	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 picks");
+	/* Sums and products that are no numbers of 64 bits. */
+	fails("import torch\ntorch.ones(5).narrow(0, 1, 2**63 - 1)\n", "shape_error", 2, "exceeds dimension size");
+	fails("import torch\ntorch.ones(5).split([2**63 - 1, 2**63 - 1, 7])\n", "shape_error", 2, "sum exactly to 5");
+	fails("import torch\ntorch.ones(5).split([-1, 6])\n", "shape_error", 2, "non-negative entries");
+	fails("import torch\ntorch.ones(2, 2).permute(2**32, 1)\n", "index_error", 2, "Dimension out of range");
+	fails("import torch\ntorch.empty_strided((2, 3), (-1, 5))\n", "shape_error", 2, "Negative strides");
+	fails("import torch\ntorch.zeros(4).as_strided((1, 1), (2**63 - 1, 2**63 - 1))\n", "unsupported", 2, "a stride of");
+	fails("import torch\nx = torch.ones(1).expand(2**31)\ntorch.meshgrid(x, x, x)\n", "shape_error", 3, "overflow");
+	fails("import torch\ntorch.nn.functional.conv1d(torch.ones(1, 4, 3), torch.ones(4, 4, 3), groups=2**62)\n", "shape_error", 2, "to be at least");
+	fails("import torch\ntorch.nn.functional.interpolate(torch.ones(1, 1, 4), scale_factor=1e300)\n", "shape_error", 2, "too large");
+	/* What is needed on the way counts, too. */
+	fails("import torch\ntorch.zeros(2**31, 0).sum(1)\n", "out_of_memory", 2, "");
+	fails("import torch\ntorch.zeros(3, 3)[torch.zeros(2**16, 1).long(), torch.zeros(1, 2**16).long()]\n", "out_of_memory", 2, "");
+	fails("import torch\ntorch.nn.functional.group_norm(torch.zeros(2**30, 2, 0), 2)\n", "out_of_memory", 2, "");
+	fails("import torch\ntorch.zeros(2**28, 0).unbind(0)\n", "out_of_memory", 2, "");
+	fails("import torch\ntorch.zeros(2**40, 0).repeat_interleave(torch.tensor(1), dim=0)\n", "out_of_memory", 2, "");
 	fails("import torch\ntorch.nn.functional.pixel_shuffle(torch.ones(1, 4, 4), 2**62)\n", "shape_error", 2, "too large");
 	fails("import torch\ntorch.nn.functional.max_pool3d(torch.ones(1, 4, 4, 4), 2**40, padding=2**39)\n", "shape_error", 2, "too large");
+}
+
+/* Sizes of 2^40 with nothing in them: an answer at once, as long as there is nothing to do. */
+static void test_nothing(void **state)
+{
+	static const char *const calls[] = {
+		"F.unfold(z(2**40, 0, 3, 3), 2)", "F.fold(z(2**40, 0, 4), (3, 3), 2)", "o(1, 1).expand(2**34, 1)[:, z(0).long()]",
+		"F.nll_loss(z(2**40, 3, 0), z(2**40, 0).long())", "F.scaled_dot_product_attention(z(2**30, 0), z(1, 0), z(1, 0))",
+		"z(2**40, 0, 1) @ z(2**40, 1, 0)", "z(2**40, 0, 1).long() @ z(2**40, 1, 0).long()", "F.grid_sample(z(2**40, 1, 0, 0), z(2**40, 0, 0, 2))",
+		"z(2**40, 0).repeat_interleave(torch.tensor(0), dim=0)", "F.interpolate(z(0, 1, 4), size=2**28)", "o(5).split(2**63 - 1)", "o(5).chunk(2**63 - 1)",
+		"F.scaled_dot_product_attention(o(2, 4), z(0, 4), z(0, 4), attn_mask=z(2, 0))", "torch.arange(-2**63, 2**63 - 1, 2**62)",
+		"F.conv1d(o(1, 1, 3), o(1, 1, 3), padding=2**28, dilation=2**28)", "F.conv_transpose1d(o(1, 8, 3), o(8, 8, 3), padding=2**27, stride=2**27)",
+	};
+	char source[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		struct program p;
+
+		snprintf(source, sizeof source, "import torch\nF, z, o = torch.nn.functional, torch.zeros, torch.ones\n%s\n", calls[i]);
+		load(&p, source);
+		if (p.rc)
+			fail_msg("%s: %s", calls[i], host_diag(p.h)->text);
+		done(&p);
+	}
 }
 
 static void test_limits(void **state)
@@ -266,7 +322,8 @@ static void test_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),
 	};
