@@ -294,7 +294,7 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 	return u;
 }
 
-/* Annotations are not evaluated here: one that computes something is refused. */
+/* Annotations are not evaluated here, and decorators late: one that computes something is refused. */
 struct annotations { int inside; const struct py_node *found; const struct py_list *body; };
 
 /* Does an import, a class statement or nobody bind the name? Then its attributes and items are those of modules and types. */
@@ -334,13 +334,56 @@ static int computes(const struct annotations *a, const struct py_node *n)
 	return part && (n->kind != PY_Name || !names_types(a->body, n->u.Name.id));
 }
 
+static void count_calls(void *ctx, struct py_node *n)
+{
+	*(int *)ctx += n->kind == PY_Call;
+	py_children(n, count_calls, ctx);
+}
+
+static int calls_in(const struct py_list *l)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i])
+			count_calls(&n, l->v[i]);
+	return n;
+}
+
+/* @dataclass(frozen=True): a call of something imported, with nothing called in its arguments. */
+static int is_plain_decorator(const struct annotations *a, const struct py_node *d)
+{
+	const struct py_node *root = d;
+	int n = 0;
+
+	count_calls(&n, (struct py_node *)d);
+	while (root->kind == PY_Call || root->kind == PY_Attribute)
+		root = root->kind == PY_Call ? root->u.Call.func : root->u.Attribute.value;
+	return !n || (n == 1 && d->kind == PY_Call && root->kind == PY_Name && names_types(a->body, root->u.Name.id));
+}
+
+/* Decorators are evaluated after what they decorate, in CPython before it: refused where both compute. */
+static int decorates_late(const struct annotations *a, const struct py_node *n)
+{
+	const struct py_arguments *args;
+
+	if (n->kind == PY_ClassDef)
+		for (size_t i = 0; i < n->u.ClassDef.decorator_list.n; i++)
+			if (!is_plain_decorator(a, n->u.ClassDef.decorator_list.v[i]))
+				return 1;
+	if (n->kind != PY_FunctionDef || !calls_in(&n->u.FunctionDef.decorator_list))
+		return 0;
+	args = &n->u.FunctionDef.args->u.arguments;
+	return calls_in(&args->defaults) || calls_in(&args->kw_defaults);
+}
+
 static void find_computing(void *ctx, struct py_node *n)
 {
 	struct annotations *a = ctx, inner = { .inside = 1, .body = a->body };
 	const struct py_node *said = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
 		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
 
-	if (a->inside && computes(a, n))
+	if ((a->inside && computes(a, n)) || decorates_late(a, n))
 		a->found = n;
 	if (said && !a->inside)
 		find_computing(&inner, (struct py_node *)said);
@@ -363,7 +406,7 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	find_computing(&computing, m->root);
 	if (!rc && computing.found)
-		rc = host_fatal(h, REASON_unsupported, "an annotation that computes, in line %d", computing.found->line);
+		rc = host_fatal(h, REASON_unsupported, "an annotation or decorator that computes, in line %d", computing.found->line);
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;
