@@ -11,10 +11,11 @@
 
 static int64_t bytes_of(struct val v)
 {
+	const int64_t most = (int64_t)1 << 40;      /* views of one element have more, whose sums would be no numbers */
 	int64_t sum = 0;
 
 	if (v.kind == V_TENSOR)
-		return tensor_numel(&v.u.t->t) * dtype_size(v.u.t->t.dt);
+		return MIN(tensor_numel(&v.u.t->t), most) * dtype_size(v.u.t->t.dt);
 	if (v.kind == V_TUPLE || v.kind == V_LIST)
 		for (size_t i = 0; i < v.u.seq->n; i++)
 			sum += v.u.seq->v[i].kind == V_TENSOR ? bytes_of(v.u.seq->v[i]) : 0;

@@ -30,22 +30,31 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 
 #define IS_NUMBER(v) ((v) == (v))
 
+/* The taps of dimension d that meet the input from `at` on, for outputs that lie `span` apart at most; a window may be
+ * far larger than the input. */
+static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t span, int64_t *from, int64_t *to)
+{
+	valid(g->k[d], g->dil[d], at + span, g->in[d] + span, from, to);
+}
+
 #define TAPS(body)                                                                                            \
-	for (int64_t kd = 0; kd < g->k[0]; kd++) {                                                            \
+	{                                                                                                     \
+	int64_t d0, d1, h0, h1, k0, k1;                                                                       \
+	meet(g, 0, od * g->stride[0] - g->pad[0], 0, &d0, &d1);                                               \
+	meet(g, 1, oh * g->stride[1] - g->pad[1], 0, &h0, &h1);                                               \
+	meet(g, 2, w0 * g->stride[2] - g->pad[2], (n - 1) * g->stride[2], &k0, &k1);                          \
+	for (int64_t kd = d0; kd < d1; kd++) {                                                                \
 		int64_t id = od * g->stride[0] + kd * g->dil[0] - g->pad[0];                                  \
-		if (id < 0 || id >= g->in[0])                                                                 \
-			continue;                                                                             \
-		for (int64_t kh = 0; kh < g->k[1]; kh++) {                                                    \
+		for (int64_t kh = h0; kh < h1; kh++) {                                                        \
 			int64_t ih = oh * g->stride[1] + kh * g->dil[1] - g->pad[1];                          \
-			if (ih < 0 || ih >= g->in[1])                                                         \
-				continue;                                                                     \
-			for (int64_t kw = 0; kw < g->k[2]; kw++) {                                            \
+			for (int64_t kw = k0; kw < k1; kw++) {                                                \
 				int64_t row = (id * g->in[1] + ih) * g->in[2], s = g->stride[2], lo, hi;      \
 				int64_t shift = kw * g->dil[2] - g->pad[2] + w0 * s;                          \
 				valid(n, s, shift, g->in[2], &lo, &hi);                                       \
 				body                                                                          \
 			}                                                                                     \
 		}                                                                                             \
+	}                                                                                                     \
 	}
 
 #define AVG(T)                                                                                                \

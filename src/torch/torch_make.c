@@ -313,7 +313,7 @@ static struct tri_row tri_row(int64_t i, int64_t cols, int64_t off, int upper)
 
 	if (ck_add64(i, off, &edge))
 		edge = off < 0 ? -1 : cols;
-	edge = MIN(MAX(edge + !upper, 0), cols);
+	edge = MIN(MAX(MIN(edge, cols) + !upper, 0), cols);
 	return upper ? (struct tri_row){ edge, cols } : (struct tri_row){ 0, edge };
 }
 

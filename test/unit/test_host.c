@@ -143,6 +143,8 @@ static void test_nothing(void **state)
 		"z(2**40, 0).repeat_interleave(torch.tensor(0), dim=0)", "F.interpolate(z(0, 1, 4), size=2**28)", "o(5).split(2**63 - 1)", "o(5).chunk(2**63 - 1)",
 		"F.scaled_dot_product_attention(o(2, 4), z(0, 4), z(0, 4), attn_mask=z(2, 0))", "torch.arange(-2**63, 2**63 - 1, 2**62)",
 		"F.conv1d(o(1, 1, 3), o(1, 1, 3), padding=2**28, dilation=2**28)", "F.conv_transpose1d(o(1, 8, 3), o(8, 8, 3), padding=2**27, stride=2**27)",
+		"F.max_pool2d(o(1, 1, 3, 3), 2**28, padding=2**27)", "F.avg_pool3d(o(1, 1, 3, 3, 3), 2**19, padding=2**18)",
+		"torch.tril_indices(3, 3, 2**63 - 1)",
 	};
 	char source[512];
 
