@@ -102,7 +102,7 @@ static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t
 
 	if (check_pad(t, d, lo, hi, mode, e) || num_new(c, &index, DT_I64, 1, &m, e))
 		return -1;
-	for (int64_t i = 0; i < m; i++)
+	for (int64_t i = 0; i < m && !c->hollow; i++)
 		((int64_t *)tensor_data(&index))[i] = source_of(i - lo, n, mode);
 	rc = num_index_select(c, out, t, d, &index, e);
 	tensor_release(&index);

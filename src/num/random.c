@@ -474,7 +474,7 @@ int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, co
 		mem_free(cum);
 		return cum ? -1 : err_nomem(e);
 	}
-	for (int64_t i = 0; i < rows * n; i++) {
+	for (int64_t i = 0; i < rows * n && !c->hollow; i++) {
 		double *w = (double *)tensor_data(&d) + i / n * C, sum = 0, u;
 		int64_t k = 0;
 

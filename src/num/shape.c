@@ -237,7 +237,7 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 		return -1;
 	}
 	ix = tensor_data(&index);
-	for (int64_t i = 0; i < n && total; i++)
+	for (int64_t i = 0; i < n && total && !c->hollow; i++)
 		for (int64_t j = 0; j < r[k == 1 ? 0 : i]; j++)
 			*ix++ = i;
 	rc = num_index_select(c, out, t, dim, &index, e);

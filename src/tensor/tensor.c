@@ -195,8 +195,10 @@ int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *
 		return -1;
 	t->dt = dt;
 	t->ndim = ndim;
-	memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
-	memcpy(t->stride, stride, (size_t)ndim * sizeof *stride);
+	for (int i = 0; i < ndim; i++) {
+		t->shape[i] = shape[i];
+		t->stride[i] = stride[i];
+	}
 	t->st->release(t->st);
 	t->st->hollow = 1;
 	t->st->bytes = bytes;

@@ -338,7 +338,7 @@ static int tri_indices(struct bind *b, int upper)
 	if (num_new(&c, &t, DT_I64, 2, (int64_t[]){ 2, n }, bind_e(b)))
 		return bind_fail(b);
 	p = tensor_data(&t);
-	for (int64_t i = 0; i < rows; i++) {
+	for (int64_t i = 0; i < rows && !c.hollow; i++) {
 		struct tri_row r = tri_row(i, cols, off, upper);
 
 		for (int64_t j = r.from; j < r.to; j++, k++) {
@@ -524,7 +524,6 @@ static int c_Tensor(struct bind *b)
 	struct nest n = { .ndim = 0 };
 	struct val first = args.u.seq->n == 1 ? args.u.seq->v[0] : val_none();
 	struct tensor t;
-	char *p;
 
 	if (first.kind == V_TENSOR) {      /* an alias of it */
 		t = first.u.t->t;
@@ -543,8 +542,10 @@ static int c_Tensor(struct bind *b)
 			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, first));
 		if (num_new(&c, &t, host_dtype(b->h, DT_F32), n.ndim, n.shape, bind_e(b)))
 			return bind_fail(b);
-		p = tensor_data(&t);
-		pour(t.dt, &p, first);
+		if (pour_all(&t, first)) {
+			tensor_release(&t);
+			return bind_raise(b, EXC_MemoryError, "the numbers of a tensor");
+		}
 		return bind_result(b, &t);
 	}
 	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) || new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||

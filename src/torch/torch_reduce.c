@@ -406,6 +406,8 @@ static int r_unique(struct bind *b)
 		return -1;
 	if (bind_given(b, 4))
 		return bind_unsupported(b, "torch.unique with dim");
+	if (c.hollow)
+		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b, "torch.unique of what has no values");
 	if (num_unique(&c, &y[0], inverse ? &y[1] : NULL, counts ? &y[1 + inverse] : NULL, t, bind_e(b)))
 		return bind_fail(b);
 	n += inverse + counts;
@@ -452,6 +454,8 @@ static int r_bincount(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_opt_tensor(b, 1, &w) || bind_int(b, 2, &least))
 		return -1;
+	if (c.hollow)
+		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b, "torch.bincount of what has no values");
 	return num_bincount(&c, &y, t, w, least, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 

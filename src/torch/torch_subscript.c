@@ -95,7 +95,7 @@ static int index_list(struct bind *b, struct subscript *s, struct val v)
 						     "indices (got %s)", val_type_name(b->h, v));
 	if (num_new(&c, &t, DT_I64, scan.ndim, scan.shape, bind_e(b)))
 		return bind_fail(b);
-	scan.out = tensor_data(&t);
+	scan.out = t.st->hollow && scan.n > 4096 ? NULL : tensor_data(&t);      /* large ones without contents have no memory */
 	scan.n = 0;
 	scan_list(&scan, v, 0);
 	if (scan.bools) {

@@ -160,6 +160,29 @@ static void test_nothing(void **state)
 	}
 }
 
+/* Large tensors without contents have no memory, either. */
+static void test_hollow_large(void **state)
+{
+	static const char *const calls[] = {
+		"torch.searchsorted(torch.rand(100000), torch.rand(100000))", "torch.ones(100000).repeat_interleave(3)",
+		"torch.nn.functional.pad(torch.ones(1, 3, 100000), (2, 2), mode='reflect')", "torch.tril_indices(1000, 1000)",
+		"torch.Tensor([1.0] * 100000)", "torch.ones(100000)[[1] * 100000]",
+	};
+	char source[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		struct host_options o = { .fuel = 10000000, .memory = (size_t)64 << 20, .hollow = 1 };
+		struct program p;
+
+		snprintf(source, sizeof source, "import torch\n%s\n", calls[i]);
+		load_with(&p, source, &o);
+		if (p.rc)
+			fail_msg("%s: %s", calls[i], host_diag(p.h)->text);
+		done(&p);
+	}
+}
+
 static void test_limits(void **state)
 {
 	(void)state;
@@ -325,7 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),
 	};
