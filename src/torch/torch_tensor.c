@@ -239,6 +239,9 @@ static int t_resize_(struct bind *b)
 	if (tensor_check_sizes(s.n, s.v, bind_e(b)))
 		return bind_fail(b);
 	have = (int64_t)t->st->bytes / dtype_size(t->dt) - t->offset;
+	/* Who lends contents for the call would be left with a storage that is gone. */
+	if (n > have && c.hollow)
+		return bind_unsupported(b, "resize_ to more elements than there are");
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);

@@ -160,6 +160,18 @@ static void test_nothing(void **state)
 	}
 }
 
+static void test_resize(void **state)
+{
+	struct host_options o = { .fuel = 10000000, .memory = (size_t)64 << 20, .hollow = 1 };
+	struct program p;
+
+	(void)state;
+	load_with(&p, "import torch\nx = torch.ones(100)\nx.resize_(200)\n", &o);
+	assert_int_equal(p.rc, 1);
+	assert_string_equal(reason_code(host_diag(p.h)->reason), "unsupported");
+	done(&p);
+}
+
 /* Large tensors without contents have no memory, either. */
 static void test_hollow_large(void **state)
 {
@@ -348,7 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),
 	};
