@@ -52,8 +52,9 @@ static int bind_member(struct host *h, struct val self, struct class_obj *c, str
 			break;
 		a[0] = self;
 		a[1] = val_obj(&c->h);
-		if (call_special(h, m, NM___get__, a, 2, &got) < 0)
-			return -1;
+		found = call_special(h, m, NM___get__, a, 2, &got);
+		if (found <= 0)
+			return found < 0 ? -1 : host_raise(h, EXC_TypeError, "'NoneType' object is not callable");
 		*out = got;
 		return 0;
 	}

@@ -376,6 +376,10 @@ int big_from_double(struct host *h, double f, struct val *out)
 	double frac;
 	struct val top;
 
+	if (isnan(f))
+		return host_raise(h, EXC_ValueError, "cannot convert float NaN to integer");
+	if (isinf(f))
+		return host_raise(h, EXC_OverflowError, "cannot convert float infinity to integer");
 	if (fabs(f) < 9.2e18) {
 		*out = val_int((int64_t)f);
 		return 0;

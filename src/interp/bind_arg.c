@@ -264,12 +264,18 @@ static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, stru
 	return 0;
 }
 
+/* A list is copied: an __index__ of its items may change it. */
+static int seq_ints(struct bind *b, size_t i, struct val x, struct bind_ints *v)
+{
+	if (x.kind == V_LIST && val_tuple(b->h, x.u.seq->v, x.u.seq->n, &x))
+		return -1;
+	return x.kind == V_TUPLE ? ints_of(b, i, x.u.seq->v, x.u.seq->n, v) : ints_of(b, i, &x, 1, v);
+}
+
 int bind_ints(struct bind *b, size_t i, struct bind_ints *v)
 {
 	struct val x = b->a[i];
-	if (x.kind == V_TUPLE || x.kind == V_LIST)
-		return ints_of(b, i, x.u.seq->v, x.u.seq->n, v);
-	return ints_of(b, i, &x, 1, v);
+	return seq_ints(b, i, x, v);
 }
 
 int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
@@ -298,9 +304,7 @@ int bind_shape(struct bind *b, size_t i, struct bind_ints *v)
 	if ((x.kind == V_TUPLE || x.kind == V_LIST) && x.u.seq->n == 1 &&
 	    (x.u.seq->v[0].kind == V_TUPLE || x.u.seq->v[0].kind == V_LIST))
 		x = x.u.seq->v[0];
-	if (x.kind == V_TUPLE || x.kind == V_LIST)
-		return ints_of(b, i, x.u.seq->v, x.u.seq->n, v);
-	return ints_of(b, i, &x, 1, v);
+	return seq_ints(b, i, x, v);
 }
 
 static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)

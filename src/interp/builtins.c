@@ -62,7 +62,7 @@ static int b_str(struct bind *b)
 	if (b->a[1].kind == V_UNSET)
 		return text_result(b, &t, 0);
 	if (b->a[1].kind == V_BYTES && bind_given(b, 2))
-		return val_str(b->h, val_text(b->a[1]), &b->out);
+		return !utf8_is_text(val_text(b->a[1])) ? bind_unsupported(b, "bytes that are no text") : val_str(b->h, val_text(b->a[1]), &b->out);
 	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
 }
 

@@ -156,6 +156,8 @@ static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 	int more = host_next(h, it->src, &kv[1]);
 	if (more <= 0)
 		return more;
+	if (it->i == INT64_MAX)
+		return host_fatal(h, REASON_unsupported, "an enumeration beyond 64 bits");
 	it->i++;
 	return val_tuple(h, kv, 2, out) ? -1 : 1;
 }

@@ -300,6 +300,8 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 	struct call_args all;
 	size_t n;
 
+	if (host_deep(h))
+		return -1;
 	switch (fn.kind) {
 	case V_FUNC: return call_function(h, fn.u.fn, args, out);
 	case V_BUILTIN: return builtin_call(h, fn.u.b, args, out);

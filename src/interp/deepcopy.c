@@ -71,10 +71,12 @@ static int copy_items(struct copier *c, const struct seq_obj *s, struct val into
 static int copy_entries(struct copier *c, struct dict_obj *d, struct val into)
 {
 	for (size_t i = 0; i < d->n; i++) {
+		struct dict_entry e = d->e[i];
 		struct val k, x;
-		if (d->e[i].key.kind == V_UNSET)
+		if (e.key.kind == V_UNSET)
 			continue;
-		if (copy_val(c, d->e[i].key, &k) || copy_val(c, d->e[i].val, &x) || dict_set(c->h, into, k, x))
+		host_hold(c->h, e.val);
+		if (copy_val(c, e.key, &k) || copy_val(c, e.val, &x) || dict_set(c->h, into, k, x))
 			return -1;
 	}
 	return 0;
@@ -137,7 +139,8 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	int rc;
 	struct obj *done;
 
-	*out = v;
+	/* Keys that are hashed run code, which may drop what is copied: it is held, and so its address stays its own. */
+	*out = host_hold(c->h, v);
 	if (!V_IS_HEAP(v))
 		return 0;
 	done = ptr_map_get(&c->objects, v.u.o);

@@ -158,6 +158,10 @@ static enum flow exec_annassign(struct host *h, struct host_frame *f, const stru
 	if (f->names && t->kind == PY_Name) {       /* class and module bodies keep the names, for dataclasses */
 		struct val *ann = attrs_get(f->names, h->nm[NM___annotations__]), d, type;
 		struct str_obj *id = host_ident(h, t->u.Name.id);
+		if (ann && ann->kind != V_DICT) {
+			host_fatal(h, REASON_unsupported, "__annotations__ that are no dictionary");
+			return FLOW_FAIL;
+		}
 		if (!id || (!ann && (val_dict(h, &d) || attrs_set(h, f->names, h->nm[NM___annotations__], d))))
 			return FLOW_FAIL;
 		type = val_of_str(id);
@@ -498,7 +502,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 {
 	struct host_caught caught;
 	struct val r, a[3] = { val_none(), val_none(), val_none() };
-	int swallow;
+	int swallow, found;
 
 	if (h->fail.fatal)
 		return FLOW_FAIL;
@@ -508,7 +512,10 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 		a[0] = val_obj(&caught.exc.u.o->cls->h);
 		a[1] = caught.exc;
 	}
-	if (call_special(h, manager, NM___exit__, a, 3, &r) < 0)
+	found = call_special(h, manager, NM___exit__, a, 3, &r);
+	if (!found)
+		host_fatal(h, REASON_unsupported, "a context manager that loses its __exit__");
+	if (found <= 0)
 		return FLOW_FAIL;
 	if (w != FLOW_FAIL)
 		return w;
@@ -536,7 +543,7 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 			host_raise(h, EXC_TypeError, "'%s' object does not support the context manager protocol", val_type_name(h, manager));
 		return FLOW_FAIL;
 	}
-	if (call_special(h, manager, NM___enter__, NULL, 0, &v) < 0)
+	if (call_special(h, manager, NM___enter__, NULL, 0, &v) <= 0)
 		return FLOW_FAIL;
 	w = FLOW_FAIL;
 	if (!item->optional_vars || !exec_assign(h, f, item->optional_vars, v))

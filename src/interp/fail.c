@@ -241,6 +241,13 @@ int host_enter(struct host *h)
 	return host_raise(h, EXC_RecursionError, "maximum recursion depth exceeded");
 }
 
+int host_deep(struct host *h)
+{
+	char here;
+
+	return &here < h->lim.stack_floor ? host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded") : 0;
+}
+
 int host_out_of_fuel(struct host *h)
 {
 	h->lim.fuel = -1;

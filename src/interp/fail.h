@@ -16,6 +16,7 @@ int host_exc_is(struct host *h, enum host_exc x);                      /* is the
 void host_exc_clear(struct host *h);
 void host_position(struct host *h, int *line, int *col);
 int host_report(struct host *h);                         /* pending exception to h->fail.diag */
+int host_deep(struct host *h);                           /* the stack alone: -1 too deep */
 int host_enter(struct host *h);                          /* stack and recursion: -1 too deep */
 static inline void host_leave(struct host *h) { h->lim.depth--; }
 int host_out_of_fuel(struct host *h);

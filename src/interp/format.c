@@ -180,6 +180,8 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 
 	if (o->precision >= 0)
 		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
+	if (o->type == 'c' && (v.kind == V_BIG || v.u.i < 0 || v.u.i > 127))
+		return host_fatal(h, REASON_unsupported, "the format 'c' beyond ASCII");
 	if (o->type == 'c') {
 		char c[2] = { (char)v.u.i, 0 };
 		if (v.kind == V_BIG || v.u.i <= 0 || v.u.i > 127)
@@ -311,8 +313,10 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 		if (has_special(h, v, NM___format__)) {
 			if (val_str(h, text, &s) || call_special(h, v, NM___format__, &s, 1, &r) < 0)
 				return -1;
+			if (r.kind != V_STR)
+				return host_raise(h, EXC_TypeError, "__format__ must return a str, not %s", val_type_name(h, r));
 			buf_addstr(out, val_text(r));
-			return r.kind == V_STR ? 0 : host_raise(h, EXC_TypeError, "__format__ must return a str");
+			return 0;
 		}
 	}
 	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* as its number */
@@ -457,7 +461,9 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 	return 0;
 }
 
-static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw, size_t *next, struct buf *out)
+static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct val *out);
+
+static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct buf *out)
 {
 	struct str spec = field, name = str_cut(&spec, ':');
 	struct val v, nested;
@@ -476,7 +482,7 @@ static int format_field(struct host *h, struct str field, const struct val *args
 			rc = val_str(h, buf_str(&text), &v);
 	}
 	if (!rc && memchr(spec.p, '{', spec.n)) {
-		rc = host_str_format(h, spec, args, n, kw, &nested);
+		rc = format_text(h, spec, args, n, kw, next, levels - 1, &nested);
 		if (!rc)
 			spec = val_text(nested);
 	}
@@ -486,11 +492,11 @@ static int format_field(struct host *h, struct str field, const struct val *args
 	return rc;
 }
 
-int host_str_format(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, struct val *out)
+/* Fields of a specification's fields count on in *next; deeper than those Python does not go. */
+static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct val *out)
 {
 	struct buf b = BUF_INIT;
-	size_t next = 0;
-	int rc = 0;
+	int rc = levels ? 0 : host_raise(h, EXC_ValueError, "Max string recursion exceeded");
 	for (size_t i = 0; i < fmt.n && !rc; i++) {
 		char c = fmt.p[i];
 		if ((c == '{' || c == '}') && i + 1 < fmt.n && fmt.p[i + 1] == c) {
@@ -505,7 +511,7 @@ int host_str_format(struct host *h, struct str fmt, const struct val *args, size
 			if (depth)
 				rc = host_raise(h, EXC_ValueError, "Single '{' encountered in format string");
 			else
-				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, &next, &b) || text_room(h, &b) ? -1 : 0;
+				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, next, levels, &b) || text_room(h, &b) ? -1 : 0;
 		} else {
 			buf_addc(&b, c);
 		}
@@ -514,6 +520,13 @@ int host_str_format(struct host *h, struct str fmt, const struct val *args, size
 		rc = val_str(h, buf_str(&b), out);
 	buf_release(&b);
 	return rc;
+}
+
+int host_str_format(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, struct val *out)
+{
+	size_t next = 0;
+
+	return format_text(h, fmt, args, n, kw, &next, 2, out);
 }
 
 /* --- the % operator ------------------------------------------------------------------------------------ */

@@ -146,7 +146,7 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	if (index.kind != V_SLICE) {
 		if (seq_index(h, v, index, n, "range object index out of range", &i))
 			return -1;
-		*out = val_int(r->start + i * r->step);
+		*out = val_int((int64_t)((uint64_t)r->start + (uint64_t)i * (uint64_t)r->step));
 		return 0;
 	}
 	if (slice_indices(h, index.u.slice, n, &i, &stop, &step, &count))
@@ -154,9 +154,9 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	o = host_obj(h, V_RANGE, sizeof *o, NULL);
 	if (!o)
 		return -1;
-	o->start = r->start + i * r->step;
-	o->stop = r->start + stop * r->step;
-	o->step = r->step * step;
+	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) || ck_mul64(stop, r->step, &o->stop) ||
+	    ck_add64(o->stop, r->start, &o->stop) || ck_mul64(r->step, step, &o->step))
+		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits");
 	*out = val_obj(&o->h);
 	return 0;
 }
@@ -196,6 +196,11 @@ static int class_item(struct host *h, struct val v, struct val index, struct val
 
 /* An index without program code behind it: converting it may change the sequence, so it is
  * done before anything is looked at. */
+static int runs_code(struct host *h, struct val part)
+{
+	return V_IS_HEAP(part) && part.kind != V_BIG && has_special(h, part, NM___index__);
+}
+
 static int plain_index(struct host *h, struct val *index)
 {
 	int64_t i;
@@ -203,7 +208,7 @@ static int plain_index(struct host *h, struct val *index)
 		struct val part[3] = { index->u.slice->start, index->u.slice->stop, index->u.slice->step };
 		int changed = 0;
 		for (int k = 0; k < 3; k++)
-			if ((part[k].kind == V_OBJECT || part[k].kind == V_TENSOR) && has_special(h, part[k], NM___index__)) {
+			if (runs_code(h, part[k])) {
 				if (val_as_int(h, part[k], &i))
 					return -1;
 				part[k] = val_int(i);
@@ -211,7 +216,7 @@ static int plain_index(struct host *h, struct val *index)
 			}
 		return changed ? val_slice(h, part[0], part[1], part[2], index) : 0;
 	}
-	if ((index->kind == V_OBJECT || index->kind == V_TENSOR) && has_special(h, *index, NM___index__)) {
+	if (runs_code(h, *index)) {
 		if (val_as_int(h, *index, &i))
 			return -1;
 		*index = val_int(i);
@@ -363,10 +368,35 @@ int item_del(struct host *h, struct val v, struct val index)
 	return host_raise(h, EXC_TypeError, "'%s' object doesn't support item deletion", val_type_name(h, v));
 }
 
-int host_len(struct host *h, struct val v, int64_t *out)
+static int range_len(struct host *h, const struct range_obj *g, int64_t *out)
+{
+	uint64_t from = (uint64_t)g->start, to = (uint64_t)g->stop, steps = 0;
+
+	if (g->step > 0 && g->start < g->stop)
+		steps = (to - from - 1) / (uint64_t)g->step + 1;
+	else if (g->step < 0 && g->start > g->stop)
+		steps = (from - to - 1) / (0 - (uint64_t)g->step) + 1;
+	if (steps > INT64_MAX)
+		return host_fatal(h, REASON_unsupported, "a range of more than 64 bits");
+	*out = (int64_t)steps;
+	return 0;
+}
+
+/* len() by __len__: a size, and so not negative. 1, 0: it has none, -1. */
+int special_len(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
-	const struct range_obj *g;
+	int found = call_special(h, v, NM___len__, NULL, 0, &r);
+
+	if (found <= 0)
+		return found;
+	if (val_as_int(h, r, out))
+		return -1;
+	return *out < 0 ? host_raise(h, EXC_ValueError, "__len__() should return >= 0") : 1;
+}
+
+int host_len(struct host *h, struct val v, int64_t *out)
+{
 	const struct dict_obj *members;
 	int found;
 
@@ -387,17 +417,11 @@ int host_len(struct host *h, struct val v, int64_t *out)
 				v.u.s->chars = (int64_t)utf8_count(val_text(v));
 			*out = v.u.s->chars;
 			return 0;
-		case V_RANGE:
-			g = v.u.range;
-			if (g->step > 0)
-				*out = g->start < g->stop ? (int64_t)(((uint64_t)g->stop - (uint64_t)g->start - 1) / (uint64_t)g->step) + 1 : 0;
-			else
-				*out = g->start > g->stop ? (int64_t)(((uint64_t)g->start - (uint64_t)g->stop - 1) / (0 - (uint64_t)g->step)) + 1 : 0;
-			return 0;
+		case V_RANGE: return range_len(h, v.u.range, out);
 		default: break;
 		}
-	found = call_special(h, v, NM___len__, NULL, 0, &r);
+	found = special_len(h, v, out);
 	if (found)
-		return found < 0 ? -1 : val_as_int(h, r, out);
+		return found < 0 ? -1 : 0;
 	return host_raise(h, EXC_TypeError, "object of type '%s' has no len()", val_type_name(h, v));
 }

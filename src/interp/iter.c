@@ -174,7 +174,7 @@ int host_iter(struct host *h, struct val v, struct val *out)
 
 int host_next(struct host *h, struct val it, struct val *out)
 {
-	return host_may_change(h, it) ? -1 : it.u.iter->next(h, it.u.iter, out);
+	return host_deep(h) || host_may_change(h, it) ? -1 : it.u.iter->next(h, it.u.iter, out);
 }
 
 static int each_of(struct host *h, struct val it, int (*fn)(void *ctx, struct val item), void *ctx)

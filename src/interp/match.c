@@ -31,6 +31,9 @@ static int match_sequence(struct host *h, struct host_frame *f, const struct py_
 
 	if (v.kind != V_LIST && v.kind != V_TUPLE)
 		return 0;
+	/* A list is copied: comparing its items may run code that changes it. */
+	if (v.kind == V_LIST && val_tuple(h, v.u.seq->v, v.u.seq->n, &v))
+		return -1;
 	for (size_t i = 0; i < ps->n; i++)
 		if (ps->v[i]->kind == PY_MatchStar)
 			star = i;
@@ -57,8 +60,10 @@ static int match_sequence(struct host *h, struct host_frame *f, const struct py_
 static int match_mapping(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	struct val rest;
-	if (v.kind != V_DICT || val_dict(h, &rest) || dict_update(h, rest, v))
-		return h->fail.fatal ? -1 : 0;
+	if (v.kind != V_DICT)
+		return 0;
+	if (val_dict(h, &rest) || dict_update(h, rest, v))
+		return -1;
 	for (size_t i = 0; i < p->u.MatchMapping.keys.n; i++) {
 		struct val key, item;
 		int found;
@@ -76,6 +81,21 @@ static int match_mapping(struct host *h, struct host_frame *f, const struct py_n
 	return 1;
 }
 
+/* The attributes that the positional patterns of a class stand for: a tuple of texts, at least `n`. */
+static int positional_names(struct host *h, struct val cls, size_t n, struct val *names)
+{
+	if (attr_load(h, cls, h->nm[NM___match_args__], names))
+		return -1;
+	if (names->kind != V_TUPLE)
+		return host_raise(h, EXC_TypeError, "__match_args__ must be a tuple (got %s)", val_type_name(h, *names));
+	if (names->u.seq->n < n)
+		return host_raise(h, EXC_TypeError, "a pattern accepts %zu positional sub-patterns (%zu given)", names->u.seq->n, n);
+	for (size_t i = 0; i < n; i++)
+		if (names->u.seq->v[i].kind != V_STR)
+			return host_raise(h, EXC_TypeError, "__match_args__ elements must be strings (got %s)", val_type_name(h, names->u.seq->v[i]));
+	return 0;
+}
+
 static int match_class(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	const struct py_MatchClass *c = &p->u.MatchClass;
@@ -89,14 +109,12 @@ static int match_class(struct host *h, struct host_frame *f, const struct py_nod
 		return ok;
 	if (c->patterns.n == 1 && cls.kind == V_CLASS && cls.u.c->native)
 		return pattern(h, f, c->patterns.v[0], v);
-	if (c->patterns.n && (attr_load(h, cls, h->nm[NM___match_args__], &names) || names.kind != V_TUPLE))
+	if (c->patterns.n && positional_names(h, cls, c->patterns.n, &names))
 		return -1;
 	for (size_t i = 0; i < c->patterns.n + c->kwd_attrs.n; i++) {
 		size_t k = i - c->patterns.n;
 		struct str_obj *name;
 
-		if (i < c->patterns.n && i >= names.u.seq->n)
-			return host_raise(h, EXC_TypeError, "%s() accepts %zu positional sub-patterns", cls.u.c->name->p, names.u.seq->n);
 		name = i < c->patterns.n ? names.u.seq->v[i].u.s : host_ident(h, c->kwd_attrs.v[k]);
 		if (name && i < c->patterns.n)
 			name = host_intern(h, (struct str){ .p = name->p, .n = name->n });

@@ -287,7 +287,8 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 		*out = a;
 		return dict_update(h, a, b);
 	}
-	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) && !set_binary(h, op, a, b, &copy)) {
+	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) &&
+	    (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor) && !set_binary(h, op, a, b, &copy)) {
 		dict_obj_clear(h, a.u.d);
 		*out = a;
 		return dict_update(h, a, copy);

@@ -206,8 +206,9 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 	if (a.kind == V_SLICE && b.kind == V_SLICE)
 		return slice_compare(h, op, a, b, out) ? -1 : 1;
 	if (a.kind == V_RANGE && b.kind == V_RANGE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
-		*out = val_bool(range_equal(h, a, b) == (op == PY_OP_Eq));
-		return 1;
+		rc = range_equal(h, a, b);
+		*out = val_bool(rc == (op == PY_OP_Eq));
+		return rc < 0 ? -1 : 1;
 	}
 	if (a.kind == V_DEVICE && b.kind == V_DEVICE && (op == PY_OP_Eq || op == PY_OP_NotEq)) {
 		int same = a.aux == b.aux && (a.u.i == b.u.i);
@@ -340,7 +341,9 @@ int op_contains(struct host *h, struct val c, struct val item)
 		if (item.kind == V_INT || item.kind == V_BOOL) {
 			const struct range_obj *r = c.u.range;
 			int64_t i = item.u.i;
-			return (r->step > 0 ? i >= r->start && i < r->stop : i <= r->start && i > r->stop) && (i - r->start) % r->step == 0;
+			uint64_t off = r->step > 0 ? (uint64_t)i - (uint64_t)r->start : (uint64_t)r->start - (uint64_t)i;
+			uint64_t step = r->step > 0 ? (uint64_t)r->step : 0 - (uint64_t)r->step;
+			return (r->step > 0 ? i >= r->start && i < r->stop : i <= r->start && i > r->stop) && off % step == 0;
 		}
 		break;
 	default: break;
@@ -388,8 +391,6 @@ int val_truth(struct host *h, struct val v)
 			return host_raise(h, EXC_TypeError, "__bool__ should return bool, returned %s", val_type_name(h, r));
 		return found < 0 ? -1 : (int)r.u.i;
 	}
-	found = call_special(h, v, NM___len__, NULL, 0, &r);
-	if (found)
-		return found < 0 ? -1 : r.u.i != 0;
-	return 1;
+	found = special_len(h, v, &n);
+	return found < 0 ? -1 : !found || n != 0;
 }

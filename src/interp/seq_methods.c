@@ -158,6 +158,8 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 	if (val_list(h, list.u.seq->v, list.u.seq->n, &items))
 		return -1;
 	n = items.u.seq->n;
+	if (host_burn(h, (int64_t)n))
+		return -1;
 	bytes = 2 * n * sizeof (struct pair) + 1;
 	v = host_alloc(h, bytes);
 	if (!v)
@@ -384,17 +386,18 @@ static int d_pop(struct bind *b)
 static int d_popitem(struct bind *b)
 {
 	struct dict_obj *d = b->a[0].u.d;
+	int last = b->a[1].kind == V_UNSET ? 1 : val_truth(b->h, b->a[1]);      /* which may change the dictionary */
 	size_t at = d->n;
-	int last;
 	struct dict_entry *e;
 	size_t first;
 	struct val kv[2];
 
+	if (last < 0)
+		return -1;
 	while (at && d->e[at - 1].key.kind == V_UNSET)
 		at--;
 	if (!at)
 		return bind_raise(b, EXC_KeyError, "popitem(): dictionary is empty");
-	last = b->a[1].kind == V_UNSET || val_truth(b->h, b->a[1]);
 	e = &d->e[at - 1];
 	first = 0;
 	if (!last)
@@ -602,10 +605,20 @@ static int s_issuperset(struct bind *b) { return s_compare(b, PY_OP_GtE); }
 
 static int s_isdisjoint(struct bind *b)
 {
-	struct val other, both;
-	if (to_set(b->h, b->a[1], &other) || op_binary(b->h, PY_OP_BitAnd, b->a[0], other, &both))
+	struct val other, v;
+
+	if (to_set(b->h, b->a[1], &other))
 		return -1;
-	b->out = val_bool(both.u.d->live == 0);
+	for (size_t i = 0; i < other.u.d->n; i++) {
+		struct val key = other.u.d->e[i].key;
+		int found = key.kind == V_UNSET ? 0 : dict_get(b->h, b->a[0], host_hold(b->h, key), &v);
+
+		if (found) {
+			b->out = val_bool(0);
+			return found < 0 ? -1 : 0;
+		}
+	}
+	b->out = val_bool(1);
 	return 0;
 }
 

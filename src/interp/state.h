@@ -100,6 +100,7 @@ struct host_torch {
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
 	int allocator;                      /* triton.set_allocator was called */
 	struct arena jit_arena, launch_arena;
+	int launching;                 /* launch_arena is in use */
 };
 
 struct host {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/utf8.h"
 #include "interp/big.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -226,10 +225,13 @@ static int bound_given(const struct bind *b, int i)
 	return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE;
 }
 
-static int64_t find_at(struct str s, struct str what, int last)
+/* From the right each place is compared, which takes its time. */
+static int64_t find_at(struct bind *b, struct str s, struct str what, int last)
 {
 	if (!last)
 		return str_find(s, what);
+	if (host_burn(b->h, (int64_t)(s.n / 64 + 1) * (int64_t)(what.n / 64 + 1) / 4))
+		return -1;
 	for (int64_t i = (int64_t)s.n - (int64_t)what.n; i >= 0; i--)
 		if (!memcmp(s.p + i, what.p, what.n))
 			return i;
@@ -250,7 +252,7 @@ static int find_in(struct bind *b, int last, int must)
 		start = (int64_t)utf8_offset(s, (size_t)start);
 		end = (int64_t)utf8_offset(s, (size_t)end);
 	}
-	at = start <= end ? find_at((struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
+	at = start <= end ? find_at(b, (struct str){ .p = s.p + start, .n = (size_t)(end - start) }, what, last) : -1;
 	if (at < 0 && must)
 		return bind_raise(b, EXC_ValueError, "substring not found");
 	b->out = val_int(at < 0 ? -1 : (int64_t)utf8_count((struct str){ .p = s.p, .n = (size_t)(at + start) }));
@@ -385,7 +387,7 @@ static int s_rsplit(struct bind *b)
 		return -1;
 	if (!sep.n)
 		return bind_raise(b, EXC_ValueError, "empty separator");
-	for (int64_t at; max != 0 && (at = find_at(s, sep, 1)) >= 0; max -= max > 0) {
+	for (int64_t at; max != 0 && (at = find_at(b, s, sep, 1)) >= 0; max -= max > 0) {
 		if (add_part(b, (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n }))
 			return -1;
 		s.n = (size_t)at;
@@ -429,7 +431,9 @@ static int partition(struct bind *b, int last)
 
 	if (bind_string(b, 1, &sep))
 		return -1;
-	at = find_at(s, sep, last);
+	at = find_at(b, s, sep, last);
+	if (b->h->fail.fatal)
+		return -1;
 	head = (struct str){ .p = s.p, .n = at < 0 ? (last ? 0 : s.n) : (size_t)at };
 	tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n };
 	if (val_str(b->h, head, &v[0]) || val_str(b->h, at < 0 ? STR("") : sep, &v[1]) || val_str(b->h, tail, &v[2]))
@@ -493,13 +497,8 @@ static int by_decode(struct bind *b)
 {
 	if (same_bytes(b))
 		return -1;
-	for (size_t i = 0; i < self(b).n;) {
-		uint32_t cp;
-		int bad = 0;
-		i += utf8_decode(self(b).p + i, self(b).n - i, &cp, &bad);
-		if (bad)
-			return bind_unsupported(b, "bytes that are no text");
-	}
+	if (!utf8_is_text(self(b)))
+		return bind_unsupported(b, "bytes that are no text");
 	return val_str(b->h, self(b), &b->out);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
@@ -33,6 +34,16 @@ size_t utf8_offset(struct str s, size_t chars)
 		chars--;
 	}
 	return i;
+}
+
+int utf8_is_text(struct str s)
+{
+	uint32_t cp;
+	int bad = 0;
+
+	for (size_t i = 0; i < s.n && !bad;)
+		i += utf8_decode(s.p + i, s.n - i, &cp, &bad);
+	return !bad;
 }
 
 /* The shortest digits that read back, in Python's notation: exponent below 1e-4, from 1e16. */
@@ -403,7 +414,7 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 
 	if (scalar_is(v))
 		return scalar_repr(h, v, out);
-	if (host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))      /* digits of a float take their time */
+	if (host_deep(h) || host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))      /* digits of a float take their time */
 		return -1;
 	host_uncharge(h, out->n);
 	if (V_IS_HEAP(v) && v.kind != V_OBJECT && v.u.o->cls && !v.u.o->cls->native && v.kind != V_CLASS) {
@@ -429,6 +440,8 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 
 int val_to_str(struct host *h, struct val v, struct buf *out)
 {
+	if (host_deep(h))
+		return -1;
 	if (v.kind == V_STR) {
 		buf_addstr(out, val_text(v));
 		return 0;

@@ -12,5 +12,6 @@ int text_room(struct host *h, const struct buf *b);     /* -1: more than memory 
 void str_repr(struct str s, struct buf *out);
 size_t utf8_count(struct str s);
 size_t utf8_offset(struct str s, size_t chars);
+int utf8_is_text(struct str s);
 
 #endif

@@ -168,6 +168,8 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
 	size_t first_default;
 
+	if (p->posonlyargs.n || p->kwonlyargs.n)
+		front_fail(f, REASON_unsupported, "a function with positional-only or keyword-only parameters that a kernel calls");
 	if (p->vararg && f->version < 308)
 		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple", "AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)

@@ -85,6 +85,8 @@ static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_va
 static int object_to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
 {
 	struct val inner;
+	if (host_deep(h))
+		return -1;
 	if (val_isinstance(h, v, "triton.language.constexpr")) {
 		if (host_getattr(h, v, "value", &inner) <= 0 || to_tile(h, inner, out, depth + 1))
 			return h->fail.fatal ? -1 : 0;
@@ -184,8 +186,6 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	struct func_obj *f = j->f;
 	const struct var *var = scope_find(f->scope, name.p);
 	struct val v = { .kind = V_UNSET };
-	size_t mark;
-	int rc;
 
 	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
 		v = CELL_VALUE(f->cells[var->index]);
@@ -212,10 +212,8 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
 			return 0;
 	}
-	mark = temps_mark(h);
-	rc = to_tile(h, v, out, 0);
-	temps_drain(h, mark);
-	return rc ? 0 : 1;
+	/* Held until the launch ends, as is what a program's attributes give: texts and items are borrowed from them. */
+	return to_tile(h, host_hold(h, v), out, 0) ? 0 : 1;
 }
 
 /* --- jit functions ---------------------------------------------------------------------------------------- */
@@ -474,6 +472,9 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 	for (int i = 0; i < 3; i++)
 		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
 			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+	if (b->h->torch.launching)
+		return bind_unsupported(b, "a launch by what another launch asks for");
+	b->h->torch.launching = 1;
 	arena_clear(&b->h->torch.launch_arena);
 	for (size_t i = 0; i < x->n; i++)
 		if (to_tile(b->h, x->vals[i], &args[i], 0))
@@ -486,7 +487,7 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 }
 
 /* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
-static int t_run(struct bind *b)
+static int run(struct bind *b)
 {
 	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
@@ -500,8 +501,15 @@ static int t_run(struct bind *b)
 	return empty ? 0 : execute(&x);
 }
 
-/* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
-static int t_fits(struct bind *b)
+static int t_run(struct bind *b)
+{
+	int rc = run(b);
+
+	b->h->torch.launching = 0;
+	return rc;
+}
+
+static int fits(struct bind *b)
 {
 	struct triton_call x;
 	struct tile_val args[LAUNCH_PARAMS];
@@ -513,6 +521,15 @@ static int t_fits(struct bind *b)
 	rc = execute(&x);
 	b->out = val_bool(!rc);
 	return MIN(rc, 0);
+}
+
+/* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
+static int t_fits(struct bind *b)
+{
+	int rc = fits(b);
+
+	b->h->torch.launching = 0;
+	return rc;
 }
 
 static int t_arg_names(struct bind *b)

@@ -195,6 +195,81 @@ static void test_hollow_large(void **state)
 	}
 }
 
+/* Runs to its end, and `ok` is 1 in it. */
+static void runs(const char *source)
+{
+	struct program p;
+
+	load(&p, source);
+	if (p.rc)
+		fail_msg("%s: %s", source, host_diag(p.h)->text);
+	assert_int_equal(int_of(&p, "ok"), 1);
+	done(&p);
+}
+
+/* Code of the program runs in the middle of an operation and changes what it works on. */
+static void test_changed_meanwhile(void **state)
+{
+	(void)state;
+	runs("L = []\nclass E:\n    def __eq__(self, o):\n        L.clear()\n        return True\nL.extend([E(), 1, 2, 'a' * 99])\n"
+	     "match L:\n    case [5, b, c, *d]: ok = b\n");
+	runs("class T:\n    def __bool__(self):\n        d.clear()\n        return False\nd = {i: [i] for i in range(20)}\n"
+	     "try: d.popitem(last=T())\nexcept KeyError: ok = 1\n");
+	runs("class I(str):\n    def __index__(self):\n        L.clear()\n        return 0\nL = ['a' * 99] * 9\n"
+	     "try: L[I()]\nexcept IndexError: ok = 1\n");
+	runs("class I(list):\n    def __index__(self):\n        L.clear()\n        return 0\nL = ['a' * 99] * 9\nL[I():] = [1]\nok = L[0]\n");
+	runs("import torch\nclass I:\n    def __index__(self):\n        L.clear()\n        return 1\nL = [I(), I(), I()]\nok = torch.zeros(L).numel()\n");
+	runs("import copy\nclass K:\n    def __hash__(self):\n        if go: L.clear()\n        return 1\n    def __eq__(self, o): return True\n"
+	     "go = False\nL = [[{K(): 1}, 'x' * 99, [2]], 2]\ngo = True\nok = len(copy.deepcopy(L))\n");
+	runs("import copy\nclass K:\n    def __hash__(self):\n        if go: o.__dict__.clear()\n        return 1\n    def __eq__(self, o): return True\n"
+	     "class O: pass\ngo = False\no = O()\no.a = {K(): [5]}\no.b = [6]\ngo = True\ncopy.deepcopy(o)\nok = 1\n");
+	/* The comparison raises while a copy is made. */
+	fails("class K:\n    def __hash__(self): return 1\n    def __eq__(self, o):\n        if go: raise ValueError('no')\n        return self is o\n"
+	      "go = False\nd = {K(): 1, K(): 2}\ngo = True\nmatch d:\n    case {'a': 1}: pass\n", "value_error", 4, "no");
+	fails("class M:\n    def __enter__(self): del M.__exit__\n    def __exit__(self, *a): pass\nwith M():\n    raise ValueError('x')\n",
+	      "unsupported", 5, "loses its __exit__");
+}
+
+/* What a program's methods and attributes give where the engine wants something else. */
+static void test_wrong_kinds(void **state)
+{
+	(void)state;
+	fails("class A:\n    __match_args__ = (1, 2)\nmatch A():\n    case A(a, b): pass\n", "type_error", 4, "elements must be strings");
+	fails("class A:\n    __match_args__ = ['x']\nmatch A():\n    case A(a): pass\n", "type_error", 4, "must be a tuple");
+	fails("class A:\n    __annotations__ = 5\n    x: int = 1\n", "unsupported", 3, "no dictionary");
+	fails("class A:\n    def __format__(self, s): return 5\nf'{A()}'\n", "type_error", 3, "must return a str");
+	fails("class D:\n    __get__ = None\nclass A:\n    x = D()\nA().x\n", "type_error", 5, "not callable");
+	fails("class A:\n    def __len__(self): return -5\nlen(A())\n", "value_error", 3, ">= 0");
+	fails("class A:\n    def __len__(self): return 'a'\nbool(A())\n", "type_error", 3, "integer");
+	fails("s = {1}\ns += {2}\n", "type_error", 2, "unsupported operand");
+	fails("b'\\xff'.decode()\n", "unsupported", 1, "no text");
+	fails("'%d' % float('nan')\n", "value_error", 1, "NaN");
+	runs("class S(set):\n    def __and__(self, o): return 5\nok = S([1]).isdisjoint({2}) + 0\n");
+	runs("ok = int('{:{}}'.format(1, 5) == '    1')\n");
+}
+
+/* Each step of these goes deeper in C, and no function is called. */
+static void test_deep(void **state)
+{
+	(void)state;
+	fails("s = None\nfor i in range(300000): s = slice(s)\nrepr(s)\n", "recursion_limit", 3, "");
+	fails("it = iter([1])\nfor i in range(100000): it = zip(it)\nnext(it)\n", "recursion_limit", 3, "");
+	fails("f = print\nfor i in range(200000): f = staticmethod(f)\nf(1)\n", "recursion_limit", 3, "");
+	fails("e = ValueError('x')\ne.args = (e,)\nraise e\n", "value_error", 3, "ValueError");
+	fails("import torch, triton\nimport triton.language as tl\n@triton.jit\ndef k(x, C: tl.constexpr): pass\nc = tl.constexpr(1)\nc.value = c\n"
+	      "k[(1,)](torch.ones(1, device='cuda'), c)\n", "recursion_limit", 7, "");
+	fails("('{:' * 30000 + '}' * 30000).format(*range(5))\n", "value_error", 1, "Max string recursion");
+}
+
+static void test_widest_numbers(void **state)
+{
+	(void)state;
+	fails("len(range(-1, 2**63 - 1))\n", "unsupported", 1, "64 bits");
+	fails("range(0, 10, 4)[::2**62]\n", "unsupported", 1, "64 bits");
+	fails("list(enumerate([1, 2, 3], 2**63 - 2))\n", "unsupported", 1, "64 bits");
+	runs("ok = int((2**63 - 1) in range(-2**63 + 1, 2**63 - 1, 2) or range(-2**63, 2**63 - 1, 3)[6148914691236517204] == 2**63 - 4)\n");
+}
+
 static void test_limits(void **state)
 {
 	(void)state;
@@ -361,6 +436,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_wrong_kinds), cmocka_unit_test(test_deep), cmocka_unit_test(test_widest_numbers),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),
 	};
