@@ -460,8 +460,15 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
 		if (found)
 			return found < 0 ? -1 : 0;
-		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->type.exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__))
-			return exc_text(h, v, 0, out);
+		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->type.exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__)) {
+			int rc;
+
+			if (host_enter(h))               /* it may be among its own arguments */
+				return -1;
+			rc = exc_text(h, v, 0, out);
+			host_leave(h);
+			return rc;
+		}
 	}
 	return val_repr(h, v, out);
 }
