@@ -1,7 +1,9 @@
 /* Integers beyond 64 bits: sign and magnitude, 32-bit digits, schoolbook algorithms. Results
  * that fit int64 come back as V_INT. Sizes are limited: a number of more than BIG_DIGITS
  * digits ends the program with out_of_memory, because nothing honest needs it. */
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "interp/big.h"
 #include "interp/fail.h"
@@ -344,6 +346,22 @@ int big_compare(struct val va, struct val vb)
 	return a.neg ? -c : c;
 }
 
+int big_compare_double(struct val v, double whole)
+{
+	uint32_t s[2], d[1024 / 32 + 2] = { 0 };
+	int exp, order;
+	uint64_t top = (uint64_t)ldexp(frexp(fabs(whole), &exp), 53);
+	struct mag a = mag_of(v, s), b = { .d = d, .n = COUNT_OF(d), .neg = whole < 0 };
+	int shift = exp - 53, at = shift / 32, by = shift % 32;
+
+	d[at] = (uint32_t)(top << by);
+	d[at + 1] = (uint32_t)((top << by) >> 32);
+	d[at + 2] = by ? (uint32_t)(top >> (64 - by)) : 0;
+	trim(&b);
+	order = a.neg != b.neg ? 1 : mag_cmp(&a, &b);
+	return a.neg ? -order : order;
+}
+
 /* Nearest double: the top 64 bits with a sticky bit decide the rounding. */
 double big_to_double(struct val v)
 {
@@ -366,6 +384,34 @@ double big_to_double(struct val v)
 		sticky = m.d[i] != 0;
 	f = ldexp((double)(top | (uint64_t)sticky), (int)((m.n - 2) * 32) - lead);
 	return m.neg ? -f : f;
+}
+
+static int64_t mag_bits(const struct mag *m)
+{
+	return m->n ? (int64_t)(m->n * 32) - __builtin_clz(m->d[m->n - 1]) : 0;
+}
+
+/* A quotient of 62 or 63 bits whose last one says whether something is left: it is rounded when it becomes a double. */
+int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
+{
+	uint32_t s[2], t[2];
+	struct mag a = mag_of(va, s), b = mag_of(vb, t), up, q, r;
+	int64_t shift = 62 - (mag_bits(&a) - mag_bits(&b));
+	double f;
+
+	if (!a.n) {
+		*out = val_float(0.0);
+		return 0;
+	}
+	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) || mag_divmod(h, shift > 0 ? &up : &a, shift > 0 ? &b : &up, &q, &r))
+		return -1;
+	f = ldexp((double)((uint64_t)q.d[0] | (uint64_t)q.d[1] << 32 | (r.n > 0)), (int)-shift);
+	if (isinf(f))
+		return host_raise(h, EXC_OverflowError, "integer division result too large for a float");
+	if (f < DBL_MIN)
+		return host_fatal(h, REASON_unsupported, "a quotient of integers that is next to nothing");
+	*out = val_float(a.neg != b.neg ? -f : f);
+	return 0;
 }
 
 int big_from_double(struct host *h, double f, struct val *out)
@@ -461,5 +507,5 @@ int64_t big_bit_length(struct val v)
 {
 	uint32_t s[2];
 	struct mag m = mag_of(v, s);
-	return m.n ? (int64_t)(m.n * 32) - __builtin_clz(m.d[m.n - 1]) : 0;
+	return mag_bits(&m);
 }

@@ -617,16 +617,21 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		case '#': o.alt = 1; break;
 		default: o.sign = o.sign == '+' ? '+' : fmt.p[*i];      /* "%+ d": the plus wins over the space */
 		}
+	if (percent_number(p, fmt, i, &o.width))
+		return -1;
+	if (o.width < 0) {      /* "%*d" of -5 is "%-5d" */
+		o.width = -o.width;
+		o.align = '<';
+	}
 	/* "%-05d": the minus wins over the zero, in whichever order they stand. */
 	if (o.align == '<')
 		strcpy(o.fill, " ");
-	if (percent_number(p, fmt, i, &o.width))
-		return -1;
 	if (*i < fmt.n && fmt.p[*i] == '.') {
 		++*i;
 		o.precision = 0;
 		if (percent_number(p, fmt, i, &o.precision))
 			return -1;
+		o.precision = MAX(o.precision, 0);
 	}
 	if (*i >= fmt.n)
 		return host_raise(p->h, EXC_ValueError, "incomplete format");
@@ -635,7 +640,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		buf_addc(out, '%');
 		return 0;
 	}
-	if (!strchr("srdiufFeEgGxXoca", type))
+	if (!type || !strchr("srdiufFeEgGxXoca", type))
 		return host_raise(p->h, EXC_ValueError, "unsupported format character '%c' (0x%x) at index %zu", type, (unsigned char)type, *i - 1);
 	if (v.kind == V_UNSET && percent_next(p, &v))
 		return -1;

@@ -69,6 +69,9 @@ static int unsupported_float(struct host *h, enum py_op op, struct val a, struct
 static int float_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	double a = val_as_double(va), b = val_as_double(vb), q, r;
+
+	if ((va.kind == V_BIG && isinf(a)) || (vb.kind == V_BIG && isinf(b)))
+		return host_raise(h, EXC_OverflowError, "int too large to convert to float");
 	switch (op) {
 	case PY_OP_Add: *out = val_float(a + b); return 0;
 	case PY_OP_Sub: *out = val_float(a - b); return 0;
@@ -90,17 +93,19 @@ static int float_binary(struct host *h, enum py_op op, struct val va, struct val
 	}
 }
 
-/* a / b of integers, correctly rounded where both are exact doubles; beyond that through
- * long double, whose 64 bits hold every int64. */
+/* Does a double hold it, and every integer between? */
+static int is_exact(struct val v)
+{
+	return v.kind != V_BIG && v.u.i <= (int64_t)1 << 53 && v.u.i >= -((int64_t)1 << 53);
+}
+
 static int int_true_div(struct host *h, struct val a, struct val b, struct val *out)
 {
 	if (b.kind != V_BIG && b.u.i == 0)
 		return host_raise(h, EXC_ZeroDivisionError, "division by zero");
-	if (a.kind == V_BIG || b.kind == V_BIG) {
-		*out = val_float(val_as_double(a) / val_as_double(b));
-		return 0;
-	}
-	*out = val_float((double)((long double)a.u.i / (long double)b.u.i));
+	if (!is_exact(a) || !is_exact(b))
+		return big_true_div(h, a, b, out);
+	*out = val_float((double)a.u.i / (double)b.u.i);
 	return 0;
 }
 
@@ -218,10 +223,8 @@ int pynum_compare(struct val a, struct val b, int *unordered)
 		double x = val_as_double(a), y = val_as_double(b);
 		if (isinf(x) && isinf(y) && a.kind != b.kind)      /* an integer beyond every double against infinity */
 			return a.kind == V_FLOAT ? (x > 0 ? 1 : -1) : (y > 0 ? -1 : 1);
-		if (x == y && fabs(x) >= 9007199254740992.0 && a.kind != b.kind && fabs(x) < 9.2e18) {
-			int64_t i = a.kind == V_FLOAT ? (int64_t)x : a.u.i, k = b.kind == V_FLOAT ? (int64_t)y : b.u.i;
-			return i < k ? -1 : i > k;
-		}
+		if (x == y && fabs(x) >= 9007199254740992.0 && a.kind != b.kind)
+			return a.kind == V_FLOAT ? -big_compare_double(b, x) : big_compare_double(a, y);
 		*unordered = isnan(x) || isnan(y);
 		return x < y ? -1 : x > y;
 	}

@@ -315,9 +315,14 @@ static int l_clear(struct bind *b)
 static int size_numel(struct bind *b)
 {
 	int64_t n = 1;
-	for (size_t i = 0; i < b->a[0].u.seq->n; i++)
-		if (ck_mul64(n, b->a[0].u.seq->v[i].u.i, &n))
+	for (size_t i = 0; i < b->a[0].u.seq->n; i++) {
+		int64_t size;
+
+		if (val_as_int(b->h, b->a[0].u.seq->v[i], &size))
+			return -1;
+		if (ck_mul64(n, size, &n))
 			return bind_raise(b, EXC_OverflowError, "numel overflows");
+	}
 	b->out = val_int(n);
 	return 0;
 }

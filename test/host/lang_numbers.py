@@ -29,3 +29,13 @@ print(math.sqrt(2), math.floor(-2.5), math.ceil(2.1), math.log(8, 2), math.log2(
 print(math.factorial(25), math.comb(10, 3), math.isqrt(99), math.hypot(3, 4), math.fmod(-7, 3), math.isclose(0.1 + 0.2, 0.3), math.trunc(-2.7))
 print(math.inf, -math.inf, math.isnan(math.nan), math.copysign(1, -0.0), math.erf(0.5), math.lcm(4, 6), math.fsum([0.1] * 10))
 print("a,b,c".split(",", -2**63), "a b c".split(None, -2**63), "a,b,c".rsplit(",", -2**63), (-2**63).bit_count(), math.lcm(-2**62, 6))
+
+# Integers beyond 53 bits: quotients are rounded once, comparisons with floats are exact.
+print(10**400 / 10**399, 10**400 / 3**800, (2**63 - 1) / (2**62 - 1), 9007199254740993 / 1, -(2**70) / (2**69 + 1))
+print(10**25 == 1e25, 10**25 > 1e25, -(10**25) < -1e25, 2**1023 + 1 > 2.0**1023, 2**63 - 1 < 2.0**63, 10**22 == 1e22)
+print("%*d|" % (-5, 3), "%0*d|" % (-6, 42), "%.*f" % (-3, 2.5))
+for f in (lambda: 10**400 * 1.0, lambda: 2**1024 / 1):
+    try:
+        print(f())
+    except OverflowError as e:
+        print(e)
