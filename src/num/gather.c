@@ -38,7 +38,7 @@ static struct tensor along(const struct tensor *t, const struct tensor *index, i
 
 static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather, struct err *e)
 {
-	if (dtype_is_float(index->dt) || index->dt == DT_BOOL)
+	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE, "%s(): Expected dtype int32/int64 for index", name);
 	if ((index->ndim ? index->ndim : 1) != (t->ndim ? t->ndim : 1))
 		return err_set(e, ERR_STATE, "Index tensor must have the same number of dimensions as %s tensor",
@@ -71,7 +71,6 @@ static void gather_run(void *ctx, const int64_t *off, int64_t n)
 	for (int64_t i = 0; i < n && !j->failed; i++) {
 		int64_t v = ix[i * j->inner[1]];
 
-		v += v < 0 ? j->limit : 0;
 		if (v < 0 || v >= j->limit) {
 			j->bad = ix[i * j->inner[1]];
 			j->failed = 1;
@@ -135,7 +134,6 @@ static void scatter_run(void *ctx, const int64_t *off, int64_t n)
 	for (int64_t i = 0; i < n && !j->failed; i++) {
 		int64_t v = ix[i * j->inner[0]];
 
-		v += v < 0 ? j->limit : 0;
 		if (v < 0 || v >= j->limit) {
 			j->bad = ix[i * j->inner[0]];
 			j->failed = 1;
@@ -144,6 +142,18 @@ static void scatter_run(void *ctx, const int64_t *off, int64_t n)
 		combine(j, j->data[2] + (off[2] + i * j->inner[2] + v * j->step) * j->size,
 			j->data[1] + (off[1] + i * j->inner[1]) * j->size);
 	}
+}
+
+static int check_scattered(const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src, struct err *e)
+{
+	int bad = !index->ndim && !tensor_numel(src);
+
+	for (int d = 0; d < index->ndim && src->ndim; d++)
+		bad |= src->ndim != index->ndim || index->shape[d] > src->shape[d];
+	return bad ? err_set(e, ERR_STATE,
+			     "Expected index %s to be no larger than self %s apart from dimension %d and to be no larger size than src %s",
+			     SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim,
+			     SHAPE_TEXT(src->ndim, src->shape)) : 0;
 }
 
 int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
@@ -156,13 +166,8 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 
 	if (tensor_check_writable(t, e) || check("scatter", t, dim, index, 0, e))
 		return -1;
-	if (!index->ndim && !tensor_numel(src))
-		return err_set(e, ERR_STATE, "Expected index [] to be no larger than src %s apart from dimension %d",
-			       SHAPE_TEXT(src->ndim, src->shape), dim);
-	for (int d = 0; d < index->ndim && src->ndim; d++)
-		if (src->ndim != index->ndim || index->shape[d] > src->shape[d])
-			return err_set(e, ERR_STATE, "Expected index %s to be no larger than src %s apart from dimension %d",
-				       SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(src->ndim, src->shape), dim);
+	if (check_scattered(t, dim, index, src, e))
+		return -1;
 	if (num_as(c, &ix, index, DT_I64, e))
 		return -1;
 	if (num_to(c, &from, src, t->dt, e)) {
@@ -213,10 +218,13 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 
 	if (index->ndim > 1)
 		return err_set(e, ERR_RANGE, "index_select(): Index is supposed to be a vector");
-	if (dtype_is_float(index->dt))
+	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE, "index_select(): Expected dtype int32 or int64 for index");
+	if (t->ndim == 0 && tensor_numel(index) != 1)
+		return err_set(e, ERR_STATE, "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+			       (long long)tensor_numel(index));
 	if (t->ndim == 0)
-		return num_clone(c, out, t, e);
+		return check_in_range(c, index, 1, e) ? -1 : num_clone(c, out, t, e);
 	ix.v[dim] = index;
 	if (check_in_range(c, index, t->shape[dim], e))
 		return -1;
@@ -236,23 +244,31 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 }
 
 int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
-		  int add, double alpha, struct err *e)
+		  enum num_slices how, double alpha, struct err *e)
 {
-	int64_t n = tensor_numel(index);
+	int64_t n = tensor_numel(index), size = t->ndim ? t->shape[dim] : 1;
 	struct tensor ix;
 	int rc = 0;
 
+	if (c->hollow)
+		return tensor_check_writable(t, e) ? -1 : (tensor_mark_defined(t), 0);
 	if (num_as(c, &ix, index, DT_I64, e))
 		return -1;
 	for (int64_t i = 0; i < n && !rc; i++) {
+		int64_t at = ((int64_t *)tensor_data(&ix))[i];
 		struct tensor to, from;
 
-		rc = tensor_select(&to, t, dim, ((int64_t *)tensor_data(&ix))[i], e);
+		/* Places from the end are for filling only. */
+		if (how != SLICES_FILL && (at < 0 || at >= size))
+			rc = how == SLICES_ADD ? bad_index(e, at, dim, size)
+					       : err_set(e, ERR_RANGE, "index_copy_(): index %lld is out of bounds for dimension %d with size %lld",
+							 (long long)at, dim, (long long)size);
+		rc = rc || tensor_select(&to, t, dim, at, e);
 		if (rc)
 			break;
 		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
 		if (!rc) {
-			rc = add ? num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
+			rc = how == SLICES_ADD ? num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
 						  (double[]){ alpha, 0, 0 }, e)
 				 : tensor_copy(&to, &from, e);
 			tensor_release(&from);
@@ -279,11 +295,11 @@ int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *we
 {
 	if (weight->ndim != 2)
 		return err_set(e, ERR_STATE, "'weight' must be 2-D");
-	if (dtype_is_float(index->dt))
+	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE,
 			       "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
-			       "got torch.%sTensor instead (while checking arguments for embedding)",
-			       num_type_name(index->dt));
+			       "got %s%s%s instead (while checking arguments for embedding)",
+			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt), index->dt == DT_BOOL ? "Type" : "Tensor");
 	if (check_in_range(c, index, weight->shape[0], e))
 		return -1;
 	return num_index(c, out, weight, &(struct num_index){ .v = { index }, .n = 1 }, e);

@@ -86,8 +86,10 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	int64_t shape[TENSOR_DIMS], n = tensor_numel(t), most = -1, *x;
 	struct tensor d;
 
-	if (dtype_is_float(t->dt) || t->dt == DT_BOOL)
+	if (t->dt != DT_I64)
 		return err_set(e, ERR_STATE, "one_hot is only applicable to index tensor of type LongTensor.");
+	if (n == 0 && classes <= 0)
+		return err_set(e, ERR_STATE, "Can not infer total number of classes from empty tensor.");
 	if (t->ndim + 1 > TENSOR_DIMS)
 		return err_set(e, ERR_UNSUPPORTED, "tensors of %d dimensions", t->ndim + 1);
 	if (num_as(c, &d, t, DT_I64, e))
@@ -100,7 +102,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 		}
 		most = MAX(most, x[i]);
 	}
-	if (classes < 0)
+	if (classes == -1)
 		classes = most == INT64_MAX ? most : most + 1;
 	memcpy(shape, t->shape, sizeof shape);
 	shape[t->ndim] = classes;

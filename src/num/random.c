@@ -455,6 +455,50 @@ int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* The weights of one row: none is negative or endless, and some are left. */
+static int check_weights(const double *w, int64_t C, int replacement, struct err *e)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < C; i++) {
+		if (!replacement && (!(w[i] >= 0) || isinf(w[i])))
+			return err_set(e, ERR_STATE, "probability tensor contains either `inf`, `nan` or element < 0");
+		if (!(w[i] >= 0))
+			return err_set(e, ERR_STATE, "invalid multinomial distribution (encountering probability entry < 0)");
+		if (isinf(w[i]))
+			return err_set(e, ERR_STATE, "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+		sum += w[i];
+	}
+	return sum > 0 ? 0 : err_set(e, ERR_STATE, "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e)
+{
+	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;
+	struct tensor d;
+	int rc = 0;
+
+	if (p->ndim < 1 || p->ndim > 2)
+		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
+	if (!dtype_is_float(p->dt))
+		return err_set(e, ERR_STATE, "multinomial only supports floating-point dtypes for input, got: %s", num_type_name(p->dt));
+	if (n <= 0)
+		return err_set(e, ERR_STATE, "cannot sample n_sample <= 0 samples");
+	if (!replacement && n > C)
+		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+	if (!C && rows)
+		return err_set(e, ERR_STATE, "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+					     "with the 'dim' argument.");
+	if (c->hollow)
+		return 0;
+	if (num_to(c, &d, p, DT_F64, e))
+		return -1;
+	for (int64_t i = 0; i < rows && !rc; i++)
+		rc = check_weights((double *)tensor_data(&d) + i * C, C, replacement, e);
+	tensor_release(&d);
+	return rc;
+}
+
 int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n,
 		    int replacement, struct err *e)
 {
@@ -462,10 +506,8 @@ int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, co
 	struct tensor d;
 	double *cum;
 
-	if (p->ndim < 1 || p->ndim > 2)
-		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
-	if (n <= 0 || (!replacement && n > C))
-		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+	if (num_check_multinomial(c, p, n, replacement, e))
+		return -1;
 	if (num_charge(c, (uint64_t)rows * (uint64_t)n * (uint64_t)C, e) || num_to(c, &d, p, DT_F64, e))
 		return -1;
 	if (!(cum = mem_array((size_t)C + 1, sizeof *cum)) ||

@@ -213,16 +213,18 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 	int64_t n = t->ndim ? t->shape[dim] : 1, total = 0, k, *r, *ix;
 	int rc;
 
-	if (num_as(c, &reps, times, DT_I64, e))
-		return -1;
-	r = tensor_data(&reps);
-	k = tensor_numel(&reps);
-	if (k != 1 && k != n) {
-		tensor_release(&reps);
+	if (times->ndim > 1)
+		return err_set(e, ERR_STATE, "repeats must be 0-dim or 1-dim tensor");
+	k = tensor_numel(times);
+	if (k != 1 && k != n)
 		return err_set(e, ERR_STATE, "repeats must have the same size as input along dim, but got repeats.size(0) = %lld and "
 					     "input.size(%d) = %lld",
 			       (long long)k, dim, (long long)n);
-	}
+	if (times->dt != DT_I64 && times->dt != DT_I32)
+		return err_set(e, ERR_STATE, "\"repeat_interleave_cpu\" not implemented for '%s'", num_type_name(times->dt));
+	if (num_as(c, &reps, times, DT_I64, e))
+		return -1;
+	r = tensor_data(&reps);
 	if (k == 1 && (r[0] < 0 || ck_mul64(n, r[0], &total))) {
 		tensor_release(&reps);
 		return err_set(e, ERR_STATE, "repeats can not be negative");

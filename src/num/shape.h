@@ -18,8 +18,9 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index,
 		     struct err *e);
 /* self[index] op= src along dim: copy or add. */
+enum num_slices { SLICES_COPY, SLICES_ADD, SLICES_FILL };
 int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
-		  int add, double alpha, struct err *e);
+		  enum num_slices how, double alpha, struct err *e);
 int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index, struct err *e);
 enum num_scatter { SCATTER_SET, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
 int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,

@@ -136,6 +136,25 @@ static int a_roll(struct bind *b)
 	return done(b, num_roll(&c, &y, t, dims.n, shift.v, d, bind_e(b)), &y);
 }
 
+/* Two dimensions that are not the same. */
+static int rotation(struct bind *b, const struct tensor *t, struct bind_ints *d)
+{
+	int64_t x, y;
+
+	*d = (struct bind_ints){ .v = { 0, 1 }, .n = 2 };
+	if (bind_given(b, 2) && bind_shape(b, 2, d))
+		return -1;
+	if (d->n != 2)
+		return bind_shape_error(b, "expected total rotation dims == 2, but got dims = %d", d->n);
+	if (t->ndim < 2)
+		return bind_shape_error(b, "expected total dims >= 2, but got total dims = %d", t->ndim);
+	x = d->v[0];
+	y = d->v[1];
+	if (x == y || x - y == t->ndim || y - x == t->ndim)
+		return bind_shape_error(b, "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld", (long long)x, (long long)y);
+	return bind_given(b, 2) ? bind_dims(b, 2, t->ndim, d) : 0;
+}
+
 static int a_rot90(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -144,12 +163,8 @@ static int a_rot90(struct bind *b)
 	int64_t k;
 	int rc;
 
-	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || bind_dims(b, 2, t->ndim, &d))
+	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || rotation(b, t, &d))
 		return -1;
-	if (!bind_given(b, 2))
-		d = (struct bind_ints){ .v = { 0, 1 }, .n = 2 };
-	if (d.n != 2 || t->ndim < 2)
-		return bind_shape_error(b, "expected total rotation dims == 2, but got dims = %d", d.n);
 	k = (k % 4 + 4) % 4;
 	if (k == 0 || k == 2)
 		return done(b, k ? num_flip(&c, &y, t, 1u << d.v[0] | 1u << d.v[1], bind_e(b)) : num_clone(&c, &y, t, bind_e(b)), &y);

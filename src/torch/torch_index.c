@@ -81,6 +81,8 @@ static int i_take_along_dim(struct bind *b)
 		return -1;
 	if (!bind_given(b, 2))
 		return take_flat(b, t, ix);
+	if (ix->dt != DT_I64)
+		return bind_raise(b, EXC_RuntimeError, "torch.take_along_dim(): dtype of indices should be Long but got %s", num_type_name(ix->dt));
 	if (bind_dim(b, 2, t->ndim, &dim))
 		return -1;
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
@@ -133,6 +135,10 @@ static int i_scatter(struct bind *b)
 
 static int i_scatter_add(struct bind *b)
 {
+	struct tensor *src;
+
+	if (bind_tensor(b, 3, &src))
+		return -1;
 	return scatter_as(b, SCATTER_ADD, 3);
 }
 
@@ -160,35 +166,111 @@ static int i_index_select(struct bind *b)
 	return done(b, num_index_select(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
-/* A source has as many slices as there are indices. */
-static int check_source(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix)
+/* The sizes without dimension dim; their number. */
+static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->ndim; i++)
+		if (i != dim)
+			shape[n++] = t->shape[i];
+	return n;
+}
+
+static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
+{
+	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ? v->shape[MIN(dim, v->ndim - 1)] : 1;
+	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
+
+	if (ix->ndim > 1)
+		return bind_raise(b, EXC_IndexError, "index_add_(): Index is supposed to be a vector, but got dim: %d with type: %s and size: %s",
+				  ix->ndim, num_type_name(ix->dt), SHAPE_TEXT(ix->ndim, ix->shape));
+	if (ix->dt != DT_I64 && ix->dt != DT_I32)
+		return bind_raise(b, EXC_RuntimeError, "index_add_(): Expected dtype int32/int64 for index but got: %s", num_type_name(ix->dt));
+	if (t->dt != v->dt)
+		return bind_raise(b, EXC_RuntimeError, "index_add_(): self (%s) and source (%s) must have the same scalar type",
+				  num_type_name(t->dt), num_type_name(v->dt));
+	if (dim && dim >= v->ndim)
+		return bind_raise(b, EXC_RuntimeError, "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d", dim, v->ndim);
+	if (n != have)
+		return bind_raise(b, EXC_RuntimeError, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %d",
+				  (long long)n, (long long)have, dim);
+	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
+		return bind_raise(b, EXC_RuntimeError, "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+						       "self.shape = %s source.shape = %s",
+				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(v->ndim, v->shape));
+	return 0;
+}
+
+static int check_copied(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
+{
+	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix);
+	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
+
+	if (ix->ndim > 1)
+		return bind_raise(b, EXC_IndexError, "index_copy_(): Index should have dimension 1 or 0 (got %d)", ix->ndim);
+	if (v->ndim == 0 && n != 1)
+		return bind_raise(b, EXC_IndexError, "index_copy_(): When source is scalar, index should have one element (got %lld)", (long long)n);
+	if (v->ndim && t->ndim && v->ndim != t->ndim)
+		return bind_raise(b, EXC_IndexError, "index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+						     "Source dimensionality (%d), destination dimensionality (%d)", v->ndim, t->ndim);
+	if (ix->dt != DT_I64)
+		return bind_raise(b, EXC_RuntimeError, "index_copy_(): Expected a long tensor for index, but got %s", num_type_name(ix->dt));
+	if (t->dt != v->dt)
+		return bind_raise(b, EXC_RuntimeError, "index_copy_(): self and source expected to have the same dtype, but got (self) %s and "
+						       "(source) %s", num_type_name(t->dt), num_type_name(v->dt));
+	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
+		return bind_raise(b, EXC_RuntimeError, "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice "
+						       "shape: %s at dimension %d and source slice shape: %s at dimension 0.",
+				  SHAPE_TEXT(na, a), dim, SHAPE_TEXT(ns, s));
+	if (v->ndim && v->shape[dim] != n)
+		return bind_raise(b, EXC_IndexError, "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+				  (long long)n, (long long)v->shape[dim]);
+	return 0;
+}
+
+static int check_filled(struct bind *b, const struct tensor *ix)
 {
 	const struct tensor *v = b->a[3].kind == V_TENSOR ? &b->a[3].u.t->t : NULL;
 
-	if (!v || v->ndim != t->ndim || !v->ndim || v->shape[dim] == tensor_numel(ix))
-		return 0;
-	return bind_raise(b, EXC_RuntimeError, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %d",
-			  (long long)tensor_numel(ix), (long long)v->shape[dim], dim);
+	if (v && v->ndim)
+		return bind_raise(b, EXC_RuntimeError, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+				  v->ndim);
+	if (ix->dt != DT_I64)
+		return bind_raise(b, EXC_IndexError, "index_fill_(): Expected dtype int64 for index.");
+	return ix->ndim > 1 ? bind_raise(b, EXC_RuntimeError, "Index has to be a vector/scalar") : 0;
+}
+
+/* What is written goes with the places and with what is written to. */
+static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim, const struct tensor *ix)
+{
+	struct tensor *v;
+
+	if (how == SLICES_FILL)
+		return check_filled(b, ix);
+	if (bind_tensor(b, 3, &v))
+		return -1;
+	return how == SLICES_ADD ? check_added(b, t, dim, ix, v) : check_copied(b, t, dim, ix, v);
 }
 
 /* input, dim, index, source, *, alpha=1 */
-static int index_write(struct bind *b, int add)
+static int index_write(struct bind *b, enum num_slices how)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, *ix, v, y;
 	double alpha = 1;
 	int dim, rc;
 
-	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || check_source(b, t, dim, ix) ||
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || check_slices(b, how, t, dim, ix) ||
 	    torch_value(b, 3, t, &v) || (b->n > 4 && bind_float(b, 4, &alpha)))
 		return -1;
 	if (b->row->flags & BIND_INPLACE) {
-		rc = num_index_add(&c, t, dim, ix, &v, add, alpha, bind_e(b));
+		rc = num_index_add(&c, t, dim, ix, &v, how, alpha, bind_e(b));
 		tensor_release(&v);
 		return rc ? bind_fail(b) : bind_self(b);
 	}
 	rc = num_clone(&c, &y, t, bind_e(b));
-	if (!rc && num_index_add(&c, &y, dim, ix, &v, add, alpha, bind_e(b))) {
+	if (!rc && num_index_add(&c, &y, dim, ix, &v, how, alpha, bind_e(b))) {
 		tensor_release(&y);
 		rc = -1;
 	}
@@ -196,8 +278,9 @@ static int index_write(struct bind *b, int add)
 	return done(b, rc, &y);
 }
 
-static int i_index_add(struct bind *b) { return index_write(b, 1); }
-static int i_index_copy(struct bind *b) { return index_write(b, 0); }
+static int i_index_add(struct bind *b) { return index_write(b, SLICES_ADD); }
+static int i_index_copy(struct bind *b) { return index_write(b, SLICES_COPY); }
+static int i_index_fill(struct bind *b) { return index_write(b, SLICES_FILL); }
 
 /* input, indices, values, accumulate=False */
 static int i_index_put(struct bind *b)
@@ -210,6 +293,11 @@ static int i_index_put(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_tensors(b, 1, &list, &n) || bind_bool(b, 3, &accumulate) || torch_value(b, 2, t, &v))
 		return -1;
+	if (b->a[2].kind == V_TENSOR && b->a[2].u.t->t.dt != t->dt) {
+		tensor_release(&v);
+		return bind_raise(b, EXC_RuntimeError, "Index put requires the source and destination dtypes match, got %s for the destination "
+						       "and %s for the source.", num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
+	}
 	for (size_t i = 0; i < n && i < TENSOR_DIMS; i++)
 		ix.v[ix.n++] = list[i];
 	if (b->row->flags & BIND_INPLACE) {
@@ -255,6 +343,9 @@ static int i_masked_scatter(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &m) || bind_tensor(b, 2, &s))
 		return -1;
+	if (t->dt != s->dt)
+		return bind_raise(b, EXC_RuntimeError, "masked_scatter: expected self and source to have same dtypes but got%s and %s",
+				  num_type_name(t->dt), num_type_name(s->dt));
 	if (num_clone(&c, &y, t, bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
@@ -330,9 +421,12 @@ static int f_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *ix, *w, y;
+	int64_t pad = 0;
 
-	if (bind_tensor(b, 0, &ix) || bind_tensor(b, 1, &w))
+	if (bind_tensor(b, 0, &ix) || bind_tensor(b, 1, &w) || (bind_given(b, 2) && bind_int(b, 2, &pad)))
 		return -1;
+	if (w->ndim && (pad < -w->shape[0] || pad >= w->shape[0]) && bind_given(b, 2))
+		return bind_raise(b, EXC_AssertionError, "Padding_idx must be within num_embeddings");
 	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);
 }
 
@@ -364,7 +458,7 @@ const struct bind_row torch_index_rows[] = {
 	BOTH("index_select", "dim, index", i_index_select),
 	WRITE_AS("index_add", "dim, index, source, *, alpha=1", i_index_add, BIND_COMPUTE),
 	WRITE("index_copy", "dim, index, source", i_index_copy),
-	WRITE("index_fill", "dim, index, value", i_index_copy),
+	WRITE("index_fill", "dim, index, value", i_index_fill),
 	WRITE("index_put", "indices, values, accumulate=False", i_index_put),
 	BOTH("take", "index", i_take),
 	BOTH_AS("masked_select", "mask", i_masked_select, MOVE | BIND_SIZED),

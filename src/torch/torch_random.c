@@ -245,6 +245,8 @@ static int g_multinomial(struct bind *b)
 
 	if (!r || bind_tensor(b, 0, &p) || bind_int(b, 1, &n) || bind_bool(b, 2, &replacement))
 		return -1;
+	if (num_check_multinomial(&c, p, n, replacement, bind_e(b)))
+		return bind_fail(b);
 	if (!replacement || n == 1)
 		return bind_unsupported(b, "multinomial of one sample or without replacement");
 	return num_multinomial(r, &c, &y, p, n, replacement, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
@@ -300,6 +302,11 @@ static int m_exponential(struct bind *b)
 
 	if (!r || bind_tensor(b, 0, &t) || bind_float(b, 1, &lambda))
 		return -1;
+	if (!dtype_is_float(t->dt))
+		return bind_raise(b, EXC_RuntimeError, "Exponential distribution is a continuous probability distribution. dtype must be a "
+						       "floating point but you specified %s", num_type_name(t->dt));
+	if (!(lambda > 0))
+		return bind_raise(b, EXC_RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=%g", lambda);
 	return num_exponential(r, t, lambda, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 

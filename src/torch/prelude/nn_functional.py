@@ -10,16 +10,31 @@ class _Reduction:
         return values[reduction]
 
 
+def _check_unpool(input, indices, n):
+    if indices.dtype != torch.int64:
+        kinds = {torch.int32: "Int", torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte", torch.bool: "Bool", torch.float32: "Float"}
+        raise RuntimeError(f"elements in indices should be type int64 but got: {kinds.get(indices.dtype, 'another')}")
+    if input.dim() < n + 1 or input.dim() > n + 2:
+        raise RuntimeError(f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with {input.dim()} dimensions.")
+    if input.shape != indices.shape:
+        raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "
+                           f"but got indices tensor with shape: {list(indices.shape)}")
+
+
 def _unpool(input, indices, kernel_size, stride, padding, output_size, n):
     def each(v):
         return [v] * n if isinstance(v, int) else list(v)
 
     k, p = each(kernel_size), each(padding)
     s = k if stride is None else each(stride)
-    if output_size is None:
-        size = [(input.size(i - n) - 1) * s[i] - 2 * p[i] + k[i] for i in range(n)]
-    else:
-        size = list(output_size)[-n:]
+    size = [(input.size(i - n) - 1) * s[i] - 2 * p[i] + k[i] for i in range(n)]
+    if output_size is not None:
+        given = list(output_size)[-n:]
+        for d in range(n):
+            if not size[d] - s[d] < given[d] < size[d] + s[d]:
+                raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {size[d] - s[d]} and {size[d] + s[d]})')
+        size = given
+    _check_unpool(input, indices, n)
     lead = tuple(input.shape[:-n])
     out = input.new_zeros(lead + (math.prod(size),))
     return out.scatter_(-1, indices.flatten(-n), input.flatten(-n)).reshape(lead + tuple(size))

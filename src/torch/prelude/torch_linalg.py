@@ -145,6 +145,8 @@ def matrix_power(A, n):
 
 
 def multi_dot(tensors):
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     out = tensors[0]
     for m in tensors[1:]:
         out = out @ m

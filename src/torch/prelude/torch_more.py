@@ -39,15 +39,26 @@ def diagflat(input, offset=0):
     return torch.diag(input.flatten(), offset)
 
 
+def _check_split(name, input, least, dim, sections):
+    if input.dim() < least:
+        raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.dim()} dimensions!")
+    if not isinstance(sections, (list, tuple)) and (sections == 0 or input.size(dim) % sections):
+        raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} "
+                           f"is not divisible by the split_size {sections}!")
+
+
 def hsplit(input, indices_or_sections):
+    _check_split("hsplit", input, 1, 0 if input.dim() == 1 else 1, indices_or_sections)
     return torch.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
 
 
 def vsplit(input, indices_or_sections):
+    _check_split("vsplit", input, 2, 0, indices_or_sections)
     return torch.tensor_split(input, indices_or_sections, 0)
 
 
 def dsplit(input, indices_or_sections):
+    _check_split("dsplit", input, 3, 2, indices_or_sections)
     return torch.tensor_split(input, indices_or_sections, 2)
 
 
@@ -64,6 +75,8 @@ def clamp_max_(input, max):
 
 
 def renorm(input, p, dim, maxnorm):
+    if input.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
     others = [d for d in range(input.dim()) if d != dim % input.dim()]
     norm = torch.linalg.vector_norm(input, p, others, keepdim=True)
     return input * torch.where(norm > maxnorm, maxnorm / (norm + 1e-7), torch.ones_like(norm))
@@ -75,20 +88,35 @@ def cov(input, correction=1):
     return (x @ x.t() / (x.size(1) - correction)).squeeze()
 
 
+_kinds = {torch.int64: "Long", torch.int32: "Int", torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte", torch.bool: "Bool"}
+
+
 def histc(input, bins=100, min=0, max=0):
     if not input.is_floating_point():
-        raise NotImplementedError("histc of integers")
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{_kinds[input.dtype]}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     x = input.flatten()
+    if x.numel() == 0 and min == max:
+        min, max = 0, 1
     if min == max:
         min, max = x.min().item(), x.max().item()
     if min == max:
         min, max = min - 1, max + 1
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"torch.histc: range of [{min}, {max}] is not finite")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
     x = x[(x >= min) & (x <= max)]
     place = ((x - min) * (bins / (max - min))).floor().long().clamp(0, bins - 1)
     return torch.bincount(place, minlength=bins).to(input.dtype)
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
+    if input.dim() < 1:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [t for t in (prepend, input, append) if t is not None]
     x = torch.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):
@@ -117,6 +145,10 @@ def isin(elements, test_elements, assume_unique=False, invert=False):
 def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
     if interpolation != "linear":
         raise NotImplementedError("quantile with interpolation other than linear")
+    if input.dtype != torch.float32 and input.dtype != torch.float64:
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if isinstance(q, torch.Tensor) and q.dtype != input.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     q = q if isinstance(q, torch.Tensor) else torch.tensor(q, dtype=input.dtype, device=input.device)
     x = input.flatten() if dim is None else input
     d = 0 if dim is None else dim
@@ -133,6 +165,9 @@ def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
 
 
 def cartesian_prod(*tensors):
+    for t in tensors:
+        if t.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return torch.stack([t.flatten() for t in torch.meshgrid(*tensors, indexing="ij")], dim=1)
@@ -279,6 +314,8 @@ def matrix_power(input, n):
 
 def trapezoid(y, x=None, dx=1, dim=-1):
     n = y.size(dim)
+    if x is not None and x.dim() == 1 and x.size(0) != n:
+        raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
     width = dx if x is None else torch.diff(x, dim=dim if x.dim() == y.dim() else -1)
     if x is not None and x.dim() == 1:
         width = width.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
