@@ -125,12 +125,17 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
-static int take_mask(struct attention_job *a, const struct tensor *m, int nl, const int64_t *lead, struct err *e)
+static int take_mask(struct attention_job *a, const struct tensor *m, enum dtype dt, int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
 	int rc;
 
+	if (m->dt != DT_BOOL && m->dt != DT_F32 && m->dt != dt)
+		return err_set(e, ERR_STATE,
+			       "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: %s and  "
+			       "query.dtype: %s instead.",
+			       num_c_name(m->dt), num_c_name(dt));
 	memcpy(shape, lead, sizeof *lead * (size_t)nl);
 	shape[nl] = a->L;
 	shape[nl + 1] = a->S;
@@ -174,7 +179,7 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 	memcpy(lk, lq, sizeof *lk * TENSOR_DIMS);
 	if (gqa && *nl > 0) {
 		if (k->ndim < 3)
-			return err_set(e, ERR_STATE, "Number of heads in key and value must divide the number of heads in query");
+			return err_set(e, ERR_RANGE, "Dimension out of range (expected to be in range of [-2, 1], but got -3)");
 		a->heads = lq[*nl - 1];
 		lk[*nl - 1] = k->shape[k->ndim - 3];
 		if (lk[*nl - 1] == 0 || a->heads % lk[*nl - 1])
@@ -206,7 +211,7 @@ int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
 	a.rows = SIMD_PICK(num_rows)(carrier);
 	a.blocks = (a.L + QUERIES - 1) / QUERIES;
 	if (take(c, &a.q, q, nl, lq, carrier, e) || take(c, &a.k, k, nl, lk, carrier, e) || take(c, &a.v, v, nl, lk, carrier, e) ||
-	    (p->mask && take_mask(&a, p->mask, nl, lq, e)))
+	    (p->mask && take_mask(&a, p->mask, q->dt, nl, lq, e)))
 		goto out;
 	lq[nl] = a.L;
 	lq[nl + 1] = a.Dv;

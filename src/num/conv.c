@@ -48,7 +48,8 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 		if (w->shape[i + 2] == 0)
 			return err_set(e, ERR_STATE, "weight should have at least one element");
 	}
-	(void)b;
+	if (b && b->dt != x->dt)
+		return err_set(e, ERR_STATE, "Input type (%s) and bias type (%s) should be the same", num_c_name(x->dt), num_c_name(b->dt));
 	return 0;
 }
 

@@ -79,11 +79,10 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 	if (target->ndim >= 1 && n >= 1 && target->shape[0] != want[0])
 		return err_set(e, ERR_FORMAT, "Expected input batch_size (%lld) to match target batch_size (%lld).",
 			       (long long)want[0], (long long)target->shape[0]);
-	if (!n && target->ndim)
-		return target->ndim == 1 && target->shape[0] == x->shape[0]
-			       ? err_set(e, ERR_UNSUPPORTED, "targets of one dimension for scores of one dimension")
-			       : err_set(e, ERR_STATE, "size mismatch (got input: %s, target: %s)", SHAPE_TEXT(x->ndim, x->shape),
-					 SHAPE_TEXT(target->ndim, target->shape));
+	if (!n && target->ndim > 1)
+		return err_set(e, ERR_STATE, "0D or 1D target tensor expected, multi-target not supported");
+	if (!n && target->ndim && target->shape[0] != 1)
+		return err_set(e, ERR_FORMAT, "For 1D input, 1D target must have size 1, but got target size: %lld", (long long)target->shape[0]);
 	for (int i = 0; i < n; i++)
 		if (target->ndim != n || target->shape[i] != want[i])
 			return err_set(e, ERR_STATE, "Expected target size %s, got %s", SHAPE_TEXT(n, want),
@@ -231,7 +230,9 @@ int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor
 	tensor_release(&wide);
 	if (rc)
 		return -1;
-	if (tensor_same_shape(x, target) && dtype_is_float(target->dt))
+	if (tensor_same_shape(x, target) && !dtype_is_float(target->dt))
+		rc = err_set(e, ERR_STATE, "Expected floating point type for target with class probabilities, got %s", num_type_name(target->dt));
+	else if (tensor_same_shape(x, target))
 		rc = soft_loss(c, out, &logp, target, p, e);
 	else
 		rc = num_nll_loss(c, out, &logp, target, p, e);

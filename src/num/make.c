@@ -140,6 +140,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 
 	if (a->ndim < 2 || b->ndim < 2)
 		return err_set(e, ERR_STATE, "cdist only supports at least 2D tensors, X1 got: %dD", a->ndim);
+	if (!(p >= 0))
+		return err_set(e, ERR_STATE, "cdist only supports non-negative p values");
 	P = a->shape[a->ndim - 2];
 	M = a->shape[a->ndim - 1];
 	R = b->shape[b->ndim - 2];

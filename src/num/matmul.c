@@ -418,13 +418,29 @@ int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 	return batched(c, out, a, b, e);
 }
 
+/* What is added to a product of matrices has its type, and no more dimensions. */
+static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b, struct err *e)
+{
+	int nd = MIN(a->ndim, b->ndim);
+
+	if (a->dt == b->dt && x->dt != b->dt)
+		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s", num_type_name(x->dt), num_type_name(b->dt));
+	if (x->ndim > MAX(a->ndim, b->ndim))
+		return err_set(e, ERR_STATE,
+			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of "
+			       "dimensions in the tensor (%d)",
+			       num_type_name(x->dt), SHAPE_TEXT(x->ndim, x->shape),
+			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2, x->ndim);
+	return 0;
+}
+
 int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *a,
 	      const struct tensor *b, double beta, double alpha, struct err *e)
 {
 	struct tensor r, s;
 	int rc;
 
-	if (num_matmul(c, &r, a, b, e))
+	if (check_added(x, a, b, e) || num_matmul(c, &r, a, b, e))
 		return -1;
 	rc = alpha == 1 ? 0 : num_apply_into(c, &r, NUM_mul, (struct num_arg[]){ num_t(&r), num_f(alpha) }, NULL, e);
 	if (!rc && beta == 0) {
@@ -448,6 +464,10 @@ int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, co
 
 	if (w->ndim != 1 && w->ndim != 2)
 		return err_set(e, ERR_STATE, "linear(): weight must be 2D, got %dD", w->ndim);
+	if (w->ndim == 1 && b)
+		return err_set(e, ERR_STATE, "mat2 must be a matrix, got 1-D tensor");
+	if (b && x->dt == w->dt && b->dt != w->dt)
+		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s", num_type_name(b->dt), num_type_name(w->dt));
 	if (w->ndim == 2 && tensor_transpose(&wt, w, 0, 1, e))
 		return -1;
 	rc = num_matmul(c, &r, x, w->ndim == 2 ? &wt : w, e);

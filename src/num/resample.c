@@ -136,6 +136,8 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 			       SHAPE_TEXT(MAX(x->ndim - 2, 0), x->shape + 2), SHAPE_TEXT(nd, size));
 	if (!dtype_is_float(x->dt))
 		return err_set(e, ERR_STATE, "\"compute_indices_weights_linear\" not implemented for '%s'", num_type_name(x->dt));
+	if (x->shape[1] == 0)
+		return err_set(e, ERR_STATE, "Non-empty %dD data tensor expected but got a tensor with sizes %s", x->ndim, SHAPE_TEXT(x->ndim, x->shape));
 	if (num_as(c, &now, x, dtype_carrier(x->dt), e))
 		return -1;
 	for (int d = nd - 1; d >= 0; d--) {     /* the last first: it is the smallest then */

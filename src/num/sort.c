@@ -334,12 +334,16 @@ int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 	int64_t n = tensor_numel(t), m = least, *p;
 	int rc = -1;
 
-	if (t->ndim != 1 || dtype_is_float(t->dt))
-		return err_set(e, ERR_STATE, "bincount only supports 1-d non-negative integral inputs.");
-	if (weights && (weights->ndim != 1 || weights->shape[0] != n))
-		return err_set(e, ERR_STATE, "weights should be 1-d and have the same length as input");
+	if (dtype_is_float(t->dt) || t->dt == DT_BOOL)
+		return err_set(e, ERR_STATE, "\"bincount_cpu\" not implemented for '%s'", num_type_name(t->dt));
 	if (least < 0)
 		return err_set(e, ERR_STATE, "minlength should be >= 0");
+	if (t->ndim != 1)
+		return err_set(e, ERR_STATE, "bincount only supports 1-d non-negative integral inputs.");
+	if (n == 0)
+		weights = NULL;                 /* nothing is counted, whatever it would weigh */
+	if (weights && (weights->ndim != 1 || weights->shape[0] != n))
+		return err_set(e, ERR_STATE, "weights should be 1-d and have the same length as input");
 	if (num_as(c, &x, t, DT_I64, e) || (weights && num_as(c, &w, weights, DT_F64, e)))
 		goto out;
 	p = tensor_data(&x);

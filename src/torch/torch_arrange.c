@@ -202,6 +202,26 @@ static int a_tile(struct bind *b)
 	return done(b, num_repeat(&c, &y, t, m, full, bind_e(b)), &y);
 }
 
+/* The size that was announced, if any, is the size there is. */
+static int of_size(struct bind *b, struct tensor *y, int dim, int number)
+{
+	int64_t want, have = y->ndim ? y->shape[dim] : 1;
+
+	if (!bind_given(b, 3))
+		return bind_result(b, y);
+	if (bind_int(b, 3, &want)) {
+		tensor_release(y);
+		return -1;
+	}
+	if (want != have) {
+		tensor_release(y);
+		return number ? bind_raise(b, EXC_RuntimeError, "repeat_interleave: Invalid output_size, expected %lld but got %lld", (long long)have,
+					   (long long)want)
+			      : bind_raise(b, EXC_RuntimeError, "allocated size does not match required size");
+	}
+	return bind_result(b, y);
+}
+
 /* input, repeats, dim=None, *, output_size=None */
 static int a_repeat_interleave(struct bind *b)
 {
@@ -231,7 +251,7 @@ static int a_repeat_interleave(struct bind *b)
 	rc = rc || num_repeat_interleave(&c, &y, flat.st ? &flat : t, times, dim, bind_e(b));
 	tensor_release(&flat);
 	tensor_release(&one);
-	return done(b, rc, &y);
+	return rc ? bind_fail(b) : of_size(b, &y, dim, times == &one);
 }
 
 /* *tensors, indexing=None */

@@ -8,6 +8,28 @@ static int is_bool(const struct num_arg *a)
 	return a->kind == NUM_BOOL || (a->kind == NUM_TENSOR && a->t->dt == DT_BOOL);
 }
 
+static int is_whole(const struct num_arg *a)
+{
+	return a->kind == NUM_TENSOR ? !dtype_is_float(a->t->dt) : a->kind == NUM_INT;
+}
+
+/* What is not there for integers, for kinds that differ, or by a zero that is no float. */
+static int check_kinds(struct bind *b, enum num_op op, const struct num_arg *a)
+{
+	const struct tensor *t = a[0].kind == NUM_TENSOR ? a[0].t : a[1].kind == NUM_TENSOR ? a[1].t : NULL;
+
+	if (!t)
+		return 0;
+	if (is_whole(&a[0]) && is_whole(&a[1]) && (op == NUM_logaddexp || op == NUM_logaddexp2 || op == NUM_hypot || op == NUM_nextafter))
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name, num_type_name(t->dt));
+	if (op == NUM_heaviside && a[0].kind == NUM_TENSOR && a[1].kind == NUM_TENSOR && a[0].t->dt != a[1].t->dt)
+		return bind_raise(b, EXC_RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.");
+	if ((op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_trunc_divide) && is_whole(&a[0]) &&
+	    a[1].kind == NUM_INT && a[1].i == 0 && tensor_numel(t))
+		return bind_raise(b, EXC_RuntimeError, "ZeroDivisionError");
+	return 0;
+}
+
 static int binary(struct bind *b, enum num_op op, size_t first, size_t second, const double *p)
 {
 	struct num_arg a[2];
@@ -18,6 +40,8 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
 		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
 				  num_type_name(a[a[0].kind != NUM_TENSOR || !dtype_is_float(a[0].t->dt)].t->dt));
+	if (check_kinds(b, op, a))
+		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]) &&
 	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
 		return bind_unsupported(b, "%s of two bools", num_op_info(op)->name);
@@ -106,6 +130,8 @@ static int t_add(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || bind_float(b, 2, &alpha))
 		return -1;
+	if (b->a[2].kind == V_FLOAT && is_whole(&a[0]) && is_whole(&a[1]))
+		return bind_raise(b, EXC_RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.");
 	if (b->n > 3 && bind_given(b, 3)) {
 		struct num_ctx c = torch_ctx(b);
 		struct tensor y;
@@ -303,9 +329,30 @@ static int ternary(struct bind *b, enum num_op op, size_t value)
 	return torch_apply(b, op, a, p);
 }
 
-static int t_lerp(struct bind *b) { return ternary(b, NUM_lerp, 9); }
+static int t_lerp(struct bind *b)
+{
+	struct tensor *x, *y;
+
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y))
+		return -1;
+	if (x->dt != y->dt)
+		return bind_raise(b, EXC_RuntimeError, "expected dtype %s for `end` but got dtype %s", num_c_name(x->dt), num_c_name(y->dt));
+	return ternary(b, NUM_lerp, 9);
+}
+
 static int t_addcmul(struct bind *b) { return ternary(b, NUM_addcmul, 3); }
-static int t_addcdiv(struct bind *b) { return ternary(b, NUM_addcdiv, 3); }
+
+static int t_addcdiv(struct bind *b)
+{
+	struct tensor *x, *y;
+
+	if (bind_tensor(b, 1, &x) || bind_tensor(b, 2, &y))
+		return -1;
+	if (!dtype_is_float(x->dt) && !dtype_is_float(y->dt))
+		return bind_raise(b, EXC_RuntimeError, "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+						       "perform a true division of tensor1 and tensor2.");
+	return ternary(b, NUM_addcdiv, 3);
+}
 
 static int t_masked_fill(struct bind *b)
 {
@@ -322,6 +369,11 @@ static int t_masked_fill(struct bind *b)
 	/* The value takes self's dtype, whatever its own. */
 	if (num_new(&c, &v, self->dt, 0, NULL, bind_e(b)))
 		return bind_fail(b);
+	if (value.kind == NUM_FLOAT && !isfinite(value.f) && !dtype_is_float(self->dt) && self->dt != DT_BOOL) {
+		tensor_release(&v);
+		return bind_raise(b, EXC_RuntimeError, "value cannot be converted to type %s without overflow",
+				  self->dt == DT_I64 ? "int64_t" : self->dt == DT_I32 ? "int" : num_c_name(self->dt));
+	}
 	if (value.kind == NUM_TENSOR)
 		rc = tensor_copy(&v, value.t, bind_e(b));
 	else

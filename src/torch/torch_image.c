@@ -25,8 +25,10 @@ static int a_pad(struct bind *b)
 		return -1;
 	if (p.n % 2)
 		return bind_shape_error(b, "Padding length must be divisible by 2");
-	if (mode != PAD_CONSTANT && p.n / 2 > 3)
-		return bind_raise(b, EXC_NotImplementedError, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+	if (mode != PAD_CONSTANT && bind_given(b, 3) && value != 0)
+		return bind_shape_error(b, "Padding mode \"%s\" doesn't take in value argument", modes[mode]);
+	if (mode != PAD_CONSTANT && (p.n < 2 || p.n > 6 || (t->ndim != p.n / 2 + 1 && t->ndim != p.n / 2 + 2)))
+		return bind_raise(b, EXC_NotImplementedError, "Padding size %d is not supported for %dD input tensor.", p.n, t->ndim);
 	return done(b, num_pad(&c, &y, t, p.n / 2, p.v, (enum num_pad)mode, value, bind_e(b)), &y);
 }
 
@@ -73,6 +75,8 @@ static int a_fold(struct bind *b)
 static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale, int *use_scale)
 {
 	*use_scale = 0;
+	if (bind_given(b, 1) && bind_given(b, 2))
+		return bind_raise(b, EXC_ValueError, "only one of size or scale_factor should be defined");
 	if (bind_given(b, 1)) {
 		struct bind_ints s;
 
@@ -120,6 +124,9 @@ static int a_interpolate(struct bind *b)
 	if (nd < 1 || nd > 3)
 		return bind_raise(b, EXC_NotImplementedError, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "
 							      "nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact", t->ndim);
+	if (bind_given(b, 4) && (mode < 2 || mode == 6))
+		return bind_raise(b, EXC_ValueError, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+						     "| trilinear");
 	if (antialias)
 		return bind_unsupported(b, "interpolate with antialias");
 	if ((mode == 2 && nd != 1) || ((mode == 3 || mode == 4) && nd != 2) || (mode == 5 && nd != 3))

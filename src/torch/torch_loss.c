@@ -24,6 +24,19 @@ static int reduced(struct bind *b, struct tensor *t, enum num_reduction how)
 	return num_reduce_loss(&c, t, how, bind_e(b)) ? bind_fail(b) : bind_result(b, t);
 }
 
+static int check_pointwise(struct bind *b, enum num_op op, const struct num_arg *a, double p)
+{
+	const char *name = op == NUM_loss_mse ? "mse" : op == NUM_loss_smooth_l1 ? "smooth_l1" : op == NUM_loss_huber ? "huber" : NULL;
+
+	if (op == NUM_loss_smooth_l1 && p < 0)
+		return bind_raise(b, EXC_RuntimeError, "smooth_l1_loss does not support negative values for beta.");
+	if (op == NUM_loss_huber && !(p > 0))
+		return bind_raise(b, EXC_RuntimeError, "huber_loss does not support non-positive values for delta.");
+	if (name && a[0].kind == NUM_TENSOR && a[1].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt) && !dtype_is_float(a[1].t->dt))
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", name, num_type_name(a[0].t->dt));
+	return 0;
+}
+
 static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_slot)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -33,6 +46,8 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 	struct tensor y;
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, how_slot, &how) || (param < 9 && bind_float(b, param, &p[0])))
+		return -1;
+	if (check_pointwise(b, op, a, p[0]))
 		return -1;
 	if (op == NUM_loss_smooth_l1 && p[0] == 0)
 		op = NUM_loss_l1;
@@ -59,6 +74,11 @@ static int classes(struct bind *b, int logits)
 		return -1;
 	if (!dtype_is_float(t->dt) && t->dt != DT_I64 && t->dt != DT_U8)
 		return bind_raise(b, EXC_RuntimeError, "expected scalar type Long but found %s", num_c_name(t->dt));
+	if (logits && !(p.smoothing >= 0 && p.smoothing <= 1) && !(p.smoothing < 0 && !dtype_is_float(t->dt)))
+		return bind_raise(b, EXC_RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: %g", p.smoothing);
+	if (logits && dtype_is_float(t->dt) && tensor_same_shape(x, t) && p.ignore >= 0)
+		return bind_raise(b, EXC_RuntimeError, "ignore_index is not supported for floating point target");
+	p.smoothing = MAX(p.smoothing, 0);
 	p.weight = w;
 	return (logits ? num_cross_entropy : num_nll_loss)(&c, &y, x, t, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
@@ -79,6 +99,8 @@ static int l_kl_div(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, 4, &how) || bind_bool(b, 5, &log_target))
 		return -1;
+	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && !dtype_is_float(a[1].t->dt)))
+		return bind_raise(b, EXC_RuntimeError, "kl_div: Integral inputs not supported.");
 	if (num_apply(&c, &y, log_target ? NUM_loss_kl_log : NUM_loss_kl, a, NULL, bind_e(b)))
 		return bind_fail(b);
 	return reduced(b, &y, how);
@@ -98,6 +120,26 @@ static int weighted(struct bind *b, struct tensor *y, const struct tensor *w, en
 	return rc ? bind_fail(b) : reduced(b, &z, how);
 }
 
+/* Probabilities lie between 0 and 1, ends included; PyTorch looks at each of them. */
+static int check_probabilities(struct bind *b, const struct tensor *x)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor d;
+	int bad = 0;
+
+	if (c.hollow)
+		return 0;
+	if (num_as(&c, &d, x, DT_F64, bind_e(b)))
+		return bind_fail(b);
+	for (int64_t i = 0; i < tensor_numel(&d); i++) {
+		double v = ((double *)tensor_data(&d))[i];
+
+		bad |= !(v >= 0 && v <= 1);
+	}
+	tensor_release(&d);
+	return bad ? bind_raise(b, EXC_RuntimeError, "all elements of input should be between 0 and 1") : 0;
+}
+
 /* input, target, weight=None, size_average=None, reduce=None, reduction='mean' */
 static int l_bce(struct bind *b)
 {
@@ -111,6 +153,10 @@ static int l_bce(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is "
 						     "deprecated. Please ensure they have the same size.",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
+	if (x->dt != t->dt)
+		return bind_raise(b, EXC_RuntimeError, "Found dtype %s but expected %s", num_type_name(t->dt), num_type_name(x->dt));
+	if (check_probabilities(b, x))
+		return -1;
 	if (num_op2(&c, &y, NUM_loss_bce, num_t(x), num_t(t), bind_e(b)))
 		return bind_fail(b);
 	return weighted(b, &y, w, how);
@@ -130,6 +176,12 @@ static int l_bce_logits(struct bind *b)
 	if (!tensor_same_shape(x, t))
 		return bind_raise(b, EXC_ValueError, "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
+	if (dtype_is_float(x->dt) && !dtype_is_float(t->dt))
+		return bind_raise(b, EXC_RuntimeError, "result type %s can't be cast to the desired output type %s", num_type_name(x->dt),
+				  num_type_name(t->dt));
+	if (pos && pos->ndim > x->ndim)
+		return bind_raise(b, EXC_RuntimeError, "output with shape %s doesn't match the broadcast shape %s", SHAPE_TEXT(x->ndim, x->shape),
+				  SHAPE_TEXT(pos->ndim, pos->shape));
 	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t), num_t(pos) }, NULL, bind_e(b))
 		 : num_op2(&c, &y, NUM_loss_bce_logits, num_t(x), num_t(t), bind_e(b));
 	return rc ? bind_fail(b) : weighted(b, &y, w, how);
@@ -155,6 +207,20 @@ static int l_poisson(struct bind *b)
 	return reduced(b, &y, how);
 }
 
+static int has_negative(struct num_ctx *c, const struct tensor *t)
+{
+	struct err e = ERR_INIT;
+	struct tensor d;
+	int found = 0;
+
+	if (num_as(c, &d, t, DT_F64, &e))
+		return 0;                       /* no memory: what follows says so */
+	for (int64_t i = 0; i < tensor_numel(&d); i++)
+		found |= ((double *)tensor_data(&d))[i] < 0;
+	tensor_release(&d);
+	return found;
+}
+
 /* input, target, var, full=False, eps=1e-06, reduction='mean' */
 static int l_gaussian(struct bind *b)
 {
@@ -168,6 +234,8 @@ static int l_gaussian(struct bind *b)
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]) || bind_bool(b, 3, &full) ||
 	    bind_float(b, 4, &eps) || reduction(b, 5, &how))
 		return -1;
+	if (!c.hollow && a[2].kind == NUM_TENSOR && has_negative(&c, a[2].t))
+		return bind_raise(b, EXC_ValueError, "var has negative entry/entries");
 	if (num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
 	if (full && num_apply_into(&c, &y, NUM_plus, (struct num_arg[]){ num_t(&y), num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
@@ -219,6 +287,8 @@ static int l_triplet(struct bind *b)
 	if (bind_tensor(b, 0, &a) || bind_tensor(b, 1, &p) || bind_tensor(b, 2, &n) || bind_float(b, 3, &margin) ||
 	    bind_float(b, 4, &order) || bind_float(b, 5, &eps) || bind_bool(b, 6, &swap) || reduction(b, 9, &how))
 		return -1;
+	if (!(margin > 0))
+		return bind_raise(b, EXC_ValueError, "margin must be greater than 0, got %g", margin);
 	if (a->ndim != p->ndim || a->ndim != n->ndim)
 		return bind_raise(b, EXC_RuntimeError, "The anchor, positive, and negative tensors are expected to have the same number of "
 						       "dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs", a->ndim, p->ndim, n->ndim);
@@ -274,7 +344,7 @@ static int f_cosine_similarity(struct bind *b)
 static int l_cosine_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *x, *y, *t, cs, pos = { .st = NULL }, neg = { .st = NULL }, is = { .st = NULL }, r;
+	struct tensor *x, *y, *t, cs, pos = { .st = NULL }, neg = { .st = NULL }, is = { .st = NULL }, not = { .st = NULL }, r;
 	enum num_reduction how;
 	double margin;
 	int rc;
@@ -288,12 +358,15 @@ static int l_cosine_embedding(struct bind *b)
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||
 	     num_apply(&c, &neg, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ 1, -margin, 0 }, bind_e(b)) ||
 	     num_apply_into(&c, &neg, NUM_relu, (struct num_arg[]){ num_t(&neg) }, NULL, bind_e(b)) ||
+	     num_op2(&c, &not, NUM_eq, num_t(t), num_i(-1), bind_e(b)) ||
+	     num_apply_into(&c, &neg, NUM_where, (struct num_arg[]){ num_t(&not), num_t(&neg), num_f(0) }, NULL, bind_e(b)) ||
 	     num_op2(&c, &is, NUM_eq, num_t(t), num_i(1), bind_e(b)) ||
 	     num_apply(&c, &r, NUM_where, (struct num_arg[]){ num_t(&is), num_t(&pos), num_t(&neg) }, NULL, bind_e(b));
 	tensor_release(&cs);
 	tensor_release(&pos);
 	tensor_release(&neg);
 	tensor_release(&is);
+	tensor_release(&not);
 	return rc ? bind_fail(b) : reduced(b, &r, how);
 }
 
@@ -308,6 +381,12 @@ static int l_margin_ranking(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]) || bind_float(b, 3, &margin) || reduction(b, 6, &how))
 		return -1;
+	for (int i = 0; i < 3; i++)
+		if (a[0].kind == NUM_TENSOR && a[i].kind == NUM_TENSOR && a[i].t->ndim != a[0].t->ndim)
+			return bind_raise(b, EXC_RuntimeError, "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+							       "input1: torch.Size(%s), input2: torch.Size(%s), target: torch.Size(%s) ",
+					  SHAPE_TEXT(a[0].t->ndim, a[0].t->shape), SHAPE_TEXT(a[1].t->ndim, a[1].t->shape),
+					  SHAPE_TEXT(a[2].t->ndim, a[2].t->shape));
 	if (num_apply(&c, &y, NUM_loss_margin_ranking, a, (double[]){ margin, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
 	return reduced(b, &y, how);

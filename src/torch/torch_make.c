@@ -188,7 +188,11 @@ static int c_full(struct bind *b)
 	struct tensor t;
 	enum dtype dt;
 
-	if (bind_ints(b, 0, &s) || torch_arg(b, 1, &v) || bind_dtype(b, 2, number_dtype(b, &v), &dt) ||
+	if (bind_ints(b, 0, &s) || torch_arg(b, 1, &v))
+		return -1;
+	if (v.kind == NUM_TENSOR && v.t->ndim)
+		return bind_raise(b, EXC_TypeError, "full(): argument 'fill_value' (position 2) must be Number, not Tensor");
+	if (bind_dtype(b, 2, number_dtype(b, &v), &dt) ||
 	    new_filled(b, &t, dt, s.n, s.v, ZERO) || filled_with(b, &t, v))
 		return -1;
 	return made(b, &t, 2);

@@ -233,6 +233,9 @@ static int adaptive_size(struct bind *b, int nd, int64_t *size)
 		if (s.kind != V_INT && s.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError, "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s", nd,
 					  val_type_name(b->h, s));
+		if (s.kind == V_INT && s.u.i < 0)
+			return bind_shape_error(b, "adaptive_pool%dd: elements of output_size must be greater than or equal to 0 but received %lld", nd,
+						(long long)s.u.i);
 		size[i] = s.kind == V_NONE ? -1 : s.u.i;
 	}
 	return 0;

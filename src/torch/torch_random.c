@@ -222,6 +222,8 @@ static int g_bernoulli(struct bind *b)
 
 	if (!r || bind_tensor(b, 0, &x))
 		return -1;
+	if (!dtype_is_float(x->dt) && !bind_given(b, 1))
+		return bind_raise(b, EXC_NotImplementedError, "\"bernoulli_tensor_cpu_p_\" not implemented for '%s'", num_type_name(x->dt));
 	if (num_new_like(&c, &t, x->dt, x, bind_e(b)))
 		return bind_fail(b);
 	if (bind_given(b, 1))

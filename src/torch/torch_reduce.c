@@ -28,7 +28,14 @@ static int sum_like(struct bind *b, sum_fn *fn)
 
 static int r_sum(struct bind *b) { return sum_like(b, num_sum); }
 static int r_mean(struct bind *b) { return sum_like(b, num_mean); }
-static int r_prod(struct bind *b) { return sum_like(b, num_prod); }
+
+static int r_prod(struct bind *b)
+{
+	if (b->a[1].kind == V_TUPLE || b->a[1].kind == V_LIST)
+		return bind_raise(b, EXC_TypeError, "prod() received an invalid combination of arguments - got (Tensor, %s), but expected one of:",
+				  val_type_name(b->h, b->a[1]));
+	return sum_like(b, num_prod);
+}
 
 static int nan_sum(struct bind *b, sum_fn *fn)
 {
@@ -200,6 +207,11 @@ static int extreme(struct bind *b, int max)
 
 	if (bind_tensor(b, 0, &t))
 		return -1;
+	if (!bind_given(b, 1) && bind_bool(b, 2, &keep))
+		return -1;
+	if (!bind_given(b, 1) && keep)
+		return bind_raise(b, EXC_TypeError, "%s() received an invalid combination of arguments - got (Tensor, keepdim=bool), but expected one of:",
+				  max ? "max" : "min");
 	if (!bind_given(b, 1)) {
 		if ((max ? num_amax : num_amin)(&c, &y[0], t, NULL, 0, bind_e(b)))
 			return bind_fail(b);
@@ -244,6 +256,15 @@ static int arg_extreme(struct bind *b, int max)
 		return bind_fail(b);
 	rc = num_extreme(&c, NULL, &y, &flat, 0, 0, max, bind_e(b));
 	tensor_release(&flat);
+	if (!rc && keep) {                       /* as many dimensions as there were, of one each */
+		int64_t ones[TENSOR_DIMS];
+
+		for (int i = 0; i < t->ndim; i++)
+			ones[i] = 1;
+		rc = tensor_reshape(&flat, &y, t->ndim, ones, bind_e(b));
+		tensor_release(&y);
+		y = flat;
+	}
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 

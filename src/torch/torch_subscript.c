@@ -183,10 +183,27 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 					     "(got %s)", val_type_name(b->h, v));
 }
 
+/* PyTorch takes a short list that holds more than numbers for a tuple of subscripts. */
+static int stands_for_tuple(struct bind *b, struct val v)
+{
+	enum { SHORT = 32 };
+
+	if (v.kind == V_TUPLE)
+		return 1;
+	for (size_t i = 0; v.kind == V_LIST && v.u.seq->n < SHORT && i < v.u.seq->n; i++) {
+		struct val x = v.u.seq->v[i];
+
+		if (!bind_unwrap(b, &x) && x.kind != V_INT && x.kind != V_BOOL && x.kind != V_FLOAT)
+			return 1;
+	}
+	return 0;
+}
+
 static int take_apart(struct bind *b, struct subscript *s, const struct tensor *t, struct val index)
 {
-	const struct val *given = index.kind == V_TUPLE ? index.u.seq->v : &index;
-	size_t n = index.kind == V_TUPLE ? index.u.seq->n : 1;
+	int several = stands_for_tuple(b, index);
+	const struct val *given = several ? index.u.seq->v : &index;
+	size_t n = several ? index.u.seq->n : 1;
 	struct val item[TENSOR_DIMS];
 	int used = 0, dim = 0, ellipsis = 0;
 

@@ -33,6 +33,30 @@ static int unary(struct bind *b, enum num_op op)
 #undef UNARY
 
 /* Slots 1.. hold up to three parameters; elu's kernel takes (alpha, scale, input scale). */
+/* Integers and bools go through some activations only. */
+static int check_numbers(struct bind *b, enum num_op op, const struct tensor *t)
+{
+	static const struct { enum num_op op; const char *name; } floats[] = {
+		{ NUM_selu, "elu_cpu" }, { NUM_elu, "elu_cpu" }, { NUM_celu, "elu_cpu" }, { NUM_leaky_relu, "leaky_relu_cpu" },
+		{ NUM_silu, "silu_cpu" }, { NUM_mish, "mish_cpu" }, { NUM_hardswish, "hardswish_cpu" }, { NUM_hardsigmoid, "hardsigmoid_cpu" },
+		{ NUM_softplus, "softplus_cpu" }, { NUM_hardshrink, "hardshrink_cpu" }, { NUM_softshrink, "softshrink_check" },
+		{ NUM_logsigmoid, "log_sigmoid_cpu" },
+	};
+
+	for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+		if (op == floats[i].op)
+			return bind_raise(b, EXC_NotImplementedError, "\"%s\" not implemented for '%s'", floats[i].name, num_type_name(t->dt));
+	if (t->dt != DT_BOOL)
+		return 0;
+	if (op == NUM_relu)
+		return bind_raise(b, EXC_RuntimeError, "Boolean inputs not supported for relu");
+	if (op == NUM_clamp || op == NUM_relu6)
+		return bind_raise(b, EXC_RuntimeError, "Bool inputs not supported for hardtanh");
+	if (op == NUM_softsign)
+		return bind_raise(b, EXC_NotImplementedError, "\"abs_cpu\" not implemented for 'Bool'");
+	return 0;
+}
+
 static int activation(struct bind *b, enum num_op op, int params, size_t inplace)
 {
 	struct num_arg a;
@@ -47,9 +71,8 @@ static int activation(struct bind *b, enum num_op op, int params, size_t inplace
 		return bind_raise(b, EXC_ValueError, "min_val cannot be greater than max_val");
 	if (op == NUM_celu && p[0] == 0)
 		return bind_raise(b, EXC_RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU");
-	if (a.kind == NUM_TENSOR && (op == NUM_hardswish || op == NUM_hardsigmoid) && !dtype_is_float(a.t->dt))
-		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
-				  num_type_name(a.t->dt));
+	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt) && check_numbers(b, op, a.t))
+		return -1;
 	return inplace < b->n ? torch_apply_maybe(b, op, &a, p, inplace) : torch_apply(b, op, &a, p);
 }
 
@@ -106,6 +129,10 @@ static int prelu(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w))
 		return -1;
+	if (x->dt != w->dt)
+		return bind_raise(b, EXC_RuntimeError, "prelu: Type promoting not supported. Got %s and %s", num_type_name(x->dt), num_type_name(w->dt));
+	if (w->ndim > 1)
+		return bind_raise(b, EXC_RuntimeError, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d", w->ndim);
 	for (int i = 0; i < x->ndim; i++)
 		shape[i] = i == 1 && tensor_numel(w) > 1 ? tensor_numel(w) : 1;
 	if (tensor_numel(w) > 1 && (x->ndim < 2 || x->shape[1] != tensor_numel(w)))

@@ -100,6 +100,8 @@ static int v_unflatten(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_ints(b, 2, &s))
 		return -1;
+	if (b->a[2].kind == V_INT)
+		return bind_raise(b, EXC_TypeError, "unflatten(): argument 'sizes' (position 2) must be tuple of ints, not int");
 	if (tensor_infer_shape(part, s.n, s.v, t->shape[dim], bind_e(b)))
 		return bind_fail(b);
 	for (int i = 0; i < t->ndim; i++)
@@ -398,7 +400,11 @@ static int v_split(struct bind *b)
 	if (sizes.kind != V_LIST && sizes.kind != V_TUPLE) {
 		if (bind_int(b, 1, &size))
 			return -1;
-		if (size <= 0)
+		if (size < 0)
+			return bind_raise(b, EXC_RuntimeError, "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
+		if (size == 0 && t->shape[dim] == 0)
+			return equal_parts(b, t, dim, 1);
+		if (size == 0)
 			return bind_raise(b, EXC_RuntimeError, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
 					  (long long)t->shape[dim]);
 		return equal_parts(b, t, dim, size);
@@ -428,6 +434,21 @@ static int v_split(struct bind *b)
 	return rc;
 }
 
+/* Nothing in n parts. */
+static int empty_parts(struct bind *b, const struct tensor *t, int dim, int64_t n)
+{
+	struct num_ctx c = torch_ctx(b);
+	int64_t *sizes = num_array(&c, n, sizeof *sizes, bind_e(b));
+	int rc;
+
+	if (!sizes)
+		return bind_fail(b);
+	memset(sizes, 0, (size_t)n * sizeof *sizes);
+	rc = parts(b, t, dim, sizes, n);
+	mem_free(sizes);
+	return rc;
+}
+
 static int v_chunk(struct bind *b)
 {
 	struct tensor *t;
@@ -439,7 +460,7 @@ static int v_chunk(struct bind *b)
 	if (t->ndim == 0 || n <= 0)
 		return bind_shape_error(b, t->ndim ? "chunk expects `chunks` to be greater than 0, got: %lld"
 						   : "chunk expects at least a 1-dimensional tensor%.0lld", (long long)n);
-	return equal_parts(b, t, dim, t->shape[dim] ? (t->shape[dim] - 1) / n + 1 : 1);
+	return t->shape[dim] ? equal_parts(b, t, dim, (t->shape[dim] - 1) / n + 1) : empty_parts(b, t, dim, n);
 }
 
 static int v_unbind(struct bind *b)
@@ -452,7 +473,7 @@ static int v_unbind(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim))
 		return -1;
 	if (t->ndim == 0)
-		return bind_raise(b, EXC_RuntimeError, "Dimension specified as 0 but tensor has no dimensions");
+		return bind_raise(b, EXC_IndexError, "Dimension specified as 0 but tensor has no dimensions");
 	n = t->shape[dim];
 	if (!(v = num_array(&c, n + 1, sizeof *v, bind_e(b))))
 		return bind_fail(b);

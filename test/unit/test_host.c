@@ -103,10 +103,10 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.nn.functional.layer_norm(torch.ones(2000), (2000,), torch.ones(2000), torch.ones(3))\n", "shape_error", 2, "Expected bias to be");
 	fails("import torch\ntorch.nn.functional.instance_norm(torch.ones(2, 300, 4), torch.zeros(1), torch.ones(1))\n", "shape_error", 2, "running_mean should contain 300");
 	fails("import torch\ntorch.nn.functional.cross_entropy(torch.ones(2, 300), torch.ones(2, 300), weight=torch.ones(1))\n", "shape_error", 2, "all 300 classes");
-	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "size mismatch");
+	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "must have size 1");
 	fails("import torch\ntorch.zeros(3).scatter_(0, torch.tensor(0), torch.zeros(0))\n", "shape_error", 2, "no larger size than src [0]");
 	fails("import torch\ntorch.einsum('i,i->i', torch.zeros(0), torch.ones(5000))\n", "shape_error", 2, "does not broadcast");
-	fails("import torch\nq = torch.ones(2, 3, 4)\ntorch.nn.functional.scaled_dot_product_attention(q, q[0], q[0], enable_gqa=True)\n", "shape_error", 3, "heads in key");
+	fails("import torch\nq = torch.ones(2, 3, 4)\ntorch.nn.functional.scaled_dot_product_attention(q, q[0], q[0], enable_gqa=True)\n", "index_error", 3, "Dimension out of range");
 	/* Lists among numbers have no shape. */
 	fails("import torch\ntorch.tensor([1] * 1000 + [[]])\n", "value_error", 2, "expected sequence of length");
 	fails("import torch\ntorch.ones(3)[[1] * 1000 + [[]]]\n", "index_error", 2, "only integers, slices");
