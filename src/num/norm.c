@@ -53,6 +53,18 @@ static int check_param(const struct tensor *t, int64_t want, const char *name, s
 	return 0;
 }
 
+/* PyTorch repeats what there is of a channel for each image, and counts then. */
+static int check_repeated(const struct tensor *t, const struct tensor *x, const char *name, struct err *e)
+{
+	long long N = x->shape[0], C = x->shape[1];
+
+	if (t && t->ndim > 1)
+		return err_set(e, ERR_STATE, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+	if (t && (t->ndim != 1 || t->shape[0] != C))
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C, N * (long long)tensor_numel(t));
+	return 0;
+}
+
 static int check_float(const struct tensor *x, const char *kernel, struct err *e)
 {
 	return dtype_is_float(x->dt) ? 0 : err_set(e, ERR_STATE, "\"%s\" not implemented for '%s'", kernel, num_type_name(x->dt));
@@ -267,6 +279,8 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 	if (x->ndim < 2)
 		return err_set(e, ERR_FORMAT, "expected 3D input (got %dD input)", x->ndim);
 	if (!use_input_stats) {
+		if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e))
+			return -1;
 		fixed.training = 0;
 		return num_batch_norm(c, out, x, &fixed, e);
 	}
@@ -274,8 +288,8 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 		return err_set(e, ERR_FORMAT,
 			       "Expected more than 1 spatial element when training, got input size torch.Size(%s)",
 			       SHAPE_TEXT(x->ndim, x->shape));
-	if (check_param(p->mean, x->shape[1], "running_mean", e) || check_param(p->var, x->shape[1], "running_var", e) ||
-	    check_param(p->weight, x->shape[1], "weight", e) || check_param(p->bias, x->shape[1], "bias", e))
+	if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e) ||
+	    check_repeated(p->weight, x, "weight", e) || check_repeated(p->bias, x, "bias", e))
 		return -1;
 	if (p->mean && p->var && update_instance(c, x, p, e))
 		return -1;

@@ -173,6 +173,9 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
 					     "dimensions for input, but got: %s",
 			       SHAPE_TEXT(t->ndim, t->shape));
+	if (t->shape[batch] == 0)
+		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+					     "but got: %s", SHAPE_TEXT(t->ndim, t->shape));
 	if (unfold_geometry(&g, t->shape[batch], t->shape + batch + 1, p, e) || num_as(c, &x, t, dtype_carrier(t->dt), e))
 		return -1;
 	if (num_new(c, &y, x.dt, 2 + batch, batch ? (int64_t[]){ N, g.C * g.taps, g.Q } : (int64_t[]){ g.C * g.taps, g.Q }, e)) {

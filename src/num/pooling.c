@@ -31,6 +31,9 @@ static int pool_check(const struct tensor *x, const struct num_pool *p, const ch
 	if (x->ndim != p->nd + 1 && x->ndim != p->nd + 2)
 		return err_set(e, ERR_STATE, "%s%dd(): Expected %dD or %dD input tensor, but got %s", name, p->nd, p->nd + 1,
 			       p->nd + 2, SHAPE_TEXT(x->ndim, x->shape));
+	if (p->nd == 2 && x->shape[x->ndim - 3] == 0)
+		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
+			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < p->nd; i++) {
 		if (p->kernel[i] <= 0)
 			return err_set(e, ERR_STATE, "kernel size should be greater than zero, but got %lld", (long long)p->kernel[i]);
@@ -270,9 +273,13 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 		return err_set(e, ERR_STATE, "\"adaptive_pool%dd\" not implemented for '%s'", nd, num_type_name(x->dt));
 	if (adaptive_geometry(&j, x, nd, size, e))
 		return -1;
+	for (int i = x->ndim - nd - 1; i < x->ndim && max; i++)
+		if (x->shape[i] == 0)
+			return err_set(e, ERR_STATE, "adaptive_max_pool%dd(): Expected input to have non-zero size for non-batch dimensions, but input has "
+						     "sizes %s with dimension %d being empty", nd, SHAPE_TEXT(x->ndim, x->shape), i);
 	if (!index && j.g.Q == 1)
 		return whole_plane(c, out, x, nd, max, e);
-	if (!index && equal_windows(&j.g, nd, &p))
+	if (!index && tensor_numel(x) && equal_windows(&j.g, nd, &p))
 		return run_pool(c, out, NULL, x, &p, max, e);
 	result_shape(x, nd, j.g.out, shape);
 	j.size = dtype_size(carrier);

@@ -264,6 +264,8 @@ static int a_meshgrid(struct bind *b)
 
 	if (bind_tensors(b, 0, &t, &n))
 		return -1;
+	if (n == 0)
+		return bind_shape_error(b, "meshgrid expects a non-empty TensorList");
 	if (bind_given(b, 1)) {
 		static const char *const names[] = { "ij", "xy", NULL };
 

@@ -100,7 +100,7 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 		if (!(scale[i] > 0))
 			return bind_raise(b, EXC_ValueError, "scale_factor must be positive");
 		if (!((double)t->shape[i + 2] * scale[i] < 0x1p62))
-			return bind_shape_error(b, "a scale_factor of %g is too large", scale[i]);
+			return bind_shape_error(b, "value cannot be converted to type int64_t without overflow");
 		size[i] = (int64_t)((double)t->shape[i + 2] * scale[i]);
 	}
 	*use_scale = 1;
@@ -164,7 +164,10 @@ static int shuffle(struct bind *b, int inverse)
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &r))
 		return -1;
 	n = t->ndim - 3;
-	if (n < 0 || n + 5 > TENSOR_DIMS || r <= 0)
+	if (n >= 0 && r <= 0)
+		return bind_shape_error(b, "pixel_%sshuffle expects a positive %sscale_factor, but got %lld", inverse ? "un" : "", inverse ? "down" : "up",
+					(long long)r);
+	if (n < 0 || n + 5 > TENSOR_DIMS)
 		return bind_shape_error(b, "pixel_shuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t->ndim);
 	C = t->shape[n];
 	H = t->shape[n + 1];
@@ -175,8 +178,8 @@ static int shuffle(struct bind *b, int inverse)
 		return bind_shape_error(b, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
 					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)area);
 	if (inverse && (H % r || W % r))
-		return bind_shape_error(b, "pixel_unshuffle expects its input's sizes to be divisible by the factor %lld, but got %s", (long long)r,
-					SHAPE_TEXT(t->ndim, t->shape));
+		return bind_shape_error(b, "pixel_unshuffle expects %s to be divisible by downscale_factor, but input.size(%d)=%lld is not divisible "
+					   "by %lld", H % r ? "height" : "width", H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
 	/* Both ways are a view with r split off, a permutation, and the result's shape. */
 	for (int i = 0; i < n; i++) {
 		s[i] = out[i] = t->shape[i];

@@ -82,6 +82,8 @@ static int m_addmm(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &p) || bind_tensor(b, 2, &q) || bind_float(b, 3, &beta) ||
 	    bind_float(b, 4, &alpha))
 		return -1;
+	if (strstr(b->row->name, "baddbmm") && (p->ndim != 3 || q->ndim != 3))
+		return bind_shape_error(b, "batch%d must be a 3D tensor", p->ndim != 3 ? 1 : 2);
 	if (num_addmm(&c, &r, x, p, q, beta, alpha, bind_e(b)))
 		return bind_fail(b);
 	return b->row->flags & BIND_INPLACE ? torch_write_back(b, &r) : torch_result(b, &r, 5);

@@ -341,7 +341,7 @@ static int v_narrow(struct bind *b)
 	if (n < 0)
 		return bind_shape_error(b, "narrow(): length must be non-negative.");
 	if (start < -t->shape[dim] || start > t->shape[dim])
-		return bind_raise(b, EXC_IndexError, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+		return bind_raise(b, EXC_IndexError, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
 				  (long long)-t->shape[dim], (long long)t->shape[dim], (long long)start);
 	start += start < 0 ? t->shape[dim] : 0;
 	if (n > t->shape[dim] - start)

@@ -122,4 +122,9 @@ CASES = [
     "r(3).unfold(0, 3, 0)", "r(3).unfold(1, 1, 1)", "torch.hsplit(r(2, 3), 2)", "torch.vsplit(r(3), 1)", "torch.dsplit(r(2, 3), 1)", "torch.bucketize(r(3), r(2, 2))", "torch.trapezoid(r(3), r(2))", "torch.renorm(r(3), 2, 0, 1.0)",
     "torch.fmod(i(3, 3), 0)", "torch.pow(i(3, 3), -1)", "torch.clamp_min(r(3), r(2))", "torch.heaviside(r(3), i(3, 3))", "torch.heaviside(r(3), r(2))", "torch.logaddexp(i(3, 3), i(3, 3))", "torch.hypot(i(3, 3), i(3, 3))",
     "torch.copysign(r(3), r(2))", "torch.nextafter(i(3, 3), i(3, 3))", "torch.gcd(r(3), r(3))",
+    "F.instance_norm(r(2, 3, 4), torch.zeros(2), torch.ones(3))", "F.instance_norm(r(2, 3, 4), torch.zeros(3), torch.ones(2))", "F.instance_norm(r(2, 3, 4), weight=r(2))", "F.instance_norm(r(2, 3, 4), bias=r(2))",
+    "F.instance_norm(r(2, 3, 4), torch.zeros(2), torch.ones(3), use_input_stats=False)", "F.instance_norm(r(2, 3, 4), weight=r(6))", "F.instance_norm(r(2, 3, 4), torch.zeros(1, 3), torch.ones(3))",
+    "F.instance_norm(r(2, 3, 4), weight=r(3, 1))", "torch.empty_strided((2, 2), (-1, 1)).shape", "F.interpolate(r(1, 1, 4), scale_factor=1e30)", "F.pixel_shuffle(r(1, 4, 2, 2), 0)", "F.pixel_shuffle(r(1, 4, 2, 2), -2)",
+    "F.pixel_unshuffle(r(1, 1, 3, 2), 2)", "F.pixel_unshuffle(r(1, 1, 2, 3), 2)", "F.pixel_unshuffle(r(1, 1, 2, 2), 0)", "F.pixel_unshuffle(r(1, 1, 2, 2), -1)", "r(2, 3).narrow(0, 3, 0)", "r(2, 3).narrow(0, -3, 0)", "torch.meshgrid()",
+    "F.max_pool2d(r(1, 0, 5, 5), 2)", "F.unfold(r(1, 0, 4, 4), 2)", "F.avg_pool2d(r(1, 0, 5, 5), 2)", "F.avg_pool2d(r(0, 5, 5), 2)", "F.max_pool2d(r(0, 5, 5), 2)", "F.unfold(r(0, 4, 4), 2)", "F.adaptive_max_pool2d(r(1, 0, 4, 4), 2)",
 ]

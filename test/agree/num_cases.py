@@ -281,3 +281,6 @@ add(
     "torch.argmin(r(2, 3), keepdim=True)", 'F.interpolate(r(1, 2, 4, 4), scale_factor=2, mode="bilinear", align_corners=False)', "torch.lerp(r(2), r(2), 0.5)", "i(3, 3) // 2", "r(3) // 0", "r(3) % 0", "r(3).half().lerp(r(3).half(), 0.5)",
     "F.hinge_embedding_loss(r(5), torch.tensor([1, -1, 1, 0, -1]))",
 )
+add(
+    "F.adaptive_avg_pool2d(r(1, 0, 4, 4), 2)",
+)

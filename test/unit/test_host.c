@@ -101,7 +101,7 @@ static void test_reasons(void **state)
 	/* What goes with a tensor has a length of its own. */
 	fails("import torch\ntorch.bincount(torch.arange(3000), torch.ones(1))\n", "shape_error", 2, "same length as input");
 	fails("import torch\ntorch.nn.functional.layer_norm(torch.ones(2000), (2000,), torch.ones(2000), torch.ones(3))\n", "shape_error", 2, "Expected bias to be");
-	fails("import torch\ntorch.nn.functional.instance_norm(torch.ones(2, 300, 4), torch.zeros(1), torch.ones(1))\n", "shape_error", 2, "running_mean should contain 300");
+	fails("import torch\ntorch.nn.functional.instance_norm(torch.ones(2, 300, 4), torch.zeros(1), torch.ones(1))\n", "shape_error", 2, "running_mean should contain 600");
 	fails("import torch\ntorch.nn.functional.cross_entropy(torch.ones(2, 300), torch.ones(2, 300), weight=torch.ones(1))\n", "shape_error", 2, "all 300 classes");
 	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "must have size 1");
 	fails("import torch\ntorch.zeros(3).scatter_(0, torch.tensor(0), torch.zeros(0))\n", "shape_error", 2, "no larger size than src [0]");
@@ -118,11 +118,11 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.ones(5).split([2**63 - 1, 2**63 - 1, 7])\n", "shape_error", 2, "sum exactly to 5");
 	fails("import torch\ntorch.ones(5).split([-1, 6])\n", "shape_error", 2, "non-negative entries");
 	fails("import torch\ntorch.ones(2, 2).permute(2**32, 1)\n", "index_error", 2, "Dimension out of range");
-	fails("import torch\ntorch.empty_strided((2, 3), (-1, 5))\n", "shape_error", 2, "Negative strides");
+	fails("import torch\ntorch.empty_strided((2, 3), (-1, 5))\n", "shape_error", 2, "overflowed with sizes");
 	fails("import torch\ntorch.zeros(4).as_strided((1, 1), (2**63 - 1, 2**63 - 1))\n", "unsupported", 2, "a stride of");
 	fails("import torch\nx = torch.ones(1).expand(2**31)\ntorch.meshgrid(x, x, x)\n", "shape_error", 3, "overflow");
 	fails("import torch\ntorch.nn.functional.conv1d(torch.ones(1, 4, 3), torch.ones(4, 4, 3), groups=2**62)\n", "shape_error", 2, "to be at least");
-	fails("import torch\ntorch.nn.functional.interpolate(torch.ones(1, 1, 4), scale_factor=1e300)\n", "shape_error", 2, "too large");
+	fails("import torch\ntorch.nn.functional.interpolate(torch.ones(1, 1, 4), scale_factor=1e300)\n", "shape_error", 2, "without overflow");
 	/* What is needed on the way counts, too. */
 	fails("import torch\ntorch.zeros(2**31, 0).sum(1)\n", "out_of_memory", 2, "");
 	fails("import torch\ntorch.zeros(3, 3)[torch.zeros(2**16, 1).long(), torch.zeros(1, 2**16).long()]\n", "out_of_memory", 2, "");
@@ -137,7 +137,7 @@ static void test_reasons(void **state)
 static void test_nothing(void **state)
 {
 	static const char *const calls[] = {
-		"F.unfold(z(2**40, 0, 3, 3), 2)", "F.fold(z(2**40, 0, 4), (3, 3), 2)", "o(1, 1).expand(2**34, 1)[:, z(0).long()]",
+		"F.fold(z(2**40, 0, 4), (3, 3), 2)", "o(1, 1).expand(2**34, 1)[:, z(0).long()]",
 		"F.nll_loss(z(2**40, 3, 0), z(2**40, 0).long())", "F.scaled_dot_product_attention(z(2**30, 0), z(1, 0), z(1, 0))",
 		"z(2**40, 0, 1) @ z(2**40, 1, 0)", "z(2**40, 0, 1).long() @ z(2**40, 1, 0).long()", "F.grid_sample(z(2**40, 1, 0, 0), z(2**40, 0, 0, 2))",
 		"z(2**40, 0).repeat_interleave(torch.tensor(0), dim=0)", "F.interpolate(z(0, 1, 4), size=2**28)", "o(5).split(2**63 - 1)", "o(5).chunk(2**63 - 1)",
