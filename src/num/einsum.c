@@ -117,7 +117,7 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 			return err_set(e, ERR_STATE,
 				       "einsum(): subscript %c has size %lld for operand %d which does not broadcast with previously seen size "
 				       "%lld",
-				       o->label[i], (long long)own, operand, (long long)*size);
+				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own, operand, (long long)*size);
 	}
 	return 0;
 }

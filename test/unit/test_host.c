@@ -103,6 +103,7 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.nn.functional.layer_norm(torch.ones(2000), (2000,), torch.ones(2000), torch.ones(3))\n", "shape_error", 2, "Expected bias to be");
 	fails("import torch\ntorch.nn.functional.instance_norm(torch.ones(2, 300, 4), torch.zeros(1), torch.ones(1))\n", "shape_error", 2, "running_mean should contain 600");
 	fails("import torch\ntorch.nn.functional.cross_entropy(torch.ones(2, 300), torch.ones(2, 300), weight=torch.ones(1))\n", "shape_error", 2, "all 300 classes");
+	fails("import torch\ntorch.einsum('...i,...i->...', torch.ones(2, 3), torch.ones(3, 3))\n", "shape_error", 2, "subscript . has size 3");
 	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "must have size 1");
 	fails("import torch\ntorch.zeros(3).scatter_(0, torch.tensor(0), torch.zeros(0))\n", "shape_error", 2, "no larger size than src [0]");
 	fails("import torch\ntorch.einsum('i,i->i', torch.zeros(0), torch.ones(5000))\n", "shape_error", 2, "does not broadcast");
