@@ -184,22 +184,31 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 
 /* --- the call ---------------------------------------------------------------------------------------- */
 
-enum { CALL_STEPS = 10 };                /* an operation on a small tensor takes as long as this many steps */
+/* An operation on a small tensor takes as long as this many steps; so much of its work takes as long as one. */
+enum { CALL_STEPS = 10, WORK_A_STEP = 50000 };
+
+int host_spend(struct host *h, uint64_t work)
+{
+	h->lim.work += MIN(work, UINT64_MAX / 4 - MIN(h->lim.work, UINT64_MAX / 4));
+	return h->lim.work / WORK_A_STEP > (uint64_t)MAX(h->lim.fuel, 0) ? host_out_of_fuel(h) : 0;
+}
 
 /* Operations on tensors cost fuel by their work, so that a few large ones end, too. Without contents there is no work. */
 static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a, size_t n, struct val out)
 {
 	struct host_op *op = host_record_op(h, row, kind);
-	int64_t flops, bytes;
+	int64_t flops, bytes, done = (int64_t)(h->lim.work / WORK_A_STEP), counted;
 
+	h->lim.work = 0;
 	if (!op)
-		return h->fail.fatal ? -1 : 0;
+		return h->fail.fatal ? -1 : host_burn(h, done);
 	flops = op->flops;
 	bytes = op->bytes;
 	host_count_work(op, a, n, out);
+	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
 		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
-	return host_burn(h, CALL_STEPS + (h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000));
+	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
 static void adopt_class(struct val cls, struct val *out)

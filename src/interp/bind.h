@@ -155,6 +155,10 @@ unsigned host_tf32(struct host *h);               /* enum num_products */
 /* Room for `bytes` more tensor bytes? 0, or -1 with out_of_memory pending: ask before a
  * large allocation whose size a program chose. */
 int host_room(struct host *h, int64_t bytes);
+/* The same for memory to work with, which there is none of in a hollow world, either. */
+int host_scratch(struct host *h, int64_t bytes);
+/* So many multiply-adds, or elements, are about to be gone through: 0, or -1 with out_of_fuel pending. They are paid for when the call ends. */
+int host_spend(struct host *h, uint64_t work);
 /* State that the torch bindings keep per host (the generator); freed with it. */
 struct host_ext { void *p; void (*release)(void *p); };
 struct host_ext *host_ext(struct host *h);

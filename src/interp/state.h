@@ -29,6 +29,7 @@ struct host_limits {
 	int64_t fuel, fuel_start;
 	size_t bytes, tensor_bytes, peak;
 	int64_t largest;            /* tensor that was asked for, in bytes */
+	uint64_t work;              /* that was done and not paid for */
 	int depth;
 	const char *stack_top, *stack_floor;
 	size_t stack_limit;

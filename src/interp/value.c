@@ -151,8 +151,11 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 int host_room(struct host *h, int64_t bytes)
 {
 	h->lim.largest = MAX(h->lim.largest, bytes);
-	if (h->o.hollow)
-		return 0;
+	return h->o.hollow ? 0 : host_scratch(h, bytes);
+}
+
+int host_scratch(struct host *h, int64_t bytes)
+{
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory, "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
 				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);

@@ -125,7 +125,7 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
-static int take_mask(struct attention_job *a, const struct tensor *m, enum dtype dt, int nl, const int64_t *lead, struct err *e)
+static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt, int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
@@ -141,7 +141,7 @@ static int take_mask(struct attention_job *a, const struct tensor *m, enum dtype
 	shape[nl + 1] = a->S;
 	if (tensor_expand(&full, m, nl + 2, shape, e))
 		return -1;
-	rc = tensor_reshape(&a->mask, &full, 3, (int64_t[]){ a->B, a->L, a->S }, e);
+	rc = num_reshape(c, &a->mask, &full, 3, (int64_t[]){ a->B, a->L, a->S }, e);
 	tensor_release(&full);
 	return rc;
 }
@@ -211,12 +211,13 @@ int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
 	a.rows = SIMD_PICK(num_rows)(carrier);
 	a.blocks = (a.L + QUERIES - 1) / QUERIES;
 	if (take(c, &a.q, q, nl, lq, carrier, e) || take(c, &a.k, k, nl, lk, carrier, e) || take(c, &a.v, v, nl, lk, carrier, e) ||
-	    (p->mask && take_mask(&a, p->mask, q->dt, nl, lq, e)))
+	    (p->mask && take_mask(c, &a, p->mask, q->dt, nl, lq, e)))
 		goto out;
 	lq[nl] = a.L;
 	lq[nl + 1] = a.Dv;
 	if (num_new(c, &a.y, carrier, nl + 2, lq, e) ||
-	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)a.S * (uint64_t)(a.D + a.Dv), e))
+	    num_charge(c, (uint64_t)(a.B * a.L) * (uint64_t)a.S * (uint64_t)(a.D + a.Dv), e) ||
+	    (!c->hollow && num_scratch(c, MIN(a.S, (int64_t)1 << 48) * 2 * QUERIES * a.size, e)))
 		goto out;
 	/* Blocks of queries are independent; the scores of one block are all that is ever held. */
 	if (tensor_numel(&a.y))

@@ -260,6 +260,13 @@ static void conv_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t fi
 	num_gemm(&m);
 }
 
+int64_t num_conv_columns(const struct conv_job *j, int64_t channels)
+{
+	double bytes = (double)channels * (double)j->g.taps * (double)j->tile * (double)j->size;
+
+	return bytes < 0x1p62 ? (int64_t)bytes : INT64_MAX;
+}
+
 static int is_pointwise(const struct conv_geom *g)
 {
 	return g->taps == 1 && g->stride[0] == 1 && g->stride[1] == 1 && g->stride[2] == 1 && g->P == g->Q;
@@ -323,6 +330,8 @@ int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, cons
 		pool_for(c->pool, (size_t)(j.g.N * j.g.O), 1, depthwise_range, &j);
 	} else if (j.g.Cg && j.g.Q) {
 		pick_tile(&j);
+		if (!is_pointwise(&j.g) && num_scratch(c, num_conv_columns(&j, j.g.Cg), e))
+			goto out;
 		pool_for(c->pool, (size_t)(j.g.N * j.g.groups * j.tiles), 1, conv_range, &j);
 	}
 made:

@@ -69,6 +69,8 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 	j.tile = MAX(j.tile / MAX(j.g.in[2], 1), 1) * j.g.in[2];         /* whole rows */
 	if (j.g.P && num_direct_fits(&j, 1))
 		num_direct_run(c, &j, 1);
+	else if (num_scratch(c, num_conv_columns(&j, j.g.Og), e))
+		goto out;
 	else if (j.g.P && j.g.Og && j.g.Cg)
 		pool_for(c->pool, (size_t)(j.g.N * j.g.groups), 1, convt_range, &j);
 made:

@@ -159,7 +159,7 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 }
 
 /* The same, merged into three dimensions by the counts. */
-static int arrange(const struct spec *sp, struct tensor *out, const struct term *o, const int *label, const int *count,
+static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o, const int *label, const int *count,
 		   struct err *e)
 {
 	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
@@ -173,7 +173,7 @@ static int arrange(const struct spec *sp, struct tensor *out, const struct term 
 		for (int i = 0; i < count[g]; i++)
 			shape[g] *= v.shape[at++];
 	}
-	return tensor_reshape(out, &v, 3, shape, e);
+	return num_reshape(c, out, &v, 3, shape, e);
 }
 
 /* The labels of two operands by what becomes of them; the result has batch, left, right. */
@@ -215,10 +215,10 @@ static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, c
 	memcpy(order, k->batch, sizeof *order * (size_t)k->nb);
 	memcpy(order + k->nb, k->left, sizeof *order * (size_t)k->nl);
 	memcpy(order + k->nb + k->nl, k->sum, sizeof *order * (size_t)k->ns);
-	rc = arrange(sp, &x, a, order, (int[]){ k->nb, k->nl, k->ns }, e);
+	rc = arrange(c, sp, &x, a, order, (int[]){ k->nb, k->nl, k->ns }, e);
 	memcpy(order + k->nb, k->sum, sizeof *order * (size_t)k->ns);
 	memcpy(order + k->nb + k->ns, k->right, sizeof *order * (size_t)k->nr);
-	rc = rc || arrange(sp, &y, b, order, (int[]){ k->nb, k->ns, k->nr }, e) || num_bmm(c, &p, &x, &y, e);
+	rc = rc || arrange(c, sp, &y, b, order, (int[]){ k->nb, k->ns, k->nr }, e) || num_bmm(c, &p, &x, &y, e);
 	tensor_release(&x);
 	tensor_release(&y);
 	if (rc)

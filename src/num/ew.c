@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tensor/sparse.h"
 
 enum { BLOCK = 1024, PARALLEL = 32768 };
 
@@ -180,7 +181,8 @@ static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 	if (tensor_numel(out) && !c->hollow)
 		run_job(c, &j);
 	tensor_mark_defined(out);
-	return 0;
+	/* What a hollow result held, nobody knows any more. */
+	return c->hollow && out->st->sparse && sparse_unknown(out->st) ? err_nomem(e) : 0;
 }
 
 /* --- layout of results --------------------------------------------------------------------- */

@@ -284,7 +284,7 @@ int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	struct tensor flat;
 	int rc;
 
-	if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, e))
+	if (num_reshape(c, &flat, t, 1, (int64_t[]){ -1 }, e))
 		return -1;
 	rc = num_index(c, out, &flat, &(struct num_index){ .v = { index }, .n = 1 }, e);
 	tensor_release(&flat);

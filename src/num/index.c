@@ -298,10 +298,8 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 		return -1;
 	n = plan_shape(&p, shape);
 	rc = num_new(c, out, t->dt, n, shape, e);
-	if (!rc) {
-		c->work += (uint64_t)tensor_numel(out);
+	if (!rc)
 		move_all(c, &p, t, out, READ);
-	}
 	plan_release(&p);
 	return rc;
 }

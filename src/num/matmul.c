@@ -330,7 +330,7 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
 			       (long long)rows, (long long)k, (long long)b->shape[0], (long long)b->shape[1]);
 	shape[a->ndim - 1] = b->shape[1];
-	if (tensor_reshape(&flat, a, 2, (int64_t[]){ rows, k }, e))
+	if (num_reshape(c, &flat, a, 2, (int64_t[]){ rows, k }, e))
 		return -1;
 	rc = product(c, &r, &flat, b, e);
 	tensor_release(&flat);
@@ -341,7 +341,7 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 	return rc;
 }
 
-static int expand_batch(struct tensor *out, const struct tensor *t, int nb, const int64_t *batch, struct err *e)
+static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nb, const int64_t *batch, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], n = 1;
 	struct tensor full;
@@ -355,7 +355,7 @@ static int expand_batch(struct tensor *out, const struct tensor *t, int nb, cons
 		return -1;
 	for (int i = 0; i < nb; i++)
 		n *= batch[i];
-	rc = tensor_reshape(out, &full, 3, (int64_t[]){ n, shape[nb], shape[nb + 1] }, e);
+	rc = num_reshape(c, out, &full, 3, (int64_t[]){ n, shape[nb], shape[nb + 1] }, e);
 	tensor_release(&full);
 	return rc;
 }
@@ -370,7 +370,7 @@ static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a
 		batch[i] = a->shape[i];
 	if (tensor_broadcast_shape(&nb, batch, b->ndim - 2, b->shape, e))
 		return -1;
-	if (expand_batch(&x, a, nb, batch, e) || expand_batch(&y, b, nb, batch, e) || num_bmm(c, &r, &x, &y, e))
+	if (expand_batch(c, &x, a, nb, batch, e) || expand_batch(c, &y, b, nb, batch, e) || num_bmm(c, &r, &x, &y, e))
 		goto out;
 	batch[nb] = r.shape[1];
 	batch[nb + 1] = r.shape[2];

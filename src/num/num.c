@@ -27,21 +27,28 @@ void num_init(void)
 
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
 {
-	c->work += work;
-	if (c->work_limit && c->work > c->work_limit)
-		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)c->work);
+	if (c->charge && !c->hollow && c->charge(c->arg, work))
+		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)work);
+	return 0;
+}
+
+int num_scratch(struct num_ctx *c, int64_t bytes, struct err *e)
+{
+	if (c->scratch && c->scratch(c->arg, bytes))
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
 	return 0;
 }
 
 void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e)
 {
 	int64_t bytes;
-	void *p = NULL;
+	void *p;
 
 	if (ck_mul64(n, (int64_t)size, &bytes))
 		bytes = INT64_MAX;
-	if (!c->room || !c->room(c->room_arg, bytes))
-		p = mem_array((size_t)n, size);
+	if (num_scratch(c, bytes, e))
+		return NULL;
+	p = mem_array((size_t)n, size);
 	if (!p)
 		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
 	return p;
@@ -55,7 +62,7 @@ static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *s
 		return 0;
 	for (int i = 0; i < ndim; i++)
 		bytes *= (double)(shape[i] > 0 ? shape[i] : 0);
-	if (c->room(c->room_arg, bytes < 9e18 ? (int64_t)bytes : INT64_MAX))
+	if (c->room(c->arg, bytes < 9e18 ? (int64_t)bytes : INT64_MAX))
 		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %.0f bytes", bytes);
 	return 0;
 }
@@ -117,6 +124,25 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 	*out = *t;
 	tensor_retain(out);
 	return 0;
+}
+
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
+{
+	int64_t full[TENSOR_DIMS];
+	struct tensor dense;
+	int rc;
+
+	if (ndim > TENSOR_DIMS)
+		return err_set(e, ERR_UNSUPPORTED, "tensors of %d dimensions", ndim);
+	if (tensor_infer_shape(full, ndim, shape, tensor_numel(t), e))
+		return -1;
+	if (!tensor_view(out, t, ndim, full, NULL))
+		return 0;
+	if (num_to(c, &dense, t, t->dt, e))
+		return -1;
+	rc = tensor_view(out, &dense, ndim, full, e);
+	tensor_release(&dense);
+	return rc;
 }
 
 int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "num/conv.h"
 #include "num/reduce.h"
 
@@ -123,6 +124,16 @@ static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struc
 	return 0;
 }
 
+/* A window meets no more than the input. */
+static uint64_t pool_work(const struct pool_job *j)
+{
+	uint64_t work = (uint64_t)(j->planes * j->g.Q);
+
+	for (int i = 0; i < 3; i++)
+		work *= (uint64_t)MIN(j->g.k[i], j->g.in[i]);
+	return work;
+}
+
 static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
 		    const struct num_pool *p, int max, struct err *e)
 {
@@ -139,7 +150,7 @@ static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 	j.size = dtype_size(carrier);
 	if (num_as(c, &j.x, x, carrier, e) || num_new(c, &j.y, carrier, x->ndim, shape, e) ||
 	    (index && num_new(c, &j.index, DT_I64, x->ndim, shape, e)) ||
-	    num_charge(c, (uint64_t)(j.planes * j.g.Q) * (uint64_t)(j.g.k[0] * j.g.k[1] * j.g.k[2]), e))
+	    num_charge(c, pool_work(&j), e))
 		return drop(&j);
 	pool_for(c->pool, (size_t)j.planes, 4, pool_range, &j);
 	return hand_over(c, &j, x->dt, out, index, e);

@@ -499,37 +499,49 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 	return rc;
 }
 
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n,
-		    int replacement, struct err *e)
+/* Where u falls among sums that grow. */
+static int64_t place_of(const double *cum, int64_t n, double u)
 {
+	int64_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		int64_t mid = lo + (hi - lo) / 2;
+
+		if (cum[mid] < u)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n, struct err *e)
+{
+	enum { SUM_WORK = 4, DRAW_WORK = 100 };
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;
 	struct tensor d;
-	double *cum;
 
-	if (num_check_multinomial(c, p, n, replacement, e))
+	if (num_check_multinomial(c, p, n, 1, e) ||
+	    num_new(c, out, DT_I64, p->ndim, p->ndim == 2 ? (int64_t[]){ rows, n } : (int64_t[]){ n }, e))
 		return -1;
-	if (num_charge(c, (uint64_t)rows * (uint64_t)n * (uint64_t)C, e) || num_to(c, &d, p, DT_F64, e))
+	if (num_to(c, &d, p, DT_F64, e)) {
+		tensor_release(out);
 		return -1;
-	if (!(cum = mem_array((size_t)C + 1, sizeof *cum)) ||
-	    num_new(c, out, DT_I64, p->ndim, p->ndim == 2 ? (int64_t[]){ rows, n } : (int64_t[]){ n }, e)) {
+	}
+	if (num_charge(c, (uint64_t)rows * ((uint64_t)C * SUM_WORK + (uint64_t)n * DRAW_WORK), e)) {
 		tensor_release(&d);
-		mem_free(cum);
-		return cum ? -1 : err_nomem(e);
+		tensor_release(out);
+		return -1;
 	}
-	for (int64_t i = 0; i < rows * n && !c->hollow; i++) {
-		double *w = (double *)tensor_data(&d) + i / n * C, sum = 0, u;
-		int64_t k = 0;
+	for (int64_t i = 0; i < rows && !c->hollow; i++) {
+		double *cum = (double *)tensor_data(&d) + i * C;
+		int64_t *to = (int64_t *)tensor_data(out) + i * n;
 
-		for (int64_t j = 0; j < C; j++)
-			cum[j] = sum += w[j];
-		u = draw_f64(r) * sum;
-		while (k < C - 1 && cum[k] < u)
-			k++;
-		((int64_t *)tensor_data(out))[i] = k;
-		if (!replacement)
-			w[k] = 0;
+		for (int64_t j = 1; j < C; j++)
+			cum[j] += cum[j - 1];
+		for (int64_t k = 0; k < n; k++)
+			to[k] = place_of(cum, C, draw_f64(r) * cum[C - 1]);
 	}
-	mem_free(cum);
 	tensor_release(&d);
 	return 0;
 }

@@ -32,7 +32,6 @@ int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, st
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);       /* t: dense [n] */
 /* Whether there is anything to draw from: sizes, kind and weights. */
 int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e);
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n,
-		    int replacement, struct err *e);
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n, struct err *e);
 
 #endif

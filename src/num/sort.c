@@ -231,7 +231,7 @@ int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, st
 	int64_t n, m = 0;
 	int rc = -1;
 
-	if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, e))
+	if (num_reshape(c, &flat, t, 1, (int64_t[]){ -1 }, e))
 		return -1;
 	rc = slices_begin(c, &s, &flat, 0, e);
 	tensor_release(&flat);

@@ -58,18 +58,19 @@ static size_t maps_of(const struct storage *s)
 	return s->bytes / MAPPED + 1;
 }
 
-/* Nothing else is ever mapped where a hollow storage lies. */
+/* What is not ours may lie between: addresses of hollow storages are many. */
 static void drop_chunks(struct storage *s)
 {
 	struct sparse *p = s->sparse;
 
 	for (size_t i = 0; i < p->n; i++) {
+		size_t which = p->v[i].index * CHUNK / MAPPED;
+
 		p->place[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
-	}
-	if (p->n && is_mapped(s)) {
-		munmap(s->data, maps_of(s) * MAPPED);
-		memset(p->mapped, 0, maps_of(s));
+		if (p->mapped[which])
+			munmap((char *)s->data + which * MAPPED, MAPPED);
+		p->mapped[which] = 0;
 	}
 	p->n = 0;
 }

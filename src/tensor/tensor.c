@@ -182,7 +182,7 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 
 /* Addresses of hollow storages, none of them mapped; each is followed by a gap. */
 enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 16 };
-static const uint64_t hollow_base = (uint64_t)1 << 45;
+static const uint64_t hollow_base = (uint64_t)1 << 45, hollow_most = (uint64_t)1 << 43;
 static _Atomic uint64_t hollow_used;
 
 int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, struct err *e)
@@ -191,6 +191,8 @@ int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *
 
 	if (needed_bytes(dt, ndim, shape, stride, &bytes, e))
 		return -1;
+	if (bytes > hollow_most)
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %zu bytes", bytes);
 	if (tensor_new_strided_in(NULL, t, DT_U8, 0, NULL, NULL, e))
 		return -1;
 	t->dt = dt;

@@ -143,8 +143,6 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 
 int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, int64_t dim1, struct err *e);
 int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64_t size, int64_t step, struct err *e);
-/* A view where strides allow it, else a copy. */
-int tensor_reshape(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
 
 /* Elementwise copy with conversion and broadcasting of `src` to `dst`. */
 int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e);

@@ -123,26 +123,6 @@ int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int6
 	return 0;
 }
 
-int tensor_reshape(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
-{
-	int64_t full[TENSOR_DIMS];
-	struct tensor dense;
-
-	if (check_ndim(ndim, e) || tensor_infer_shape(full, ndim, shape, tensor_numel(t), e))
-		return -1;
-	if (!try_view(out, t, ndim, full))
-		return 0;
-	if (tensor_new_in(t->st->budget, &dense, t->dt, t->ndim, t->shape, e))
-		return -1;
-	if (tensor_copy(&dense, t, e)) {
-		tensor_release(&dense);
-		return -1;
-	}
-	BUG_ON(try_view(out, &dense, ndim, full));
-	tensor_release(&dense);
-	return 0;
-}
-
 /* A step that is too long to be multiplied leaves one element or none, which no stride is used for. */
 static int64_t stride_times(int64_t stride, int64_t step)
 {
@@ -364,7 +344,7 @@ int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *b
 	for (int i = 0; i < n; i++)
 		shape[i] = out[i];
 	*ndim = n;
-	return 0;
+	return tensor_check_sizes(n, shape, e);
 }
 
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e)

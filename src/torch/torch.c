@@ -8,12 +8,22 @@ static int ask_room(void *arg, int64_t bytes)
 	return host_room(arg, bytes);
 }
 
+static int ask_scratch(void *arg, int64_t bytes)
+{
+	return host_scratch(arg, bytes);
+}
+
+static int charge(void *arg, uint64_t work)
+{
+	return host_spend(arg, work);
+}
+
 struct num_ctx torch_ctx(struct bind *b)
 {
 	int hollow = host_is_hollow(b->h);
 
 	return (struct num_ctx){ .pool = hollow ? pool_idle() : host_pool(b->h), .hollow = hollow, .default_float = host_dtype(b->h, host_default_dtype(b->h)),
-				 .room = ask_room, .room_arg = b->h, .tf32 = host_tf32(b->h) };
+				 .room = ask_room, .scratch = ask_scratch, .charge = charge, .arg = b->h, .tf32 = host_tf32(b->h) };
 }
 
 /* --- the generator -------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
+#include "tensor/sparse.h"
 #include "torch/torch.h"
 
 static int done(struct bind *b, int rc, struct tensor *y)
@@ -53,7 +54,7 @@ static int stack_along(struct bind *b, int at_least, int dim)
 
 		for (int i = 0; i < nd; i++)
 			shape[i] = i - lead >= 0 && i - lead < t[made]->ndim ? t[made]->shape[i - lead] : 1;
-		rc = tensor_reshape(&v[made], t[made], nd, shape, bind_e(b));
+		rc = num_reshape(&c, &v[made], t[made], nd, shape, bind_e(b));
 		list[made] = &v[made];
 	}
 	if (dim == 1 && n && v[0].ndim == 1)
@@ -119,7 +120,7 @@ static int a_roll(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_ints(b, 1, &shift) || bind_dims(b, 2, t->ndim, &dims))
 		return -1;
 	if (dims.n == 0 && shift.n == 1) {
-		if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
+		if (num_reshape(&c, &flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
 			return bind_fail(b);
 		rc = num_roll(&c, &r, &flat, 1, shift.v, (int[]){ 0 }, bind_e(b));
 		tensor_release(&flat);
@@ -222,6 +223,18 @@ static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 	return bind_result(b, y);
 }
 
+/* How often something is repeated must be known: the result's size depends on it. */
+static int knows_repeats(struct bind *b, const struct tensor *t)
+{
+	int64_t lo, hi;
+
+	tensor_span(t, &lo, &hi);
+	if (!t->st->hollow || lo == hi || (t->dt == DT_I64 && tensor_is_contiguous(t) && t->st->sparse && !sparse_touch(t->st, (size_t)lo, (size_t)hi) &&
+					   sparse_is_known(t->st, (size_t)lo, (size_t)hi)))
+		return 0;
+	return host_may_read(b->h, DT_I64, 1);
+}
+
 /* input, repeats, dim=None, *, output_size=None */
 static int a_repeat_interleave(struct bind *b)
 {
@@ -233,7 +246,7 @@ static int a_repeat_interleave(struct bind *b)
 	if (bind_tensor(b, 0, &t))
 		return -1;
 	if (b->a[1].kind == V_TENSOR) {
-		if (bind_tensor(b, 1, &times))
+		if (bind_tensor(b, 1, &times) || knows_repeats(b, times))
 			return -1;
 	} else {
 		if (bind_int(b, 1, &k))
@@ -247,7 +260,7 @@ static int a_repeat_interleave(struct bind *b)
 		tensor_release(&one);
 		return -1;
 	}
-	rc = !bind_given(b, 2) && tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, bind_e(b));
+	rc = !bind_given(b, 2) && num_reshape(&c, &flat, t, 1, (int64_t[]){ -1 }, bind_e(b));
 	rc = rc || num_repeat_interleave(&c, &y, flat.st ? &flat : t, times, dim, bind_e(b));
 	tensor_release(&flat);
 	tensor_release(&one);

@@ -157,6 +157,7 @@ static int a_grid_sample(struct bind *b)
 /* [.., C r r, H, W] <-> [.., C, H r, W r] */
 static int shuffle(struct bind *b, int inverse)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, v, p, y;
 	int64_t r, area, all, tall, wide, s[TENSOR_DIMS + 4], out[TENSOR_DIMS], C, H, W;
 	int dims[TENSOR_DIMS], n, rc;
@@ -194,13 +195,13 @@ static int shuffle(struct bind *b, int inverse)
 		dims[n] = n, dims[n + 1] = n + 3, dims[n + 2] = n + 1, dims[n + 3] = n + 4, dims[n + 4] = n + 2;
 		out[n] = C / area, out[n + 1] = tall, out[n + 2] = wide;
 	}
-	if (tensor_reshape(&v, t, n + 5, s, bind_e(b)))
+	if (num_reshape(&c, &v, t, n + 5, s, bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_permute(&p, &v, dims, bind_e(b));
 	tensor_release(&v);
 	if (rc)
 		return bind_fail(b);
-	rc = tensor_reshape(&y, &p, n + 3, out, bind_e(b));
+	rc = num_reshape(&c, &y, &p, n + 3, out, bind_e(b));
 	tensor_release(&p);
 	return done(b, rc, &y);
 }
@@ -210,6 +211,7 @@ static int a_pixel_unshuffle(struct bind *b) { return shuffle(b, 1); }
 
 static int a_channel_shuffle(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, v, p, y;
 	int64_t g, s[TENSOR_DIMS];
 	int rc;
@@ -224,13 +226,13 @@ static int a_channel_shuffle(struct bind *b)
 	s[2] = t->shape[1] / g;
 	for (int i = 2; i < t->ndim; i++)
 		s[i + 1] = t->shape[i];
-	if (tensor_reshape(&v, t, t->ndim + 1, s, bind_e(b)))
+	if (num_reshape(&c, &v, t, t->ndim + 1, s, bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_transpose(&p, &v, 1, 2, bind_e(b));
 	tensor_release(&v);
 	if (rc)
 		return bind_fail(b);
-	rc = tensor_reshape(&y, &p, t->ndim, t->shape, bind_e(b));
+	rc = num_reshape(&c, &y, &p, t->ndim, t->shape, bind_e(b));
 	tensor_release(&p);
 	return done(b, rc, &y);
 }

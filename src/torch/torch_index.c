@@ -349,7 +349,7 @@ static int i_masked_scatter(struct bind *b)
 	if (num_clone(&c, &y, t, bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
-	     tensor_reshape(&flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
+	     num_reshape(&c, &flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
 	if (!rc && flat.shape[0] < places.shape[0])
 		rc = err_set(bind_e(b), ERR_STATE, "masked_scatter_: expected self and source to have same dtypes and enough elements");
 	rc = rc || tensor_slice(&part, &flat, 0, 0, places.shape[0], 1, bind_e(b)) ||

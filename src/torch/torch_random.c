@@ -251,7 +251,7 @@ static int g_multinomial(struct bind *b)
 		return bind_fail(b);
 	if (!replacement || n == 1)
 		return bind_unsupported(b, "multinomial of one sample or without replacement");
-	return num_multinomial(r, &c, &y, p, n, replacement, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+	return num_multinomial(r, &c, &y, p, n, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
 /* --- in place --------------------------------------------------------------------------------------- */

@@ -252,7 +252,7 @@ static int arg_extreme(struct bind *b, int max)
 			return -1;
 		return num_extreme(&c, NULL, &y, t, dim, keep, max, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 	}
-	if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
+	if (num_reshape(&c, &flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
 		return bind_fail(b);
 	rc = num_extreme(&c, NULL, &y, &flat, 0, 0, max, bind_e(b));
 	tensor_release(&flat);
@@ -261,7 +261,7 @@ static int arg_extreme(struct bind *b, int max)
 
 		for (int i = 0; i < t->ndim; i++)
 			ones[i] = 1;
-		rc = tensor_reshape(&flat, &y, t->ndim, ones, bind_e(b));
+		rc = num_reshape(&c, &flat, &y, t->ndim, ones, bind_e(b));
 		tensor_release(&y);
 		y = flat;
 	}
@@ -406,7 +406,7 @@ static int r_median(struct bind *b)
 			return bind_fail(b);
 		return bind_named(b, "median", value_index, y, 2);
 	}
-	if (tensor_reshape(&flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
+	if (num_reshape(&c, &flat, t, 1, (int64_t[]){ -1 }, bind_e(b)))
 		return bind_fail(b);
 	rc = num_kth(&c, &y[0], &y[1], &flat, (tensor_numel(t) + 1) / 2, 0, 0, bind_e(b));
 	tensor_release(&flat);

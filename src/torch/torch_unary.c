@@ -139,7 +139,7 @@ static int prelu(struct bind *b)
 		return bind_shape_error(b, "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and "
 					   "channel size = %lld.",
 					(long long)tensor_numel(w), x->ndim < 2 ? 1LL : (long long)x->shape[1]);
-	if (tensor_reshape(&v, w, x->ndim, shape, bind_e(b)))
+	if (num_reshape(&c, &v, w, x->ndim, shape, bind_e(b)))
 		return bind_fail(b);
 	rc = num_op2(&c, &y, NUM_prelu, num_t(x), num_t(&v), bind_e(b));
 	tensor_release(&v);

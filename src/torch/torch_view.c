@@ -37,12 +37,13 @@ static int v_view(struct bind *b)
 
 static int v_reshape(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, v;
 	struct bind_ints s;
 
 	if (bind_tensor(b, 0, &t) || bind_shape(b, 1, &s))
 		return -1;
-	return viewed(b, tensor_reshape(&v, t, s.n, s.v, bind_e(b)), &v);
+	return viewed(b, num_reshape(&c, &v, t, s.n, s.v, bind_e(b)), &v);
 }
 
 static int v_view_as(struct bind *b)
@@ -56,15 +57,17 @@ static int v_view_as(struct bind *b)
 
 static int v_reshape_as(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, *like, v;
 
 	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &like))
 		return -1;
-	return viewed(b, tensor_reshape(&v, t, like->ndim, like->shape, bind_e(b)), &v);
+	return viewed(b, num_reshape(&c, &v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
 static int v_flatten(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, v;
 	int64_t shape[TENSOR_DIMS], merged = 1;
 	int from, to, n = 0;
@@ -88,11 +91,12 @@ static int v_flatten(struct bind *b)
 	}
 	if (t->ndim == 0)
 		shape[n++] = 1;
-	return viewed(b, tensor_reshape(&v, t, n, shape, bind_e(b)), &v);
+	return viewed(b, num_reshape(&c, &v, t, n, shape, bind_e(b)), &v);
 }
 
 static int v_unflatten(struct bind *b)
 {
+	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, v;
 	struct bind_ints s;
 	int64_t shape[TENSOR_DIMS * 2], part[TENSOR_DIMS];
@@ -110,7 +114,7 @@ static int v_unflatten(struct bind *b)
 		else
 			for (int k = 0; k < s.n; k++)
 				shape[n++] = part[k];
-	return viewed(b, tensor_reshape(&v, t, n, shape, bind_e(b)), &v);
+	return viewed(b, num_reshape(&c, &v, t, n, shape, bind_e(b)), &v);
 }
 
 /* --- dimensions -------------------------------------------------------------------------------- */

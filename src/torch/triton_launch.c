@@ -69,7 +69,12 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 
 static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
 {
-	struct tile_val *items = arena_array(&h->torch.launch_arena, s->n + 1, sizeof *items);
+	enum { ITEM_STEPS = 8 };                /* a tuple that stands in another many times is many tuples here */
+	struct tile_val *items;
+
+	if (host_burn(h, (int64_t)s->n * ITEM_STEPS))
+		return -1;
+	items = arena_array(&h->torch.launch_arena, s->n + 1, sizeof *items);
 	if (!items)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	for (size_t i = 0; i < s->n; i++)

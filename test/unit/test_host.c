@@ -180,6 +180,7 @@ static void test_hollow_large(void **state)
 		"torch.searchsorted(torch.rand(100000), torch.rand(100000))", "torch.ones(100000).repeat_interleave(3)",
 		"torch.nn.functional.pad(torch.ones(1, 3, 100000), (2, 2), mode='reflect')", "torch.tril_indices(1000, 1000)",
 		"torch.Tensor([1.0] * 100000)", "torch.ones(100000)[[1] * 100000]",
+		"torch.ones(2**12, 1).expand(2**12, 2**20).T.reshape(-1)", "torch.ones(100000).repeat_interleave(torch.full((100000,), 2))",
 	};
 	char source[512];
 
@@ -192,6 +193,35 @@ static void test_hollow_large(void **state)
 		load_with(&p, source, &o);
 		if (p.rc)
 			fail_msg("%s: %s", calls[i], host_diag(p.h)->text);
+		done(&p);
+	}
+}
+
+/* Programs that ask for more than there is end at once. */
+static void test_too_much(void **state)
+{
+	static const struct { int hollow; const char *source, *reason; } rows[] = {
+		{ 0, "torch.zeros(2**40, 1, 0) + torch.zeros(1, 2**40, 0)", "shape_error" },
+		{ 0, "torch.multinomial(torch.ones(1).expand(2**20), 2**20, True)", "ok" },
+		{ 0, "torch.multinomial(torch.zeros(0), 5, True)", "shape_error" },
+		{ 0, "torch.ones(2**12, 1).expand(2**12, 2**20).T.reshape(-1)", "out_of_memory" },
+		{ 0, "import triton\n@triton.jit\ndef k(x): pass\nt = (0,) * 1000\nt = (t,) * 1000\nt = (t,) * 1000\nk[(1,)](t)", "out_of_fuel" },
+		{ 1, "torch.zeros(2**28, 0).unbind(0)", "out_of_memory" }, { 1, "torch.zeros(2**31, 0).split(1)", "out_of_memory" },
+		{ 1, "torch.empty(2**42)", "out_of_memory" },
+		{ 1, "torch.ones(100000).repeat_interleave(torch.rand(100000).long())", "contents_needed" },
+		{ 1, "x = torch.zeros(3)\ntorch.nn.functional.threshold(x, 5.0, 7.0, inplace=True)\nx[0].item()", "out_of_fuel" },
+	};
+	char source[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct host_options o = { .fuel = 10000000, .memory = (size_t)64 << 20, .hollow = rows[i].hollow };
+		struct program p;
+
+		snprintf(source, sizeof source, "import torch\n%s\n", rows[i].source);
+		load_with(&p, source, &o);
+		if (strcmp(p.rc ? reason_code(host_diag(p.h)->reason) : "ok", rows[i].reason))
+			fail_msg("%s: %s", rows[i].source, p.rc ? host_diag(p.h)->text : "ok");
 		done(&p);
 	}
 }
@@ -435,7 +465,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize), cmocka_unit_test(test_too_much), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_wrong_kinds), cmocka_unit_test(test_deep), cmocka_unit_test(test_widest_numbers),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),

@@ -219,10 +219,15 @@ static int no_room(void *arg, int64_t bytes)
 	return bytes > *(int64_t *)arg;
 }
 
+static int no_work(void *arg, uint64_t work)
+{
+	return no_room(arg, (int64_t)work);
+}
+
 static void test_limits(void **state)
 {
 	int64_t most = 4000;
-	struct num_ctx c = { .default_float = DT_F32, .room = no_room, .room_arg = &most, .work_limit = 1000 };
+	struct num_ctx c = { .default_float = DT_F32, .room = no_room, .scratch = no_room, .charge = no_work, .arg = &most };
 	struct num_rng r;
 	struct tensor x, y;
 	struct err e = ERR_INIT;
@@ -235,6 +240,7 @@ static void test_limits(void **state)
 	err_clear(&e);
 	assert_int_equal(num_mm(&c, &y, &x, &x, NULL), 0);
 	tensor_release(&y);
+	most = 999;
 	assert_int_equal(num_mm(&c, &y, &x, &x, &e), -1);
 	assert_int_equal(e.code, ERR_INTERRUPTED);
 	tensor_release(&x);

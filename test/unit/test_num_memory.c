@@ -90,7 +90,7 @@ OP(unique, num_unique(c, out, NULL, NULL, &in->ix, e))
 OP(one_hot, num_one_hot(c, out, &in->ix, -1, e))
 OP(cdist, num_cdist(c, out, &in->x, &in->y, 2, e))
 OP(interpolate, num_interpolate(c, out, &in->img, 2, (int64_t[]){ 9, 9 }, NULL, INTERP_LINEAR, 0, e))
-OP(reshape, tensor_reshape(out, &in->v, 1, (int64_t[]){ -1 }, e))
+OP(reshape, num_reshape(c, out, &in->v, 1, (int64_t[]){ -1 }, e))
 
 static op_fn *const list[] = {
 	op_add, op_pow, op_sum, op_var, op_norm, op_logsumexp, op_extreme, op_scan, op_softmax, op_matmul, op_linear, op_addmm,

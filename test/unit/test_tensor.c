@@ -45,7 +45,7 @@ static void test_view(void **state)
 	assert_int_equal(tensor_view(&v, &p, 1, (int64_t[]){ 24 }, &e), -1);
 	assert_non_null(strstr(e.text, "Use .reshape(...) instead."));
 	err_clear(&e);
-	assert_int_equal(tensor_reshape(&v, &p, 1, (int64_t[]){ 24 }, NULL), 0);
+	assert_int_equal(tensor_contiguous(&v, &p, NULL), 0);
 	assert_true(((float *)tensor_data(&v))[1] == 4);
 	assert_true(((float *)tensor_data(&v))[6] == 1);
 	tensor_release(&v);
