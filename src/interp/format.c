@@ -511,7 +511,8 @@ static int format_text(struct host *h, struct str fmt, const struct val *args, s
 			if (depth)
 				rc = host_raise(h, EXC_ValueError, "Single '{' encountered in format string");
 			else
-				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, next, levels, &b) || text_room(h, &b) ? -1 : 0;
+				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, next, levels, &b) ||
+				     text_room(h, &b) ? -1 : 0;
 		} else {
 			buf_addc(&b, c);
 		}

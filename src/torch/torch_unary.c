@@ -15,7 +15,8 @@ static int unary(struct bind *b, enum num_op op)
 	if (op == NUM_neg && a.t->dt == DT_BOOL)
 		return bind_raise(b, EXC_RuntimeError, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
 						       "use the `~` or `logical_not()` operator instead.");
-	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round || op == NUM_trunc || op == NUM_relu || op == NUM_square))
+	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round || op == NUM_trunc || op == NUM_relu ||
+				   op == NUM_square))
 		return bind_unsupported(b, "%s of a bool tensor", num_op_info(op)->name);
 	if (b->n > 1 && bind_given(b, 1)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);

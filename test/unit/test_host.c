@@ -465,8 +465,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_hollow), cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize), cmocka_unit_test(test_too_much), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_wrong_kinds), cmocka_unit_test(test_deep), cmocka_unit_test(test_widest_numbers),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hollow_large), cmocka_unit_test(test_resize),
+		cmocka_unit_test(test_too_much), cmocka_unit_test(test_limits), cmocka_unit_test(test_changed_meanwhile),
+		cmocka_unit_test(test_wrong_kinds), cmocka_unit_test(test_deep), cmocka_unit_test(test_widest_numbers),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_overrides), cmocka_unit_test(test_shrinkable), cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_work),
 	};
