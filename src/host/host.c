@@ -176,6 +176,9 @@ void host_free(struct host *h)
 	ptr_map_release(&h->torch.jits);
 	arena_release(&h->torch.jit_arena);
 	arena_release(&h->torch.launch_arena);
+	while (h->torch.launched.n)
+		tensor_release(&h->torch.launched.v[--h->torch.launched.n]);
+	vec_free(&h->torch.launched);
 	buf_release(&h->did.printed);
 	if (h->own_lib)
 		host_lib_free(h->lib);

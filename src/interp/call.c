@@ -268,6 +268,8 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 	struct host_frame f;
 	int rc;
 
+	if (h->torch.launching && !fn->mod->trusted)      /* a property of an argument: it could change the others */
+		return host_fatal(h, REASON_unsupported, "code of the program that runs while a kernel is launched");
 	if (host_enter(h))
 		return -1;
 	if (n > COUNT_OF(small) && !(slots = host_alloc(h, n * sizeof *slots))) {

@@ -101,7 +101,8 @@ struct host_torch {
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
 	int allocator;                      /* triton.set_allocator was called */
 	struct arena jit_arena, launch_arena;
-	int launching;                 /* launch_arena is in use */
+	int launching;                 /* launch_arena is in use: no code of the program runs meanwhile */
+	struct { struct tensor *v; size_t n, cap; } launched;       /* what the launch holds */
 };
 
 struct host {

@@ -67,22 +67,40 @@ static struct str last_part(struct str dotted)
 
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth);
 
+/* A launch keeps the memory that it is given, whatever becomes of the object. */
+static int tensor_to_tile(struct host *h, const struct tensor *t, struct tile_val *out)
+{
+	if (vec_push(&h->torch.launched, *t))
+		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	tensor_retain(t);
+	out->t = *t;
+	return 0;
+}
+
+static void end_launch(struct host *h)
+{
+	while (h->torch.launched.n)
+		tensor_release(&h->torch.launched.v[--h->torch.launched.n]);
+	h->torch.launching = 0;
+}
+
 static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
 {
 	enum { ITEM_STEPS = 8 };                /* a tuple that stands in another many times is many tuples here */
 	struct tile_val *items;
+	size_t n = s->n;
 
-	if (host_burn(h, (int64_t)s->n * ITEM_STEPS))
+	if (host_burn(h, (int64_t)n * ITEM_STEPS))
 		return -1;
-	items = arena_array(&h->torch.launch_arena, s->n + 1, sizeof *items);
+	items = arena_array(&h->torch.launch_arena, n + 1, sizeof *items);
 	if (!items)
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-	for (size_t i = 0; i < s->n; i++)
-		if (to_tile(h, s->v[i], &items[i], depth + 1))
-			return -1;
+	for (size_t i = 0; i < n; i++)
+		if (i >= s->n || to_tile(h, s->v[i], &items[i], depth + 1))
+			return h->fail.fatal ? -1 : host_fatal(h, REASON_unsupported, "a list that changes while a kernel is launched");
 	out->kind = TILE_V_TUPLE;
 	out->items = items;
-	out->n = s->n;
+	out->n = n;
 	return 0;
 }
 
@@ -114,8 +132,7 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 		if (tuple_to_tile(h, block.u.seq, out, depth))
 			return -1;
 		out->kind = TILE_V_DESC;
-		out->t = base.u.t->t;
-		return 0;
+		return tensor_to_tile(h, &base.u.t->t, out);
 	}
 	out->kind = TILE_V_OTHER;
 	out->s = str_of(val_type_name(h, v));
@@ -147,8 +164,7 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 	case V_TENSOR:
 		solid_launch(h, v.u.t);
 		out->kind = TILE_V_TENSOR;
-		out->t = v.u.t->t;
-		return 0;
+		return tensor_to_tile(h, &v.u.t->t, out);
 	case V_MODULE:
 		out->kind = TILE_V_MODULE;
 		out->s = module_name(v.u.mod);
@@ -510,7 +526,7 @@ static int t_run(struct bind *b)
 {
 	int rc = run(b);
 
-	b->h->torch.launching = 0;
+	end_launch(b->h);
 	return rc;
 }
 
@@ -533,7 +549,7 @@ static int t_fits(struct bind *b)
 {
 	int rc = fits(b);
 
-	b->h->torch.launching = 0;
+	end_launch(b->h);
 	return rc;
 }
 
