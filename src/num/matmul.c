@@ -425,7 +425,7 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 
 	if (a->dt == b->dt && x->dt != b->dt)
 		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s", num_type_name(x->dt), num_type_name(b->dt));
-	if (x->ndim > MAX(a->ndim, b->ndim))
+	if (nd && x->ndim > MAX(a->ndim, b->ndim))      /* numbers are no matrices: the product says so */
 		return err_set(e, ERR_STATE,
 			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of "
 			       "dimensions in the tensor (%d)",

@@ -95,6 +95,7 @@ static void test_reasons(void **state)
 	/* Windows whose products are no numbers of 64 bits. */
 	fails("import torch\ntorch.nn.functional.fold(torch.ones(1, 4, 4), 2, 2**62)\n", "shape_error", 2, "too large");
 	fails("import torch\nx = torch.arange(6).reshape(2, 3)\ntorch.nn.functional.scaled_dot_product_attention(x, x, x)\n", "shape_error", 3, "not implemented for 'Long'");
+	fails("import torch\ntorch.addmm(torch.ones(2, 3, 4), torch.tensor(1.0), torch.ones(3, 4))\n", "shape_error", 2, "");
 	/* One row of boundaries for each row of values, not fewer. */
 	fails("import torch\ntorch.searchsorted(torch.ones(1, 3), torch.ones(2000, 3))\n", "shape_error", 2, "[1, 3] and input value tensor [2000, 3]");
 	fails("import torch\ntorch.bucketize(torch.ones(2000, 3), torch.ones(1, 3))\n", "raised", 2, "1 dimension, but got dim(2)");
