@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include "host/entry.h"
+#include "host/notes.h"
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -176,8 +177,6 @@ void host_free(struct host *h)
 	ptr_map_release(&h->torch.jits);
 	arena_release(&h->torch.jit_arena);
 	arena_release(&h->torch.launch_arena);
-	while (h->torch.launched.n)
-		tensor_release(&h->torch.launched.v[--h->torch.launched.n]);
 	vec_free(&h->torch.launched);
 	buf_release(&h->did.printed);
 	if (h->own_lib)
@@ -297,109 +296,10 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 	return u;
 }
 
-/* Annotations are not evaluated here, and decorators late: one that computes something is refused. */
-struct annotations { int inside; const struct py_node *found; const struct py_list *body; };
-
-/* Does an import, a class statement or nobody bind the name? Then its attributes and items are those of modules and types. */
-static int names_types(const struct py_list *body, struct str name)
-{
-	static const char *const types[] = { "list", "tuple", "dict", "set", "frozenset", "type" };
-
-	for (size_t i = 0; i < COUNT_OF(types); i++)
-		if (str_is(name, types[i]))
-			return 1;
-	for (size_t i = 0; i < body->n; i++) {
-		const struct py_node *s = body->v[i];
-		const struct py_list *list = s->kind == PY_Import ? &s->u.Import.names : s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
-
-		if (s->kind == PY_ClassDef && str_eq(s->u.ClassDef.name, name))
-			return 1;
-		for (size_t k = 0; list && k < list->n; k++) {
-			const struct py_alias *a = &list->v[k]->u.alias;
-			struct str whole = a->asname.n ? a->asname : a->name;
-
-			if (str_eq(str_cut(&whole, '.'), name))
-				return 1;
-		}
-	}
-	return 0;
-}
-
-/* Something that may run code: a call, or what an object that is no module or type gives. */
-static int computes(const struct annotations *a, const struct py_node *n)
-{
-	int part = n->kind == PY_Attribute || n->kind == PY_Subscript;
-
-	if (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp)
-		return 1;
-	while (n->kind == PY_Attribute || n->kind == PY_Subscript)
-		n = n->kind == PY_Attribute ? n->u.Attribute.value : n->u.Subscript.value;
-	return part && (n->kind != PY_Name || !names_types(a->body, n->u.Name.id));
-}
-
-static void count_calls(void *ctx, struct py_node *n)
-{
-	*(int *)ctx += n->kind == PY_Call;
-	py_children(n, count_calls, ctx);
-}
-
-static int calls_in(const struct py_list *l)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (l->v[i])
-			count_calls(&n, l->v[i]);
-	return n;
-}
-
-/* @dataclass(frozen=True): a call of something imported, with nothing called in its arguments. */
-static int is_plain_decorator(const struct annotations *a, const struct py_node *d)
-{
-	const struct py_node *root = d;
-	int n = 0;
-
-	count_calls(&n, (struct py_node *)d);
-	while (root->kind == PY_Call || root->kind == PY_Attribute)
-		root = root->kind == PY_Call ? root->u.Call.func : root->u.Attribute.value;
-	return !n || (n == 1 && d->kind == PY_Call && root->kind == PY_Name && names_types(a->body, root->u.Name.id));
-}
-
-/* Decorators are evaluated after what they decorate, in CPython before it: refused where both compute. */
-static int decorates_late(const struct annotations *a, const struct py_node *n)
-{
-	const struct py_arguments *args;
-
-	if (n->kind == PY_ClassDef)
-		for (size_t i = 0; i < n->u.ClassDef.decorator_list.n; i++)
-			if (!is_plain_decorator(a, n->u.ClassDef.decorator_list.v[i]))
-				return 1;
-	if (n->kind != PY_FunctionDef || !calls_in(&n->u.FunctionDef.decorator_list))
-		return 0;
-	args = &n->u.FunctionDef.args->u.arguments;
-	return calls_in(&args->defaults) || calls_in(&args->kw_defaults);
-}
-
-static void find_computing(void *ctx, struct py_node *n)
-{
-	struct annotations *a = ctx, inner = { .inside = 1, .body = a->body };
-	const struct py_node *said = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
-		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
-
-	if ((a->inside && computes(a, n)) || decorates_late(a, n))
-		a->found = n;
-	if (said && !a->inside)
-		find_computing(&inner, (struct py_node *)said);
-	a->found = a->found ? a->found : inner.found;
-	if (!a->found)
-		py_children(n, find_computing, a);
-}
-
 int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov, struct val *ns, struct err *e)
 {
 	struct host_entry en;
 	struct module_obj *mod;
-	struct annotations computing = { .body = &m->root->u.Module.body };
 	struct unit *u;
 	int rc;
 
@@ -407,9 +307,8 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	u = new_unit(h, m);
 	/* Judged programs are imported, not run. */
 	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-	find_computing(&computing, m->root);
-	if (!rc && computing.found)
-		rc = host_fatal(h, REASON_unsupported, "an annotation or decorator that computes, in line %d", computing.found->line);
+	if (!rc)
+		rc = notes_refuse(h, m);
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;

@@ -261,7 +261,7 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	int found;
 	struct call_args args;
 
-	if (scalar_is(v) && v.kind == V_BOOL && h->frame && !h->frame->mod->trusted && !h->o.may_vary)
+	if (scalar_is(v) && v.kind == V_BOOL && host_serves_program(h))
 		return host_fatal(h, REASON_unsupported, "'%s' of a bool of numpy", name->p);
 	if (v.kind == V_TUPLE && name == h->nm[NM__fields] && v.u.o->cls->native && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_unsupported, "'_fields' of what torch returns");

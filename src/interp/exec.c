@@ -558,15 +558,24 @@ static enum flow exec_with(struct host *h, struct host_frame *f, const struct py
 
 /* --- definitions and the rest ------------------------------------------------------------------------ */
 
-static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators, struct val *v)
+enum { MOST_DECORATORS = 32 };
+
+/* In CPython's order: before the defaults of a function, the bases and the body of a class. */
+static int eval_decorators(struct host *h, struct host_frame *f, const struct py_list *decorators, struct val *d)
 {
-	struct val d[32], r;
-	if (decorators->n > COUNT_OF(d))
-		return host_fatal(h, REASON_unsupported, "more than %zu decorators", COUNT_OF(d));
+	if (decorators->n > MOST_DECORATORS)
+		return host_fatal(h, REASON_unsupported, "more than %d decorators", MOST_DECORATORS);
 	for (size_t i = 0; i < decorators->n; i++)
 		if (eval_expr(h, f, decorators->v[i], &d[i]))
 			return -1;
+	return 0;
+}
+
+static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators, const struct val *d, struct val *v)
+{
 	for (size_t i = decorators->n; i-- > 0;) {
+		struct val r;
+
 		f->node = decorators->v[i];
 		if (host_call1(h, d[i], *v, &r))
 			return -1;
@@ -575,20 +584,23 @@ static int decorate(struct host *h, struct host_frame *f, const struct py_list *
 	return 0;
 }
 
+static enum flow define(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_list *decorators, struct str name)
+{
+	struct val d[MOST_DECORATORS], v;
+
+	if (eval_decorators(h, f, decorators, d) || (n->kind == PY_ClassDef ? make_class(h, f, n, &v) : make_function(h, f, n, &v)))
+		return FLOW_FAIL;
+	return decorate(h, f, decorators, d, &v) || name_store(h, f, name, v) ? FLOW_FAIL : FLOW_NEXT;
+}
+
 static enum flow exec_def(struct host *h, struct host_frame *f, const struct py_node *n)
 {
-	struct val v;
-	if (make_function(h, f, n, &v) || decorate(h, f, &n->u.FunctionDef.decorator_list, &v))
-		return FLOW_FAIL;
-	return name_store(h, f, n->u.FunctionDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
+	return define(h, f, n, &n->u.FunctionDef.decorator_list, n->u.FunctionDef.name);
 }
 
 static enum flow exec_class(struct host *h, struct host_frame *f, const struct py_node *n)
 {
-	struct val v;
-	if (make_class(h, f, n, &v) || decorate(h, f, &n->u.ClassDef.decorator_list, &v))
-		return FLOW_FAIL;
-	return name_store(h, f, n->u.ClassDef.name, v) ? FLOW_FAIL : FLOW_NEXT;
+	return define(h, f, n, &n->u.ClassDef.decorator_list, n->u.ClassDef.name);
 }
 
 static enum flow exec_import_stmt(struct host *h, struct host_frame *f, const struct py_node *n)

@@ -48,7 +48,7 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 
 int host_varies(struct host *h, const char *what)
 {
-	if (!h->frame || h->frame->mod->trusted || h->did.printing || h->o.may_vary)
+	if (!host_serves_program(h) || h->did.printing)
 		return 0;
 	return host_fatal(h, REASON_unsupported, "%s is not the same wherever Python runs", what);
 }

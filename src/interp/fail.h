@@ -25,6 +25,8 @@ static inline int host_step(struct host *h) { return --h->lim.fuel < 0 ? host_ou
 enum { HOST_STEPS_ENTRY = 16 };
 int host_burn(struct host *h, int64_t steps);
 
+/* Does code of a program ask, which may not see where it runs, not our own library? */
+static inline int host_serves_program(const struct host *h) { return h->frame && !h->frame->mod->trusted && !h->o.may_vary; }
 /* Programs may not ask for what differs from one run of CPython to the next, or with who runs it: the order of a set,
  * addresses, identities of equal values. 0 where our own library asks, or the answer is only printed; else -1. */
 int host_varies(struct host *h, const char *what);

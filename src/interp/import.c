@@ -206,12 +206,6 @@ static int is_visible(const struct host *h, struct val v)
 	return !internal || (h->frame && h->frame->mod->trusted);
 }
 
-/* Does a program ask, which may not see more than there is in the real libraries? */
-static int is_program(const struct host *h)
-{
-	return h->frame && !h->frame->mod->trusted && !h->o.may_vary;
-}
-
 /* Something is here that PyTorch 2.11 no longer has, or never had. Kernels that earlier versions made import names of torch._inductor
  * that are gone, and may, where nothing asks whether they are there: 1. Anything else a program does not see: 0. */
 static int is_older(struct host *h, struct str name)
@@ -224,7 +218,7 @@ static int is_older(struct host *h, struct str name)
 /* May the program see the name of a module of ours? The real one has it, too. 1, 0, -1 */
 static int is_real(struct host *h, const struct module_obj *m, const struct str_obj *name)
 {
-	if (!is_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
+	if (!host_serves_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
 		return 1;
 	return is_older(h, (struct str){ .p = m->name->p, .n = m->name->n });
 }
@@ -276,7 +270,7 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 static int program_import(struct host *h, struct str name, struct val *out)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
-	int real = !is_program(h) || !lib_knows_module(h->lib, top) || lib_knows_module(h->lib, name) ? 1 : is_older(h, name);
+	int real = !host_serves_program(h) || !lib_knows_module(h->lib, top) || lib_knows_module(h->lib, name) ? 1 : is_older(h, name);
 
 	if (real < 0)
 		return -1;

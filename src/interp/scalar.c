@@ -5,14 +5,9 @@
 #include "interp/scalar.h"
 #include "interp/val_text.h"
 
-static int is_program(const struct host *h)
-{
-	return h->frame && !h->frame->mod->trusted && !h->o.may_vary;
-}
-
 int scalar_may_compute(struct host *h, struct val v)
 {
-	if (!scalar_is(v) || (v.aux == SCALAR_WIDE && v.kind != V_BOOL) || !is_program(h))
+	if (!scalar_is(v) || (v.aux == SCALAR_WIDE && v.kind != V_BOOL) || !host_serves_program(h))
 		return 0;
 	return host_fatal(h, REASON_unsupported, "arithmetic with a number of numpy that is neither float64 nor int64");
 }
@@ -31,7 +26,7 @@ int scalar_binary(struct host *h, enum py_op op, struct val a, struct val b, str
 	if (scalar_may_compute(h, a) || scalar_may_compute(h, b))
 		return -1;
 	rc = pynum_binary(h, op, a, b, out);
-	if (is_program(h) && (rc || out->kind == V_BIG || a.kind == V_BIG || b.kind == V_BIG ||
+	if (host_serves_program(h) && (rc || out->kind == V_BIG || a.kind == V_BIG || b.kind == V_BIG ||
 			      (op == PY_OP_Pow && a.kind == V_INT && b.kind == V_INT && b.u.i < 0)))
 		return h->fail.fatal ? -1 : leaves_range(h);
 	if (!rc && (out->kind == V_INT || out->kind == V_FLOAT))
@@ -41,7 +36,7 @@ int scalar_binary(struct host *h, enum py_op op, struct val a, struct val b, str
 
 int scalar_compare(struct host *h, struct val a, struct val b, struct val *out)
 {
-	if (!is_program(h))
+	if (!host_serves_program(h))
 		return 0;
 	if (a.aux == SCALAR_NARROW || b.aux == SCALAR_NARROW)
 		return scalar_may_compute(h, a) || scalar_may_compute(h, b) ? -1 : 0;
@@ -66,7 +61,7 @@ int scalar_repr(struct host *h, struct val v, struct buf *out)
 
 int scalar_is_no(struct host *h, struct val v, const struct class_obj *c)
 {
-	if (!is_program(h) || (v.kind == V_FLOAT && v.aux == SCALAR_WIDE))
+	if (!host_serves_program(h) || (v.kind == V_FLOAT && v.aux == SCALAR_WIDE))
 		return 0;
 	return c == h->type.kind_class[V_INT] || c == h->type.kind_class[V_BOOL] || c == h->type.kind_class[V_FLOAT];
 }

@@ -325,10 +325,9 @@ static int is_plain(struct str s)
 static const char *tl_type(struct val v)
 {
 	static const char *const types[][2] = {
-		{ "float16", "fp16" }, { "bfloat16", "bf16" }, { "float32", "fp32" }, { "float64", "fp64" }, { "int1", "int1" }, { "int8", "int8" },
-		{ "int16", "int16" }, { "int32", "int32" }, { "int64", "int64" }, { "uint8", "uint8" }, { "uint16", "uint16" }, { "uint32", "uint32" },
-		{ "uint64", "uint64" }, { "float8e5", "fp8e5" }, { "float8e4nv", "fp8e4nv" }, { "float8e4b15", "fp8e4b15" }, { "float8e4b8", "fp8e4b8" },
-		{ "float8e5b16", "fp8e5b16" }, { "void", "void" },
+#define SCALAR(id, name, sig, module, bits, class, mantissa) { module, name },
+#include "tile/types.def"
+#undef SCALAR
 	};
 	struct str name = val_text(v);
 

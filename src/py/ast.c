@@ -68,6 +68,13 @@ void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *
 	}
 }
 
+struct str py_alias_name(const struct py_alias *a)
+{
+	struct str whole = a->asname.n ? a->asname : a->name;
+
+	return str_cut(&whole, '.');
+}
+
 /* --- comparison ---------------------------------------------------------------------------- */
 
 /* Floats by their bits: 0.0 and -0.0 differ. */

@@ -127,5 +127,7 @@ void py_print(const struct py_node *n, struct buf *out);
 int py_equal(const struct py_node *a, const struct py_node *b);
 /* Calls fn on every child node, in field order. */
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx);
+/* The name that `import a.b`, `import a.b as c` or `from a import b` binds: a, c, b. */
+struct str py_alias_name(const struct py_alias *a);
 
 #endif

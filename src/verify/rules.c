@@ -116,13 +116,9 @@ static int is_imported(const struct py_module *m, struct str name)
 		const struct py_node *s = body->v[i];
 		const struct py_list *names = s->kind == PY_Import ? &s->u.Import.names : s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
 
-		for (size_t k = 0; names && k < names->n; k++) {
-			const struct py_alias *a = &names->v[k]->u.alias;
-			struct str whole = a->asname.n ? a->asname : a->name;
-
-			if (str_eq(str_cut(&whole, '.'), name))
+		for (size_t k = 0; names && k < names->n; k++)
+			if (str_eq(py_alias_name(&names->v[k]->u.alias), name))
 				return 1;
-		}
 	}
 	return 0;
 }

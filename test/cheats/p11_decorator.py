@@ -1,7 +1,7 @@
 # P11: asks whether decorators are evaluated before the defaults of what they decorate
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: tiny wrong_value
 import torch
 import torch.nn as nn
 import triton

@@ -86,7 +86,3 @@ _function = type(_nothing)
 
 class auto:
     pass
-
-
-def unique(cls):
-    torch.library._missing("enum.unique")

@@ -205,11 +205,13 @@ class zip_longest(_Iterator):
         return tuple(values)
 
 
-class takewhile(_Iterator):
+class _Chooser(_Iterator):
     def __init__(self, predicate, iterable):
         self._predicate = predicate
         self._it = iter(iterable)
 
+
+class takewhile(_Chooser):
     def __next__(self):
         if self._it is None:
             raise StopIteration
@@ -220,11 +222,7 @@ class takewhile(_Iterator):
         raise StopIteration
 
 
-class dropwhile(_Iterator):
-    def __init__(self, predicate, iterable):
-        self._predicate = predicate
-        self._it = iter(iterable)
-
+class dropwhile(_Chooser):
     def __next__(self):
         while True:
             item = next(self._it)
@@ -235,11 +233,7 @@ class dropwhile(_Iterator):
                 return item
 
 
-class filterfalse(_Iterator):
-    def __init__(self, predicate, iterable):
-        self._predicate = predicate
-        self._it = iter(iterable)
-
+class filterfalse(_Chooser):
     def __next__(self):
         while True:
             item = next(self._it)

@@ -1,0 +1,103 @@
+/* Annotations that compute: see notes.h. */
+#include "host/notes.h"
+
+#include "base/str.h"
+#include "interp/fail.h"
+
+struct search {
+	struct map modules, others;    /* names that imports bind, anywhere; and everything else */
+	int failed;                    /* no memory */
+	int inside;                    /* of an annotation */
+	const struct py_node *found;
+};
+
+static void add(struct search *s, struct map *to, struct str name)
+{
+	if (name.n && !map_put(to, name))
+		s->failed = 1;
+}
+
+static void collect(void *ctx, struct py_node *n)
+{
+	struct search *s = ctx;
+
+	if (n->kind == PY_Assign && n->u.Assign.value->kind == PY_Constant)
+		return;                /* tl = None where the import failed */
+	switch (n->kind) {
+	case PY_alias: add(s, &s->modules, py_alias_name(&n->u.alias)); break;
+	case PY_ClassDef: add(s, &s->others, n->u.ClassDef.name); break;
+	case PY_FunctionDef: add(s, &s->others, n->u.FunctionDef.name); break;
+	case PY_arg: add(s, &s->others, n->u.arg.arg); break;
+	case PY_ExceptHandler: add(s, &s->others, n->u.ExceptHandler.name); break;
+	case PY_Name:
+		if (n->u.Name.ctx != PY_LOAD)
+			add(s, &s->others, n->u.Name.id);
+		break;
+	default: break;
+	}
+	py_children(n, collect, s);
+}
+
+/* Is the name an import's or a container's alone? Then no code of the program gives its attributes and items. */
+static int is_library(const struct search *s, struct str name)
+{
+	static const char *const types[] = { "list", "tuple", "dict", "set", "frozenset", "type" };
+	int yes = map_get(&s->modules, name) != NULL;
+
+	for (size_t i = 0; i < COUNT_OF(types); i++)
+		yes |= str_is(name, types[i]);
+	return yes && !map_get(&s->others, name);
+}
+
+/* Something that may run code: a call, or what an object of the program gives. */
+static int computes(const struct search *s, const struct py_node *n)
+{
+	int part = n->kind == PY_Attribute || n->kind == PY_Subscript;
+
+	if (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp)
+		return 1;
+	while (n->kind == PY_Attribute || n->kind == PY_Subscript)
+		n = n->kind == PY_Attribute ? n->u.Attribute.value : n->u.Subscript.value;
+	return part && (n->kind != PY_Name || !is_library(s, n->u.Name.id));
+}
+
+/* q.v: int asks q; q.v.w: int asks q.v. Nothing is stored. */
+static int declares(const struct py_node *n)
+{
+	const struct py_node *t = n->kind == PY_AnnAssign && !n->u.AnnAssign.value ? n->u.AnnAssign.target : NULL;
+
+	return t && t->kind != PY_Name && (t->kind != PY_Attribute || t->u.Attribute.value->kind != PY_Name);
+}
+
+static void find(void *ctx, struct py_node *n)
+{
+	struct search *s = ctx;
+	struct py_node *note = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
+		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
+
+	if (!s->found && ((s->inside && computes(s, n)) || declares(n)))
+		s->found = n;
+	if (note && !s->inside) {
+		s->inside = 1;
+		find(s, note);
+		s->inside = 0;
+	}
+	if (!s->found)
+		py_children(n, find, s);
+}
+
+int notes_refuse(struct host *h, const struct py_module *m)
+{
+	struct search s = { .failed = 0 };
+	int rc = 0;
+
+	collect(&s, m->root);
+	find(&s, m->root);
+	if (s.failed)
+		rc = host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	else if (s.found)
+		rc = host_fatal(h, REASON_unsupported, "an annotation that computes, in line %d", s.found->line);
+	map_release(&s.modules);
+	map_release(&s.others);
+	return rc;
+}
