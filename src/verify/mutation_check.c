@@ -18,6 +18,7 @@ static const struct { enum trial_kind kind; enum trial_change change; } stronger
 struct subject {
 	struct task *t;
 	struct val cls;           /* the class to run as; V_UNSET: the reference's own */
+	int rebuilt;              /* of the world that the class was loaded in */
 	const struct task_weight *part;   /* the weight without effect; NULL: none */
 	double neutral;
 	int *passed;              /* so many sets did not tell it apart, and need not be asked again */
@@ -39,6 +40,14 @@ static int blank_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	for (int64_t i = 0; i < n; i++, p += dtype_size(obj->t.dt))
 		dtype_store(obj->t.dt, p, s->neutral);
 	return 0;
+}
+
+/* Did the host end, or that of the mutant's class? */
+static int is_gone(const struct subject *s)
+{
+	const struct world *w = &s->t->own;
+
+	return !w->h || host_is_lost(w->h) || (s->cls.kind != V_UNSET && w->rebuilt != s->rebuilt);
 }
 
 static int run_subject(const struct subject *s, const struct trial *tr, struct results *out)
@@ -63,7 +72,7 @@ static int run_subject(const struct subject *s, const struct trial *tr, struct r
 static int told_apart(const struct subject *s, const struct trial *tr)
 {
 	struct results got = { .n = 0 };
-	int same, rc = task_ready_reference(s->t, tr, RUN_OWN, s->e);
+	int same, rc = s->cls.kind != V_UNSET && is_gone(s) ? 1 : task_ready_reference(s->t, tr, RUN_OWN, s->e);
 
 	if (!rc)
 		rc = run_subject(s, tr, &got);
@@ -109,8 +118,8 @@ static int strengthen(const struct subject *s)
 		rc = task_expect(s->t, tr, s->e);
 		s->t->problem = (struct diag){ .reason = REASON_ok };        /* of this input set, not of the task */
 		if (!rc)
-			rc = told_apart(s, tr) > 0 ? 0 : 1;
-		if (rc && host_is_lost(s->t->own.h)) {                       /* and the mutant's class with it */
+			rc = !is_gone(s) && told_apart(s, tr) > 0 ? 0 : 1;
+		if (rc && is_gone(s)) {
 			task_remove_trial(s->t, tr);
 			return rc < 0 ? -1 : 0;
 		}
@@ -154,7 +163,7 @@ static int check_subject(const struct subject *s, const char *text, int order)
 
 static int try_tree(struct task *t, struct py_module *m, struct mutant *x, int *passed, struct err *e)
 {
-	struct subject s = { .t = t, .passed = passed, .e = e };
+	struct subject s = { .t = t, .rebuilt = t->own.rebuilt, .passed = passed, .e = e };
 	struct val ns;
 	int rc, fails;
 
@@ -164,7 +173,7 @@ static int try_tree(struct task *t, struct py_module *m, struct mutant *x, int *
 	if (!fails && host_get(t->own.h, ns, "Model", &s.cls) && s.cls.kind == V_CLASS)
 		rc = check_subject(&s, x->text, x->other != NULL);
 	mutant_undo(x);
-	if (!host_is_lost(t->own.h) && fails <= 0)
+	if (!fails && !is_gone(&s))
 		val_drop(t->own.h, ns);
 	return rc;
 }

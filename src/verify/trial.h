@@ -132,6 +132,7 @@ struct world {
 	struct val task_ns, model;
 	enum dtype dt;                      /* of the model's floats */
 	enum weight_set set;                /* what was put last; WEIGHT_SETS: none */
+	int rebuilt;                        /* so many times: what an earlier host held is gone */
 };
 
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch, struct err *e);

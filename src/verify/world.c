@@ -346,9 +346,12 @@ void world_close(struct world *w)
 static int reopen(struct world *w, struct err *e)
 {
 	struct world old = *w;
+	int rc;
 
 	world_close(w);
-	return world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
+	rc = world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
+	w->rebuilt = old.rebuilt + 1;
+	return rc;
 }
 
 /* The products that are computed in tf32 in a mode. */

@@ -199,7 +199,7 @@ int main(void)
 		{ .name = "metrics", .work = work_metrics },
 		{ .name = "training step", .work = work_train },
 		{ .name = "sampling", .work = work_infer },
-		{ .name = "judge", .work = work_judge, .tolerant = 1, .most = 60 },
+		{ .name = "judge", .work = work_judge, .tolerant = 1, .most = 1000 },
 	};
 
 	log_set_level(LOG_OFF);
