@@ -12,6 +12,8 @@
 enum { ALIGN = 64 };
 /* For what some programs wrote. */
 enum { SAMPLE_ROOM = 4 << 20 };
+/* No call of a kernel takes less, by far. */
+#define LEAST_SECONDS 1e-12
 
 struct area *area_new(struct err *e)
 {
@@ -98,26 +100,28 @@ static int sane_diag(const struct diag *d)
 int area_start(const struct area *a, struct start_report *out)
 {
 	*out = a->start;
-	if (sane_diag(&out->diag) && isfinite(out->ms) && (!out->failed || out->diag.reason != REASON_ok))
+	if (sane_diag(&out->diag) && isfinite(out->ms) && out->ms >= 0.0 && (!out->failed || out->diag.reason != REASON_ok))
 		return 0;
 	*out = (struct start_report){ .failed = 0 };
 	return 1;
 }
 
-/* A cost is counted, so it is not negative. */
+/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the speed-up is infinite. */
 static int sane_outcome(const struct outcome *o)
 {
 	const int64_t *v = (const int64_t *)&o->cost;
+	const int64_t most = INT64_MAX / (int64_t)(sizeof o->cost / sizeof *v);
 
 	_Static_assert(sizeof o->cost % sizeof *v == 0, "a cost is made of counts");
 	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
-		if (v[i] < 0)
+		if (v[i] < 0 || v[i] > most)
 			return 0;
-	return isfinite(o->seconds) && o->seconds >= 0.0 && o->launches >= 0 && o->host.flops >= 0 && o->host.plain >= 0 && o->host.bytes >= 0 &&
-	       o->host.moved >= 0 && o->floats_read >= 0;
+	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) && o->launches >= 0 && o->host.flops >= 0 &&
+	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->floats_read >= 0;
 }
 
-static int sane_form(const struct run_form *f, const struct run_order *o)
+/* The bytes of each lie behind those of the one before it, which end at *end: together they are no more than there is room for. */
+static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
 	size_t bytes;
@@ -131,12 +135,43 @@ static int sane_form(const struct run_form *f, const struct run_order *o)
 		return n == f->n;
 	if (ck_mul((size_t)n, (size_t)dtype_size((enum dtype)f->dt), &bytes))
 		return 0;
-	return f->at % ALIGN == 0 && f->at >= o->at && f->at - o->at <= o->room && bytes <= o->room - (f->at - o->at);
+	if (f->at % ALIGN || f->at < *end || f->at - o->at > o->room || bytes > o->room - (f->at - o->at))
+		return 0;
+	*end = f->at + bytes;
+	return 1;
+}
+
+/* What is not known until the part is looked at, area_part says. */
+static int sane_part(const struct run_part *p)
+{
+	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 || p->reached < 0)
+		return 0;
+	for (int i = 0; i < p->ndim; i++)
+		if (p->shape[i] < 0)
+			return 0;
+	return 1;
+}
+
+/* A program that is followed gives no results, but for parts. */
+static int sane_results(const struct run_report *r, const struct run_order *o)
+{
+	uint64_t end = o->at;
+
+	if (r->n < 0 || r->n > (o->follow ? 0 : RESULTS_MOST))
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (!sane_form(&r->form[i], o, &end))
+			return 0;
+	for (int i = 0; i < r->n_parts; i++)
+		if (!sane_part(&r->part[i]))
+			return 0;
+	return 1;
 }
 
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
-	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) || !is_text(r->err.text, sizeof r->err.text) ||
+	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) || (unsigned)r->err.code > ERR_STATE ||
+	    !is_text(r->err.text, sizeof r->err.text) ||
 	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0 || r->path.n < 0 ||
 	    r->path.n > HOST_PATH)
 		return 0;
@@ -144,14 +179,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;
-	if (r->state != RUN_GAVE)
-		return 1;
-	if (r->n < 0 || r->n > RESULTS_MOST || !is_text(r->made, sizeof r->made) || !sane_outcome(&r->out))
-		return 0;
-	for (int i = 0; i < r->n; i++)
-		if (!sane_form(&r->form[i], o))
-			return 0;
-	return 1;
+	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) && sane_results(r, o));
 }
 
 static int take_result(const struct area *a, const struct run_form *f, struct result *out, struct err *e)
@@ -190,8 +218,6 @@ int area_part(const struct area *a, const struct run_order *o, const struct run_
 	const struct run_part *p = &r->part[k];
 	uint64_t size;
 
-	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0)
-		return 1;
 	if (p->at < o->at || p->at > o->at + o->room || p->at % ALIGN)
 		return 1;
 	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);

@@ -112,11 +112,40 @@ static void hostile_reports(void **state)
 	REFUSED((r->state = RUN_FAILED, r->diag.reason = REASON_ok));
 	REFUSED(r->path.n = HOST_PATH + 1);
 	REFUSED(r->path.n = -1);
+	REFUSED(r->err.code = ERR_STATE + 1);
+	/* Counts that add up to more than there is, and a time that makes a speed-up infinite. */
+	REFUSED(r->out.cost.bytes_loaded = INT64_MAX);
+	REFUSED(r->out.seconds = 1e-320);
+	/* Results that lie in the same bytes would be as many times as large here. */
+	REFUSED((r->form[1] = r->form[0], r->n = 2));
+	REFUSED((r->n_parts = 1, r->part[0].ndim = TENSOR_DIMS + 1));
+	REFUSED((r->n_parts = 1, r->part[0].dt = DTYPES));
+	REFUSED((r->n_parts = 1, r->part[0].n = -1));
+	REFUSED((r->n_parts = 1, r->part[0].blank = -1));
+	REFUSED((r->n_parts = 1, r->part[0].ndim = 1, r->part[0].shape[0] = -1));
+	/* What was followed has no results. */
+	f.o.v[0].follow = FOLLOW_CANDIDATE;
+	REFUSED(r->n = 1);
+	f.o.v[0].follow = FOLLOW_NOT;
 	/* The area's own orders are not believed. */
 	honest(&f);
 	f.a->order[0].room = UINT64_MAX;
 	f.a->report[0].form[0].at = 0;
 	assert_int_equal(take(&f, &sum), 1);
+	close_fixture(&f);
+}
+
+static void hostile_start(void **state)
+{
+	struct fixture f;
+	struct start_report out;
+
+	(void)state;
+	open_fixture(&f);
+	f.a->start = (struct start_report){ .ms = 1.0 };
+	assert_int_equal(area_start(f.a, &out), 0);
+	f.a->start.ms = -1e300;
+	assert_int_equal(area_start(f.a, &out), 1);
 	close_fixture(&f);
 }
 
@@ -164,8 +193,8 @@ static void room_for_results(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_report), cmocka_unit_test(hostile_reports), cmocka_unit_test(random_reports),
-					    cmocka_unit_test(room_for_results) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_report), cmocka_unit_test(hostile_reports), cmocka_unit_test(hostile_start),
+					    cmocka_unit_test(random_reports), cmocka_unit_test(room_for_results) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

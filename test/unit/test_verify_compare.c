@@ -210,6 +210,9 @@ static void test_allclose(void **state)
 	assert_false(results_allclose(&a, &c));
 	a.r[0].dt = DT_F16;
 	assert_true(results_allclose(&a, &c));                 /* 1e-2 for 16 bits */
+	mem_free(b.r[0].v);
+	b.r[0].v = NULL;
+	assert_false(results_allclose(&a, &b));                /* there was no room for its values */
 	results_release(&a), results_release(&b), results_release(&c);
 }
 
