@@ -34,6 +34,7 @@ enum { LOOK_MS = 250 };
 struct request {
 	uint64_t image_bytes;
 	double seconds;
+	uint64_t turn;                /* the first time that this runner is asked; what is before it was asked of one that is gone */
 };
 
 struct ready {
@@ -51,7 +52,7 @@ static _Noreturn void runner_main(struct judge *j, struct area *a, int run_fd, i
 	struct err e = ERR_INIT;
 	struct task *t;
 	struct runner *runner;
-	char go;
+	uint64_t turn;
 
 	close(image_fd);
 	pages_fetch();
@@ -59,9 +60,11 @@ static _Noreturn void runner_main(struct judge *j, struct area *a, int run_fd, i
 	runner = t ? runner_new(j, t, a, &e) : NULL;
 	if (!runner)
 		_exit(EXIT_OURS);
-	while (recv(run_fd, &go, sizeof go, 0) == sizeof go) {
+	while (recv(run_fd, &turn, sizeof turn, 0) == sizeof turn) {
+		if (turn < r->turn)
+			continue;
 		runner_serve(runner);
-		if (send(run_fd, &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+		if (send(run_fd, &turn, sizeof turn, MSG_NOSIGNAL) != sizeof turn)
 			break;
 	}
 	_exit(0);
@@ -180,7 +183,7 @@ static int zygote_start(struct lane *l, const struct task *t, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	int i = image_of(z, t, e);
-	struct request r = { .seconds = z->seconds };
+	struct request r = { .seconds = z->seconds, .turn = z->turn };
 
 	if (i < 0)
 		return -1;
@@ -270,10 +273,10 @@ static int zygote_ask(struct lane *l, enum lost *how, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	struct pollfd fds[2] = { { .fd = z->run_fd, .events = POLLIN }, { .events = POLLIN } };
-	char go = 1;
+	uint64_t turn = z->turn++;
 	int still;
 
-	if (send(z->run_fd, &go, sizeof go, MSG_NOSIGNAL) != sizeof go)
+	if (send(z->run_fd, &turn, sizeof turn, MSG_NOSIGNAL) != sizeof turn)
 		return err_errno(e, "cannot reach a runner");
 	if (meet_runner(z, e))
 		return -1;
@@ -285,19 +288,31 @@ static int zygote_ask(struct lane *l, enum lost *how, struct err *e)
 		*how = LOST_LATE;
 		return 1;
 	}
-	if (fds[0].revents & POLLIN)
-		return recv(z->run_fd, &go, sizeof go, 0) == sizeof go ? 0 : err_errno(e, "cannot hear a runner");
-	return reap(z, how, e);
+	if (!(fds[0].revents & POLLIN))
+		return reap(z, how, e);
+	if (recv(z->run_fd, &turn, sizeof turn, 0) == sizeof turn)
+		return 0;
+	/* No answer that a runner of ours gives. */
+	*how = LOST_CRASHED;
+	return 1;
+}
+
+void zygote_drain(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char rest[64];
+
+	/* A message of no bytes is received like the end of all, which poll tells apart. */
+	while (poll(&p, 1, 0) > 0 && p.revents == POLLIN && recv(fd, rest, sizeof rest, MSG_DONTWAIT) >= 0)
+		;
 }
 
 /* What it left in the socket and of results in the area is not for the next one, which may be of the same candidate: its text stays. */
 static void clear_traces(struct zygote *z)
 {
 	struct stat st;
-	char rest[64];
 
-	while (recv(z->run_fd, rest, sizeof rest, MSG_DONTWAIT) > 0)
-		;
+	zygote_drain(z->run_fd);
 	if (!fstat(z->area_fd, &st) && st.st_blocks > AREA_KEPT / 512)
 		fallocate(z->area_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, AREA_DATA, AREA_BYTES - AREA_DATA);
 }
@@ -368,7 +383,7 @@ int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, 
 	pid_t pid, self = getpid();
 	struct ready ready;
 
-	*z = (struct zygote){ .lane = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end }, .judge = j, .seconds = seconds, .pidfd = -1 };
+	*z = (struct zygote){ .lane = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end }, .judge = j, .seconds = seconds, .turn = 1, .pidfd = -1 };
 	for (int i = 0; i < ZYGOTE_IMAGES; i++)
 		z->image[i].fd = -1;
 	if (make_area(z, e))

@@ -22,6 +22,7 @@ struct zygote {
 	int run_fd;                   /* to the runner, whichever it is */
 	int area_fd;
 	double seconds;               /* of processor time that a runner may take */
+	uint64_t turn;                /* of the next question to a runner */
 	int starting;                 /* a runner was asked for and its pid not read yet */
 	pid_t pid;                    /* of the runner; 0: none */
 	int pidfd;
@@ -32,5 +33,7 @@ struct zygote {
 /* `sandbox` 0: its processes are not confined. The highest descriptor that this process needs from
  * now on is *files. */
 int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, int *files, struct err *e);
+/* Takes every message that waits in a socket of packets, also those of no bytes. */
+void zygote_drain(int fd);
 
 #endif
