@@ -112,12 +112,15 @@ static int add_state(struct entries *s, const struct trial *tr)
 	return 0;
 }
 
+/* Those that there was no room for have no values. */
 static int add_results(struct entries *s, const char *group, const struct results *r)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct result *x = &r->r[i];
 		char number[16], *data;
 
+		if (!x->v)
+			continue;
 		snprintf(number, sizeof number, "%d", i);
 		data = add_entry(s, group, str_of(number), x->dt, x->ndim, x->shape, x->n);
 		if (!data)

@@ -63,6 +63,9 @@ grep -q '"id":"c0",.*"verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a v
 "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
 [ "$(find "$tmp/dump" -name task.py | wc -l)" -ge 5 ] || fail "no dumps"
 [ "$(find "$tmp/dump" -name task.py | wc -l)" = "$(find "$tmp/dump" -name tensors.safetensors -size +100c | wc -l)" ] || fail "dumps without tensors"
+sed 's/^\( *\)return \(.*\)/\1return (\2).reshape(1, -1).expand(1000, -1)/' "$cheats/ok_add.py" >"$tmp/large.py"
+"$TRITONRL" verify "$tmp/large.py" --task "$task" --quiet --dump "$tmp/dump" >"$tmp/large" || true
+grep -q 'error\[wrong_shape\]' "$tmp/large" || fail "a result too large to be compared is dumped: $(cat "$tmp/large")"
 
 # --gpu is what kernels are compiled for: there is no fp8 before capability 89.
 sed 's/^\( *\)\(a = tl.load.*\)/\1\2\n\1small = a.to(tl.float8e4nv)/' "$cheats/ok_add.py" >"$tmp/fp8.py"
