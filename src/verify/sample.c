@@ -7,8 +7,8 @@
 #include "tile/ir.h"
 #include "verify/made.h"
 
-/* Launches of a call that are looked at, tensors of one, and operations that a program may take. */
-enum { LAUNCHES_MOST = 16, ARGUMENTS_MOST = 64, PROGRAM_FUEL = 60000 };
+/* Launches of a call that are looked at, and operations that a program may take. */
+enum { LAUNCHES_MOST = 16, PROGRAM_FUEL = 60000 };
 
 void sample_open(struct sampler *s, const struct trial *tr, struct area *a, int i, struct host_path *path)
 {
@@ -87,6 +87,14 @@ static int name_programs(const struct tile_code *c, int64_t all, int64_t *v)
 	return p.n;
 }
 
+static int is_among(const int64_t *v, int n, int64_t program)
+{
+	for (int i = 0; i < n; i++)
+		if (v[i] == program)
+			return 1;
+	return 0;
+}
+
 static int choose_programs(const struct sampler *s, const struct tile_code *code, const struct tile_launch *l, int64_t *v)
 {
 	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PROGRAMS_MOST] = { 0, all - 1, l->grid[0] - 1 };
@@ -97,32 +105,26 @@ static int choose_programs(const struct sampler *s, const struct tile_code *code
 	for (int i = 0; i < PROGRAMS_DRAWN; i++)
 		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);
 	n_wanted += name_programs(code, all, wanted + n_wanted);
-	for (int i = 0; i < n_wanted; i++) {
-		int known = 0;
-
-		for (int k = 0; k < n; k++)
-			known |= v[k] == wanted[i];
-		if (!known)
+	for (int i = 0; i < n_wanted; i++)
+		if (!is_among(v, n, wanted[i]))
 			v[n++] = wanted[i];
-	}
 	return n;
 }
 
 /* The hollow storages that a launch may touch, and what its programs write to each. */
 struct writes {
-	struct { struct storage *st; size_t before, most, sum; } v[ARGUMENTS_MOST];
-	int n, too_many;
+	struct { struct storage *st; size_t before, most, sum; } *v;
+	size_t n, cap;
 };
 
 static int add_storage(struct writes *t, struct storage *s)
 {
-	for (int i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i].st == s)
 			return 0;
-	if (t->n == ARGUMENTS_MOST) {
-		t->too_many = 1;
-		return 0;
-	}
+	if (vec_grow(t, 1))
+		return -1;
+	memset(&t->v[t->n], 0, sizeof *t->v);
 	t->v[t->n++].st = s;
 	return s->sparse ? 0 : sparse_unknown(s);
 }
@@ -140,7 +142,6 @@ static int add_argument(struct writes *t, const struct tile_val *a)
 
 static int find_writes(struct writes *t, const struct tile_launch *l, struct err *e)
 {
-	*t = (struct writes){ .n = 0 };
 	for (size_t i = 0; i < l->n_args; i++)
 		if (add_argument(t, &l->args[i]))
 			return err_nomem(e);
@@ -149,7 +150,7 @@ static int find_writes(struct writes *t, const struct tile_launch *l, struct err
 
 static void note_program(struct writes *t)
 {
-	for (int i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		size_t now = sparse_stored(t->v[i].st), wrote = now - t->v[i].before;
 
 		t->v[i].before = now;
@@ -160,7 +161,7 @@ static void note_program(struct writes *t)
 
 static void begin_launch(struct writes *t)
 {
-	for (int i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		t->v[i].before = sparse_stored(t->v[i].st);
 		sparse_begin_some(t->v[i].st);
 	}
@@ -170,7 +171,7 @@ static void begin_launch(struct writes *t)
  * have changed what earlier launches left. */
 static void note_launch(const struct writes *t, int64_t programs, int ran)
 {
-	for (int i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		int64_t others;
 
 		if (programs > ran)
@@ -184,7 +185,7 @@ static void note_launch(const struct writes *t, int64_t programs, int ran)
 /* The last of those that ran was stopped, and nobody knows what the others would have written. */
 static void note_stopped(const struct writes *t)
 {
-	for (int i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		sparse_drop_writer(t->v[i].st);
 		sparse_end_some(t->v[i].st);
 		sparse_cover(t->v[i].st, t->v[i].st->bytes);
@@ -194,7 +195,7 @@ static void note_stopped(const struct writes *t)
 /* It may have written everything, and anything, for all that is known. */
 static int note_nothing(const struct writes *t, struct err *e)
 {
-	for (int i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		if (sparse_unknown(t->v[i].st))
 			return err_nomem(e);
 	return 0;
@@ -214,7 +215,7 @@ static int run_program(struct sampler *s, struct tile_engine *engine, const stru
 
 	o.test = note_test;
 	o.test_ctx = s->path;
-	for (int i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		sparse_next_writer(t->v[i].st);
 	rc = tile_run(engine, code, l, &o, NULL, d, e);
 	note_program(t);
@@ -228,38 +229,53 @@ static int run_program(struct sampler *s, struct tile_engine *engine, const stru
 /* Has no program got to the end yet of one that was made of zeros? */
 static int end_is_missing(const struct writes *t)
 {
-	for (int i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		if (sparse_is_zero(t->v[i].st) && sparse_reached(t->v[i].st) < t->v[i].st->bytes - t->v[i].st->bytes / 32)
 			return 1;
 	return 0;
 }
 
-static int run_some(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+/* Of so many programs. */
+static int run_some(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, int64_t all,
+		    struct writes *t, struct diag *d, struct err *e)
 {
-	int64_t v[PROGRAMS_MOST], all;
-	struct writes t;
-	int rc = find_writes(&t, l, e), n;
+	int64_t v[PROGRAMS_MOST];
+	int rc = 0, n, more = 0;
 
-	if (rc || ck_mul64(l->grid[0], l->grid[1], &all) || ck_mul64(all, l->grid[2], &all) || !all)
-		return rc;
 	if (!s->launches)
-		return note_nothing(&t, e);
+		return note_nothing(t, e);
 	s->launches--;
 	n = choose_programs(s, code, l, v);
-	begin_launch(&t);
+	begin_launch(t);
 	for (int i = 0; i < n && !rc; i++)
-		rc = run_program(s, engine, code, l, v[i], &t, d, e);
+		rc = run_program(s, engine, code, l, v[i], t, d, e);
 	/* The last programs may have nothing to write. */
-	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(&t); back *= 2, n++)
-		rc = run_program(s, engine, code, l, all - back, &t, d, e);
+	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(t); back *= 2) {
+		if (is_among(v, n, all - back))
+			continue;
+		rc = run_program(s, engine, code, l, all - back, t, d, e);
+		more++;
+	}
 	if (!rc)
-		note_launch(&t, all, n);
+		note_launch(t, all, n + more);
 	if (rc != 2)
 		return rc;
 	/* Programs of later launches may be as long. */
 	s->launches = 0;
-	note_stopped(&t);
+	note_stopped(t);
 	return 0;
+}
+
+static int run_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct writes t = { .n = 0 };
+	int64_t all;
+	int rc = find_writes(&t, l, e);
+
+	if (!rc && !ck_mul64(l->grid[0], l->grid[1], &all) && !ck_mul64(all, l->grid[2], &all) && all)
+		rc = run_some(s, engine, code, l, all, &t, d, e);
+	vec_free(&t);
+	return rc;
 }
 
 /* --- inputs --------------------------------------------------------------------------------------- */
@@ -417,7 +433,7 @@ static int take_steps(struct sampler *s, const struct tile_launch *l, struct err
 
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
-	int rc = run_some(s, engine, code, l, d, e);
+	int rc = run_launch(s, engine, code, l, d, e);
 
 	return rc ? rc : take_steps(s, l, e);
 }
