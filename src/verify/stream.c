@@ -32,12 +32,30 @@ static void item_release(struct stream_item *it)
 
 /* --- what is said of a verdict -------------------------------------------------------------- */
 
+/* A text for the terminal. Names come with the data, messages with the candidate: what would move the cursor, or begin a line
+ * of its own, is shown and not done. */
+static void add_text(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			buf_addf(out, "\\x%02x", (unsigned char)*text);
+		else
+			buf_addc(out, *text);
+}
+
+static void add_line(struct buf *out, const char *before, const char *text)
+{
+	buf_adds(out, before);
+	add_text(out, text);
+	buf_addc(out, '\n');
+}
+
 static void explain(const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
 	if (v->diag.line > 0 && it->candidate)
 		py_caret(str_of(it->candidate), v->diag.line, v->diag.col, out);
 	if (v->explain[0])
-		buf_addf(out, "  %s\n", v->explain);
+		add_line(out, "  ", v->explain);
 	for (int i = 0; i < v->n_inputs; i++)
 		if (v->inputs[i].skipped[0])
 			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind, v->inputs[i].shape, v->inputs[i].skipped);
@@ -59,22 +77,11 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
 
-/* A name for the terminal. Names come with the data: what would move the cursor, or begin a line
- * of its own, is shown and not done. */
-static void add_name(struct buf *out, const char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 127)
-			buf_addf(out, "\\x%02x", (unsigned char)*name);
-		else
-			buf_addc(out, *name);
-}
-
 static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
-	add_name(out, it->path ? it->path : it->id);
+	add_text(out, it->path ? it->path : it->id);
 	if (it->failed) {
-		buf_addf(out, ": could not judge: %s\n", v->diag.text);
+		add_line(out, ": could not judge: ", v->diag.text);
 	} else if (v->correct) {
 		buf_addf(out, ": correct, reward %.3f", v->reward);
 		if (v->speedup > 0)
@@ -83,9 +90,11 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 	} else {
 		if (v->diag.line > 0)
 			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
-		buf_addf(out, ": error[%s]: %s (stage %s, reward %.3f)\n", reason_code(v->diag.reason), v->diag.text, judge_stage_name(v->stage), v->reward);
+		buf_addf(out, ": error[%s]: ", reason_code(v->diag.reason));
+		add_text(out, v->diag.text);
+		buf_addf(out, " (stage %s, reward %.3f)\n", judge_stage_name(v->stage), v->reward);
 		if (v->diag.hint[0])
-			buf_addf(out, "  hint: %s\n", v->diag.hint);
+			add_line(out, "  hint: ", v->diag.hint);
 	}
 	if (s->o.explain && !it->failed)
 		explain(it, v, out);

@@ -48,6 +48,9 @@ case $out in *"limit on address space"*) ;; *) fail "a small address space: $out
 "$TRITONRL" check test/cheats/ok_add.py 2>&1 | grep -q "^checked 1 file: " || fail "check ends without its sums"
 printf '{"id":"a\\u001b[31m\\nb","task":"x","candidate":"y"}\n' > "$dir/escape.jsonl"
 [ "$("$TRITONRL" verify --jsonl "$dir/escape.jsonl" --quiet | grep -c '^a\\x1b\[31m\\x0ab: could not judge')" = 1 ] || fail "an escape sequence is printed as it is"
+sed 's/^\( *\)return .*/\1raise ValueError("a\\nb.py: correct, reward 1.000")/' test/cheats/ok_add.py > "$dir/raises.py"
+"$TRITONRL" verify "$dir/raises.py" --task $task --quiet > "$dir/said" || true
+grep -q 'ValueError: a\\x0ab.py: correct' "$dir/said" && ! grep -q '^b.py' "$dir/said" || fail "a message writes a line of its own: $(cat "$dir/said")"
 stopped() { # signal, command: ends within seconds with 130
 	local signal=$1 rc=0 pid
 	shift
