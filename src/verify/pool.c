@@ -421,8 +421,12 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	    v->n_inputs < 0 || v->n_inputs > VERDICT_INPUTS || (unsigned)v->track > TRACK_HYBRID ||
 	    (v->correct && v->diag.reason != REASON_ok))
 		return 0;
-	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS)
+	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS || v->general.n_failed < 0 || v->general.n_failed > VERDICT_GENERAL ||
+	    (unsigned)v->contract > CONTRACT_GENERAL || (unsigned)v->precision > PRECISION_IEEE || (unsigned)v->size > SIZE_SAMPLED)
 		return 0;
+	for (int i = 0; i < v->general.n_failed; i++)
+		if (!memchr(v->general.failed[i], 0, sizeof v->general.failed[i]))
+			return 0;
 	for (int i = 0; i < v->n_inputs; i++)
 		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape) ||
 		    !memchr(v->inputs[i].skipped, 0, sizeof v->inputs[i].skipped))
@@ -433,6 +437,7 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	if (!memchr(v->task.survivor, 0, sizeof v->task.survivor) || !memchr(v->task.unfit, 0, sizeof v->task.unfit))
 		return 0;
 	return memchr(v->diag.text, 0, sizeof v->diag.text) && memchr(v->diag.hint, 0, sizeof v->diag.hint) &&
+	       memchr(v->diag.kernel, 0, sizeof v->diag.kernel) && memchr(v->judge, 0, sizeof v->judge) &&
 	       memchr(v->explain, 0, sizeof v->explain) && memchr(v->pattern, 0, sizeof v->pattern) &&
 	       memchr(v->source_line, 0, sizeof v->source_line) && memchr(r->err.text, 0, sizeof r->err.text) &&
 	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);
