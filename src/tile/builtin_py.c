@@ -190,7 +190,7 @@ struct lang_val bi_target_is(struct front *f, const struct builtin *b, const str
 struct lang_val bi_capability_geq(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return lang_bool(f->capability >= 10 * arg_int(f, &a[0], "major") + arg_int(f, &a[1], "minor"));
+	return lang_bool(f->capability >= (pyint)10 * arg_int(f, &a[0], "major") + arg_int(f, &a[1], "minor"));
 }
 
 /* --- iterators ------------------------------------------------------------------------------- */

@@ -174,7 +174,7 @@ struct lang_val bi_histogram(struct front *f, const struct builtin *b, const str
 struct lang_val bi_map_elementwise(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return sem_map(f, arg_fn(f, &a[0]), a[1].u.tup.n, a[1].u.tup.v, (int)arg_int(f, &a[2], "pack"));
+	return sem_map(f, arg_fn(f, &a[0]), a[1].u.tup.n, a[1].u.tup.v, arg_int(f, &a[2], "pack"));
 }
 
 /* The first k of x sorted along its last dimension; k None: all of them. */

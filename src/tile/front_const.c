@@ -1,7 +1,8 @@
 /* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types.
  *
  * Integers are 128 bits wide here, enough for every constant a kernel can turn into a
- * tensor; what overflows them is refused as unsupported, never wrapped. */
+ * tensor; what overflows them is refused as unsupported, never wrapped. The least of them is
+ * refused as well, so that every integer has a negative. */
 #include <math.h>
 
 #include "tile/front.h"
@@ -17,6 +18,13 @@ _Noreturn static void bad_operands(struct front *f, enum py_op op, const struct 
 _Noreturn static void too_wide(struct front *f)
 {
 	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+}
+
+static struct lang_val int_of(struct front *f, pyint i)
+{
+	if (i < -WIDE_MAX)
+		too_wide(f);
+	return lang_int(i);
 }
 
 static pyint floor_div(pyint a, pyint b)
@@ -49,7 +57,7 @@ static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 		if (__builtin_mul_overflow(r, base, &r))
 			too_wide(f);
 	}
-	return lang_int(r);
+	return int_of(f, r);
 }
 
 static struct lang_val int_shift(struct front *f, enum py_op op, pyint a, pyint n)
@@ -70,12 +78,12 @@ static struct lang_val int_binary(struct front *f, enum py_op op, const struct l
 	pyint a = x->u.i, b = y->u.i, r;
 	int both_bool = x->kind == LANG_BOOL && y->kind == LANG_BOOL;
 	switch (op) {
-	case PY_OP_Add: if (__builtin_add_overflow(a, b, &r)) too_wide(f); return lang_int(r);
-	case PY_OP_Sub: if (__builtin_sub_overflow(a, b, &r)) too_wide(f); return lang_int(r);
-	case PY_OP_Mult: if (__builtin_mul_overflow(a, b, &r)) too_wide(f); return lang_int(r);
-	case PY_OP_BitAnd: return both_bool ? lang_bool(a & b) : lang_int(a & b);
-	case PY_OP_BitOr: return both_bool ? lang_bool(a | b) : lang_int(a | b);
-	case PY_OP_BitXor: return both_bool ? lang_bool(a ^ b) : lang_int(a ^ b);
+	case PY_OP_Add: if (__builtin_add_overflow(a, b, &r)) too_wide(f); return int_of(f, r);
+	case PY_OP_Sub: if (__builtin_sub_overflow(a, b, &r)) too_wide(f); return int_of(f, r);
+	case PY_OP_Mult: if (__builtin_mul_overflow(a, b, &r)) too_wide(f); return int_of(f, r);
+	case PY_OP_BitAnd: return both_bool ? lang_bool(a & b) : int_of(f, a & b);
+	case PY_OP_BitOr: return both_bool ? lang_bool(a | b) : int_of(f, a | b);
+	case PY_OP_BitXor: return both_bool ? lang_bool(a ^ b) : int_of(f, a ^ b);
 	case PY_OP_LShift: case PY_OP_RShift: return int_shift(f, op, a, b);
 	case PY_OP_Pow: return int_pow(f, a, b);
 	case PY_OP_Div:
@@ -207,7 +215,7 @@ struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_va
 	if (a.kind == LANG_FLOAT && op != PY_OP_Invert)
 		return lang_float(op == PY_OP_USub ? -a.u.f : a.u.f);
 	if (lang_is_int(&a))
-		return lang_int(op == PY_OP_USub ? -a.u.i : op == PY_OP_Invert ? ~a.u.i : a.u.i);
+		return int_of(f, op == PY_OP_USub ? -a.u.i : op == PY_OP_Invert ? ~a.u.i : a.u.i);
 	if (a.kind == LANG_TUPLE || !a.wrapped)
 		front_fail(f, REASON_unsupported_syntax, "AST unary operator '%s' is not (currently) implemented on type %s",
 			   method[op], lang_type_name(&a));

@@ -150,10 +150,12 @@ static void static_loop(struct front *f, const struct py_node *n, const struct l
 	pyint start = r->start.u.i, end = r->end.u.i, step = r->step.u.i;
 	if (step == 0)
 		front_fail(f, REASON_bad_value, "ValueError('range() arg 3 must not be zero')");
-	for (pyint i = start; step > 0 ? i < end : i > end; i += step) {
+	for (pyint i = start; step > 0 ? i < end : i > end;) {
 		fr->vars[slot] = lang_int(i);
 		front_block(f, &n->u.For.body);
 		front_block(f, &n->u.For.orelse);
+		if (__builtin_add_overflow(i, step, &i))
+			break;
 	}
 }
 

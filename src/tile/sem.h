@@ -126,7 +126,7 @@ struct sem_dot {
 struct tv sem_dot(struct front *f, const struct sem_dot *d);
 struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis, const struct tile_fn *combine, int keep_dims, int *single);
 struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis, const struct tile_fn *combine, int reverse);
-struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int pack);
+struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int64_t pack);
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis);
 struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask);
 

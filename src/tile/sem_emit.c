@@ -66,11 +66,16 @@ tile_reg emit_reg(struct front *f, const struct ty *t)
 	if (f->mute)
 		return 0;
 	m = emit_type(f, t);
+	if (f->in_func && (m.ndim || m.ptr))
+		front_unsupported(f, "%s in a combine or map function is not run by this engine", m.ptr ? "a pointer" : "a tile");
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
 
 struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src, const tile_reg *src)
 {
+	/* Combine and map functions have lanes and control, and nothing else. */
+	if (!f->mute && f->in_func && !(tile_op_info(op)->flags & (TOF_L | TOF_C)))
+		front_unsupported(f, "%s in a combine or map function is not run by this engine", tile_op_info(op)->name);
 	if (f->mute)
 		return &f->scratch;
 	emit_here(f);

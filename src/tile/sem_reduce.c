@@ -48,8 +48,11 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	struct lang_val args[2 * MOST_PARTS], r;
 	int depth, muted;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		mt[i] = emit_type(f, types[i]);
+		if (mt[i].ptr)
+			front_unsupported(f, "a pointer in a combine or map function is not run by this engine");
+	}
 	muted = f->mute;
 	if (!muted)
 		fb.index = tile_build_func_begin(f->b, fn->name, (int)n, mt, regs);
@@ -193,7 +196,7 @@ struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, 
 	return tuple_of(f, n, out);
 }
 
-struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int pack)
+struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int64_t pack)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	struct tile_insn *ins;
@@ -202,13 +205,15 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	const struct ty *types[2 * MOST_PARTS];
 	tile_reg dst[MOST_PARTS], src[MOST_PARTS];
 
-	if (!n || n * (size_t)pack > MOST_PARTS)
+	if (!n)
 		front_fail(f, REASON_bad_argument, "map_elementwise must have at least 1 input tensor");
+	if (pack < 1 || n > MOST_PARTS || pack > MOST_PARTS / (int64_t)n)
+		front_fail(f, REASON_bad_argument, "map_elementwise of %zu tensors with pack %lld", n, (long long)pack);
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(&args[i]));
 		in[i] = tv_of(&args[i]);
-		for (int j = 0; j < pack; j++)
+		for (int64_t j = 0; j < pack; j++)
 			types[i * (size_t)pack + (size_t)j] = ty_scalar(in[i].ty);
 	}
 	fb = build_func(f, fn, n * (size_t)pack, types);
@@ -216,6 +221,9 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 		for (size_t i = 1; i < n; i++)
 			sem_broadcast(f, &in[0], &in[i]);
 	n_out = fb.n_results / (size_t)pack;
+	if (!n_out || fb.n_results % (size_t)pack || in[0].ty->numel % pack)
+		front_fail(f, REASON_bad_return, "map_elementwise verification failed: %zu results for %lld elements in packs of %lld", fb.n_results,
+			   (long long)in[0].ty->numel, (long long)pack);
 	for (size_t i = 0; i < n; i++)
 		src[i] = in[i].id;
 	for (size_t i = 0; i < n_out; i++) {
@@ -223,7 +231,7 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 		out[i].id = dst[i] = emit_reg(f, out[i].ty);
 	}
 	ins = emit_insn(f, TOP_MAP, (int)n_out, dst, (int)n, src);
-	ins->attr[0] = pack;
+	ins->attr[0] = (int32_t)pack;
 	ins->attr[1] = fb.index;
 	return n_out == 1 && fb.n_results == 1 ? lang_of(out[0]) : tuple_of(f, n_out, out);
 }

@@ -12,7 +12,7 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 		front_fail(f, REASON_unsupported, "a tile of %d dimensions", rank);
 	numel = 1;
 	for (int i = 0; i < rank; i++) {
-		if (shape[i] & (shape[i] - 1))
+		if (shape[i] < 0 || (shape[i] & (shape[i] - 1)))
 			front_fail_hint(f, REASON_not_power_of_two, "round it up with triton.next_power_of_2 and mask the rest",
 					"Shape element %d must be a power of 2", i);
 		if (ck_mul64(numel, shape[i], &numel))

@@ -255,6 +255,9 @@ static const struct { const char *body; const char *reason; int line; } wrong[] 
 	{ "    x = tl.arange(0, N).to(tl.int64)\n    tl.store(p + tl.arange(0, N), tl.histogram(x, N))\n", "bad_dtype", 8 },
 	{ "    tl.store(p, tl.load(p, cache_modifier='.cg', eviction_policy='evict_last'))\n", "bad_value", 7 },
 	{ "    tl.store(p, 1.0, cache_modifier='.wb', eviction_policy='evict_first')\n", "bad_value", 7 },
+	{ "    x = tl.histogram(tl.arange(0, N), -9223372036854775808)\n", "not_power_of_two", 7 },
+	{ "    x: tl.constexpr = -((-2) ** 127)\n", "unsupported", 7 },
+	{ "    x: tl.constexpr = -(((1 << 126) - 1 + (1 << 126)) ^ -1)\n", "unsupported", 7 },
 };
 
 static void refuses(void **state)
@@ -279,6 +282,62 @@ static void refuses(void **state)
 		check_launch_release(&c);
 		close_source(&x);
 	}
+}
+
+/* What a combine or map function does beyond numbers is refused or said to be not run. None of it is our failure. */
+static const struct { const char *function, *use; int refused; } combined[] = {
+	{ "c(a, b):\n    return a + b + tl.program_id(0)", "tl.reduce(x, 0, c)", 0 },
+	{ "c(a, b):\n    return a + b + tl.sum(tl.arange(0, 4))", "tl.reduce(x, 0, c)", 0 },
+	{ "c(a, b):\n    return a + b + tl.sum(tl.zeros([4], tl.float32))", "tl.reduce(x, 0, c)", 0 },
+	{ "c(a, b):\n    tl.device_print('a', a)\n    return a + b", "tl.associative_scan(x, 0, c)", 0 },
+	{ "c(a, b):\n    return a", "tl.reduce(p + i, 0, c)", 0 },
+	{ "c(a, b):\n    return a + b", "tl.reduce(x, 0, c)", -1 },
+	{ "c():\n    return 1.0 + tl.program_id(0)", "tl.map_elementwise(c, x, pack=0)", 1 },
+	{ "c(a, b, d, e):\n    return a", "tl.map_elementwise(c, x, pack=4)", 1 },
+	{ "c(a, b):\n    return a, b", "tl.map_elementwise(c, tl.sum(x), pack=2)", 1 },
+};
+
+static void combines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof combined / sizeof *combined; i++) {
+		char source[2048];
+		struct fixture x;
+		struct compile_watch w;
+		struct check_launch c;
+		struct tile_code *code = NULL;
+		struct diag unsupported = { .reason = REASON_ok };
+		int rc;
+
+		snprintf(source, sizeof source, "%sdef %s\n\n@triton.jit\ndef k(p, N: tl.constexpr):\n    i = tl.arange(0, N)\n    x = tl.load(p + i)\n    y = %s\n",
+			 HEAD, combined[i].function, combined[i].use);
+		open_source(&x, source);
+		assert_int_equal(check_launch_parse(&c, &x.env, &x.env.fns[1], STR("p=*fp32, N=16"), &x.e), 0);
+		w = (struct compile_watch){ .types = c.types };
+		rc = compile_kernel(x.g, &c.l, &w, &code, &x.d, &unsupported, &x.e);
+		if (rc != (combined[i].refused > 0) || (unsupported.reason != REASON_ok) != !combined[i].refused)
+			fail_msg("case %zu: %d %s%s%s", i, rc, x.d.text, x.e.text, unsupported.text);
+		if (!rc && code)
+			tile_code_free(code);
+		check_launch_release(&c);
+		close_source(&x);
+	}
+}
+
+/* A step over the last integer ends a loop. */
+static void long_steps(void **state)
+{
+	struct fixture x;
+	struct tensor o;
+	struct tile_val args[1];
+
+	(void)state;
+	open_source(&x, HEAD "def k(o):\n    n = 0\n    for i in tl.static_range(0, (1 << 126) - 1 + (1 << 126), 1 << 126):\n        n += 1\n    tl.store(o, n)\n");
+	args[0] = tensor_arg(&o, DT_I32, 1);
+	run(&x, args, 1, 1);
+	assert_int_equal(((int32_t *)tensor_data(&o))[0], 2);
+	tensor_release(&o);
+	close_source(&x);
 }
 
 static const char matmul[] = HEAD
@@ -482,8 +541,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adds_vectors), cmocka_unit_test(loops_and_branches), cmocka_unit_test(reduces_and_dots),
-		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses), cmocka_unit_test(estimates_resources),
-		cmocka_unit_test(estimates_shared_memory),
+		cmocka_unit_test(block_pointers), cmocka_unit_test(refuses), cmocka_unit_test(combines), cmocka_unit_test(long_steps),
+		cmocka_unit_test(estimates_resources), cmocka_unit_test(estimates_shared_memory),
 		cmocka_unit_test(follows_versions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
