@@ -439,7 +439,7 @@ static int touch_chunk(struct storage *s, size_t index)
 
 int sparse_touch(struct storage *s, size_t lo, size_t hi)
 {
-	for (size_t i = lo / CHUNK; i <= (hi - 1) / CHUNK; i++)
+	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++)
 		if (!s->sparse->place[i] && touch_chunk(s, i))
 			return -1;
 	return 0;
