@@ -288,27 +288,28 @@ static int only_fp32(struct funnel *f)
 
 /* How the number-th trial is run. The smallest size may be a single program: whether several
  * disturb each other shows here. A kernel that only writes is run with its programs in another
- * order. Each trial has another configuration, beginning with the first for the original. */
-static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number)
+ * order. Each trial has another configuration, beginning with the first for the original, and the
+ * next one in each further round. */
+static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round)
 {
 	return (struct run_order) {
 		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->is_original ? 0 : (uint64_t)number,
 			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1,
 			 .check_new = ext_on(f, EXT_sanitize) && trial_contract(tr->kind) == CONTRACT_TASK },
 		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
-		.config = (number - 1) % MAX(f->v->configs_run, 1),
+		.config = (number - 1 + round) % MAX(f->v->configs_run, 1),
 		.estimate = tr->is_original && f->own_seconds <= 0.0,
 	};
 }
 
 /* The trials of a contract from the number-th on, behind what the batch has already, as far as there is room for their results;
  * the number of the first that is left. */
-static int order_full(struct funnel *f, enum contract c, int number)
+static int order_full(struct funnel *f, enum contract c, int number, int round)
 {
-	int fresh = number == 1 && !f->orders.n;
+	int fresh = number == 1 && !f->orders.n && !round;
 
 	for (; number < f->t->n_trials; number++) {
-		struct run_order how = full_order(f, &f->t->trial[number], number);
+		struct run_order how = full_order(f, &f->t->trial[number], number, round);
 
 		if (!wanted(f, &f->t->trial[number], c))
 			continue;
@@ -376,23 +377,35 @@ static int judge_full(struct funnel *f, int i)
 	return rc;
 }
 
-static int stage_full(struct funnel *f)
+/* Every trial of the task's contract; *passed counts them. */
+static int full_round(struct funnel *f, int round, int *passed)
 {
-	int passed = 0, next = 1, rc = judge_original(f);
+	int next = 1, rc = 0;
 
 	while (!rc && next < f->t->n_trials) {
 		f->orders.n = 0;
-		next = order_full(f, CONTRACT_TASK, next);
+		next = order_full(f, CONTRACT_TASK, next, round);
 		rc = attempt_ask(f);
 		if (!rc)
 			rc = funnel_take_ast(f);
 		for (int i = 0; i < f->orders.n && !rc; i++) {
 			rc = judge_full(f, i);
-			passed += !rc;
+			*passed += !rc;
+			f->v->n_inputs -= round && !rc;         /* the same input set, once more */
 		}
 	}
+	return rc;
+}
+
+/* As many rounds as an autotuner has configurations: each must be right for each input set. */
+static int stage_full(struct funnel *f)
+{
+	int rounds = MAX(f->v->configs_run, 1), passed = 0, rc = judge_original(f);
+
+	for (int round = 0; round < rounds && !rc; round++)
+		rc = full_round(f, round, &passed);
 	if (rc > 0 && f->v->stage == STAGE_full)
-		f->v->stages[STAGE_full].share = (double)passed / (double)(count_wanted(f, CONTRACT_TASK) + 1);
+		f->v->stages[STAGE_full].share = (double)passed / (double)(rounds * count_wanted(f, CONTRACT_TASK) + 1);
 	return rc;
 }
 
@@ -441,7 +454,7 @@ static int ask_general(struct funnel *f, int strict, int *next)
 	run.zero_off = 0;
 	if (strict)
 		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
-	*next = order_full(f, CONTRACT_GENERAL, *next);
+	*next = order_full(f, CONTRACT_GENERAL, *next, 0);
 	return f->orders.n ? attempt_ask(f) : 0;
 }
 
