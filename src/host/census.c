@@ -282,5 +282,6 @@ int census_compare(const struct census *c, struct host *h, const struct census_m
 void host_reset_random(struct host *h, uint64_t seed)
 {
 	torch_seed(h, seed);
+	h->torch.seeds.now = 0;
 	h->torch.random = h->torch.numpy_random = (struct host_random){ .ready = 0 };
 }

@@ -237,6 +237,11 @@ void host_guard(struct host *h, int on)
 	h->heap.guarded = on && h->heap.sealed;
 }
 
+void host_set_judged(struct host *h, enum host_judged judged)
+{
+	h->torch.judged = judged;
+}
+
 /* Configurations beyond which those of several autotuners are not mixed. */
 enum { TUNED_TWICE = 64 };
 

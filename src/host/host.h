@@ -91,6 +91,9 @@ void host_follow(struct host *h, struct host_path *path);
  * it (a list, a dictionary, an iterator, a tensor) fails with the reason state_kept. */
 void host_seal(struct host *h);
 void host_guard(struct host *h, int on);
+/* The program that is judged is built or called from now on, or neither. It may not draw from generators of Python and
+ * numpy without a seed, nor leave a seed to what the next call draws. */
+void host_set_judged(struct host *h, enum host_judged judged);
 /* Storages up to this id are sealed; for what changes tensors without this engine. */
 uint64_t host_sealed_storage(const struct host *h);
 struct str host_printed(const struct host *h);

@@ -20,6 +20,9 @@ struct host_op_call {
 };
 typedef void host_op_call_fn(void *ctx, const struct host_op_call *c);
 
+/* Does the program that is judged run, and which part of it? */
+enum host_judged { JUDGED_NOT, JUDGED_BUILT, JUDGED_CALLED };
+
 struct host_options {
 	struct host_lib *lib;
 	int64_t fuel;               /* steps of the interpreter; 0: 50 million */

@@ -84,6 +84,9 @@ struct host_record {
 
 struct host_random { uint32_t mt[624]; int at, ready; double spare; };    /* of the random modules */
 
+/* Of torch's generator: forward seeded it in this call, in any, drew from it in a call before it seeded it. */
+struct host_seeds { int now, ever, unseeded; };
+
 enum { HOST_SETTINGS = 32 };    /* there are fewer */
 
 /* What the bindings keep: the call under way, settings of torch, generators, jit functions. */
@@ -98,6 +101,8 @@ struct host_torch {
 	uint64_t noise;
 	struct host_ext ext;
 	struct host_random random, numpy_random;
+	enum host_judged judged;
+	struct host_seeds seeds;
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
 	int allocator;                      /* triton.set_allocator was called */
 	struct arena jit_arena, launch_arena;

@@ -2,6 +2,7 @@
  * methods draw from it. Unseeded it starts from 0: programs here are reproducible. */
 #include <math.h>
 
+#include "interp/fail.h"
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "torch/torch.h"
@@ -88,10 +89,18 @@ static uint64_t below(struct host_random *r, uint64_t n)
 	return v;
 }
 
+/* A process's generator starts anywhere, and calls of forward are no draws of one sequence. */
+static int is_unseeded(struct bind *b, const struct host_random *r)
+{
+	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary)
+		return 0;
+	return host_fatal(b->h, REASON_unsupported, "what is drawn from a generator without a seed is not the same wherever Python runs");
+}
+
 static int r_seed(struct bind *b)
 {
 	int64_t s = 0;
-	if (bind_given(b, 0) && bind_int(b, 0, &s))
+	if (!bind_given(b, 0) ? host_varies(b->h, "a seed that nobody set") : bind_int(b, 0, &s))
 		return -1;
 	seed_with(&b->h->torch.random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
 	return 0;
@@ -99,6 +108,8 @@ static int r_seed(struct bind *b)
 
 static int r_random(struct bind *b)
 {
+	if (is_unseeded(b, &b->h->torch.random))
+		return -1;
 	b->out = val_float(next_double(&b->h->torch.random));
 	return 0;
 }
@@ -106,7 +117,7 @@ static int r_random(struct bind *b)
 static int r_uniform(struct bind *b)
 {
 	double lo, hi;
-	if (bind_float(b, 0, &lo) || bind_float(b, 1, &hi))
+	if (bind_float(b, 0, &lo) || bind_float(b, 1, &hi) || is_unseeded(b, &b->h->torch.random))
 		return -1;
 	b->out = val_float(lo + (hi - lo) * next_double(&b->h->torch.random));
 	return 0;
@@ -128,7 +139,7 @@ static int r_randint(struct bind *b)
 	int64_t lo, hi;
 	uint64_t span;
 
-	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi))
+	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi) || is_unseeded(b, &b->h->torch.random))
 		return -1;
 	if (hi < lo)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1),
@@ -144,7 +155,8 @@ static int r_randrange(struct bind *b)
 	__int128 span;
 	uint64_t n;
 
-	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step))
+	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step) ||
+	    is_unseeded(b, &b->h->torch.random))
 		return -1;
 	span = (__int128)hi - lo;
 	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ? (span + step + 1) / step : 0);
@@ -157,7 +169,7 @@ static int r_randrange(struct bind *b)
 static int r_choice(struct bind *b)
 {
 	int64_t n;
-	if (host_len(b->h, b->a[0], &n))
+	if (host_len(b->h, b->a[0], &n) || is_unseeded(b, &b->h->torch.random))
 		return -1;
 	if (!n)
 		return bind_raise(b, EXC_IndexError, "Cannot choose from an empty sequence");
@@ -170,6 +182,8 @@ static int r_shuffle(struct bind *b)
 
 	if (b->a[0].kind != V_LIST)
 		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(b->h, b->a[0]));
+	if (is_unseeded(b, &b->h->torch.random))
+		return -1;
 	s = b->a[0].u.seq;
 	for (size_t i = s->n; i-- > 1;) {
 		size_t j = (size_t)below(&b->h->torch.random, i + 1);
@@ -185,7 +199,7 @@ static int r_gauss(struct bind *b)
 {
 	struct host_random *r = &b->h->torch.random;
 	double mu, sigma, z;
-	if (bind_float(b, 0, &mu) || bind_float(b, 1, &sigma))
+	if (bind_float(b, 0, &mu) || bind_float(b, 1, &sigma) || is_unseeded(b, r))
 		return -1;
 	if (!r->ready)
 		seed_with(r, 0);
@@ -209,7 +223,7 @@ static int n_seed(struct bind *b)
 	if (s < 0 || s > UINT32_MAX)
 		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
 	mt_init(&b->h->torch.numpy_random, (uint32_t)s);
-	b->h->torch.numpy_random.ready = 1;
+	b->h->torch.numpy_random.ready = bind_given(b, 0) || b->h->torch.judged == JUDGED_NOT;    /* by the clock, it is not the same anywhere */
 	return 0;
 }
 
@@ -228,7 +242,7 @@ static int n_doubles(struct bind *b)
 	struct num_ctx c = torch_ctx(b);
 	struct tensor t;
 	int64_t n;
-	if (bind_int(b, 0, &n))
+	if (bind_int(b, 0, &n) || is_unseeded(b, &b->h->torch.numpy_random))
 		return -1;
 	if (num_new(&c, &t, DT_F64, 1, &n, bind_e(b)))
 		return bind_fail(b);
@@ -241,13 +255,14 @@ static int n_doubles(struct bind *b)
 static int n_up_to(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct host_random *r = numpy_state(b->h);
+	struct host_random *r = &b->h->torch.numpy_random;
 	struct tensor t;
 	int64_t most, n;
 	uint64_t mask, v;
 
-	if (bind_int(b, 0, &most) || bind_int(b, 1, &n))
+	if (bind_int(b, 0, &most) || bind_int(b, 1, &n) || is_unseeded(b, r))
 		return -1;
+	r = numpy_state(b->h);
 	if (most < 0)
 		return bind_raise(b, EXC_ValueError, "low >= high");
 	if (num_new(&c, &t, DT_I64, 1, &n, bind_e(b)))
@@ -272,7 +287,7 @@ const struct bind_row random_rows[] = {
 	{ "random.choice", "seq", r_choice, 0 },
 	{ "random.shuffle", "x", r_shuffle, 0 },
 	{ "random.gauss", "mu=0.0, sigma=1.0", r_gauss, 0 },
-	{ "numpy.random.seed", "seed=None", n_seed, BIND_RANDOM },
+	{ "numpy.random._seed", "seed=None, /", n_seed, BIND_RANDOM | BIND_INTERNAL },
 	{ "numpy.random._doubles", "n, /", n_doubles, BIND_RANDOM | BIND_INTERNAL },
 	{ "numpy.random._up_to", "most, n, /", n_up_to, BIND_RANDOM | BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }

@@ -12,6 +12,15 @@ static enum dtype draws(struct bind *b, const struct tensor *t)
 	return host_nominal(b->h, t->dt);
 }
 
+/* What forward draws before it sets a seed would follow from the seed that an earlier call set. */
+static int leaves_seed(struct bind *b)
+{
+	struct host_seeds *s = &b->h->torch.seeds;
+
+	return s->ever && s->unseeded && !b->h->o.may_vary && host_fatal(b->h, REASON_state_kept, "a seed that forward sets outlives the call, and forward draws by it");
+}
+
+/* The generator to draw from. */
 static struct num_rng *rng(struct bind *b)
 {
 	struct num_rng *r = torch_rng(b->h);
@@ -20,7 +29,9 @@ static struct num_rng *rng(struct bind *b)
 		err_nomem(bind_e(b));
 		bind_fail(b);
 	}
-	return r;
+	if (b->h->torch.judged == JUDGED_CALLED && !b->h->torch.seeds.now)
+		b->h->torch.seeds.unseeded = 1;
+	return leaves_seed(b) ? NULL : r;
 }
 
 static int result(struct bind *b, struct tensor *t, int rc, size_t device)
@@ -47,7 +58,9 @@ static int g_manual_seed(struct bind *b)
 	if (bind_int(b, 0, &seed))
 		return -1;
 	torch_seed(b->h, (uint64_t)seed);
-	return 0;
+	if (b->h->torch.judged == JUDGED_CALLED)
+		b->h->torch.seeds.now = b->h->torch.seeds.ever = 1;
+	return leaves_seed(b) ? -1 : 0;
 }
 
 /* A fresh seed would differ from run to run; here it is always the same. */
@@ -62,11 +75,11 @@ static int g_seed(struct bind *b)
 
 static int g_initial_seed(struct bind *b)
 {
-	struct num_rng *r = rng(b);
+	struct num_rng *r = torch_rng(b->h);
 
-	if (!r || host_varies(b->h, "a seed that somebody else set"))
+	if (host_varies(b->h, "a seed that somebody else set"))
 		return -1;
-	b->out = val_int((int64_t)r->seed);
+	b->out = val_int(r ? (int64_t)r->seed : 0);
 	return 0;
 }
 

@@ -213,7 +213,9 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	estimate_begin(&r->estimate, r->launch.gpu, 0, r->launch.tune);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	host_follow(r->w.h, r->tests);
+	host_set_judged(r->w.h, JUDGED_CALLED);
 	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
+	host_set_judged(r->w.h, JUDGED_NOT);
 	host_follow(r->w.h, NULL);
 	host_guard(r->w.h, 0);
 	host_set_compute(r->w.h, NULL, NULL);

@@ -326,10 +326,13 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 		return -1;
 	rc = host_load(w->h, p->task, p->ov, p->n_ov, &w->task_ns, e);
 	ns = w->task_ns;
+	if (p->source != p->task)
+		host_set_judged(w->h, JUDGED_BUILT);
 	if (!rc && p->source != p->task)
 		rc = host_load(w->h, p->source, NULL, 0, &ns, e);
 	if (!rc)
 		rc = build(w, ns, e);
+	host_set_judged(w->h, JUDGED_NOT);
 	if (!rc && launch) {
 		host_seal(w->h);
 		launch->sealed = host_sealed_storage(w->h);

@@ -35,6 +35,7 @@ class _Normal:
 
     def next(self):
         if self.spare is not None:
+            numpy.random._doubles(0)    # the second of a pair is a draw as well
             x, self.spare = self.spare, None
             return x
         while True:
@@ -48,6 +49,11 @@ class _Normal:
 
 
 _normal = _Normal()
+
+
+def seed(seed=None):
+    _normal.spare = None
+    numpy.random._seed(seed)
 
 
 def standard_normal(size=None):
