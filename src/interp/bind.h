@@ -181,5 +181,7 @@ int host_may_compute(struct host *h, const char *name);
 int host_may_read(struct host *h, enum dtype dt, int64_t n);
 /* The one element of a tensor as a Python number, counted: the only way from one to the other. */
 int host_read(struct host *h, const struct tensor *t, struct val *out);
+/* Not 0: elements of it were never written. Memory that was given back holds what the last call left there. */
+int host_is_unwritten(struct host *h, const struct tensor *t);
 
 #endif

@@ -116,7 +116,7 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 			return -1;
 	if (flags & BIND_INPLACE && !h->o.may_misuse && a[0].kind == V_TENSOR && check_leaf(h, a[0].u.t))
 		return -1;
-	if (flags & BIND_SIZED && host_may_read(h, DT_I64, 1))
+	if (flags & BIND_SIZED && (host_may_read(h, DT_I64, 1) || (a[0].kind == V_TENSOR && host_is_unwritten(h, &a[0].u.t->t))))
 		return -1;
 	return flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }

@@ -323,6 +323,11 @@ static int is_known(const struct tensor *t)
 	       (sparse_is_known(t->st, lo, hi) || (sparse_is_zero(t->st) && sparse_is_made(t->st)));
 }
 
+int host_is_unwritten(struct host *h, const struct tensor *t)
+{
+	return tensor_any_undef(t) && host_fatal(h, REASON_uninitialised, "the program asks for a value that was never written");
+}
+
 /* What a program asks for at sizes that are too large to be run is read where it is known, so that a test on it goes the way
  * that it goes there. A float that nobody knows is made up. */
 int host_read(struct host *h, const struct tensor *t, struct val *out)
@@ -332,6 +337,8 @@ int host_read(struct host *h, const struct tensor *t, struct val *out)
 	if (t->st->hollow && !known && t->st->numbers)
 		return host_fatal(h, REASON_out_of_fuel, "the program makes a number of more numbers than can be had");
 	if (!known && host_may_read(h, t->dt, 1))
+		return -1;
+	if (host_is_unwritten(h, t))
 		return -1;
 	if (t->st->hollow && !known)
 		*out = val_float(0.0);

@@ -456,6 +456,8 @@ static int t_equal(struct bind *b)
 	b->out = val_bool(0);
 	if (!tensor_same_shape(x, y))
 		return 0;
+	if (host_is_unwritten(b->h, x) || host_is_unwritten(b->h, y))
+		return -1;
 	if (num_op2(&c, &d, NUM_eq, num_t(x), num_t(y), bind_e(b)))
 		return bind_fail(b);
 	rc = num_all(&c, &r, &d, NULL, 0, bind_e(b));

@@ -168,7 +168,7 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 			return host_read(b->h, t, &v) ? -1 : apply_int(b, s, *dim, v.u.i);
 		if (t->ndim == 0 && t->dt == DT_BOOL)
 			return bind_unsupported(b, "a bool tensor without dimensions as an index");
-		if (t->dt == DT_BOOL && host_may_read(b->h, DT_I64, 1))      /* the sizes of the result tell a value */
+		if (t->dt == DT_BOOL && (host_may_read(b->h, DT_I64, 1) || host_is_unwritten(b->h, t)))      /* the sizes of the result tell a value */
 			return -1;
 		s->ix.v[s->ix.n++] = t;
 		s->advanced = 1;
