@@ -65,6 +65,14 @@ static int a_grad(struct bind *b)
 
 static int set_grad(struct bind *b)
 {
+	const struct tensor *t = &b->a[0].u.t->t, *g = b->a[1].kind == V_TENSOR ? &b->a[1].u.t->t : NULL;
+
+	if (g && g->dt != t->dt)
+		return bind_raise(b, EXC_RuntimeError, "assigned grad has data of a different type");
+	if (g && b->a[1].u.t->device != b->a[0].u.t->device)
+		return bind_raise(b, EXC_RuntimeError, "assigned grad has data located on a different device");
+	if (g && (g->ndim != t->ndim || memcmp(g->shape, t->shape, (size_t)t->ndim * sizeof *t->shape) != 0))
+		return bind_raise(b, EXC_RuntimeError, "assigned grad has data of a different size");
 	val_assign(b->h, &b->a[0].u.t->grad, b->a[1]);
 	return 0;
 }
@@ -95,6 +103,8 @@ static int set_data(struct bind *b)
 
 	if (bind_tensor(b, 1, &from))
 		return -1;
+	if (self->requires_grad && !dtype_is_float(from->dt))
+		return bind_raise(b, EXC_RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype");
 	if (same_view(&self->t, from))
 		return 0;
 	if (host_may_change(b->h, b->a[0]))
@@ -124,6 +134,25 @@ static int a_none(struct bind *b)
 	return 0;
 }
 
+/* In place: what it was a part of is no longer asked for its gradient. */
+static int a_detach_(struct bind *b)
+{
+	struct tensor_obj *self = b->a[0].u.t;
+
+	if (!tensor_is_contiguous(&self->t) || self->t.offset || tensor_numel(&self->t) * dtype_size(self->t.dt) != (int64_t)self->t.st->bytes)
+		return bind_raise(b, EXC_RuntimeError, "Can't detach views in-place. Use detach() instead.");
+	self->requires_grad = 0;
+	b->out = b->a[0];
+	return 0;
+}
+
+static int a_retain_grad(struct bind *b)
+{
+	if (!b->a[0].u.t->requires_grad)
+		return bind_raise(b, EXC_RuntimeError, "can't retain_grad on Tensor that has requires_grad=False");
+	return a_none(b);
+}
+
 static int a_backward(struct bind *b)
 {
 	return bind_unsupported(b, "Tensor.backward: gradients are not computed here");
@@ -148,11 +177,11 @@ const struct bind_row tensor_attr_rows[] = {
 	{ "torch.Tensor.data", "self", a_data, BIND_PROPERTY },
 	{ "torch.Tensor.data.set", "self, value: torch.Tensor", set_data, 0 },
 	{ "torch.Tensor.detach", "self", a_data, 0 },
-	{ "torch.Tensor.detach_", "self", a_data, 0 },
+	{ "torch.Tensor.detach_", "self", a_detach_, 0 },
 	{ "torch.detach", "input: torch.Tensor", a_data, 0 },
 	{ "torch.Tensor.__hash__", "self", a_hash, 0 },
 	{ "torch.Tensor.backward", "self, *args, **kwargs", a_backward, 0 },
-	{ "torch.Tensor.retain_grad", "self", a_none, 0 },
+	{ "torch.Tensor.retain_grad", "self", a_retain_grad, 0 },
 	{ "torch.Tensor.share_memory_", "self", a_data, 0 },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -27,6 +27,8 @@ static int made(struct bind *b, struct tensor *t, size_t first)
 		return -1;
 	if (first + 2 < b->n && bind_bool(b, first + 2, &grad))
 		return -1;
+	if (grad && b->out.kind == V_TENSOR && !dtype_is_float(b->out.u.t->t.dt))
+		return bind_raise(b, EXC_RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
 	if (grad && b->out.kind == V_TENSOR)
 		b->out.u.t->requires_grad = b->out.u.t->leaf = 1;
 	return 0;

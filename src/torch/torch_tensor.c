@@ -233,6 +233,8 @@ static int t_resize_(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_shape(b, 1, &s))
 		return -1;
+	if (b->a[0].u.t->requires_grad)
+		return bind_raise(b, EXC_RuntimeError, "cannot resize variables that require grad");
 	for (int i = 0; i < s.n; i++)
 		if (s.v[i] < 0 || ck_mul64(n, s.v[i], &n))
 			return bind_shape_error(b, "resize_: invalid shape %s", SHAPE_TEXT(s.n, s.v));
@@ -246,8 +248,11 @@ static int t_resize_(struct bind *b)
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);
 		storage_fill(made.st, 0);
+		host_forget(b->h, &made);
 		if (!t->st->hollow)
 			memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
+		if (made.st->undef)
+			memset(made.st->undef, tensor_any_undef(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));
 		tensor_release(t);
 		*t = made;
 	}
@@ -264,6 +269,15 @@ static int same(struct bind *b)
 		return -1;
 	b->out = b->a[0];
 	return 0;
+}
+
+static int t_pin_memory(struct bind *b)
+{
+	if (is_tensor(b))
+		return -1;
+	if (b->a[0].u.t->device != HOST_CPU)
+		return bind_raise(b, EXC_RuntimeError, "cannot pin '%s' only dense CPU tensors can be pinned", "torch.cuda.FloatTensor");
+	return same(b);
 }
 
 /* numpy's ndarray of it, on the same memory */
@@ -630,7 +644,7 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "contiguous", "self, memory_format=None", t_contiguous, BIND_COPY },
 	{ T "clone", "self, *, memory_format=None", t_clone, BIND_COPY },
 	{ "torch.clone", "input, *, memory_format=None", t_clone, BIND_COPY },
-	{ T "pin_memory", "self", same, BIND_VIEW },
+	{ T "pin_memory", "self", t_pin_memory, BIND_VIEW },
 	{ T "copy_", "self, src, non_blocking=False", t_copy_, BIND_COPY | BIND_INPLACE | FREE },
 	{ T "fill_", "self, value", t_fill_, BIND_ALLOC | BIND_INPLACE },
 	{ T "zero_", "self", t_zero_, BIND_ALLOC | BIND_INPLACE },
