@@ -28,6 +28,12 @@ static int b_print(struct bind *b)
 	struct val sep = b->a[1], end = b->a[2];
 	struct buf line = BUF_INIT;
 	int rc = 0;
+
+	for (size_t i = 1; i <= 2; i++)
+		if (b->a[i].kind != V_STR && b->a[i].kind != V_NONE)
+			return bind_raise(b, EXC_TypeError, "%s must be None or a string, not %s", i == 1 ? "sep" : "end", val_type_name(h, b->a[i]));
+	if (b->a[3].kind != V_NONE)
+		return bind_unsupported(b, "print to a file");
 	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
 		if (i)
 			buf_addstr(&line, sep.kind == V_STR ? val_text(sep) : STR(" "));

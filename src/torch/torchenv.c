@@ -187,6 +187,8 @@ static int device_new(struct bind *b)
 	if (x.kind == V_STR) {
 		struct str rest = val_text(x), type = str_cut(&rest, ':');
 
+		if (type.n < val_text(x).n && bind_given(b, 2))
+			return bind_raise(b, EXC_RuntimeError, "type (string) must not include an index because index was passed explicitly: %s", x.u.s->p);
 		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 || (rest.n > 1 && rest.p[0] == '0')))
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
 	}
@@ -249,6 +251,17 @@ static int yes(struct bind *b) { b->out = val_bool(1); return 0; }
 static int zero(struct bind *b) { b->out = val_int(0); return 0; }
 static int one(struct bind *b) { b->out = val_int(1); return 0; }
 static int nothing(struct bind *b) { b->out = val_none(); return 0; }
+
+static int set_threads(struct bind *b)
+{
+	int64_t n;
+
+	if (b->a[0].kind != V_INT)
+		return bind_raise(b, EXC_TypeError, "set_num_threads expects an int, but got %s", val_type_name(b->h, b->a[0]));
+	if (bind_int(b, 0, &n))
+		return -1;
+	return n > 0 ? nothing(b) : bind_raise(b, EXC_RuntimeError, "set_num_threads expects a positive integer");
+}
 
 static int version(struct bind *b) { return val_str(b->h, STR("2.11.0+cu130"), &b->out); }
 
@@ -343,7 +356,6 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.cuda.is_bf16_supported", "*args, **kwargs", yes, 0 },
 	{ "torch.cuda.device_count", "", one, 0 },
 	{ "torch.cuda.current_device", "", zero, 0 },
-	{ "torch.cuda.synchronize", "device=None", nothing, 0 },
 	{ "torch.cuda.empty_cache", "", nothing, 0 },
 	{ "torch.cuda.ipc_collect", "", nothing, 0 },
 	{ "torch.cuda._gpu", "", gpu, BIND_INTERNAL },
@@ -359,8 +371,8 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.backends._change", "name: str, differs", backends_change, BIND_INTERNAL },
 	{ "torch.backends._ask", "name: str", backends_ask, BIND_INTERNAL },
 	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", deterministic, 0 },
-	{ "torch.set_printoptions", "**kwargs", nothing, 0 },
-	{ "torch.set_num_threads", "n", nothing, 0 },
+	{ "torch.set_printoptions", "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None", nothing, 0 },
+	{ "torch.set_num_threads", "n", set_threads, 0 },
 	{ "torch.get_num_threads", "", not_here, 0 },
 	{ "torch.get_num_interop_threads", "", not_here, 0 },
 	{ "torch.is_autocast_enabled", "*args", d_false, 0 },

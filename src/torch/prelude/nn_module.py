@@ -220,6 +220,9 @@ class Module:
         device = kwargs.get("device")
         dtype = kwargs.get("dtype")
         memory_format = kwargs.get("memory_format")
+        for name in kwargs:
+            if name not in ("device", "dtype", "non_blocking", "memory_format"):
+                raise TypeError(f"to() got an unexpected keyword argument '{name}'")
         for a in args:
             if isinstance(a, torch.dtype):
                 dtype = a
@@ -229,6 +232,8 @@ class Module:
                 device = a
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+        if device is not None:
+            device = torch.device(device)
 
         def convert(t):
             if dtype is not None and t.is_floating_point():

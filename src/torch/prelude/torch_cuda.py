@@ -27,13 +27,33 @@ class _Properties:
         self.gcnArchName = self.name
 
 
-def _check(device):
-    if device is not None and torch.device(device).index not in (None, 0):
-        raise AssertionError("Invalid device id")
+def _ordinal(device, optional=True):
+    # The number of a device of CUDA, which may be none that exists.
+    if isinstance(device, int):
+        return device
+    if isinstance(device, torch.cuda.device):
+        return device.idx
+    if isinstance(device, str):
+        device = torch.device(device)
+    if device is not None and not isinstance(device, torch.device):
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    if device is not None and device.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {device}")
+    if device is not None and device.index is not None:
+        return device.index
+    if not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    return 0
+
+
+def _enter(index):
+    if index > 0:
+        raise RuntimeError("CUDA error: invalid device ordinal")
 
 
 def get_device_properties(device=None):
-    _check(device)
+    if _ordinal(device) != 0:
+        raise AssertionError("Invalid device id")
     return _Properties()
 
 
@@ -51,44 +71,70 @@ def mem_get_info(device=None):
 
 
 def set_device(device):
-    _check(device)
+    _enter(_ordinal(device, False))
+
+
+def synchronize(device=None):
+    _enter(_ordinal(device))
 
 
 class device:
-    def __init__(self, device=None):
-        self.idx = 0
+    def __init__(self, device):
+        self.idx = _ordinal(device)
 
     def __enter__(self):
-        return self
+        _enter(self.idx)
 
     def __exit__(self, kind, value, trace):
-        return None
+        return False
 
 
 class _DeviceGuard(device):
-    pass
+    def __init__(self, index):
+        self.idx = index
 
 
 class device_of(device):
-    pass
+    def __init__(self, obj):
+        self.idx = obj.get_device() if obj.is_cuda else -1
 
 
 class Stream:
-    cuda_stream = 0
+    # Everything happens in the order of the program. A stream of one's own is another than the one there is, and has a
+    # number that nobody knows.
+    _own = True
 
     def __init__(self, device=None, priority=0):
-        pass
+        _enter(_ordinal(device))
+
+    @property
+    def cuda_stream(self):
+        if self._own:
+            raise NotImplementedError("the number of a torch.cuda.Stream")
+        return 0
+
+    def __eq__(self, other):
+        return self is other or isinstance(other, Stream) and not self._own and not other._own
+
+    def __hash__(self):
+        raise NotImplementedError("the hash of a torch.cuda.Stream")
+
+    def query(self):
+        raise NotImplementedError("torch.cuda.Stream.query")
 
     def synchronize(self):
         pass
 
     def wait_stream(self, stream):
-        pass
+        self.wait_event(stream.record_event())
 
     def wait_event(self, event):
-        pass
+        event.wait(self)
 
     def record_event(self, event=None):
+        if event is None:
+            event = Event()
+        event.record(self)
         return event
 
     def __enter__(self):
@@ -98,36 +144,61 @@ class Stream:
         return None
 
 
+class _Default(Stream):
+    _own = False
+
+
+class StreamContext:
+    def __init__(self, stream):
+        if stream is not None and not isinstance(stream, Stream):
+            raise AttributeError("no torch.cuda.Stream")
+        self.stream = stream
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, kind, value, trace):
+        return None
+
+
 class Event:
     def __init__(self, enable_timing=False, blocking=False, interprocess=False):
-        pass
+        self._timed = enable_timing
+
+    def _check(self, stream):
+        if stream is not None and not isinstance(stream, Stream):
+            raise TypeError("record() and wait() of a torch.cuda.Event take a torch.cuda.Stream")
 
     def record(self, stream=None):
-        pass
+        self._check(stream)
 
     def wait(self, stream=None):
-        pass
+        self._check(stream)
 
     def synchronize(self):
         pass
 
     def query(self):
-        return True
+        # Whether a kernel that was launched has ended by now hangs on the GPU.
+        raise NotImplementedError("torch.cuda.Event.query")
 
-    def elapsed_time(self, end):
+    def elapsed_time(self, end_event):
+        if not self._timed or not end_event._timed:
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         return torch.cuda._elapsed()
 
 
-def stream(s):
-    return Stream()
+def stream(stream):
+    return StreamContext(stream)
 
 
 def current_stream(device=None):
-    return Stream()
+    _enter(_ordinal(device))
+    return _Default()
 
 
 def default_stream(device=None):
-    return Stream()
+    return current_stream(device)
 
 
 def manual_seed(seed):
