@@ -35,6 +35,8 @@ struct sparse {
 	size_t reached;             /* the end of the last bytes that were marked */
 	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
+	size_t again;               /* bytes that one of them wrote behind another */
+	int left_out;               /* writers that could have left it as it was */
 	int writer;                 /* which of them goes */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
@@ -466,6 +468,16 @@ int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 	return 1;
 }
 
+/* Of so many marks, those of the writers that go now but the one whose turn it is. */
+static size_t marks_of_others(const unsigned char *mark, size_t n, int writer)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < n; i++)
+		others += mark[i] >= MARK_KNOWN && mark[i] != MARK_KNOWN + writer;
+	return others;
+}
+
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 {
 	struct sparse *p = s->sparse;
@@ -478,6 +490,7 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 
 		if (!c->mark && !(c->mark = mem_zalloc(CHUNK)))
 			return -1;
+		p->again += marks_of_others(c->mark + at % CHUNK, end - at, p->writer);
 		memset(c->mark + at % CHUNK, known ? MARK_KNOWN + p->writer : MARK_UNKNOWN, end - at);
 		at = end;
 	}
@@ -518,6 +531,7 @@ void sparse_begin_some(struct storage *s)
 	struct sparse *p = s->sparse;
 
 	p->stored_before = p->stored;
+	p->again = 0;
 	p->writer = 0;
 	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
@@ -558,6 +572,11 @@ size_t sparse_reached(const struct storage *s)
 	return s->sparse ? s->sparse->reached : 0;
 }
 
+size_t sparse_again(const struct storage *s)
+{
+	return s->sparse->again;
+}
+
 void sparse_cover(struct storage *s, size_t bytes)
 {
 	struct sparse *p = s->sparse;
@@ -565,11 +584,16 @@ void sparse_cover(struct storage *s, size_t bytes)
 	p->covered = bytes > s->bytes - MIN(p->covered, s->bytes) ? s->bytes : p->covered + bytes;
 }
 
+void sparse_leave_out(struct storage *s)
+{
+	s->sparse->left_out = 1;
+}
+
 size_t sparse_covered(const struct storage *s)
 {
 	const struct sparse *p = s->sparse;
 
-	return p && p->contents == CONTENTS_EMPTY && p->stored ? p->covered : s->bytes;
+	return p && p->contents == CONTENTS_EMPTY && (p->stored || p->left_out) ? p->covered : s->bytes;
 }
 
 int sparse_is_zero(const struct storage *s)

@@ -53,11 +53,15 @@ void sparse_drop_writer(struct storage *s);
 
 /* Bytes that were marked so far, each as often as it was. */
 size_t sparse_stored(const struct storage *s);
+/* Of those that go now: bytes that one wrote where another had. */
+size_t sparse_again(const struct storage *s);
 /* Where the last of them ends. */
 size_t sparse_reached(const struct storage *s);
 /* No more than so many more bytes were written altogether. */
 void sparse_cover(struct storage *s, size_t bytes);
-/* Of one that was empty, and written in part at least: how many bytes can have been at the most; else all of them. */
+/* Those that could have written to it wrote nothing anywhere. */
+void sparse_leave_out(struct storage *s);
+/* Of one that was empty, and written in part or left out: how many bytes can have been at the most; else all of them. */
 size_t sparse_covered(const struct storage *s);
 /* Did nobody write to it, and is it what the program said: one value, zeros, its own, or no matter what? */
 int sparse_is_made(const struct storage *s);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "tensor/sparse.h"
+#include "tile/decode.h"
 #include "tile/ir.h"
 #include "verify/made.h"
 
@@ -21,7 +22,7 @@ void sample_open(struct sampler *s, const struct trial *tr, struct area *a, int 
 /* --- programs ------------------------------------------------------------------------------------- */
 
 /* The first, the last, the last of the first axis, others that nobody can know before, and those that the kernel names. */
-enum { PROGRAMS_DRAWN = 3, PROGRAMS_NAMED = 8, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN + PROGRAMS_NAMED };
+enum { PROGRAMS_DRAWN = 3, PROGRAMS_NAMED = 12, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN + PROGRAMS_NAMED };
 /* How far before the last one a program is looked for that writes to the end of what was made of zeros. */
 enum { BACK_MOST = 64 };
 
@@ -49,50 +50,67 @@ static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_
 	return 1;
 }
 
-/* Programs that are named so far. */
-struct named { int64_t all, *v; int n; };
-
-static void add_program(struct named *p, int64_t program)
-{
-	for (int i = 0; i < p->n; i++)
-		if (p->v[i] == program)
-			return;
-	if (p->n < PROGRAMS_NAMED && program > 0 && program < p->all)
-		p->v[p->n++] = program;
-}
-
-/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. Where one is
- * divided by, the quotient is another from it on, and the remainder is largest just before. */
-static int name_programs(const struct tile_code *c, int64_t all, int64_t *v)
-{
-	const struct tile_func *f = &c->funcs[0];
-	struct named p = { .all = all, .v = v };
-
-	for (int i = 0; i < f->n_insns; i++) {
-		const struct tile_insn *in = &f->insns[i];
-		int compared = in->op >= TOP_EQ && in->op <= TOP_GE, divided = in->op == TOP_DIV || in->op == TOP_REM;
-		int64_t value, lanes;
-
-		if (!compared && !divided)
-			continue;
-		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
-		for (int k = divided; k < 2; k++) {
-			if (!is_constant(c, i, tile_src(in, k), &value) || value <= 0)
-				continue;
-			add_program(&p, value / lanes);
-			if (divided)
-				add_program(&p, (value - 1) / lanes);
-		}
-	}
-	return p.n;
-}
-
 static int is_among(const int64_t *v, int n, int64_t program)
 {
 	for (int i = 0; i < n; i++)
 		if (v[i] == program)
 			return 1;
 	return 0;
+}
+
+/* Programs that are named so far. */
+struct named { const int64_t *grid; int64_t *v; int n; };
+
+static void add_program(struct named *p, int64_t program)
+{
+	if (!is_among(p->v, p->n, program) && p->n < PROGRAMS_NAMED && program > 0 && program < p->grid[0] * p->grid[1] * p->grid[2])
+		p->v[p->n++] = program;
+}
+
+/* The one of that number, and the first ones that have it along the other axes. */
+static void add_along_axes(struct named *p, int64_t number)
+{
+	add_program(p, number);
+	if (number < p->grid[1])
+		add_program(p, number * p->grid[0]);
+	if (number < p->grid[2])
+		add_program(p, number * p->grid[0] * p->grid[1]);
+}
+
+/* How far is it from a constant to the first number that goes where an earlier one does? -1: it is no such operation. */
+static int folds_after(enum tile_op op)
+{
+	return op == TOP_DIV || op == TOP_REM ? 0 : op == TOP_AND || op == TOP_MIN ? 1 : -1;
+}
+
+/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. Where one is
+ * divided by, the quotient is another from it on, and the remainder is largest just before. Of those that get the same remainder,
+ * bits or least as an earlier one, the first is named, and the one before it. */
+static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t *v)
+{
+	const struct tile_func *f = &c->funcs[0];
+	struct named p = { .grid = grid, .v = v };
+
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		int compared = in->op >= TOP_EQ && in->op <= TOP_GE, folds = folds_after(in->op);
+		int64_t value, lanes;
+
+		if (!compared && folds < 0)
+			continue;
+		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
+		for (int k = folds == 0; k < 2; k++) {
+			if (!is_constant(c, i, tile_src(in, k), &value) || value <= 0 || value == INT64_MAX)
+				continue;
+			if (compared)
+				add_program(&p, value / lanes);
+			else
+				add_along_axes(&p, (value + folds) / lanes);
+			if (folds >= 0)
+				add_along_axes(&p, (value + folds - 1) / lanes);
+		}
+	}
+	return p.n;
 }
 
 static int choose_programs(const struct sampler *s, const struct tile_code *code, const struct tile_launch *l, int64_t *v)
@@ -104,7 +122,7 @@ static int choose_programs(const struct sampler *s, const struct tile_code *code
 	rng_init(&r, s->seed, "programs at own sizes");
 	for (int i = 0; i < PROGRAMS_DRAWN; i++)
 		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);
-	n_wanted += name_programs(code, all, wanted + n_wanted);
+	n_wanted += name_programs(code, l->grid, wanted + n_wanted);
 	for (int i = 0; i < n_wanted; i++)
 		if (!is_among(v, n, wanted[i]))
 			v[n++] = wanted[i];
@@ -167,10 +185,21 @@ static void begin_launch(struct writes *t)
 	}
 }
 
-/* What all programs can have written, if no other one writes more than one of those that were run. Those that were not run may
- * have changed what earlier launches left. */
-static void note_launch(const struct writes *t, int64_t programs, int ran)
+/* Did none of the programs that were run write anything, whatever the memory holds that they read? */
+static int writes_nothing(const struct writes *t, const struct tile_code *code)
 {
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].sum)
+			return 0;
+	return !code->decoded->by_contents;
+}
+
+/* What all programs can have written, if no other one writes more than one of those that were run: what two of these wrote
+ * counts once. Those that were not run may have changed what earlier launches left. */
+static void note_launch(const struct writes *t, const struct tile_code *code, int64_t programs, int ran)
+{
+	int nothing = writes_nothing(t, code);
+
 	for (size_t i = 0; i < t->n; i++) {
 		int64_t others;
 
@@ -178,7 +207,9 @@ static void note_launch(const struct writes *t, int64_t programs, int ran)
 			sparse_end_some(t->v[i].st);
 		if (ck_mul64((int64_t)t->v[i].most, programs - ran, &others))
 			others = INT64_MAX / 2;
-		sparse_cover(t->v[i].st, (size_t)others + t->v[i].sum);
+		sparse_cover(t->v[i].st, (size_t)others + t->v[i].sum - sparse_again(t->v[i].st));
+		if (nothing)
+			sparse_leave_out(t->v[i].st);
 	}
 }
 
@@ -257,7 +288,7 @@ static int run_some(struct sampler *s, struct tile_engine *engine, const struct 
 		more++;
 	}
 	if (!rc)
-		note_launch(t, all, n + more);
+		note_launch(t, code, all, n + more);
 	if (rc != 2)
 		return rc;
 	/* Programs of later launches may be as long. */
@@ -443,7 +474,7 @@ struct gap {
 	int told;                     /* the judge is */
 };
 
-/* A result that was made empty, and that programs wrote to, but cannot have written to everywhere. Where it was made of zeros
+/* A result that was made empty, and that programs cannot have written to everywhere. Where it was made of zeros
  * the judge knows better whether these may stand, if it is told. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
