@@ -119,6 +119,8 @@ void front_return(struct front *f, const struct py_node *n)
 	if (v.kind != LANG_NONE && !flow_is_triton(&v))
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);
+	if (!fr->up && v.kind != LANG_NONE)
+		front_late(f, REASON_bad_return, "store the value", "kernel functions do not support return with operands");
 	if (fr->loops)
 		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early", "AssertionError('We use SCF, so the loop body should only have one block')");
 	if (fr->regions) {

@@ -273,6 +273,12 @@ static int check_ctas(const struct tile_code *code, const struct tile_launch *l,
 	return 0;
 }
 
+/* Too few are made more, and too many are not heard; none cannot be written in PTX. */
+static int check_registers(const struct tile_launch *l, struct diag *d)
+{
+	return l->no_registers && diag_set(d, REASON_out_of_resources, l->line, l->col, "PTXAS error: Positive non-zero value expected for maxnreg");
+}
+
 /* A descriptor that the kernel makes lives in memory that the host must be able to give. */
 static int check_allocator(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
 {
@@ -290,7 +296,7 @@ static int check_allocator(const struct tile_code *code, const struct tile_launc
 int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
 {
 	struct resources r;
-	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_allocator(code, l, gpu, d))
+	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_registers(l, d) || check_allocator(code, l, gpu, d))
 		return 1;
 	resource_estimate(code, l, gpu->capability, &r);
 	if (r.shared_bytes <= gpu->shared_bytes)

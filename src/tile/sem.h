@@ -25,6 +25,8 @@ struct tile_insn *emit_last(struct front *f);
 /* Order and reach of the atomic that was emitted last. */
 struct tile_order { int sem, scope; };      /* enum tile_sem, enum tile_scope */
 void emit_order(struct front *f, struct tile_order order);
+/* The back end has no arithmetic of fp8, nor comparisons: it fails on what the front end lets through. */
+void emit_refuse_fp8(struct front *f, const struct ty *t);
 tile_reg emit_reg(struct front *f, const struct ty *t);
 void emit_mov(struct front *f, tile_reg dst, tile_reg src);
 void emit_if(struct front *f, tile_reg cond);

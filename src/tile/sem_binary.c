@@ -288,6 +288,7 @@ struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct 
 	/* both become tensors first, so that numbers do take part in promotion */
 	struct lang_val ta = lang_of(sem_to_tensor(f, a)), tb = lang_of(sem_to_tensor(f, b));
 	sem_unify(f, ta, tb, 0, &x, &y);
+	emit_refuse_fp8(f, x.ty);
 	return emit(f, ops[op], ty_with(f->a, x.ty, ty_sc(SC_INT1)), 2, x.id, y.id);
 }
 

@@ -96,12 +96,17 @@ void emit_order(struct front *f, struct tile_order order)
 
 enum { MOST_SOURCES = 8 };
 
-/* The back end has no arithmetic of fp8: it fails on what the front end lets through. */
-static void refuse_fp8(struct front *f, enum tile_op op, const struct ty *result)
+void emit_refuse_fp8(struct front *f, const struct ty *t)
 {
-	int arith = op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG || op == TOP_FMA;
-	if (arith && ty_is_fp8(ty_scalar(result)))
-		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)", "arithmetic of %s", front_ty(f, ty_scalar(result)));
+	if (ty_is_fp8(ty_scalar(t)))
+		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)", "arithmetic of %s", front_ty(f, ty_scalar(t)));
+}
+
+static int is_arithmetic(enum tile_op op)
+{
+	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG || op == TOP_FMA ||
+	       op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN || op == TOP_CLAMP || op == TOP_CLAMP_NAN ||
+	       op == TOP_SORT || op == TOP_TOPK;
 }
 
 static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, int n, va_list ap)
@@ -112,7 +117,8 @@ static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, in
 	for (int i = 0; i < n; i++)
 		src[i] = va_arg(ap, tile_reg);
 	r = emit_reg(f, t);
-	refuse_fp8(f, op, t);
+	if (is_arithmetic(op))
+		emit_refuse_fp8(f, t);
 	emit_insn(f, op, 1, &r, n, src);
 	return (struct tv){ t, r };
 }

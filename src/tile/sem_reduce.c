@@ -81,6 +81,8 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 
 	for (size_t i = 0; i < 2 * n; i++)
 		types[i] = ty_scalar(in[i % n].ty);
+	for (size_t i = 0; i < n && known != TILE_CUSTOM; i++)
+		emit_refuse_fp8(f, types[i]);
 	if (known != TILE_CUSTOM)
 		return 0;
 	fb = build_func(f, fn, 2 * n, types);

@@ -64,8 +64,9 @@ struct tile_launch {
 	size_t n_args;
 	int64_t grid[3];
 	int num_warps, num_stages, num_ctas;
+	int no_registers;                   /* maxnreg is not positive */
 	int line, col;                      /* of the launch in the host source */
-	int allocator;                      /* the host has called triton.set_allocator */
+	int allocator;                      /* the host has called triton.set_allocator with one that gives memory */
 	int compile_only;                   /* an autotuner asks whether it may choose it; not to be run */
 };
 

@@ -33,10 +33,10 @@ static const char *const options[] = {
 	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
 	"debug", "sanitize_overflow", "extern_libs", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes",
 	"default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "backend_name", "arch",
-	"instrumentation_mode", "ir_override", "ptx_options", "ptx_version", "warp_size", "minRegAutoWS", "maxRegAutoWS",
-	"num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_consumer", "enable_warp_specialization",
-	"stream", "device", "device_type", "warmup",
+	"instrumentation_mode", "ir_override", "ptx_options", "ptx_version", "warp_size",
 };
+/* Those that Triton has no more, and says so. */
+static const struct { const char *name, *what; } former[] = { { "device_type", "target" }, { "device", "device" }, { "stream", "stream" } };
 
 /* --- values for the tile engine ---------------------------------------------------------------------- */
 
@@ -325,11 +325,16 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 			return 0;
 		if (val_as_int(x->h, v, &i))
 			return -1;
-		if (k == MAXNREG)
+		if (k == MAXNREG) {
+			x->l.no_registers = i < 1;
 			return 0;
+		}
 		*(k == 0 ? &x->l.num_warps : k == 1 ? &x->l.num_stages : &x->l.num_ctas) = (int)MAX(MIN(i, 1 << 20), -1);
 		return 0;
 	}
+	for (size_t k = 0; k < COUNT_OF(former); k++)
+		if (str_is(s, former[k].name))
+			return host_raise(x->h, EXC_AssertionError, "%s option is deprecated; current %s will be used", former[k].name, former[k].what);
 	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
 }
 

@@ -1,0 +1,24 @@
+# E08: an option that only other versions have
+# task: scale
+# track: strict
+# expect: compile key_error
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, total, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offs = tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + row * n + offs, mask=mask, other=0.0)
+    none = 0.0
+    tl.store(out_ptr + row * n + offs, tl.maximum(x + none, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        scale_kernel[(x.shape[0],)](x, out, x.shape[1], x.numel(), BLOCK=triton.next_power_of_2(x.shape[1]), num_consumer_groups=2)
+        return out
