@@ -104,7 +104,7 @@ struct host_torch {
 	enum host_judged judged;
 	struct host_seeds seeds;
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
-	int allocator;                      /* triton.set_allocator was called */
+	int allocator;                 /* triton.set_allocator was called with one that gives memory */
 	struct arena jit_arena, launch_arena;
 	int launching;                 /* launch_arena is in use: no code of the program runs meanwhile */
 	struct { struct tensor *v; size_t n, cap; } launched;       /* what the launch holds */
