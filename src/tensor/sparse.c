@@ -36,7 +36,7 @@ struct sparse {
 	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
 	size_t again;               /* bytes that one of them wrote behind another */
-	int left_out;               /* writers that could have left it as it was */
+	int left_out;               /* those that could have written to it wrote nothing anywhere */
 	int writer;                 /* which of them goes */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
