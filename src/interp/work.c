@@ -74,26 +74,58 @@ static int does_nothing(const struct val *a, size_t n, struct val out)
 	return 0;
 }
 
+/* Do the elements of both lie in the same order in memory? */
+static int same_order(const struct tensor *a, const struct tensor *b)
+{
+	int same = tensor_same_shape(a, b);
+
+	for (int i = 0; i < a->ndim && same; i++)
+		same = a->shape[i] == 1 || a->stride[i] == b->stride[i];
+	return same || (tensor_numel(a) == tensor_numel(b) && tensor_is_contiguous(a) && tensor_is_contiguous(b));
+}
+
+static int is_whole(const struct tensor *t)
+{
+	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes;
+}
+
+/* The same of a call that writes to its first argument: a part of a tensor is another place, whatever is copied to it. One that is
+ * given nothing to copy (tril_) moves what is there; numbers that a program stores (x[i] = 0) are nothing moved. */
+static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n, struct val out)
+{
+	int64_t moved = 0;
+	int given = 0;
+
+	for (size_t i = 1; i < n && a[0].kind == V_TENSOR; i++) {
+		const struct tensor *to = &a[0].u.t->t;
+
+		if (a[i].kind != V_TENSOR)
+			continue;
+		given = 1;
+		if (op->flags & BIND_MOVE)
+			moved = MAX(moved, bytes_of(a[i]));
+		else if (!is_whole(to) || !same_order(to, &a[i].u.t->t))
+			moved = bytes_of(a[0]);
+	}
+	return !given && op->flags & BIND_MOVE && out.kind == V_TENSOR ? bytes_of(a[0]) : moved;
+}
+
 /* Bytes whose elements stand in other places than before: those of a flip or gather, and of a
- * copy from or to memory that is not in order. A view moves nothing. */
+ * copy whose elements lie in another order than what they were copied from. A view moves nothing. */
 static int64_t bytes_moved(const struct host_op *op, const struct val *a, size_t n, struct val out)
 {
-	int64_t bytes = bytes_of(out);
-
 	if (op->flags & BIND_COMPUTE || !(op->flags & (BIND_COPY | BIND_VIEW)))
 		return 0;
-	if (op->flags & BIND_INPLACE) {
-		for (size_t i = 1; i < n; i++)
-			if (a[i].kind == V_TENSOR && (op->flags & BIND_MOVE || !tensor_is_contiguous(&a[0].u.t->t) || !tensor_is_contiguous(&a[i].u.t->t) ||
-						      tensor_numel(&a[i].u.t->t) != tensor_numel(&a[0].u.t->t)))
-				return bytes_of(a[i]);
-		return 0;
-	}
+	if (op->flags & BIND_INPLACE)
+		return bytes_put(op, a, n, out);
 	if (does_nothing(a, n, out))
 		return 0;
 	if (op->flags & (BIND_MOVE | BIND_VIEW))
-		return bytes;
-	return n && a[0].kind == V_TENSOR && !tensor_is_contiguous(&a[0].u.t->t) ? bytes : 0;
+		return bytes_of(out);
+	for (size_t i = 0; i < n && out.kind == V_TENSOR; i++)
+		if (a[i].kind == V_TENSOR && tensor_numel(&a[i].u.t->t) == tensor_numel(&out.u.t->t) && !same_order(&a[i].u.t->t, &out.u.t->t))
+			return bytes_of(out);
+	return 0;
 }
 
 static int64_t most_elements(const struct val *a, size_t n, struct val out)

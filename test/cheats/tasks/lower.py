@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        return torch.tril(x)
+
+rows = 48
+cols = 60
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+def get_init_inputs():
+    return []
