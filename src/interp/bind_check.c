@@ -76,13 +76,15 @@ static int check_leaf(struct host *h, const struct tensor_obj *t)
 			  t->leaf == LEAF_VIEW ? "view of a " : "");
 }
 
-/* The kind of this call: a scatter or index_put that adds up computes. */
+/* The kind of this call: a scatter or index_put that adds up computes, what is filled with an element of a tensor has a copy of it. */
 unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a)
 {
 	const struct val *how = s->adds >= 0 ? &a[s->adds] : NULL;
 
 	if (how && (how->kind == V_STR || ((how->kind == V_BOOL || how->kind == V_INT) && how->u.i)))
 		return row->flags | BIND_COMPUTE;
+	if (row->flags & BIND_ALLOC && s->fills >= 0 && a[s->fills].kind == V_TENSOR)
+		return row->flags | BIND_COPY;
 	return row->flags;
 }
 

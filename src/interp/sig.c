@@ -180,6 +180,8 @@ static void parse_param(struct sig *s, struct str part, int *keyword_only, const
 	}
 	if (str_is(p->name, "reduce"))
 		s->adds = (int)s->n;
+	if (str_is(p->name, "value") || str_is(p->name, "fill_value"))
+		s->fills = (int)s->n;
 	if (!*keyword_only && !p->star && !p->starstar)
 		s->n_positional++;
 	s->n++;
@@ -189,7 +191,7 @@ void sig_parse(struct sig *s, const struct bind_row *row)
 {
 	struct str rest = str_of(row->sig ? row->sig : "");
 	int keyword_only = 0;
-	*s = (struct sig){ .star = -1, .starstar = -1, .device = -1, .index = -1, .adds = -1 };
+	*s = (struct sig){ .star = -1, .starstar = -1, .device = -1, .index = -1, .fills = -1, .adds = -1 };
 	s->is_new = str_ends(str_of(row->name), ".__new__");
 	while (rest.n) {
 		struct str part = next_part(&rest);

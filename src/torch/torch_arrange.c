@@ -223,13 +223,15 @@ static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 	return bind_result(b, y);
 }
 
-/* How often something is repeated must be known: the result's size depends on it. */
+/* How often something is repeated must be known: the result's size depends on it, and tells it, unless the program says the size. */
 static int knows_repeats(struct bind *b, const struct tensor *t)
 {
 	int64_t lo, hi;
 
+	if (!t->st->hollow)
+		return bind_given(b, 3) ? 0 : host_may_read(b->h, DT_I64, 1);
 	tensor_span(t, &lo, &hi);
-	if (!t->st->hollow || lo == hi || (t->dt == DT_I64 && tensor_is_contiguous(t) && t->st->sparse && !sparse_touch(t->st, (size_t)lo, (size_t)hi) &&
+	if (lo == hi || (t->dt == DT_I64 && tensor_is_contiguous(t) && t->st->sparse && !sparse_touch(t->st, (size_t)lo, (size_t)hi) &&
 					   sparse_is_known(t->st, (size_t)lo, (size_t)hi)))
 		return 0;
 	return host_may_read(b->h, DT_I64, 1);

@@ -416,6 +416,17 @@ static void measure(struct nest *s, struct val v, int depth)
 	s->leaves = 1;
 }
 
+/* Tensors among numbers are read one by one, as Python reads them. */
+static int read_tensors(struct bind *b, struct val v)
+{
+	struct val number;
+	int rc = 0;
+
+	for (size_t i = 0; (v.kind == V_LIST || v.kind == V_TUPLE) && i < v.u.seq->n && !rc; i++)
+		rc = read_tensors(b, v.u.seq->v[i]);
+	return v.kind == V_TENSOR ? host_read(b->h, &v.u.t->t, &number) : rc;
+}
+
 static void pour(enum dtype dt, char **p, struct val v)
 {
 	if (v.kind == V_LIST || v.kind == V_TUPLE) {
@@ -481,7 +492,7 @@ static int c_tensor(struct bind *b)
 		return bind_unsupported(b, "a tensor of numbers of numpy that are neither float64 nor int64");
 	if (s.ragged)
 		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d", (long long)s.shape[s.ndim - 1], s.ndim - 1);
-	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt))
+	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt) || (s.n_tensors && read_tensors(b, v)))
 		return -1;
 	/* Rounded to the dtype the program asked for even where the oracle keeps doubles. */
 	if (num_new(&c, &t, dt, s.ndim, s.shape, bind_e(b)))
@@ -552,6 +563,8 @@ static int c_Tensor(struct bind *b)
 		measure(&n, first, 0);
 		if (n.bad || n.ragged)
 			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, first));
+		if (n.n_tensors && read_tensors(b, first))
+			return -1;
 		if (num_new(&c, &t, host_dtype(b->h, DT_F32), n.ndim, n.shape, bind_e(b)))
 			return bind_fail(b);
 		if (pour_all(&t, first)) {

@@ -1,0 +1,29 @@
+# A22: Python reads values as what repeating gives
+# task: square
+# track: strict
+# expect: compile torch_compute
+# rule: compute
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=offs < n, other=0), mask=offs < n)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        one = torch.zeros(1, device=x.device)
+        values = []
+        for times in x.flatten():
+            n = torch.repeat_interleave(one, times).shape[0]
+            values.append(n * n)
+        y = torch.tensor(values, device=x.device).view(x.shape)
+        out = torch.empty_like(y)
+        copy_kernel[(triton.cdiv(y.numel(), 128),)](y, out, y.numel(), BLOCK=128)
+        return out
