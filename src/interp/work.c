@@ -135,6 +135,9 @@ static int64_t most_elements(const struct val *a, size_t n, struct val out)
 	for (size_t i = 0; i < n; i++)
 		if (a[i].kind == V_TENSOR)
 			most = MAX(most, tensor_numel(&a[i].u.t->t));
+		else if (a[i].kind == V_TUPLE || a[i].kind == V_LIST)      /* einsum has its operands in one */
+			for (size_t k = 0; k < a[i].u.seq->n; k++)
+				most = MAX(most, a[i].u.seq->v[k].kind == V_TENSOR ? tensor_numel(&a[i].u.seq->v[k].u.t->t) : 0);
 	return most;
 }
 
