@@ -87,8 +87,8 @@ struct host_override { struct str name; int64_t value; };
 struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved; };
 struct host_ops { const struct host_op *v; size_t n; };
 /* What operators did: operations (of them those of no product) and bytes of those that compute, bytes that any of
- * them moved to other places. */
-struct host_work { int64_t flops, plain, bytes, moved; };
+ * them moved to other places, bytes of those that do not compute, but copy or convert. */
+struct host_work { int64_t flops, plain, bytes, moved, copied; };
 struct host_work host_work(struct host_ops ops);
 /* Values of tensors that became Python numbers since operations were cleared; some integers are one. */
 struct host;

@@ -191,8 +191,10 @@ struct host_work host_work(struct host_ops ops)
 
 	for (size_t i = 0; i < ops.n; i++) {
 		w.moved += ops.v[i].moved;
-		if (!(ops.v[i].flags & BIND_COMPUTE))
+		if (!(ops.v[i].flags & BIND_COMPUTE)) {
+			w.copied += ops.v[i].bytes;
 			continue;
+		}
 		w.flops += ops.v[i].flops;
 		w.plain += ops.v[i].plain;
 		w.bytes += ops.v[i].bytes;

@@ -117,7 +117,7 @@ static int sane_outcome(const struct outcome *o)
 		if (v[i] < 0 || v[i] > most)
 			return 0;
 	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) && o->launches >= 0 && o->host.flops >= 0 &&
-	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->floats_read >= 0;
+	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 && o->floats_read >= 0;
 }
 
 /* The bytes of each lie behind those of the one before it, which end at *end: together they are no more than there is room for. */

@@ -35,7 +35,7 @@ struct run_order {
 	int after;                    /* only if the order before it gave a result */
 	int fresh;                    /* on a model that was built for it */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
-	int watch, idle, config, tune;    /* as in launch_ctx */
+	int watch, idle, copy, config, tune;    /* as in launch_ctx */
 	int estimate;                 /* the time on a GPU is asked for */
 	int note_tests;               /* the path of a run on a trial is wanted, too */
 	enum follow follow;
@@ -55,6 +55,7 @@ struct outcome {
 	int launches;
 	struct host_work host;        /* of the host's operators */
 	int64_t floats_read;          /* of tensors, by Python code */
+	int sources;                  /* where kernels were replaced by copies: what one launch could copy, as in the launcher */
 };
 
 struct run_form {

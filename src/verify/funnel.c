@@ -540,10 +540,71 @@ static int judge_general(struct funnel *f)
 	return 1;
 }
 
+/* --- who does the work ------------------------------------------------------------------------------ */
+
+/* The number-th trial with kernels that only copy, from the rank-th that they read to what they write. 1: the result is right even so; 0, -1. */
+static int right_by_copies(struct funnel *f, int number, int rank)
+{
+	const struct trial *tr = &f->t->trial[number];
+	struct run_order how = full_order(f, tr, number, 0);
+	struct verdict before = *f->v;
+	struct attempt a;
+	int rc;
+
+	how.copy = rank;
+	how.estimate = 0;
+	f->orders.n = 0;
+	attempt_order(f, tr, &how);
+	if (attempt_ask(f) < 0)
+		return -1;
+	rc = f->lost == LOST_NOT ? attempt_take(f, 0, &a) : 1;
+	*f->v = before;
+	if (f->lost != LOST_NOT) {
+		f->lost = LOST_NOT;
+		f->lane->end(f->lane);
+		return start_runner(f);
+	}
+	if (rc)
+		return MIN(rc, 0);
+	rc = f->report.out.sources >= rank && results_match(&tr->expected, &a.got);
+	results_release(&a.got);
+	return rc;
+}
+
+/* The same on every input set of the task. */
+static int always_right_by_copies(struct funnel *f, int rank)
+{
+	int rc = 0;
+
+	for (int i = 1; i < f->t->n_trials; i++)
+		if (wanted(f, &f->t->trial[i], CONTRACT_TASK) && (rc = right_by_copies(f, i, rank)) <= 0)
+			break;
+	return rc;
+}
+
+/* Operators of the host can be right by themselves, and the kernels hand on what they made. Then a kernel may as well copy: on one input
+ * set at least the result must be another. Which of several tensors it hands on is tried. */
+static int judge_copies(struct funnel *f)
+{
+	enum { RANKS = 3 };
+	struct host_work host = f->report.out.host;
+	int rc = 0;
+
+	if (f->o->identity || !ext_on(f, EXT_ablate_kernels) || f->o->rules_off >> RULE_share & 1 || !(host.flops | host.copied))
+		return 0;
+	for (int rank = 1; rank <= RANKS && !rc && (rank == 1 || f->report.out.sources >= rank); rank++)
+		rc = always_right_by_copies(f, rank);
+	if (rc <= 0)
+		return rc;
+	return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the result is the same when the kernels only copy: the host does the work");
+}
+
 static int stage_full_general(struct funnel *f)
 {
 	int rc = stage_full(f);
 
+	if (!rc)
+		rc = judge_copies(f);
 	return rc || (f->o->skip_general && f->o->contract == CONTRACT_TASK) ? rc : judge_general(f);
 }
 

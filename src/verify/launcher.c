@@ -130,6 +130,60 @@ static int reads_own(const struct tile_code *code, const struct tile_launch *l, 
 	return rc;
 }
 
+/* Is a the likelier of two sources of n elements: of just as many, then the newer one? */
+static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n)
+{
+	int whole = tensor_numel(a) == n;
+
+	return whole != (tensor_numel(b) == n) ? whole : a->st->id > b->st->id;
+}
+
+/* Of those that are read, the rank-th likely one that may be copied to `to`, or the last; *most: so many may, counted up to one more. */
+static const struct tensor *source_of(const struct tensors *read, const struct tensor *to, int rank, int *most)
+{
+	const struct tensor *best = NULL, *at = NULL;
+	int64_t n = tensor_numel(to);
+	int found = 0;
+
+	while (found <= rank) {
+		const struct tensor *next = NULL;
+
+		for (size_t i = 0; i < read->n; i++) {
+			const struct tensor *t = read->v[i];
+
+			if (t->st != to->st && tensor_numel(t) >= n && tensor_is_contiguous(t) && (!at || is_likelier(at, t, n)) &&
+			    (!next || is_likelier(t, next, n)))
+				next = t;
+		}
+		if (!next)
+			break;
+		at = next;
+		best = found++ < rank ? at : best;
+	}
+	*most = MAX(*most, found);
+	return best;
+}
+
+/* In place of the kernel: the elements of what it reads, in their order, go to what it writes. */
+static int copy_instead(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+{
+	struct tensors w = { .n = 0 }, r = { .n = 0 };
+	struct touched t;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+
+	for (size_t i = 0; i < w.n && !rc; i++) {
+		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ? source_of(&r, to, c->copy, &c->sources) : NULL;
+		int64_t n = tensor_numel(to);
+
+		if (from)
+			rc = tensor_copy(&(struct tensor){ .st = to->st, .dt = to->dt, .ndim = 1, .offset = to->offset, .shape = { n }, .stride = { 1 } },
+					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1, .offset = from->offset, .shape = { n }, .stride = { 1 } }, e);
+	}
+	vec_free(&w);
+	vec_free(&r);
+	return rc;
+}
+
 /* --- launching --------------------------------------------------------------------------------- */
 
 /* What this machine cannot hold or count is a limit that the candidate reached. */
@@ -209,6 +263,8 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 		return -1;
 	if (c->idle || l->compile_only || (c->path && !c->sample))
 		return 0;
+	if (c->copy)
+		return copy_instead(c, code, l, e);
 	if (c->tests && resource_tests(code))
 		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
 	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);

@@ -230,6 +230,7 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->launches = (int)host_launches(r->w.h).n;
 	out->host = host_work(host_ops(r->w.h));
 	out->floats_read = host_floats_read(r->w.h);
+	out->sources = r->launch.sources;
 }
 
 /* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
@@ -426,6 +427,8 @@ static int run_order(struct runner *r, int i)
 	r->launch.run = o->run;
 	r->launch.watch = o->watch;
 	r->launch.idle = o->idle;
+	r->launch.copy = o->copy;
+	r->launch.sources = 0;
 	r->launch.config = o->config;
 	r->launch.tune = o->tune;
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;

@@ -211,6 +211,8 @@ struct launcher {
 	struct tile_run_options run;
 	int watch;                     /* run in checked mode what reads memory that it writes */
 	int idle;                      /* compile, but do not run */
+	int copy;                      /* in place of running: what a kernel writes gets what it reads, of several the copy-th */
+	int sources;                   /* of which there were so many, counted up to one more */
 	int config, tune;              /* of autotuned kernels, as in host_options */
 	int refused, faulted;          /* what ended the last run */
 	struct tile_cost cost;

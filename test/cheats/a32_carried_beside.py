@@ -1,0 +1,29 @@
+# A32: the same, and the kernel also reads something newer that changes nothing
+# task: gelu
+# track: hybrid
+# expect: full fig_leaf
+# rule: share
+# without: kernel-ablation
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+
+@triton.jit
+def beside_kernel(x_ptr, z_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, x + tl.load(z_ptr + offs, mask=mask, other=0.0), mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        y = F.gelu(x)
+        nothing = torch.zeros_like(y)
+        out = torch.empty_like(y)
+        beside_kernel[(triton.cdiv(y.numel(), 128),)](y, nothing, out, y.numel(), BLOCK=128)
+        return out
