@@ -7,6 +7,7 @@
 
 static struct cpu_info info;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int known;              /* info is filled in */
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -45,10 +46,13 @@ static void detect(void)
 	detect_isa();
 	info.page_size = sysconf(_SC_PAGESIZE);
 	info.cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+	__atomic_store_n(&known, 1, __ATOMIC_RELEASE);
 }
 
 const struct cpu_info *cpu_info(void)
 {
-	pthread_once(&once, detect);
+	/* Code is picked for a few lanes at a time, millions of times. */
+	if (!__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+		pthread_once(&once, detect);
 	return &info;
 }

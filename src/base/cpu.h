@@ -22,7 +22,8 @@ struct cpu_info {
 	const char *arch;
 };
 
-const struct cpu_info *cpu_info(void);
+/* Always the same, so that a function asks once. */
+__attribute__((const)) const struct cpu_info *cpu_info(void);
 
 #define SIMD_CAT_(a, b) a##b
 #define SIMD_CAT(a, b) SIMD_CAT_(a, b)
