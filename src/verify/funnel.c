@@ -302,11 +302,20 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 	};
 }
 
+static int count_wanted(const struct funnel *f, enum contract c)
+{
+	int n = 0;
+
+	for (int i = 1; i < f->t->n_trials; i++)
+		n += wanted(f, &f->t->trial[i], c);
+	return n;
+}
+
 /* The trials of a contract from the number-th on, behind what the batch has already, as far as there is room for their results;
  * the number of the first that is left. */
 static int order_full(struct funnel *f, enum contract c, int number, int round)
 {
-	int fresh = number == 1 && !f->orders.n && !round;
+	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !count_wanted(f, CONTRACT_TASK));
 
 	for (; number < f->t->n_trials; number++) {
 		struct run_order how = full_order(f, &f->t->trial[number], number, round);
@@ -315,20 +324,12 @@ static int order_full(struct funnel *f, enum contract c, int number, int round)
 			continue;
 		if (f->orders.n && !area_has_room(&f->orders, f->t, number))
 			break;
-		/* The first has a model that no earlier stage has called. */
+		/* The first has a model that no earlier stage has called; the sets of the general contract go on with it, as they do behind a
+		 * run with undefined lanes. */
 		how.fresh = fresh && !f->orders.n;
 		attempt_order(f, &f->t->trial[number], &how);
 	}
 	return number;
-}
-
-static int count_wanted(const struct funnel *f, enum contract c)
-{
-	int n = 0;
-
-	for (int i = 1; i < f->t->n_trials; i++)
-		n += wanted(f, &f->t->trial[i], c);
-	return n;
 }
 
 static void note_cost(struct funnel *f, const struct outcome *o)
