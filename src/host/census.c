@@ -6,7 +6,6 @@
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/object.h"
-#include "interp/ptrmap.h"
 #include "interp/state.h"
 #include "torch/torch.h"
 
@@ -23,17 +22,17 @@ static uint64_t mix(uint64_t h, uint64_t x)
 /* --- what may change --------------------------------------------------------------------------- */
 
 /* Objects that our own library changes, where no program can look: what an autotuner or a
- * functools.cache remembers, interned strings, modules and members of modules made at first use. */
-struct exempt {
-	struct ptr_map objects;        /* not looked at */
-	struct ptr_map grow;           /* may gain entries, but keeps those it has */
-	int nomem;
+ * functools.cache remembers, interned strings, modules and members of modules made at first use.
+ * Such an object is marked in `counted`, beside what the last census left there, until the next one comes to it. */
+enum mark {
+	COUNTED = 1,
+	EXEMPT = 2,        /* not looked at */
+	GROWS = 4,         /* may gain entries, but keeps those it has */
 };
 
-static void add(struct exempt *x, struct ptr_map *to, const void *o)
+static void add(enum mark m, struct obj *o)
 {
-	if (o && ptr_map_put(to, o, to))
-		x->nomem = 1;
+	o->counted |= (int)m;
 }
 
 static int is_ours(const struct module_obj *m)
@@ -41,59 +40,52 @@ static int is_ours(const struct module_obj *m)
 	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "functools"));
 }
 
-static void add_val(struct exempt *x, struct val v)
+static void add_val(struct val v)
 {
 	if (v.kind == V_DICT || v.kind == V_CELL)
-		add(x, &x->objects, v.u.o);
+		add(EXEMPT, v.u.o);
 }
 
-static void exempt_function(struct exempt *x, const struct func_obj *f)
+static void exempt_function(const struct func_obj *f)
 {
 	for (size_t i = 0; i < f->n_cells; i++) {
-		add_val(x, f->cells[i]);
-		add_val(x, CELL_VALUE(f->cells[i]));
+		add_val(f->cells[i]);
+		add_val(CELL_VALUE(f->cells[i]));
 	}
 }
 
 /* An instance of one of our classes: what it keeps in dictionaries of its own. */
-static void exempt_instance(struct exempt *x, const struct obj *o)
+static void exempt_instance(const struct obj *o)
 {
 	if (!o->attrs)
 		return;
-	add(x, &x->objects, o->attrs);
+	add(EXEMPT, &o->attrs->h);
 	for (size_t i = 0; i < o->attrs->n; i++)
 		if (o->attrs->e[i].key.kind != V_UNSET)
-			add_val(x, o->attrs->e[i].val);
+			add_val(o->attrs->e[i].val);
 }
 
-static void exempt_one(struct exempt *x, const struct obj *o)
+static void exempt_one(const struct obj *o)
 {
 	const struct class_obj *c = (const struct class_obj *)o;
 	const struct module_obj *m = (const struct module_obj *)o;
 
 	if (o->kind == V_FUNC && is_ours(((const struct func_obj *)o)->mod))
-		exempt_function(x, (const struct func_obj *)o);
+		exempt_function((const struct func_obj *)o);
 	else if (o->kind == V_OBJECT && o->cls && is_ours(o->cls->mod))
-		exempt_instance(x, o);
-	else if ((o->kind == V_MODULE && m->trusted) || (o->kind == V_CLASS && (c->native || (c->mod && c->mod->trusted))))
-		add(x, &x->grow, o->attrs);
+		exempt_instance(o);
+	else if (o->attrs && ((o->kind == V_MODULE && m->trusted) || (o->kind == V_CLASS && (c->native || (c->mod && c->mod->trusted)))))
+		add(GROWS, &o->attrs->h);
 }
 
-static int find_exempt(struct exempt *x, struct host *h)
+static void mark_exempt(struct host *h)
 {
-	add(x, &x->objects, h->heap.interned);
-	add(x, &x->objects, h->modules);
-	add(x, &x->objects, h->type.natives);
+	add(EXEMPT, &h->heap.interned->h);
+	add(EXEMPT, &h->modules->h);
+	add(EXEMPT, &h->type.natives->h);
 	for (const struct obj *o = h->heap.objects; o; o = o->next)
 		if (!o->young)
-			exempt_one(x, o);
-	return x->nomem ? -1 : 0;
-}
-
-static void exempt_release(struct exempt *x)
-{
-	ptr_map_release(&x->objects);
-	ptr_map_release(&x->grow);
+			exempt_one(o);
 }
 
 /* --- what is looked at ------------------------------------------------------------------------- */
@@ -104,7 +96,7 @@ static uint64_t hash_val(uint64_t h, struct val v)
 {
 	h = mix(h, (uint64_t)v.kind << 32 | (unsigned)v.aux);
 	if (v.kind == V_STR || v.kind == V_BYTES)
-		return mix(h, hash_xxh64(v.u.s->p, v.u.s->n, 1));
+		return mix(h, v.u.s->hash);
 	return mix(h, v.kind == V_UNSET || v.kind == V_NONE ? 0 : (uint64_t)v.u.i);
 }
 
@@ -180,9 +172,9 @@ static uint64_t hash_settings(const struct host *h)
 	return mix(mix(1, (uint64_t)h->torch.grad_enabled), (uint64_t)h->torch.default_dtype);
 }
 
-static int is_watched(const struct exempt *x, const struct obj *o)
+static int is_watched(const struct obj *o)
 {
-	return !o->young && o->kind != V_STR && o->kind != V_BYTES && o->kind != V_BIG && !ptr_map_get(&x->objects, o);
+	return !o->young && o->kind != V_STR && o->kind != V_BYTES && o->kind != V_BIG && !(o->counted & EXEMPT);
 }
 
 /* --- before and after -------------------------------------------------------------------------- */
@@ -193,35 +185,30 @@ void census_release(struct census *c)
 }
 
 /* What counts of a dictionary that may grow is how many entries it had. */
-static size_t entries_of(const struct exempt *x, const struct obj *o)
+static size_t entries_of(const struct obj *o)
 {
-	return o->kind == V_DICT && ptr_map_get(&x->grow, o) ? ((const struct dict_obj *)o)->n : SIZE_MAX;
+	return o->kind == V_DICT && o->counted & GROWS ? ((const struct dict_obj *)o)->n : SIZE_MAX;
 }
 
 int census_take(struct census *c, struct host *h, struct err *e)
 {
-	struct exempt x = { .nomem = 0 };
-	int rc = find_exempt(&x, h);
+	int rc = 0;
 
+	mark_exempt(h);
 	c->n = 0;
 	c->settings = hash_settings(h);
-	for (struct obj *o = h->heap.objects; o && !rc; o = o->next) {
+	for (struct obj *o = h->heap.objects; o; o = o->next) {
 		const struct tensor_obj *t = (const struct tensor_obj *)o;
-		size_t most;
+		size_t most = entries_of(o);
 
-		o->counted = is_watched(&x, o);
-		if (!o->counted)
+		o->counted = is_watched(o) ? COUNTED : 0;
+		if (!o->counted || rc || (rc = vec_grow(c, 1)))
 			continue;
-		most = entries_of(&x, o);
-		rc = vec_grow(c, 1);
-		if (rc)
-			break;
 		c->v[c->n].o = o;
 		c->v[c->n].st = o->kind == V_TENSOR ? t->t.st : NULL;
 		c->v[c->n].hash = hash_object(o, most);
 		c->v[c->n++].contents = o->kind == V_TENSOR && t->t.st ? hash_contents(t->t.st) : most;
 	}
-	exempt_release(&x);
 	return rc ? err_nomem(e) : 0;
 }
 
