@@ -345,10 +345,11 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 {
 	char es[96], gs[96];
 
-	shape_text(e, es, sizeof es);
-	shape_text(g, gs, sizeof gs);
-	if (!same_form(e, g))
+	if (!same_form(e, g)) {
+		shape_text(e, es, sizeof es);
+		shape_text(g, gs, sizeof gs);
 		return differ(c, REASON_wrong_shape, i, "%s has shape %s, expected %s", subject(e).text, gs, es);
+	}
 	if (e->dt != g->dt)
 		return differ(c, REASON_wrong_dtype, i, "%s is torch.%s, expected torch.%s", subject(e).text,
 			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
@@ -456,25 +457,14 @@ static int is_plain(const struct result *e, const struct result *g)
 	return dtype_is_float(e->dt) && !e->state && !e->over && !(e->whole && g->whole);
 }
 
-/* The same of numbers that nothing is special about, which nearly all are. Half of them are equal to the last bit and half are not, in
- * no order: a branch on that would cost more than all the rest. */
+/* The same of numbers that nothing is special about, which nearly all are. */
 static struct scan scan_plain(const struct result *e, const struct result *g)
 {
-	struct scan s = { .worst = -1 };
-	double sum = 0.0, ratio = -1.0;
+	struct values_scan v;
 
-	for (int64_t k = 0; k < e->n; k++) {
-		double x = e->v[k], y = g->v[k], allowed = allowed_error(e, x), d = x == y ? 0.0 : fabs(y - x);
-
-		sum += d * d;
-		s.bad += (x != y) & (!(d <= allowed) | !(fabs(x) <= DBL_MAX));
-		if (!(d <= ratio * allowed) && x != y) {
-			s.worst = k;
-			s.ratio = ratio = ratio_of(d, allowed);
-		}
-	}
-	s.rms_error = e->n ? sqrt(sum / (double)e->n) : 0.0;
-	return s;
+	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound){ .rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt),
+									   .rms = e->rms, .abs = e->abs }, &v);
+	return (struct scan){ .worst = v.worst, .bad = v.bad, .ratio = v.ratio, .rms_error = e->n ? sqrt(v.sum / (double)e->n) : 0.0 };
 }
 
 /* Error about as large as tf32, bf16 or fp16 arithmetic would make it, all over the tensor. */
