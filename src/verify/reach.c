@@ -28,14 +28,14 @@ struct visit {
 	void *ctx;
 };
 
-static const struct py_node *find_def(const struct py_list *body, enum py_kind kind, const char *name)
+static const struct py_node *find_def(const struct py_list *body, enum py_kind kind, struct str name)
 {
 	const struct py_node *found = NULL;
 
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *s = body->v[i];
 
-		if (s->kind == kind && str_is(kind == PY_ClassDef ? s->u.ClassDef.name : s->u.FunctionDef.name, name))
+		if (s->kind == kind && str_eq(kind == PY_ClassDef ? s->u.ClassDef.name : s->u.FunctionDef.name, name))
 			found = s;
 	}
 	return found;
@@ -43,25 +43,30 @@ static const struct py_node *find_def(const struct py_list *body, enum py_kind k
 
 const struct py_node *reach_class(const struct py_module *m, const char *name)
 {
-	return find_def(&m->root->u.Module.body, PY_ClassDef, name);
+	return find_def(&m->root->u.Module.body, PY_ClassDef, str_of(name));
 }
 
 const struct py_node *reach_method(const struct py_node *cls, const char *name)
 {
-	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, name);
+	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, str_of(name));
 }
 
 int reach_dotted(const struct py_node *n, char *out, size_t cap)
 {
-	size_t at;
+	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr : (struct str){ .n = 0 };
+	size_t at = 0;
 
-	if (n->kind == PY_Name)
-		return snprintf(out, cap, "%.*s", STR_ARG(n->u.Name.id)) < (int)cap;
-	if (n->kind != PY_Attribute || !reach_dotted(n->u.Attribute.value, out, cap))
+	if (n->kind == PY_Attribute && reach_dotted(n->u.Attribute.value, out, cap)) {
+		at = strlen(out);
+		out[at++] = '.';
+	} else if (n->kind != PY_Name) {
 		return 0;
-	at = strlen(out);
-
-	return snprintf(out + at, cap - at, ".%.*s", STR_ARG(n->u.Attribute.attr)) < (int)(cap - at);
+	}
+	if (name.n >= cap - at)
+		return 0;
+	memcpy(out + at, name.p, name.n);
+	out[at + name.n] = '\0';
+	return 1;
 }
 
 static int is_jit(const struct py_node *fn)
@@ -95,12 +100,10 @@ static void reach_maker(struct visit *v, const struct py_node *fn);
 static void look_for_classes(void *ctx, struct py_node *n)
 {
 	struct visit *v = ctx;
-	char name[100];
 
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
-		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
-		reach_object(v, reach_class(v->m, name));
-		reach_maker(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
+		reach_object(v, find_def(&v->m->root->u.Module.body, PY_ClassDef, n->u.Name.id));
+		reach_maker(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, n->u.Name.id));
 	}
 	py_children(n, look_for_classes, v);
 }
@@ -420,16 +423,15 @@ static void reach_values(struct visit *v, struct str name)
 
 static void follow(struct visit *v, const struct py_node *n)
 {
-	char name[100], path[160];
+	const struct py_list *body = &v->m->root->u.Module.body;
+	char path[160];
 
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
-		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Name.id));
-		reach_fn(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, name));
-		reach_object(v, reach_class(v->m, name));
+		reach_fn(v, find_def(body, PY_FunctionDef, n->u.Name.id));
+		reach_object(v, find_def(body, PY_ClassDef, n->u.Name.id));
 		reach_values(v, n->u.Name.id);
 	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
-		snprintf(name, sizeof name, "%.*s", STR_ARG(n->u.Attribute.attr));
-		reach_fn(v, reach_method(v->cls, name));
+		reach_fn(v, find_def(&v->cls->u.ClassDef.body, PY_FunctionDef, n->u.Attribute.attr));
 	} else if (n->kind == PY_Attribute && reach_dotted(n, path, sizeof path)) {
 		reach_fn(v, operator_def(v->m, path));
 	}
@@ -439,13 +441,10 @@ static void follow(struct visit *v, const struct py_node *n)
 static int is_kernel(const struct py_module *m, struct str id)
 {
 	const struct py_list *body = &m->root->u.Module.body;
-	const struct py_node *def;
-	char name[100];
+	const struct py_node *def = find_def(body, PY_FunctionDef, id);
 
-	snprintf(name, sizeof name, "%.*s", STR_ARG(id));
-	def = find_def(body, PY_FunctionDef, name);
 	for (size_t i = 0; i < body->n && !def; i++)
-		def = body->v[i]->kind == PY_ClassDef ? reach_method(body->v[i], name) : NULL;
+		def = body->v[i]->kind == PY_ClassDef ? find_def(&body->v[i]->u.ClassDef.body, PY_FunctionDef, id) : NULL;
 	return def && is_jit(def);
 }
 
