@@ -81,7 +81,7 @@ int area_set_orders(struct area *a, struct orders *o, const struct task *t, stru
 			return err_set(e, ERR_RANGE, "the results of %d runs are too large to be compared at once", o->n);
 		a->report[i].state = RUN_SKIPPED;
 	}
-	memcpy(a->order, o->v, sizeof a->order);
+	memcpy(a->order, o->v, (size_t)o->n * sizeof *o->v);
 	a->n_orders = o->n;
 	return 0;
 }
