@@ -179,9 +179,15 @@ static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
  * its way to memory. */
 static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, int64_t warps)
 {
-	tile_reg r = in->n_src ? tile_src(in, in->op == TOP_STORE) : 0;
-	struct tile_type t = w->code->regs[r];
-	int64_t bytes = bytes_of(w->code, r);
+	tile_reg r;
+	struct tile_type t;
+	int64_t bytes;
+
+	if (in->op != TOP_REDUCE && in->op != TOP_SORT && in->op != TOP_TOPK && in->op != TOP_STORE)
+		return 0;
+	r = tile_src(in, in->op == TOP_STORE);
+	t = w->code->regs[r];
+	bytes = bytes_of(w->code, r);
 	if (in->op == TOP_REDUCE && t.ndim)
 		return bytes / t.shape[in->imm] * (t.ndim == 1 ? warps : warps_along(t, (int)in->imm, warps));
 	if (in->op == TOP_SORT || in->op == TOP_TOPK)
@@ -194,8 +200,10 @@ static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, 
 static int64_t most_exchanged(const struct walk *w, const struct tile_launch *l)
 {
 	int64_t most = 0;
-	for (int i = 0; i < w->f->n_insns && l->num_warps > 1; i++)
-		most = MAX(most, exchange_bytes(w, &w->f->insns[i], l->num_warps));
+	for (int i = 0; i < w->f->n_insns && l->num_warps > 1; i++) {
+		int64_t bytes = exchange_bytes(w, &w->f->insns[i], l->num_warps);
+		most = MAX(most, bytes);
+	}
 	return most;
 }
 

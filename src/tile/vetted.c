@@ -14,12 +14,14 @@ void vetted_release(struct vetted *s)
 
 static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 {
-	const int64_t head[] = { in->op, in->rounding, in->n_dst, in->n_src, in->imm };
-	mark = hash_xxh64(head, sizeof head, mark);
-	mark = hash_xxh64(&in->fimm, sizeof in->fimm, mark);
-	mark = hash_xxh64(in->attr, sizeof in->attr, mark);
+	struct { int64_t op, n, text, imm; double fimm; int64_t attr[TILE_ATTRS]; } head = {
+		.op = in->op | in->rounding << 16, .n = in->n_dst | in->n_src << 16, .text = (int64_t)in->text.n, .imm = in->imm, .fimm = in->fimm,
+	};
+	for (int i = 0; i < TILE_ATTRS; i++)
+		head.attr[i] = in->attr[i];
+	mark = hash_xxh64(&head, sizeof head, mark);
 	mark = hash_xxh64(in->r, (size_t)(in->n_dst + in->n_src) * sizeof *in->r, mark);
-	return hash_xxh64(in->text.p, in->text.n, mark);
+	return in->text.n ? hash_xxh64(in->text.p, in->text.n, mark) : mark;
 }
 
 uint64_t vetted_code(const struct tile_code *c)
@@ -29,9 +31,9 @@ uint64_t vetted_code(const struct tile_code *c)
 		mark = hash_xxh64(&c->params[i].reg, sizeof c->params[i].reg, mark);
 	for (int i = 0; i < c->n_regs; i++) {
 		const struct tile_type *t = &c->regs[i];
-		const int32_t kind[] = { t->dt, t->ptr, t->ndim };
+		int32_t kind[3 + TILE_DIMS] = { t->dt, t->ptr, t->ndim };
+		memcpy(kind + 3, t->shape, sizeof t->shape);
 		mark = hash_xxh64(kind, sizeof kind, mark);
-		mark = hash_xxh64(t->shape, sizeof t->shape, mark);
 	}
 	for (int f = 0; f < c->n_funcs; f++)
 		for (int i = 0; i < c->funcs[f].n_insns; i++)
