@@ -177,7 +177,8 @@ static int copy_instead(struct launcher *c, const struct tile_code *code, const 
 
 		if (from)
 			rc = tensor_copy(&(struct tensor){ .st = to->st, .dt = to->dt, .ndim = 1, .offset = to->offset, .shape = { n }, .stride = { 1 } },
-					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1, .offset = from->offset, .shape = { n }, .stride = { 1 } }, e);
+					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1, .offset = from->offset, .shape = { n }, .stride = { 1 } },
+					 e);
 	}
 	vec_free(&w);
 	vec_free(&r);
