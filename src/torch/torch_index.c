@@ -427,6 +427,8 @@ static int f_embedding(struct bind *b)
 		return -1;
 	if (w->ndim && (pad < -w->shape[0] || pad >= w->shape[0]) && bind_given(b, 2))
 		return bind_raise(b, EXC_AssertionError, "Padding_idx must be within num_embeddings");
+	if (bind_given(b, 3))
+		return bind_unsupported(b, "embedding with max_norm, which changes the weight");
 	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);
 }
 

@@ -115,6 +115,10 @@ static void test_reasons(void **state)
 	/* More dimensions than a tensor has. */
 	fails("import torch\ntorch.einsum('...,abcdef->...abcdef', torch.ones([1] * 12), torch.ones([1] * 6))\n", "unsupported", 2, "more than 12 dimensions");
 	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 picks");
+	/* What an embedding is asked for beyond its rows. */
+	fails("import torch\ntorch.nn.Embedding(4, 2, max_norm=1.0)(torch.tensor([1]))\n", "unsupported", 2, "max_norm");
+	fails("import torch\ntorch.nn.EmbeddingBag(4, 2, padding_idx=0)\n", "unsupported", 2, "padding of its own");
+	fails("import torch\nb = torch.nn.EmbeddingBag(4, 2, mode='sum')\nb(torch.tensor([[1]]), None, torch.ones(1, 1))\n", "unsupported", 3, "for each sample");
 	/* Sums and products that are no numbers of 64 bits. */
 	fails("import torch\ntorch.ones(5).narrow(0, 1, 2**63 - 1)\n", "shape_error", 2, "exceeds dimension size");
 	fails("import torch\ntorch.ones(5).split([2**63 - 1, 2**63 - 1, 7])\n", "shape_error", 2, "sum exactly to 5");

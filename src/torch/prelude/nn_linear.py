@@ -240,11 +240,15 @@ class EmbeddingBag(Module):
     def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
                  sparse=False, _weight=None, include_last_offset=False, padding_idx=None, device=None, dtype=None):
         super().__init__()
+        if max_norm is not None or _weight is not None or include_last_offset or padding_idx is not None:
+            torch.library._missing("EmbeddingBag with a norm, a weight, a last offset or padding of its own")
         self.mode = mode
         self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
         _init.normal_(self.weight)
 
     def forward(self, input, offsets=None, per_sample_weights=None):
+        if per_sample_weights is not None:
+            torch.library._missing("EmbeddingBag with weights for each sample")
         if input.dim() == 2:
             rows = [_F.embedding(input, self.weight)]
         else:
