@@ -84,7 +84,7 @@ struct host_override { struct str name; int64_t value; };
 
 /* One row per binding and line; bytes of tensors read and written, operations (those of products
  * twice, and of which are none), and the terms of the longest sum. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved; };
+struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved, cut; };
 struct host_ops { const struct host_op *v; size_t n; };
 /* What operators did: operations (of them those of no product) and bytes of those that compute, bytes that any of
  * them moved to other places, bytes of those that do not compute, but copy or convert. */

@@ -166,11 +166,20 @@ static struct call_work work_of(const char *name, const struct val *a, size_t n,
 	return (struct call_work){ .products = sum * tensor_numel(strstr(name, "conv_transpose") ? nth_matrix(a, n, 0) : &out.u.t->t), .sum = sum };
 }
 
+/* Is the result a part of what it is a view of? One that gives several gives parts. */
+static int is_cut(const struct val *a, size_t n, struct val out)
+{
+	if (!n || a[0].kind != V_TENSOR)
+		return 0;
+	return out.kind == V_TENSOR ? tensor_numel(&out.u.t->t) < tensor_numel(&a[0].u.t->t) : out.kind == V_TUPLE || out.kind == V_LIST;
+}
+
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM | BIND_VIEW)))
 		return;
 	op->moved += bytes_moved(op, a, n, out);
+	op->cut += op->flags & BIND_VIEW && is_cut(a, n, out);
 	if (!(op->flags & (BIND_COMPUTE | BIND_RANDOM | BIND_INPLACE)) && does_nothing(a, n, out))
 		return;
 	for (size_t i = 0; i < n; i++)

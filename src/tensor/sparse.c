@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+/* What was loaded is remembered by words of so many bytes. */
+enum { WORD = 4 };
 /* A chunk is what gets contents at once; a storage may have so many. Memory is mapped for several, which costs nothing until they are touched. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
@@ -17,6 +19,7 @@ _Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
 struct chunk {
 	size_t index;
 	unsigned char *mark;        /* of each byte; NULL: nobody wrote here */
+	unsigned char *load;        /* of each word: who of those that go now loaded it last, 0: nobody; NULL: nobody any */
 };
 
 struct sparse {
@@ -36,6 +39,9 @@ struct sparse {
 	int zero;                   /* what nobody wrote is */
 	size_t stored_before;       /* when the writers that go now began */
 	size_t again;               /* bytes that one of them wrote behind another */
+	size_t loaded, loaded_again;/* bytes: sparse.h */
+	int counts;                 /* what is loaded, */
+	int64_t ranges;             /* which may be so many more */
 	int left_out;               /* those that could have written to it wrote nothing anywhere */
 	int writer;                 /* which of them goes */
 	struct chunk *v;            /* that were touched */
@@ -70,6 +76,7 @@ static void drop_chunks(struct storage *s)
 
 		p->place[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
+		mem_free(p->v[i].load);
 		if (p->mapped[which])
 			munmap((char *)s->data + which * MAPPED, MAPPED);
 		p->mapped[which] = 0;
@@ -98,8 +105,8 @@ static struct sparse *begin(struct storage *s)
 
 	if (p) {
 		drop_chunks(s);
-		p->stored = p->covered = p->stored_before = p->reached = 0;
-		p->zero = p->writer = 0;
+		p->stored = p->covered = p->stored_before = p->reached = p->loaded = p->loaded_again = 0;
+		p->zero = p->writer = p->counts = 0;
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
@@ -314,6 +321,8 @@ int sparse_copy(const struct tensor *t, const struct tensor *view)
 	int first[TENSOR_DIMS], end[TENSOR_DIMS];
 	struct sparse *to;
 
+	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt && is_all(t))
+		return sparse_value(t->st, p->value, p->value_bytes) ? -1 : 1;
 	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt || !is_all(t) || !tensor_is_contiguous(t) ||
 	    !is_all(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
 		return 0;
@@ -497,6 +506,47 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	return 0;
 }
 
+/* Words that the one whose turn it is loads: those that it has not loaded before, and of these the ones that others have. */
+static void note_words(struct sparse *p, unsigned char *load, size_t n)
+{
+	unsigned char mine = (unsigned char)p->writer;
+	size_t fresh = 0, again = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fresh += load[i] != mine;
+		again += load[i] != mine && load[i];
+	}
+	memset(load, mine, n);
+	p->loaded += fresh * WORD;
+	p->loaded_again += again * WORD;
+}
+
+void sparse_count_loads(struct storage *s, int64_t ranges)
+{
+	s->sparse->ranges = s->sparse->counts ? s->sparse->ranges : ranges;
+	s->sparse->counts = 1;
+}
+
+int sparse_note_load(struct storage *s, size_t lo, size_t hi)
+{
+	struct sparse *p = s->sparse;
+
+	if (!p->counts)
+		return 0;
+	if (p->ranges-- <= 0)
+		return -1;
+	for (size_t at = lo; at < hi;) {
+		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		size_t end = MIN(hi, (c->index + 1) * CHUNK), first = at % CHUNK / WORD;
+
+		if (!c->load && !(c->load = mem_zalloc(CHUNK / WORD)))
+			return -1;
+		note_words(p, c->load + first, (end - c->index * CHUNK + WORD - 1) / WORD - first);
+		at = end;
+	}
+	return 0;
+}
+
 static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)
 {
 	for (size_t at = 0, end; at < CHUNK; at = end) {
@@ -526,13 +576,21 @@ static void change_marks(const struct sparse *p, unsigned char first, unsigned c
 				p->v[i].mark[at] = (unsigned char)to;
 }
 
+static void clear_loads(const struct sparse *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].load)
+			memset(p->v[i].load, 0, CHUNK / WORD);
+}
+
 void sparse_begin_some(struct storage *s)
 {
 	struct sparse *p = s->sparse;
 
 	p->stored_before = p->stored;
-	p->again = 0;
+	p->again = p->loaded_again = 0;
 	p->writer = 0;
+	clear_loads(p);
 	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
 
@@ -560,6 +618,43 @@ void sparse_drop_writer(struct storage *s)
 	change_marks(s->sparse, mark, mark, MARK_UNKNOWN);
 }
 
+/* Elements of a chunk that were written by those that go now, but for one of them: are they *value, or, if that is not set yet, all the same? */
+static int is_flat(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
+{
+	const char *at = (const char *)s->data + c->index * CHUNK;
+
+	for (size_t i = 0; c->mark && i + size <= chunk_bytes(s, c->index); i += size) {
+		if (c->mark[i] == MARK_NONE || c->mark[i] == MARK_KNOWN + apart)
+			continue;
+		if (c->mark[i] < MARK_KNOWN || (*value && memcmp(*value, at + i, size)))
+			return 0;
+		*value = at + i;
+	}
+	return 1;
+}
+
+int sparse_flatten(struct storage *s, size_t size, int apart)
+{
+	struct sparse *p = s->sparse;
+	const char *value = NULL;
+
+	if (p->contents != CONTENTS_EMPTY || p->stored_before || !size || size > sizeof p->value || CHUNK % size)
+		return 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (!is_flat(s, &p->v[i], size, apart, &value))
+			return 0;
+	if (!value)
+		return 0;
+	p->contents = CONTENTS_VALUE;
+	memcpy(p->value, value, size);
+	p->value_bytes = (int)size;
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t at = 0; at + size <= chunk_bytes(s, p->v[i].index); at += size)
+			if (!p->v[i].mark || p->v[i].mark[at] == MARK_NONE)
+				memcpy((char *)s->data + p->v[i].index * CHUNK + at, p->value, size);
+	return 1;
+}
+
 /* --- how much was written ---------------------------------------------------------------------------- */
 
 size_t sparse_stored(const struct storage *s)
@@ -575,6 +670,16 @@ size_t sparse_reached(const struct storage *s)
 size_t sparse_again(const struct storage *s)
 {
 	return s->sparse->again;
+}
+
+size_t sparse_loaded(const struct storage *s)
+{
+	return s->sparse->loaded;
+}
+
+size_t sparse_loaded_again(const struct storage *s)
+{
+	return s->sparse->loaded_again;
 }
 
 void sparse_cover(struct storage *s, size_t bytes)

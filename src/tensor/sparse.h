@@ -26,7 +26,7 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
 int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed);
 /* Do the shapes go together so? */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few);
-/* Those of another hollow storage that nobody wrote to, as a view of all of it has them in order: `t` is a dense copy of the view.
+/* Those of another hollow storage that nobody wrote to, as a view of all of it, or any of one value, has them in order: `t` is a dense copy.
  * 1: so they are; 0: they are not as here can be said, and nothing was done; -1: no memory. */
 int sparse_copy(const struct tensor *t, const struct tensor *view);
 /* The elements of the smaller dense tensor that it consists of, dimension by dimension, if nobody wrote to it; NULL: of none. */
@@ -38,6 +38,10 @@ int sparse_touch(struct storage *s, size_t lo, size_t hi);
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi);
 /* They were written, by somebody who knew what. */
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
+/* What is loaded is counted from here on, in so many ranges at the most. */
+void sparse_count_loads(struct storage *s, int64_t ranges);
+/* They are loaded; words are, where a part of one is. -1: that is more than may be counted. */
+int sparse_note_load(struct storage *s, size_t lo, size_t hi);
 /* Each range that was written and is known, in no order. Nonzero from fn ends it. */
 typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
 int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);
@@ -50,6 +54,9 @@ void sparse_end_some(struct storage *s);
 enum { SPARSE_WRITERS = 128 };       /* that go, at the most */
 void sparse_next_writer(struct storage *s);
 void sparse_drop_writer(struct storage *s);
+/* All of them write what these wrote, who were the first here: if that is one value, but for the one whose turn was `apart`, every other
+ * element of so many bytes has it. 1: so it is; 0: they wrote several, or something that is not known, and nothing was done. */
+int sparse_flatten(struct storage *s, size_t size, int apart);
 
 /* Bytes that were marked so far, each as often as it was. */
 size_t sparse_stored(const struct storage *s);
@@ -57,6 +64,9 @@ size_t sparse_stored(const struct storage *s);
 size_t sparse_again(const struct storage *s);
 /* Where the last of them ends. */
 size_t sparse_reached(const struct storage *s);
+/* Bytes that were loaded so far, once by each of those that loaded them. Of those that go now: bytes that one loaded where another had. */
+size_t sparse_loaded(const struct storage *s);
+size_t sparse_loaded_again(const struct storage *s);
 /* No more than so many more bytes were written altogether. */
 void sparse_cover(struct storage *s, size_t bytes);
 /* Those that could have written to it wrote nothing anywhere. */

@@ -46,7 +46,7 @@ static int touch(struct machine *m, struct storage *s, size_t lo, size_t hi)
 /* As `touch`; m->guess is set where somebody does not know what he finds. */
 static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
-	if (sparse_touch(s, lo, hi))
+	if (sparse_touch(s, lo, hi) || sparse_note_load(s, lo, hi))
 		return -1;
 	m->guess |= !sparse_is_known(s, lo, hi);
 	return 0;

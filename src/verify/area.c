@@ -177,6 +177,8 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 		return 0;
 	if (r->matches.n < 0 || r->matches.n > MADE_MATCHES || r->programs < 0 || r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
+	if (!reads_are_sane(&r->reads) || r->flat.n < 0 || r->flat.n > RESULTS_MOST)
+		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;
 	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) && sane_results(r, o));

@@ -9,6 +9,7 @@
 #ifndef VERIFY_AREA_H
 #define VERIFY_AREA_H
 
+#include "verify/reads.h"
 #include "verify/trial.h"
 
 enum {
@@ -22,6 +23,9 @@ enum {
 
 /* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
 enum follow { FOLLOW_NOT, FOLLOW_CANDIDATE, FOLLOW_REFERENCE };
+
+/* Tensors that have one value each, for some programs, for all of them; or they have not. */
+enum flat { FLAT_NOT, FLAT_SOME, FLAT_ALL };
 
 /* Which of a candidate's weights are transposed, where only their values tell: weights_note_turned. */
 struct run_turned {
@@ -42,6 +46,7 @@ struct run_order {
 	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
 	int marks;                    /* where it is followed: enum path_marks */
 	uint64_t sample;              /* where it is followed: some programs are run, chosen by this; 0: none */
+	enum flat flat;               /* and inputs and weights have one value each: flat.h */
 	int64_t few;                  /* and so many stand for all of what the task only counts */
 	struct run_turned turned;     /* what was found of its weights at other sizes, */
 	struct made_matches matches;  /* and of its launches */
@@ -79,6 +84,12 @@ struct run_part {
 	uint64_t at;
 };
 
+/* What came of tensors of one value. */
+struct run_flat {
+	int n;
+	struct { double first, last; } v[RESULTS_MOST];    /* elements of each result; NaN: not known */
+};
+
 enum run_state { RUN_SKIPPED, RUN_GAVE, RUN_FAILED, RUN_BROKE, RUN_STATES };
 
 struct run_report {
@@ -100,6 +111,8 @@ struct run_report {
 	struct host_path path;        /* of what was followed */
 	int64_t work;                 /* that its operators did */
 	int64_t programs;             /* that were run of it */
+	struct run_reads reads;       /* what they read, */
+	struct run_flat flat;         /* and made of tensors of one value each */
 	int n_parts;
 	struct run_part part[RESULTS_MOST];
 };

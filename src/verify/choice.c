@@ -51,6 +51,11 @@ void choices_free(struct task_choices *c)
 	mem_free(c);
 }
 
+double choices_least_read(const struct task_choices *c)
+{
+	return c->k.known > 0 ? c->k.least_read : 0.0;
+}
+
 double choices_seconds(const struct task_choices *c)
 {
 	return c ? c->k.own_seconds : 0.0;
@@ -288,6 +293,7 @@ static int learn_degrees(struct funnel *f)
 	rc = follow_task(f, size, &cost);
 	k->own_work = (double)MAX(cost.work, 1);
 	k->own_seconds = cost.seconds;
+	k->least_read = rc ? 0.0 : cost.least_read;
 	for (size_t i = 0; i < t->n_all && !rc; i++) {
 		int64_t own = t->size[i].own, small = reduced(own, MAX(own / 4, 1));
 		int fails;

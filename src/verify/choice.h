@@ -39,6 +39,8 @@ struct task_choices *choices_new(void);
 void choices_free(struct task_choices *c);
 /* Of the reference on a GPU at its own sizes, estimated; 0: not known. */
 double choices_seconds(const struct task_choices *c);
+/* What of its inputs the reference reads at the least; 0: not known. */
+double choices_least_read(const struct task_choices *c);
 size_t choices_bytes(const struct task_choices *c);
 
 #endif

@@ -139,6 +139,23 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 	return rc;
 }
 
+/* The same over tensors of one value each. */
+static int forward_flat(struct following *f, struct val inputs, struct err *e)
+{
+	struct sampler s;
+	struct val result;
+	int rc;
+
+	sample_open(&s, &f->t->trial[f->o->trial], f->a, f->i, &f->out->path);
+	sample_note_inputs(&s, f->w, inputs);
+	rc = sample_flatten(f->w, inputs, e);
+	f->launch->sample = &s;
+	rc = rc ? rc : forward(f, inputs, &result, e);
+	f->launch->sample = NULL;
+	reads_tell(&s.reads, s.launched, &f->out->reads);
+	return rc ? rc : sample_tell_flat(&s, f->w->h, result, e);
+}
+
 static int call(struct following *f, struct err *e)
 {
 	const struct trial drawn = { .dt = DT_F32 };
@@ -152,6 +169,8 @@ static int call(struct following *f, struct err *e)
 		rc = world_draw(f->w, &drawn, 1, &inputs, e);
 	if (rc)
 		return rc;
+	if (f->o->flat)
+		return forward_flat(f, inputs, e);
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
@@ -210,6 +229,7 @@ static int call_reference(struct world *w, struct follow_cost *out, struct err *
 	host_set_called(w->h, NULL, NULL);
 	out->work = host_ops_work(w->h);
 	out->largest = host_usage(w->h).largest;
+	out->least_read = reads_least(host_ops(w->h));
 	out->seconds = !rc && estimate.gpu ? estimate_seconds(&estimate) : 0.0;
 	return rc;
 }

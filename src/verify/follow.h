@@ -16,6 +16,7 @@ struct follow_cost {
 	int64_t largest;              /* bytes of the largest tensor that it makes, */
 	int64_t given, kept;          /* and of the largest that it is given, and that it has itself */
 	double seconds;               /* on the GPU of the options, estimated; 0: not known */
+	double least_read;            /* of each input: reads_least */
 	int guessed;                  /* it asked for values, which there are none of */
 };
 

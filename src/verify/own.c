@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 #include "verify/choice.h"
+#include "verify/flat.h"
 #include "verify/made.h"
 
 /* Zeros that are left belong to the result where so many of the elements are always zero, and no more are left than that and a
@@ -21,7 +22,26 @@ uint64_t own_draw(uint64_t seed, struct str source, int trial)
 	return hash_xxh64(source.p, source.n, seed * 1000003u + (uint64_t)trial) | 1;
 }
 
-static void order(struct funnel *f, int trial)
+int own_ask(struct funnel *f)
+{
+	int rc = attempt_ask(f);
+
+	if (rc <= 0 || f->lost == LOST_CRASHED)
+		return rc;
+	f->lost = LOST_NOT;
+	f->v->diag = (struct diag){ .reason = REASON_ok };
+	return 2;
+}
+
+int own_take(struct funnel *f, int i)
+{
+	struct results none;
+	int rc = area_report(f->lane->area, &f->orders, i, &f->report, &none, f->e);
+
+	return rc <= 0 ? rc : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+}
+
+static void order_few(struct funnel *f, int trial)
 {
 	struct run_order o = { .follow = FOLLOW_CANDIDATE, .few = f->t->few, .sample = own_draw(f->o->seed, f->source, trial),
 			       .turned = f->turned, .matches = f->matches };
@@ -250,14 +270,15 @@ static int judge_parts(struct funnel *f, int i)
 	return rc;
 }
 
+/* --- all of it -------------------------------------------------------------------------------------- */
+
 /* The i-th of the batch. That it cannot be followed, or has not enough memory here, says nothing. */
 static int judge_sample(struct funnel *f, int i)
 {
-	struct results none;
-	int rc = area_report(f->lane->area, &f->orders, i, &f->report, &none, f->e);
+	int rc = own_take(f, i);
 
 	if (rc)
-		return rc < 0 ? -1 : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+		return rc;
 	f->v->own_programs += f->report.programs;
 	if (f->report.state == RUN_FAILED && (enum judge_stage)f->report.stage == STAGE_full)
 		return funnel_fail(f, STAGE_full, &f->report.diag);
@@ -276,16 +297,14 @@ int own_judge(struct funnel *f)
 		return rc;
 	f->orders.n = 0;
 	for (int i = 0; i < (few ? MIN(few->n_trials, 2) : 1); i++)
-		order(f, i);
-	rc = attempt_ask(f);
-	if (rc > 0 && f->lost != LOST_CRASHED) {
-		/* A runner that took too long here was right wherever it was compared. */
-		f->lost = LOST_NOT;
-		f->v->diag = (struct diag){ .reason = REASON_ok };
+		order_few(f, i);
+	rc = own_ask(f);
+	if (rc == 2)
 		return 0;
-	}
 	for (int i = 0; i < f->orders.n && !rc; i++)
 		rc = judge_sample(f, i);
+	if (!rc && !f->v->own_elements)
+		rc = flat_judge(f);
 	if (rc > 0) {
 		f->v->correct = 0;
 		f->v->speedup = 0.0;

@@ -2,140 +2,41 @@
 #include "verify/sample.h"
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "tensor/sparse.h"
 #include "tile/decode.h"
-#include "tile/ir.h"
+#include "verify/plateau.h"
 #include "verify/made.h"
+#include "verify/pick.h"
 
 /* Launches of a call that are looked at, and operations that a program may take. */
 enum { LAUNCHES_MOST = 16, PROGRAM_FUEL = 60000 };
+/* Over tensors of one value: operations of a program; where all of a launch are run, how many these may be, and their operations; ranges
+ * of memory that are loaded of a tensor. */
+enum { FLAT_FUEL = 20000, ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
 
 void sample_open(struct sampler *s, const struct trial *tr, struct area *a, int i, struct host_path *path)
 {
 	const struct run_order *o = &a->order[i];
 
 	*s = (struct sampler){ .seed = o->sample, .few = o->few, .tr = tr, .matches = &o->matches, .a = a, .i = i, .at = o->at, .path = path,
-			       .launches = LAUNCHES_MOST };
+			       .launches = LAUNCHES_MOST, .flat = o->flat };
 }
 
 /* --- programs ------------------------------------------------------------------------------------- */
 
-/* The first, the last, the last of the first axis, others that nobody can know before, and those that the kernel names. */
-enum { PROGRAMS_DRAWN = 3, PROGRAMS_NAMED = 12, PROGRAMS_MOST = 3 + PROGRAMS_DRAWN + PROGRAMS_NAMED };
 /* How far before the last one a program is looked for that writes to the end of what was made of zeros. */
 enum { BACK_MOST = 64 };
 
-/* What writes the register, before an instruction; NULL: nothing does. */
-static const struct tile_insn *writer_of(const struct tile_func *f, int before, tile_reg r)
-{
-	for (int i = before - 1; i >= 0; i--)
-		for (int k = 0; k < f->insns[i].n_dst; k++)
-			if (tile_dst(&f->insns[i], k) == r)
-				return &f->insns[i];
-	return NULL;
-}
+/* Bytes: up to the last program, of the one that has most, of all of those that were run. */
+struct traffic { size_t before, most, sum; };
 
-/* Is the register an integer constant, in all lanes? */
-static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_t *value)
-{
-	const struct tile_func *f = &c->funcs[0];
-	const struct tile_insn *in = writer_of(f, before, r);
-
-	while (in && (in->op == TOP_SPLAT || in->op == TOP_BROADCAST || in->op == TOP_EXPAND_DIMS || in->op == TOP_CAST))
-		in = writer_of(f, (int)(in - f->insns), tile_src(in, 0));
-	if (!in || in->op != TOP_CONST || dtype_is_float((enum dtype)c->regs[tile_dst(in, 0)].dt))
-		return 0;
-	*value = in->imm;
-	return 1;
-}
-
-static int is_among(const int64_t *v, int n, int64_t program)
-{
-	for (int i = 0; i < n; i++)
-		if (v[i] == program)
-			return 1;
-	return 0;
-}
-
-/* Programs that are named so far. */
-struct named { const int64_t *grid; int64_t *v; int n; };
-
-static void add_program(struct named *p, int64_t program)
-{
-	if (!is_among(p->v, p->n, program) && p->n < PROGRAMS_NAMED && program > 0 && program < p->grid[0] * p->grid[1] * p->grid[2])
-		p->v[p->n++] = program;
-}
-
-/* The one of that number, and the first ones that have it along the other axes. */
-static void add_along_axes(struct named *p, int64_t number)
-{
-	add_program(p, number);
-	if (number < p->grid[1])
-		add_program(p, number * p->grid[0]);
-	if (number < p->grid[2])
-		add_program(p, number * p->grid[0] * p->grid[1]);
-}
-
-/* How far is it from a constant to the first number that goes where an earlier one does? -1: it is no such operation. */
-static int folds_after(enum tile_op op)
-{
-	return op == TOP_DIV || op == TOP_REM ? 0 : op == TOP_AND || op == TOP_MIN ? 1 : -1;
-}
-
-/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. Where one is
- * divided by, the quotient is another from it on, and the remainder is largest just before. Of those that get the same remainder,
- * bits or least as an earlier one, the first is named, and the one before it. */
-static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t *v)
-{
-	const struct tile_func *f = &c->funcs[0];
-	struct named p = { .grid = grid, .v = v };
-
-	for (int i = 0; i < f->n_insns; i++) {
-		const struct tile_insn *in = &f->insns[i];
-		int compared = in->op >= TOP_EQ && in->op <= TOP_GE, folds = folds_after(in->op);
-		int64_t value, lanes;
-
-		if (!compared && folds < 0)
-			continue;
-		lanes = tile_numel(c->regs[tile_dst(in, 0)]);
-		for (int k = folds == 0; k < 2; k++) {
-			if (!is_constant(c, i, tile_src(in, k), &value) || value <= 0 || value == INT64_MAX)
-				continue;
-			if (compared)
-				add_program(&p, value / lanes);
-			else
-				add_along_axes(&p, (value + folds) / lanes);
-			if (folds >= 0)
-				add_along_axes(&p, (value + folds - 1) / lanes);
-		}
-	}
-	return p.n;
-}
-
-static int choose_programs(const struct sampler *s, const struct tile_code *code, const struct tile_launch *l, int64_t *v)
-{
-	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PROGRAMS_MOST] = { 0, all - 1, l->grid[0] - 1 };
-	int n = 0, n_wanted = 3 + PROGRAMS_DRAWN;
-	struct rng r;
-
-	rng_init(&r, s->seed, "programs at own sizes");
-	for (int i = 0; i < PROGRAMS_DRAWN; i++)
-		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);
-	n_wanted += name_programs(code, l->grid, wanted + n_wanted);
-	for (int i = 0; i < n_wanted; i++)
-		if (!is_among(v, n, wanted[i]))
-			v[n++] = wanted[i];
-	return n;
-}
-
-/* The hollow storages that a launch may touch, and what its programs write to each. */
+/* The hollow storages that a launch may touch, and what its programs write to each and load from it. */
 struct writes {
-	struct { struct storage *st; size_t before, most, sum; } *v;
+	struct { struct storage *st; size_t size; struct traffic stored, loaded; } *v;     /* size: of an element */
 	size_t n, cap;
 };
 
-static int add_storage(struct writes *t, struct storage *s)
+static int add_storage(struct writes *t, struct storage *s, enum dtype dt)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i].st == s)
@@ -143,6 +44,7 @@ static int add_storage(struct writes *t, struct storage *s)
 	if (vec_grow(t, 1))
 		return -1;
 	memset(&t->v[t->n], 0, sizeof *t->v);
+	t->v[t->n].size = (size_t)dtype_size(dt);
 	t->v[t->n++].st = s;
 	return s->sparse ? 0 : sparse_unknown(s);
 }
@@ -152,7 +54,7 @@ static int add_argument(struct writes *t, const struct tile_val *a)
 	int rc = 0;
 
 	if ((a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->hollow)
-		return add_storage(t, a->t.st);
+		return add_storage(t, a->t.st, a->t.dt);
 	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n && !rc; i++)
 		rc = add_argument(t, &a->items[i]);
 	return rc;
@@ -166,21 +68,40 @@ static int find_writes(struct writes *t, const struct tile_launch *l, struct err
 	return 0;
 }
 
+static void note_traffic(struct traffic *t, size_t now)
+{
+	size_t bytes = now - t->before;
+
+	t->before = now;
+	t->most = MAX(t->most, bytes);
+	t->sum += bytes;
+}
+
 static void note_program(struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		size_t now = sparse_stored(t->v[i].st), wrote = now - t->v[i].before;
-
-		t->v[i].before = now;
-		t->v[i].most = MAX(t->v[i].most, wrote);
-		t->v[i].sum += wrote;
+		note_traffic(&t->v[i].stored, sparse_stored(t->v[i].st));
+		note_traffic(&t->v[i].loaded, sparse_loaded(t->v[i].st));
 	}
 }
 
-static void begin_launch(struct writes *t)
+/* What all programs can have moved, if none moves more than the largest of those that were run: what two of these did counts once. */
+static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
+{
+	int64_t more;
+
+	if (ck_mul64((int64_t)t->most, others, &more))
+		more = INT64_MAX / 2;
+	return (size_t)more + t->sum - again;
+}
+
+static void begin_launch(struct writes *t, enum flat flat)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		t->v[i].before = sparse_stored(t->v[i].st);
+		if (flat)
+			sparse_count_loads(t->v[i].st, RANGES_MOST);
+		t->v[i].stored.before = sparse_stored(t->v[i].st);
+		t->v[i].loaded.before = sparse_loaded(t->v[i].st);
 		sparse_begin_some(t->v[i].st);
 	}
 }
@@ -189,28 +110,64 @@ static void begin_launch(struct writes *t)
 static int writes_nothing(const struct writes *t, const struct tile_code *code)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].sum)
+		if (t->v[i].stored.sum)
 			return 0;
 	return !code->decoded->by_contents;
 }
 
-/* What all programs can have written, if no other one writes more than one of those that were run: what two of these wrote
- * counts once. Those that were not run may have changed what earlier launches left. */
-static void note_launch(const struct writes *t, const struct tile_code *code, int64_t programs, int ran)
+/* Those that were not run may have changed what earlier launches left. */
+static void note_launch(const struct writes *t, const struct tile_code *code, int64_t programs, int64_t ran)
 {
 	int nothing = writes_nothing(t, code);
 
 	for (size_t i = 0; i < t->n; i++) {
-		int64_t others;
-
 		if (programs > ran)
 			sparse_end_some(t->v[i].st);
-		if (ck_mul64((int64_t)t->v[i].most, programs - ran, &others))
-			others = INT64_MAX / 2;
-		sparse_cover(t->v[i].st, (size_t)others + t->v[i].sum - sparse_again(t->v[i].st));
+		sparse_cover(t->v[i].st, most_moved(&t->v[i].stored, programs - ran, sparse_again(t->v[i].st)));
 		if (nothing)
 			sparse_leave_out(t->v[i].st);
 	}
+}
+
+/* Does the kernel go by what programs leave in memory? Those that were not run left nothing. */
+static int goes_by_others(const struct writes *t, const struct tile_code *code)
+{
+	int stored = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		stored |= sparse_stored(t->v[i].st) != 0;
+	return code->decoded->by_contents && (stored || code->decoded->has_atomics);
+}
+
+static void note_reads(struct reads *r, const struct writes *t, const struct tile_code *code, int64_t others)
+{
+	int any = goes_by_others(t, code);
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct storage *st = t->v[i].st;
+
+		reads_add(r, st, any ? st->bytes : most_moved(&t->v[i].loaded, others, sparse_loaded_again(st)));
+	}
+}
+
+/* Do all programs do the same to different parts of each tensor that they read, or read the same of it? */
+static int all_do_the_same(const struct writes *t, int64_t others)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct traffic *l = &t->v[i].loaded;
+		size_t again = sparse_loaded_again(t->v[i].st);
+
+		if (l->sum - again != l->most && most_moved(l, others, again) != t->v[i].st->bytes)
+			return 0;
+	}
+	return 1;
+}
+
+/* It may have read everything, for all that is known. */
+static void note_any_reads(struct reads *r, const struct writes *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		reads_add(r, t->v[i].st, t->v[i].st->bytes);
 }
 
 /* The last of those that ran was stopped, and nobody knows what the others would have written. */
@@ -237,24 +194,75 @@ static void note_test(void *ctx, int line, int col, int outcome)
 	host_path_mark(ctx, host_path_test(PATH_KERNEL_TEST, line, col, outcome));
 }
 
-/* One program. 0, 1: it faults, -1; 2: it is too long to be run, which is not wrong. */
-static int run_program(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, int64_t program,
-		       struct writes *t, struct diag *d, struct err *e)
+/* A launch some of whose programs are run, and what they are run with. */
+struct launched {
+	struct sampler *s;
+	struct tile_engine *engine;
+	const struct tile_code *code;
+	const struct tile_launch *l;
+	int64_t all;                  /* its programs */
+	struct writes t;
+	struct diag *d;
+	struct err *e;
+	int64_t ran[PICK_MOST + BACK_MOST];
+	int n;                        /* so many were */
+	int more;                     /* that may still be run for what the others write */
+};
+
+/* These programs, as one. 0, 1: one faults, -1; 2: they are too long to be run, which is not wrong. */
+static int run_programs(struct launched *k, const int64_t *program, int n)
 {
-	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = &program, .n_only = 1, .fuel = PROGRAM_FUEL };
+	static const int64_t fuel[] = { [FLAT_NOT] = PROGRAM_FUEL, [FLAT_SOME] = FLAT_FUEL, [FLAT_ALL] = ALL_FUEL };
+	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = program, .n_only = n, .test = note_test,
+				      .test_ctx = k->s->path, .fuel = fuel[k->s->flat] };
 	int rc;
 
-	o.test = note_test;
-	o.test_ctx = s->path;
-	for (size_t i = 0; i < t->n; i++)
-		sparse_next_writer(t->v[i].st);
-	rc = tile_run(engine, code, l, &o, NULL, d, e);
-	note_program(t);
-	s->programs++;
-	if (rc <= 0 || d->reason != REASON_kernel_timeout)
+	for (size_t i = 0; i < k->t.n; i++)
+		sparse_next_writer(k->t.v[i].st);
+	rc = tile_run(k->engine, k->code, k->l, &o, NULL, k->d, k->e);
+	note_program(&k->t);
+	k->s->programs += n;
+	if (rc <= 0 || k->d->reason != REASON_kernel_timeout)
 		return rc;
-	*d = (struct diag){ .reason = REASON_ok };
+	*k->d = (struct diag){ .reason = REASON_ok };
 	return 2;
+}
+
+/* The same for one of them, which counts as run. */
+static int run_program(struct launched *k, int64_t program)
+{
+	k->ran[k->n++] = program;
+	return run_programs(k, &program, 1);
+}
+
+_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each program of a launch is a writer");
+
+/* One that faults or is too long tells nothing. */
+static int run_another(void *ctx, int64_t program)
+{
+	struct launched *k = ctx;
+	int rc = k->more-- <= 0 ? 1 : run_programs(k, &program, 1);
+
+	*k->d = rc > 0 ? (struct diag){ .reason = REASON_ok } : *k->d;
+	return MIN(rc, 1);
+}
+
+/* Where everything has one value, programs that were not run write what those wrote that were: one value, but for the last, which may have less
+ * to read; or one up to some place, and another behind it. */
+static int flatten(struct launched *k, int64_t others)
+{
+	int same = all_do_the_same(&k->t, others), last = pick_place(k->ran, k->n, k->all - 1) + 1, rc = 0;
+
+	k->more = PLATEAU_RUNS;
+	for (size_t i = 0; i < k->t.n && same && !rc; i++) {
+		struct storage *st = k->t.v[i].st;
+		const struct traffic *stored = &k->t.v[i].stored;
+		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = stored->most, .programs = k->all, .run = run_another, .ctx = k };
+
+		if (stored->sum && most_moved(stored, others, sparse_again(st)) == st->bytes && !sparse_flatten(st, p.size, last))
+			rc = plateau_fill(&p, k->ran, k->n);
+	}
+	return rc;
 }
 
 /* Has no program got to the end yet of one that was made of zeros? */
@@ -266,46 +274,71 @@ static int end_is_missing(const struct writes *t)
 	return 0;
 }
 
-/* Of so many programs. */
-static int run_some(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, int64_t all,
-		    struct writes *t, struct diag *d, struct err *e)
+/* What programs did that were run to their end. */
+static int note_ran(struct launched *k)
 {
-	int64_t v[PROGRAMS_MOST];
-	int rc = 0, n, more = 0;
+	int64_t others = k->all - k->n;
 
-	if (!s->launches)
-		return note_nothing(t, e);
-	s->launches--;
-	n = choose_programs(s, code, l, v);
-	begin_launch(t);
-	for (int i = 0; i < n && !rc; i++)
-		rc = run_program(s, engine, code, l, v[i], t, d, e);
-	/* The last programs may have nothing to write. */
-	for (int64_t back = 2; back < all && back <= BACK_MOST && !rc && end_is_missing(t); back *= 2) {
-		if (is_among(v, n, all - back))
-			continue;
-		rc = run_program(s, engine, code, l, all - back, t, d, e);
-		more++;
+	if (k->s->flat)
+		note_reads(&k->s->reads, &k->t, k->code, others);
+	note_launch(&k->t, k->code, k->all, k->n);
+	return k->s->flat ? flatten(k, others) : 0;
+}
+
+static int run_some(struct launched *k)
+{
+	int64_t picked[PICK_MOST];
+	int rc = 0, n;
+
+	if (!k->s->launches) {
+		note_any_reads(&k->s->reads, &k->t);
+		return note_nothing(&k->t, k->e);
 	}
-	if (!rc)
-		note_launch(t, code, all, n + more);
+	k->s->launches--;
+	n = pick_programs(k->s->seed, k->code, k->l, picked);
+	begin_launch(&k->t, k->s->flat);
+	for (int i = 0; i < n && !rc; i++)
+		rc = run_program(k, picked[i]);
+	/* The last programs may have nothing to write. */
+	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
+		if (pick_place(picked, n, k->all - back) < 0)
+			rc = run_program(k, k->all - back);
 	if (rc != 2)
-		return rc;
+		return rc ? rc : note_ran(k);
 	/* Programs of later launches may be as long. */
-	s->launches = 0;
-	note_stopped(t);
+	k->s->launches = 0;
+	note_any_reads(&k->s->reads, &k->t);
+	note_stopped(&k->t);
 	return 0;
 }
 
-static int run_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+/* All of them, for what they read. */
+static int run_all(struct launched *k)
 {
-	struct writes t = { .n = 0 };
-	int64_t all;
-	int rc = find_writes(&t, l, e);
+	struct reads *reads = &k->s->reads;
+	int64_t *v = k->all > ALL_MOST || reads->lost ? NULL : mem_array((size_t)k->all, sizeof *v);
+	int rc = 2;
 
-	if (!rc && !ck_mul64(l->grid[0], l->grid[1], &all) && !ck_mul64(all, l->grid[2], &all) && all)
-		rc = run_some(s, engine, code, l, all, &t, d, e);
-	vec_free(&t);
+	begin_launch(&k->t, k->s->flat);
+	for (int64_t i = 0; i < k->all && v; i++)
+		v[i] = i;
+	if (v)
+		rc = run_programs(k, v, (int)k->all);
+	mem_free(v);
+	if (!rc)
+		note_reads(reads, &k->t, k->code, 0);
+	reads->lost |= rc == 2;
+	return rc == 2 ? 0 : rc;
+}
+
+static int run_launch(struct launched *k)
+{
+	const int64_t *grid = k->l->grid;
+	int rc = find_writes(&k->t, k->l, k->e);
+
+	if (!rc && !ck_mul64(grid[0], grid[1], &k->all) && !ck_mul64(k->all, grid[2], &k->all) && k->all)
+		rc = k->s->flat == FLAT_ALL ? run_all(k) : run_some(k);
+	vec_free(&k->t);
 	return rc;
 }
 
@@ -319,6 +352,18 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 	if (t->n < RESULTS_MOST)
 		t->v[t->n++] = obj->t;
 	return 0;
+}
+
+static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	(void)name;
+	reads_input(ctx, obj->t.st);
+	return 0;
+}
+
+void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs)
+{
+	host_tensors(w->h, inputs, note_input, &s->reads);
 }
 
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e)
@@ -464,7 +509,8 @@ static int take_steps(struct sampler *s, const struct tile_launch *l, struct err
 
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
 {
-	int rc = run_launch(s, engine, code, l, d, e);
+	struct launched k = { .s = s, .engine = engine, .code = code, .l = l, .d = d, .e = e };
+	int rc = run_launch(&k);
 
 	return rc ? rc : take_steps(s, l, e);
 }

@@ -20,6 +20,8 @@ struct sampler {
 	int i;
 	uint64_t at;                  /* bytes from here on */
 	int launches;                 /* whose programs may still be run */
+	enum flat flat;
+	struct reads reads;
 	int64_t programs;             /* that were run */
 	struct host_path *path;       /* tests that they made are noted here */
 };
@@ -34,6 +36,12 @@ struct sample_tensors {
 	int n;
 };
 
+/* What is read of these tensors is told by their numbers. */
+void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
+/* Gives the hollow inputs and weights one value each. */
+int sample_flatten(struct world *w, struct val inputs, struct err *e);
+/* Tells of the results' ends, as far as they are known. */
+int sample_tell_flat(struct sampler *s, struct host *h, struct val result, struct err *e);
 /* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
  * outlive the call of forward. 0, 1, -1. */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e);

@@ -11,6 +11,7 @@ struct size_facts {
 	int few_known;                /* the last three as well */
 	double own_work, degree[TASK_SIZES];
 	double own_seconds;           /* of the reference on a GPU, estimated; 0: not known */
+	double least_read;            /* of its inputs: reads_least */
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];
 	int64_t few;                  /* how many stand for all of what only counts; 0: nothing does */
 	int64_t axes;                 /* a bit for each size that only counts */

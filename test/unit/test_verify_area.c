@@ -122,6 +122,15 @@ static void hostile_reports(void **state)
 	REFUSED((r->n_parts = 1, r->part[0].dt = DTYPES));
 	REFUSED((r->n_parts = 1, r->part[0].n = -1));
 	REFUSED((r->n_parts = 1, r->part[0].blank = -1));
+	REFUSED((r->reads.n = READS_MOST + 1));
+	REFUSED((r->reads.n = -1));
+	REFUSED((r->reads.launches = -1));
+	REFUSED((r->reads.n = 1, r->reads.v[0].what = -1));
+	REFUSED((r->reads.n = 1, r->reads.v[0].whole = -1));
+	REFUSED((r->reads.n = 1, r->reads.v[0].share = NAN));
+	REFUSED((r->reads.n = 1, r->reads.v[0].share = -0.5));
+	REFUSED((r->flat.n = RESULTS_MOST + 1));
+	REFUSED((r->flat.n = -1));
 	REFUSED((r->n_parts = 1, r->part[0].ndim = 1, r->part[0].shape[0] = -1));
 	/* What was followed has no results. */
 	f.o.v[0].follow = FOLLOW_CANDIDATE;

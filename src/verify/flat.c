@@ -1,0 +1,181 @@
+/* Tensors of one value at the task's own sizes: see flat.h. */
+#include "verify/flat.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "verify/choice.h"
+#include "verify/own.h"
+
+/* How near the smaller sizes must be to a power of a size, and the task's own to what follows from that. */
+#define LAW_NEAR 1e-3
+#define VALUE_NEAR 1e-2
+/* Powers that sums, means and norms have: halves up to this. */
+#define POWER_MOST 2.0
+
+/* Where it is called: the task's own sizes, those at which values were compared, and larger ones; from AT_ALONE on only one of them is larger. */
+enum { AT_OWN, AT_JUDGED, AT_LARGER, AT_ALONE, PLACES = AT_ALONE + TASK_SIZES };
+
+struct places {
+	int64_t size[PLACES][TASK_SIZES];
+	int changed[PLACES];          /* from AT_ALONE on: which size */
+	int n;
+	struct run_reads reads[PLACES];
+	struct run_flat flat[PLACES];
+};
+
+static void order(struct funnel *f, enum flat flat, const int64_t *size)
+{
+	struct run_order o = { .follow = FOLLOW_CANDIDATE, .sample = own_draw(f->o->seed, f->source, 0), .flat = flat };
+
+	memcpy(o.size, size, f->base->n_all * sizeof *size);
+	attempt_order(f, &f->t->trial[0], &o);
+}
+
+static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
+{
+	for (size_t i = 0; i < base->n_all; i++)
+		for (size_t k = 0; k < n; k++)
+			if (str_eq(ov[k].name, base->size[i].name))
+				size[i] = ov[k].value;
+}
+
+/* The sizes at which values were compared. */
+static void judged_sizes(const struct funnel *f, int64_t *size)
+{
+	const struct task *t = f->judged;
+	const struct trial *tr = &t->trial[0];
+
+	for (int i = 0; i < t->n_trials && !tr->is_original; i++)
+		tr = t->trial[i].is_original ? &t->trial[i] : tr;
+	for (size_t i = 0; i < f->base->n_all; i++)
+		size[i] = t->is_fixed ? t->fixed[i] : f->base->size[i].own;
+	if (!t->is_fixed)
+		put_overrides(f->base, t->reference.ov, t->reference.n_ov, size);
+	put_overrides(f->base, tr->ov, tr->n_ov, size);
+}
+
+/* What the i-th of the batch came to; nothing, if it did not come to an end. */
+static int take(struct funnel *f, int i, struct run_reads *reads, struct run_flat *flat)
+{
+	int rc = own_take(f, i);
+
+	*reads = f->report.reads;
+	*flat = f->report.flat;
+	if (f->report.state != RUN_GAVE)
+		reads->n = flat->n = 0;
+	return rc;
+}
+
+static int fail_unread(struct funnel *f, int what, double share)
+{
+	char name[32] = "a tensor";
+
+	if (what < READS_INPUTS)
+		snprintf(name, sizeof name, "input %d", what);
+	return funnel_failf(f, STAGE_full, REASON_unread,
+			    "at the task's own sizes kernels read no more than %.4g times what there is in %s, of which they read all at smaller sizes, each time",
+			    share, name);
+}
+
+/* The power of its size that a result goes by, from one size to another; NaN: none that sums, means and norms have. */
+static double power_of(double a, double b, int64_t from, int64_t to)
+{
+	double power = log(b / a) / log((double)to / (double)from), near = round(2.0 * power) / 2.0;
+
+	return fabs(power - near) <= LAW_NEAR && fabs(near) <= POWER_MOST ? near : NAN;
+}
+
+/* What an element is at other sizes, by what each size does to it alone. */
+static double element_at(const struct places *p, const double *v, int place)
+{
+	double want = v[AT_JUDGED];
+
+	for (int i = AT_ALONE; i < p->n; i++) {
+		int k = p->changed[i];
+		int64_t from = p->size[AT_JUDGED][k];
+
+		want *= pow((double)p->size[place][k] / (double)from, power_of(v[AT_JUDGED], v[i], from, p->size[i][k]));
+	}
+	return want;
+}
+
+/* One element of a result, as it is at each place. */
+static int judge_element(struct funnel *f, const struct places *p, int i, const double *v)
+{
+	double larger = element_at(p, v, AT_LARGER), want = element_at(p, v, AT_OWN);
+
+	if (!isfinite(want) || isnan(v[AT_OWN]) || !(fabs(v[AT_LARGER] - larger) <= LAW_NEAR * fabs(larger)) ||
+	    fabs(v[AT_OWN] - want) <= VALUE_NEAR * fabs(want))
+		return 0;
+	return funnel_failf(f, STAGE_full, isfinite(v[AT_OWN]) ? REASON_wrong_value : REASON_not_finite,
+			    "at the task's own sizes, where each input has one value throughout, result %d is %g: by what it is at smaller sizes it should be %g", i,
+			    v[AT_OWN], want);
+}
+
+static int judge_values(struct funnel *f, const struct places *p)
+{
+	int rc = 0, n = p->flat[AT_OWN].n;
+
+	for (int i = 0; i < p->n; i++)
+		n = MIN(n, p->flat[i].n);
+	for (int i = 0; i < n && !rc; i++) {
+		double first[PLACES], last[PLACES];
+
+		for (int k = 0; k < p->n; k++) {
+			first[k] = p->flat[k].v[i].first;
+			last[k] = p->flat[k].v[i].last;
+		}
+		rc = judge_element(f, p, i, first);
+		rc = rc ? rc : judge_element(f, p, i, last);
+	}
+	return rc;
+}
+
+static void choose_places(const struct funnel *f, struct places *p)
+{
+	int64_t *judged = p->size[AT_JUDGED];
+
+	judged_sizes(f, judged);
+	memcpy(p->size[AT_LARGER], judged, sizeof p->size[0]);
+	p->n = AT_ALONE;
+	for (size_t i = 0; i < f->base->n_all; i++) {
+		int64_t own = f->base->size[i].own;
+
+		p->size[AT_OWN][i] = own;
+		if (judged[i] == own)
+			continue;
+		memcpy(p->size[p->n], judged, sizeof p->size[0]);
+		p->size[p->n][i] = p->size[AT_LARGER][i] = MIN(2 * judged[i], own);
+		p->changed[p->n++] = (int)i;
+	}
+}
+
+static int judge_places(struct funnel *f, struct places *p)
+{
+	int rc = funnel_turn(f, f->base), missing;
+
+	choose_places(f, p);
+	f->orders.n = 0;
+	for (int i = 0; i < p->n; i++)
+		order(f, i == AT_OWN ? FLAT_SOME : FLAT_ALL, p->size[i]);
+	rc = rc ? rc : own_ask(f);
+	for (int i = 0; i < p->n && !rc; i++)
+		rc = take(f, i, &p->reads[i], &p->flat[i]);
+	if (rc)
+		return rc == 2 ? 0 : rc;
+	missing = reads_missing(&p->reads[AT_OWN], &p->reads[AT_JUDGED], choices_least_read(f->base->choices));
+	if (missing >= 0)
+		return fail_unread(f, p->reads[AT_OWN].v[missing].what, p->reads[AT_OWN].v[missing].share);
+	return judge_values(f, p);
+}
+
+int flat_judge(struct funnel *f)
+{
+	struct places *p = mem_zalloc(sizeof *p);
+	int rc = p ? judge_places(f, p) : err_nomem(f->e);
+
+	mem_free(p);
+	return rc;
+}

@@ -1,0 +1,111 @@
+/* How much kernels read: see reads.h. */
+#include "verify/reads.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "interp/bind.h"
+
+/* --- noting ------------------------------------------------------------------------------------------ */
+
+void reads_input(struct reads *r, const struct storage *s)
+{
+	if (r->n_inputs < READS_INPUTS)
+		r->input[r->n_inputs++] = s->id;
+}
+
+static int what_is(struct reads *r, uint64_t id)
+{
+	for (int i = 0; i < r->n_inputs; i++)
+		if (r->input[i] == id)
+			return i;
+	return READS_INPUTS + r->others++;
+}
+
+void reads_add(struct reads *r, const struct storage *s, size_t bytes)
+{
+	struct run_reads *t = &r->told;
+	int i = 0;
+
+	while (i < t->n && r->id[i] != s->id)
+		i++;
+	if (i == READS_MOST) {
+		r->lost = 1;
+		return;
+	}
+	if (i == t->n) {
+		t->n++;
+		r->id[i] = s->id;
+		t->v[i].what = what_is(r, s->id);
+	}
+	t->v[i].whole += bytes >= s->bytes;
+	t->v[i].share += bytes >= s->bytes ? 1.0 : (double)bytes / (double)s->bytes;
+}
+
+void reads_tell(const struct reads *r, int launches, struct run_reads *out)
+{
+	*out = r->told;
+	out->launches = launches;
+	out->n = r->lost ? 0 : out->n;
+}
+
+/* --- comparing --------------------------------------------------------------------------------------- */
+
+int reads_are_sane(const struct run_reads *r)
+{
+	if (r->n < 0 || r->n > READS_MOST || r->launches < 0)
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (r->v[i].what < 0 || r->v[i].whole < 0 || !isfinite(r->v[i].share) || r->v[i].share < 0.0)
+			return 0;
+	return 1;
+}
+
+/* How often the tensor is read whole at the smaller sizes; 0: it is not among those. Where there are other launches, so are tensors
+ * that are no inputs. */
+static int times_whole(const struct run_reads *small, int what, int same)
+{
+	for (int i = 0; i < small->n && (same || what < READS_INPUTS); i++)
+		if (small->v[i].what == what)
+			return small->v[i].whole;
+	return 0;
+}
+
+int reads_missing(const struct run_reads *own, const struct run_reads *small, double least)
+{
+	int same = own->launches == small->launches && own->n == small->n;
+
+	for (int i = 0; i < own->n; i++)
+		if (own->v[i].share < least * times_whole(small, own->v[i].what, same))
+			return i;
+	return -1;
+}
+
+/* --- the reference ----------------------------------------------------------------------------------- */
+
+/* A last window may not be whole: so much is read at least. */
+#define WINDOWS 0.75
+
+static int has_windows(const char *name)
+{
+	static const char *const words[] = { "conv", "pool", "fold", "interpolate", "upsample", "grid_sample" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strstr(name, words[i]))
+			return 1;
+	return 0;
+}
+
+double reads_least(struct host_ops ops)
+{
+	double least = 1.0;
+
+	for (size_t i = 0; i < ops.n; i++) {
+		if (ops.v[i].cut || ops.v[i].flags & (BIND_MOVE | BIND_SIZED))
+			return 0.0;
+		if (has_windows(ops.v[i].name))
+			least = WINDOWS;
+	}
+	return least;
+}

@@ -1,0 +1,34 @@
+# task: mean_large
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def part_kernel(x_ptr, p_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    for i in range(pid, tl.cdiv(n, BLOCK), tl.num_programs(0)):
+        offs = i * BLOCK + tl.arange(0, BLOCK)
+        v = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+        acc += v * v
+    tl.store(p_ptr + pid, tl.sum(acc, 0))
+
+
+@triton.jit
+def final_kernel(p_ptr, out_ptr, parts, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    acc = tl.load(p_ptr + offs, mask=offs < parts, other=0.0)
+    tl.store(out_ptr, tl.sum(acc, 0) / n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        n = x.numel()
+        parts = min(1000, triton.cdiv(n, 1024))
+        p = torch.empty(parts, device=x.device, dtype=torch.float32)
+        out = torch.empty((), device=x.device, dtype=torch.float32)
+        part_kernel[(parts,)](x, p, n, BLOCK=1024)
+        final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
+        return out
