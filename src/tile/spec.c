@@ -239,7 +239,10 @@ static void key_value(const struct tile_val *v, int constant, struct buf *out)
 		buf_addc(out, (char)v->t.dt);
 		buf_addc(out, (char)v->t.ndim);
 		break;
-	case TILE_V_FN: buf_add(out, &v->fn, sizeof v->fn); break;
+	case TILE_V_FN:
+		buf_add(out, &v->fn, sizeof v->fn);
+		buf_add(out, &v->fn->id, sizeof v->fn->id);
+		break;
 	case TILE_V_STR: case TILE_V_DTYPE: case TILE_V_MODULE: case TILE_V_BUILTIN: case TILE_V_OTHER:
 		buf_add(out, &v->s.n, sizeof v->s.n);
 		buf_addstr(out, v->s);
@@ -262,12 +265,20 @@ static void key_value(const struct tile_val *v, int constant, struct buf *out)
 	buf_addc(out, ';');
 }
 
+uint64_t tile_fn_id(void)
+{
+	static _Atomic uint64_t last;
+
+	return ++last;
+}
+
 void spec_key(const struct tile_launch *l, struct buf *out)
 {
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
 	/* addresses may be given out again after a source was freed: its text is part of the key */
 	uint64_t text = hash_xxh64(l->fn->module->source.p, l->fn->module->source.n, 0);
 	buf_add(out, &l->fn, sizeof l->fn);
+	buf_add(out, &l->fn->id, sizeof l->fn->id);
 	buf_add(out, &l->fn->def, sizeof l->fn->def);
 	buf_add(out, &text, sizeof text);
 	buf_add(out, &l->num_warps, sizeof l->num_warps);

@@ -46,6 +46,7 @@ struct tile_val {
 /* A function under @triton.jit. */
 struct tile_fn {
 	struct str name;
+	uint64_t id;                        /* tile_fn_id: another function may come to lie here, with other variables around it */
 	const struct py_node *def;          /* FunctionDef */
 	const struct py_module *module;
 	/* A global or builtin named in the body: 1 and *out, or 0 when there is none. */
@@ -84,6 +85,9 @@ struct tile_options {
 	int may_vary, may_exceed;
 	enum tile_replay replay;            /* which launches are recorded and done again */
 };
+
+/* A number that no other function of this process has. */
+uint64_t tile_fn_id(void);
 
 struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e);
 void tile_engine_free(struct tile_engine *g);

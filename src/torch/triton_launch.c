@@ -289,7 +289,7 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 	val_keep(fn);
 	j->h = h;
 	j->f = fn.u.fn;
-	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n }, .def = fn.u.fn->node,
+	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n }, .id = tile_fn_id(), .def = fn.u.fn->node,
 				  .module = fn.u.fn->unit->ast, .lookup = lookup, .lookup_ctx = j };
 	if (host_getattr(h, kernel, "noinline", &no) > 0)
 		j->fn.noinline = val_truth(h, no) > 0;
