@@ -16,12 +16,20 @@ static int never_written(const struct tensor *t)
 	return t->st->undef && tensor_numel(t) && !memchr(t->st->undef, 0, t->st->bytes);
 }
 
+/* A list of numbers may be long, and stand in another many times. */
+static int holds_tensors(struct val v)
+{
+	enum val_kind first = (v.kind == V_LIST || v.kind == V_TUPLE) && v.u.seq->n ? v.u.seq->v[0].kind : V_NONE;
+
+	return first == V_TENSOR || first == V_LIST || first == V_TUPLE;
+}
+
 static void look_at(struct bind *b, struct val v, int depth)
 {
 	if (v.kind == V_TENSOR && v.u.t->t.st) {
 		b->unwritten |= tensor_any_undef(&v.u.t->t);
 		b->empty |= never_written(&v.u.t->t);
-	} else if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < DEEPEST)
+	} else if (holds_tensors(v) && depth < DEEPEST)
 		for (size_t i = 0; i < v.u.seq->n; i++)
 			look_at(b, v.u.seq->v[i], depth + 1);
 }
