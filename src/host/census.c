@@ -120,7 +120,7 @@ static uint64_t hash_dict(uint64_t h, const struct dict_obj *d, size_t most)
 static uint64_t hash_tensor(uint64_t h, const struct tensor_obj *t)
 {
 	h = mix(mix(mix(h, (uintptr_t)t->t.st), (uint64_t)t->t.dt), (uint64_t)t->t.offset);
-	h = mix(h, (uint64_t)t->device << 8 | (uint64_t)t->requires_grad << 4 | t->is_param);
+	h = mix(h, (uint64_t)t->device << 8 | t->is_param);
 	for (int i = 0; i < t->t.ndim; i++)
 		h = mix(mix(h, (uint64_t)t->t.shape[i]), (uint64_t)t->t.stride[i]);
 	return hash_val(mix(h, t->t.st ? t->t.st->bytes : 0), t->grad);
@@ -206,6 +206,7 @@ int census_take(struct census *c, struct host *h, struct err *e)
 			continue;
 		c->v[c->n].o = o;
 		c->v[c->n].st = o->kind == V_TENSOR ? t->t.st : NULL;
+		c->v[c->n].wants_grad = o->kind == V_TENSOR && t->requires_grad;
 		c->v[c->n].hash = hash_object(o, most);
 		c->v[c->n++].contents = o->kind == V_TENSOR && t->t.st ? hash_contents(t->t.st) : most;
 	}
@@ -218,7 +219,7 @@ static int changed(struct host *h, const struct obj *o, const char *what, struct
 	return 1;
 }
 
-/* Its form is its storage's, which is here: an update in place may want gradients afterwards. */
+/* Its contents may be others, and an update in place may want gradients afterwards; its form and what hangs on it stay. */
 static int may_write(const struct census_may *may, const struct tensor_obj *t)
 {
 	for (size_t i = 0; i < may->n; i++)
@@ -233,12 +234,11 @@ static int compare_one(const struct census *c, size_t i, struct host *h, const s
 	const struct obj *o = c->v[i].o;
 	const struct tensor_obj *t = (const struct tensor_obj *)o;
 	int tensor = o->kind == V_TENSOR;
+	int free = tensor && may_write(may, t) && t->t.st == c->v[i].st;
 
-	if (tensor && may_write(may, t) && t->t.st == c->v[i].st)
-		return 0;
-	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash)
+	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash || (tensor && !free && t->requires_grad != c->v[i].wants_grad))
 		return changed(h, o, tensor ? "forward changes the form or a flag" : "forward changes the contents", d);
-	if (tensor && t->t.st && hash_contents(t->t.st) != c->v[i].contents)
+	if (tensor && !free && t->t.st && hash_contents(t->t.st) != c->v[i].contents)
 		return changed(h, o, "forward changes the values", d);
 	return 0;
 }

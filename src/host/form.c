@@ -6,7 +6,9 @@
 #include "host/host.h"
 #include "interp/dict.h"
 #include "interp/object.h"
+#include "interp/scalar.h"
 #include "interp/state.h"
+#include "interp/val_text.h"
 
 enum { DEEPEST = 32 };
 
@@ -40,6 +42,8 @@ static int form_number(struct former *f, struct val v)
 {
 	struct storage cell = { .data = &v.u, .bytes = sizeof v.u, .refs = 1 };
 	struct tensor_obj t = { .t = { .st = &cell, .dt = v.kind == V_FLOAT ? DT_F64 : DT_I64 }, .device = HOST_CPU };
+	if (scalar_is(v))
+		buf_adds(f->form, v.aux == SCALAR_WIDE ? "numpy's " : "numpy's narrow ");
 	buf_adds(f->form, v.kind == V_FLOAT ? "float" : v.kind == V_BOOL ? "bool" : "int");
 	return f->fn(f->ctx, buf_str(&f->path), &t);
 }
@@ -104,6 +108,13 @@ static int form_dict(struct former *f, const char *name, struct dict_obj *d)
 	return rc;
 }
 
+/* Values that are no numbers are the same where they are written the same. */
+static int form_text(struct former *f, struct val v)
+{
+	buf_addf(f->form, "%s ", val_type_name(f->h, v));
+	return val_repr(f->h, v, f->form);
+}
+
 static int form_inner(struct former *f, struct val v)
 {
 	switch (v.kind) {
@@ -111,6 +122,7 @@ static int form_inner(struct former *f, struct val v)
 	case V_BOOL: case V_INT: case V_FLOAT: return form_number(f, v);
 	case V_TUPLE: case V_LIST: return form_seq(f, v);
 	case V_DICT: return form_dict(f, "dict", v.u.d);
+	case V_BIG: case V_STR: case V_BYTES: case V_DTYPE: case V_DEVICE: return form_text(f, v);
 	case V_OBJECT:
 		if (v.u.o->attrs)
 			return form_dict(f, val_type_name(f->h, v), v.u.o->attrs);

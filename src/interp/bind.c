@@ -9,6 +9,7 @@
 #include "interp/ptrmap.h"
 #include "interp/sig.h"
 #include "interp/solid.h"
+#include "interp/unwritten.h"
 #include "interp/state.h"
 #include "interp/work.h"
 #include "tensor/sparse.h"
@@ -254,7 +255,11 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 		rc = host_may_change(h, a[0]);
 	h->torch.call = &b;
 	if (!rc)
+		unwritten_before(&b, kind, s);
+	if (!rc)
 		rc = solid_call(&b, kind);
+	if (!rc)
+		rc = unwritten_after(&b, kind);
 	if (!rc && kind & tensors)
 		rc = bind_check_result(h, row, kind, s, a, b.out) || burn_work(h, row, kind, a, s->n, b.out) ? -1 : 0;
 	if (!rc && h->o.hollow)

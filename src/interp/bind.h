@@ -67,6 +67,8 @@ struct bind {
 	size_t n;
 	struct val out;
 	struct err e;              /* for functions that fail with a struct err */
+	int unwritten, empty;      /* elements of the arguments were never written; all of one of them */
+	int carried;               /* the operator has said it of each element of its result: num_ctx */
 };
 
 /* --- failing: each returns -1 ---------------------------------------------------------- */

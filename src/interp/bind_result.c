@@ -58,22 +58,6 @@ static int widen(struct bind *b, struct tensor *t)
 	return 0;
 }
 
-static int never_written(const struct tensor *t)
-{
-	return t->st->undef && !memchr(t->st->undef, 0, t->st->bytes);
-}
-
-/* What is computed of memory that nobody has written to, or moved out of it, is nobody's value either. */
-static int is_of_nothing(const struct bind *b, unsigned kinds, const struct storage *made)
-{
-	size_t n = !b->h->o.track_undef || !(b->row->flags & kinds) ? 0 : b->row->flags & BIND_COMPUTE ? b->n : MIN(b->n, 1);
-	int found = 0;
-
-	for (size_t i = 0; i < n; i++)
-		found |= b->a[i].kind == V_TENSOR && b->a[i].u.t->t.st != made && never_written(&b->a[i].u.t->t);
-	return found;
-}
-
 int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 {
 	struct host *h = b->h;
@@ -85,10 +69,6 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
 		jitter(h, t, b->row);
 	is_float = dtype_is_float(t->dt);
-	if (is_of_nothing(b, BIND_COMPUTE | BIND_MOVE | BIND_VIEW, t->st) && storage_track_undef(t->st, bind_e(b))) {
-		tensor_release(t);
-		return bind_fail(b);
-	}
 	if (val_tensor(h, t, h->torch.call_device, v))
 		return -1;
 	v->u.t->requires_grad = h->torch.call_grad && is_float && !(flags & (BIND_ALLOC | BIND_RANDOM));
@@ -188,7 +168,8 @@ int bind_self(struct bind *b)
 {
 	struct host *h = b->h;
 
-	if (!is_of_nothing(b, BIND_COMPUTE, NULL))
+	/* What moves elements writes to some of them, and has said to which. */
+	if (!b->unwritten && !(b->row->flags & BIND_MOVE))
 		tensor_mark_defined(&b->a[0].u.t->t);
 	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
 		jitter(h, &b->a[0].u.t->t, b->row);

@@ -151,6 +151,18 @@ static int shares(const struct tensor *out, const struct tensor *in)
 	return out->st == in->st;
 }
 
+/* What is computed of an element that was never written was not, either. */
+static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in, int arity, struct err *e)
+{
+	int rc = tensor_carry_undef(out, in, arity, op == NUM_where, e);
+
+	if (!rc)
+		tensor_mark_defined(out);
+	else if (rc > 0 && c->carried)
+		*c->carried = 1;
+	return rc < 0 ? -1 : 0;
+}
+
 /* Computes op over tensors that broadcast to out's shape, in `carrier`. */
 static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
 		   enum dtype carrier, const double *p, struct err *e)
@@ -180,7 +192,8 @@ static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 		return -1;
 	if (tensor_numel(out) && !c->hollow)
 		run_job(c, &j);
-	tensor_mark_defined(out);
+	if (carry(c, out, op, in, j.arity, e))
+		return -1;
 	/* What a hollow result held, nobody knows any more. */
 	return c->hollow && out->st->sparse && sparse_unknown(out->st) ? err_nomem(e) : 0;
 }

@@ -81,11 +81,32 @@ static void gather_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
+/* Which elements were never written goes with them: the same loop over the marks of both. */
+struct moved { const struct tensor *to, *from; int to_slot, from_slot; tensor_loop_fn *fn; };
+
+static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, struct job *j, const struct moved *m, struct err *e)
+{
+	struct storage as, of;
+	struct tensor to, from;
+
+	if (tensor_want_marks(m->to, e) || tensor_want_marks(m->from, e))
+		return -1;
+	to = tensor_marks(m->to, &as);
+	from = tensor_marks(m->from, &of);
+	j->data[m->to_slot] = tensor_data(&to);
+	j->data[m->from_slot] = tensor_data(&from);
+	tensor_loop_run(l, 0, l->outer, m->fn, j);
+	if (c->carried)
+		*c->carried = 1;
+	return 0;
+}
+
 int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index, struct err *e)
 {
 	struct tensor ix, view = along(t, index, dim);
 	struct tensor_loop l;
 	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ? t->stride[dim] : 1 };
+	int failed;
 
 	if (check("gather", t, dim, index, 1, e) || num_as(c, &ix, index, DT_I64, e))
 		return -1;
@@ -101,11 +122,13 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 		j.inner[k] = l.stride[k][l.ndim - 1];
 	if (tensor_numel(out) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
+	failed = !j.failed && !c->hollow && tensor_any_undef(t) &&
+		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0, .from_slot = 2, .fn = gather_run }, e);
 	tensor_release(&ix);
-	if (!j.failed)
+	if (!j.failed && !failed)
 		return 0;
 	tensor_release(out);
-	return bad_index(e, j.bad, dim, j.limit);
+	return failed ? -1 : bad_index(e, j.bad, dim, j.limit);
 }
 
 static void combine(const struct job *j, char *d, const char *s)
@@ -163,6 +186,7 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 	struct tensor_loop l;
 	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how, .limit = t->ndim ? t->shape[dim] : 1,
 			 .step = t->ndim ? t->stride[dim] : 1 };
+	int failed;
 
 	if (tensor_check_writable(t, e) || check("scatter", t, dim, index, 0, e))
 		return -1;
@@ -186,10 +210,11 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 		j.inner[k] = l.stride[k][l.ndim - 1];
 	if (tensor_numel(index) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
-	tensor_mark_defined(t);
+	failed = how == SCATTER_SET && !c->hollow && !j.failed && tensor_numel(index) && (t->st->undef || tensor_any_undef(&from)) &&
+		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2, .from_slot = 1, .fn = scatter_run }, e);
 	tensor_release(&ix);
 	tensor_release(&from);
-	return j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
+	return failed ? -1 : j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
 }
 
 /* Rows are looked up by places from 0 on only. */

@@ -288,6 +288,26 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 	}
 }
 
+/* Which elements were never written goes with them. */
+static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how,
+		      struct err *e)
+{
+	const struct tensor *from = how == READ ? t : dense;
+	struct storage as, of;
+	struct tensor a, b;
+
+	if (c->hollow || (!tensor_any_undef(from) && (how == READ || !t->st->undef)))
+		return 0;
+	if (tensor_want_marks(t, e) || tensor_want_marks(dense, e))
+		return -1;
+	a = tensor_marks(t, &as);
+	b = tensor_marks(dense, &of);
+	move_all(c, p, &a, &b, how);
+	if (c->carried)
+		*c->carried = 1;
+	return 0;
+}
+
 int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
 	struct index_plan p;
@@ -298,8 +318,12 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 		return -1;
 	n = plan_shape(&p, shape);
 	rc = num_new(c, out, t->dt, n, shape, e);
-	if (!rc)
+	if (!rc) {
 		move_all(c, &p, t, out, READ);
+		rc = move_marks(c, &p, t, out, READ, e);
+		if (rc)
+			tensor_release(out);
+	}
 	plan_release(&p);
 	return rc;
 }
@@ -326,7 +350,7 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 	}
 	if (!rc) {
 		move_all(c, &p, t, &dense, accumulate ? ADD : WRITE);
-		tensor_mark_defined(t);
+		rc = accumulate ? 0 : move_marks(c, &p, t, &dense, WRITE, e);
 		tensor_release(&dense);
 	}
 	plan_release(&p);

@@ -27,6 +27,7 @@ struct num_ctx {
 	/* Told before work is done, about one unit per multiply-add or element; nonzero refuses it: ERR_INTERRUPTED. May be NULL. */
 	int (*charge)(void *arg, uint64_t work);
 	void *arg;
+	int *carried;                     /* set where an operator says itself which elements of its result were never written; may be NULL */
 };
 
 #define NUM_CTX_INIT { .default_float = DT_F32 }

@@ -262,6 +262,45 @@ static int finish(struct num_ctx *c, struct tensor *out, struct made *m, enum dt
 	return rc;
 }
 
+/* The marks of elements that were never written, a byte each. */
+static struct tensor marks_of(const struct tensor *t, struct storage *as)
+{
+	struct tensor m = tensor_marks(t, as);
+	int size = dtype_size(t->dt);
+
+	m.dt = DT_U8;
+	m.offset *= size;
+	for (int i = 0; i < t->ndim; i++)
+		m.stride[i] *= size;
+	return m;
+}
+
+/* An element that an unwritten one goes into was never written, either. */
+static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t, const struct num_dims *d, struct err *e)
+{
+	struct storage as;
+	struct tensor marks;
+	struct made m;
+	size_t size = (size_t)dtype_size(out->dt);
+
+	if (c->hollow || !tensor_any_undef(t))
+		return 0;
+	marks = marks_of(t, &as);
+	if (begin(c, &m, &marks, d, 0, DT_I64, e))
+		return -1;
+	walk(c, RED_max, &marks, DT_I64, m.mask, m.acc, NULL);
+	if (tensor_want_marks(out, e)) {
+		mem_free(m.acc);
+		return -1;
+	}
+	for (int64_t i = 0; i < m.n; i++)
+		memset(out->st->undef + (size_t)i * size, m.acc[i].i != 0, size);
+	mem_free(m.acc);
+	if (c->carried)
+		*c->carried = 1;
+	return 0;
+}
+
 static int reduce(struct num_ctx *c, struct tensor *out, enum num_red op, const struct tensor *t,
 		  const struct num_dims *d, int keep, enum dtype carrier, enum dtype dt, double divide, struct err *e)
 {
@@ -273,7 +312,13 @@ static int reduce(struct num_ctx *c, struct tensor *out, enum num_red op, const 
 	if (divide)
 		for (int64_t i = 0; i < m.n; i++)
 			m.acc[i].f /= (double)m.reduced;
-	return finish(c, out, &m, dt, e);
+	if (finish(c, out, &m, dt, e))
+		return -1;
+	if (carry(c, out, t, d, e)) {
+		tensor_release(out);
+		return -1;
+	}
+	return 0;
 }
 
 /* --- operators -------------------------------------------------------------------------------- */

@@ -305,7 +305,7 @@ static struct tensor undef_map(const struct tensor *t, struct storage *as)
 struct mark_job {
 	unsigned char *map;
 	int64_t stride;
-	int size, any;
+	int size, mark, any;
 };
 
 static void any_run(void *ctx, const int64_t *off, int64_t n)
@@ -316,20 +316,20 @@ static void any_run(void *ctx, const int64_t *off, int64_t n)
 		j->any = j->map[off[0] + i * j->stride];
 }
 
-static void clear_run(void *ctx, const int64_t *off, int64_t n)
+static void mark_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct mark_job *j = ctx;
 
 	for (int64_t i = 0; i < n; i++)
-		memset(j->map + off[0] + i * j->stride, 0, (size_t)j->size);
+		memset(j->map + off[0] + i * j->stride, j->mark, (size_t)j->size);
 }
 
-static int walk_map(const struct tensor *t, tensor_loop_fn *fn)
+static int walk_map(const struct tensor *t, tensor_loop_fn *fn, int mark)
 {
 	struct storage as;
 	struct tensor m = undef_map(t, &as);
 	struct tensor_loop l;
-	struct mark_job j = { .map = tensor_data(&m), .size = dtype_size(t->dt) };
+	struct mark_job j = { .map = tensor_data(&m), .size = dtype_size(t->dt), .mark = mark };
 
 	if (tensor_numel(t) == 0)
 		return 0;
@@ -341,13 +341,101 @@ static int walk_map(const struct tensor *t, tensor_loop_fn *fn)
 
 int tensor_any_undef(const struct tensor *t)
 {
-	return t->st->undef && walk_map(t, any_run);
+	return t->st->undef && walk_map(t, any_run, 0);
 }
 
 void tensor_mark_defined(const struct tensor *t)
 {
 	if (t->st->undef)
-		walk_map(t, clear_run);
+		walk_map(t, mark_run, 0);
+}
+
+void tensor_mark_undef(const struct tensor *t)
+{
+	walk_map(t, mark_run, 1);
+}
+
+int tensor_want_marks(const struct tensor *t, struct err *e)
+{
+	if (t->st->undef)
+		return 0;
+	if (storage_track_undef(t->st, e))
+		return -1;
+	memset(t->st->undef, 0, t->st->bytes);
+	return 0;
+}
+
+struct tensor tensor_marks(const struct tensor *t, struct storage *as)
+{
+	struct tensor m = *t;
+
+	*as = (struct storage){ .data = t->st->undef, .bytes = t->st->bytes, .refs = 1 };
+	m.st = as;
+	return m;
+}
+
+/* The marks of t, or with `values` what it holds, broadcast to *to. */
+static int spread_bytes(const struct tensor *to, const struct tensor *t, int values, struct err *e)
+{
+	struct storage as;
+	struct tensor m;
+
+	if (!values && !t->st->undef) {
+		memset(tensor_data(to), 0, (size_t)tensor_numel(to));
+		return 0;
+	}
+	m = values ? *t : undef_map(t, &as);
+	return tensor_copy(to, &m, e);
+}
+
+/* row[0] |= what the others say. */
+static void join_marks(unsigned char *const *row, int n, int picks, int64_t length)
+{
+	for (int64_t i = 0; i < length; i++) {
+		int other = 0;
+
+		for (int k = 1; k < n && !picks; k++)
+			other |= row[k][i];
+		row[0][i] |= (unsigned char)(picks ? row[row[3][i] ? 1 : 2][i] : other);
+	}
+}
+
+static void put_marks(const struct tensor *out, const struct tensor *marks)
+{
+	struct storage as;
+	struct tensor d = undef_map(out, &as);
+
+	for (int k = 0; k < dtype_size(out->dt); k++, d.offset++)
+		copy_values(&d, marks);
+}
+
+int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n, int picks, struct err *e)
+{
+	struct tensor part[4];
+	unsigned char *row[4] = { NULL };
+	int any = 0, made = 0, rc = 0;
+
+	for (int k = 0; k < n; k++)
+		any |= tensor_any_undef(&in[k]);
+	if (!any || tensor_numel(out) == 0 || out->st->hollow)
+		return 0;
+	for (; made < n + picks && !rc; made += !rc) {
+		rc = tensor_new(&part[made], DT_U8, out->ndim, out->shape, e);
+		if (rc)
+			break;
+		row[made] = tensor_data(&part[made]);
+		rc = spread_bytes(&part[made], &in[made == n ? 0 : made], made == n, e);
+		if (rc)
+			tensor_release(&part[made]);
+	}
+	rc = rc || tensor_want_marks(out, e) ? -1 : 0;
+	if (!rc) {
+		join_marks(row, n, picks, tensor_numel(out));
+		put_marks(out, &part[0]);
+	}
+	while (made)
+		tensor_release(&part[--made]);
+	return rc ? -1 : 1;
 }
 
 /* A copy carries "never written" along, so that a clone of empty memory is still empty. */
@@ -364,11 +452,8 @@ static int copy_undef(const struct tensor *dst, const struct tensor *src, struct
 		tensor_mark_defined(dst);
 		return 0;
 	}
-	if (!dst->st->undef) {
-		if (storage_track_undef(dst->st, e))
-			return -1;
-		memset(dst->st->undef, 0, dst->st->bytes);
-	}
+	if (tensor_want_marks(dst, e))
+		return -1;
 	d = undef_map(dst, &da);
 	s = undef_map(src, &sa);
 	for (int k = 0; k < dtype_size(dst->dt); k++) {

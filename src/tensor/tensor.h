@@ -105,6 +105,15 @@ uint64_t storage_newest(void);                               /* id of the storag
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
 int tensor_any_undef(const struct tensor *t);                /* does the view hold a byte never written? */
 void tensor_mark_defined(const struct tensor *t);
+void tensor_mark_undef(const struct tensor *t);              /* of a storage that has marks */
+/* Gives its storage marks, if it has none: all written. */
+int tensor_want_marks(const struct tensor *t, struct err *e);
+/* The marks as a tensor of the same form and dtype: what moves elements of t moves them, too. Lent for as long as t and *as. */
+struct tensor tensor_marks(const struct tensor *t, struct storage *as);
+/* Of a result that was computed element by element from n tensors that broadcast to it: its elements that are made of one that was never
+ * written count as never written. With `picks` the first says which of the other two is taken. 1: there are such, and the others of
+ * the result are marked as written; 0: there are none, and nothing is marked. */
+int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n, int picks, struct err *e);
 void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);
 

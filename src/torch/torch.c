@@ -23,7 +23,7 @@ struct num_ctx torch_ctx(struct bind *b)
 	int hollow = host_is_hollow(b->h);
 
 	return (struct num_ctx){ .pool = hollow ? pool_idle() : host_pool(b->h), .hollow = hollow, .default_float = host_dtype(b->h, host_default_dtype(b->h)),
-				 .room = ask_room, .scratch = ask_scratch, .charge = charge, .arg = b->h, .tf32 = host_tf32(b->h) };
+				 .room = ask_room, .scratch = ask_scratch, .charge = charge, .arg = b->h, .carried = &b->carried, .tf32 = host_tf32(b->h) };
 }
 
 /* --- the generator -------------------------------------------------------------------------- */

@@ -120,37 +120,48 @@ static int leaves_products(const struct funnel *f)
 	return ref->flops > ref->plain && host->flops - host->plain >= ref->flops - ref->plain;
 }
 
-/* Where the reference leaves something in buffers: does the candidate? */
-static void note_buffers(struct verdict *v, const struct results *expected, const struct results *got)
+/* Where the reference leaves something in buffers: does the candidate? It leaves them as they were in every call or in none: one that does so
+ * in some has asked how often it was called. 1: in some. */
+static int note_buffers(struct funnel *f, const struct results *expected, const struct results *got)
 {
 	const struct result *g = expected->n && expected->r[expected->n - 1].state && got->n == expected->n ? &got->r[got->n - 1] : NULL;
-	int left = 0;
+	uint64_t which = 0;
+	int left = 0, other;
 
 	if (!g || !g->v)
-		return;
-	for (int64_t i = 0; i < g->n; i++)
+		return 0;
+	for (int64_t i = 0; i < g->n; i++) {
 		left |= isnan(g->v[i]);
-	v->buffers_left += left;
-	v->buffers_kept += !left;
+		which = (which + (isnan(g->v[i]) ? 2 : 1)) * 0x100000001b3u;
+	}
+	f->v->buffers_left += left;
+	f->v->buffers_kept += !left;
+	other = f->left_in == f->t && f->left != which;
+	f->left_in = f->t;
+	f->left = which;
+	return other && !(f->o->rules_off >> RULE_state & 1);
 }
 
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct comparison c;
 	char shape[96];
+	int some;
 
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return -1;
 	/* Of several configurations the first that is run says it. */
 	if (tr->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
 		f->v->kernelbench = results_allclose(leaves_products(f) ? &tr->expected : &tr->torch, got);
-	note_buffers(f->v, &tr->expected, got);
+	some = note_buffers(f, &tr->expected, got);
 	compare(f, tr, got, &c);
 	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
 		attempt_skip(f, tr, "the result stays in fp32");
 		return 0;
 	}
 	note_input(f, tr, &c);
+	if (c.reason == REASON_ok && some)
+		return funnel_failf(f, tr->stage, REASON_wrong_value, RESULT_STATE ": a call leaves some as they were that another one wrote");
 	if (c.reason == REASON_ok)
 		return 0;
 	f->unexplained = !comparison_is_tf32(&tr->expected, &c);

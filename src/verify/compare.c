@@ -119,7 +119,7 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return rc;
 }
 
-int results_add_state(struct results *out, const struct tensor *flat, struct err *e)
+int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e)
 {
 	struct result *r = &out->r[out->n];
 
@@ -129,6 +129,10 @@ int results_add_state(struct results *out, const struct tensor *flat, struct err
 	if (result_fill(r, tensor_data(flat), e))
 		return -1;
 	out->n++;
+	r->unit = mem_array((size_t)r->n, sizeof *r->unit);
+	if (!r->unit)
+		return err_nomem(e);
+	memcpy(r->unit, tensor_data(unit), (size_t)r->n * sizeof *r->unit);
 	return 0;
 }
 
@@ -153,6 +157,7 @@ void results_release(struct results *r)
 		mem_free(r->r[i].v);
 		mem_free(r->r[i].over);
 		mem_free(r->r[i].whole);
+		mem_free(r->r[i].unit);
 	}
 	*r = (struct results){ .n = 0 };
 }
@@ -193,16 +198,27 @@ int results_note_overflow(struct results *expected, const struct results *run, s
 	return 0;
 }
 
+/* What an element's error is measured by, beside the element itself. */
+static double unit_at(const struct result *r, int64_t k)
+{
+	return r->unit ? MAX(r->unit[k], 0.0) : r->rms;
+}
+
+static int is_exact(const struct result *r, int64_t k)
+{
+	return r->unit && r->unit[k] == RESULT_EXACT;
+}
+
 /* The same for one result. */
 static double distance(const struct result *x, const struct result *y)
 {
-	double worst = y->over || !(y->rms > 0.0) ? INFINITY : SIMD_PICK(values_distance)(x->v, y->v, x->n, y->rms);
+	double worst = y->over || y->unit || !(y->rms > 0.0) ? INFINITY : SIMD_PICK(values_distance)(x->v, y->v, x->n, y->rms);
 
 	if (isfinite(worst))
 		return worst;
 	worst = 0.0;
 	for (int64_t k = 0; k < x->n; k++) {
-		double scale = fabs(y->v[k]) + y->rms, d = fabs(x->v[k] - y->v[k]);
+		double scale = is_exact(y, k) ? 0.0 : fabs(y->v[k]) + unit_at(y, k), d = fabs(x->v[k] - y->v[k]);
 
 		if (x->v[k] == y->v[k] || (y->over && y->over[k]))
 			continue;
@@ -214,13 +230,16 @@ static double distance(const struct result *x, const struct result *y)
 	return worst;
 }
 
-double results_distance(const struct results *a, const struct results *b)
+double results_distance(const struct results *a, const struct results *b, enum distance of)
 {
 	double worst = 0.0;
 
 	for (int i = 0; i < MIN(a->n, b->n); i++) {
-		double d = same_form(&a->r[i], &b->r[i]) ? distance(&a->r[i], &b->r[i]) : INFINITY;
+		double d;
 
+		if (of != DISTANCE_ALL && b->r[i].state != (of == DISTANCE_STATE))
+			continue;
+		d = same_form(&a->r[i], &b->r[i]) ? distance(&a->r[i], &b->r[i]) : INFINITY;
 		worst = MAX(worst, d);
 	}
 	return a->n == b->n ? worst : INFINITY;
@@ -264,11 +283,11 @@ double rounding_tolerance(const struct rounding *r)
 /* A variance of n terms or of one less is the same to fp32 at the sizes of most tasks, but not at those that are run. */
 static const double state_tolerance = 1e-2;
 
-void results_set_tolerance(struct results *r, const struct rounding *by)
+void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
 {
 	for (int i = 0; i < r->n; i++) {
-		r->r[i].rel = MAX(rounding_tolerance(by), r->r[i].state ? state_tolerance : 0.0);
-		r->r[i].rel_close = products_tolerance(by->close);
+		r->r[i].rel = r->r[i].state ? MAX(rounding_tolerance(state), state_tolerance) : rounding_tolerance(by);
+		r->r[i].rel_close = products_tolerance(r->r[i].state ? state->close : by->close);
 	}
 }
 
@@ -294,8 +313,13 @@ int results_allclose(const struct results *expected, const struct results *got)
 void results_note_inexact(struct results *r, const struct results *other)
 {
 	for (int i = 0; i < MIN(r->n, other->n); i++)
-		for (int64_t k = 0; !dtype_is_float(r->r[i].dt) && k < MIN(r->r[i].n, other->r[i].n); k++)
-			r->r[i].inexact |= r->r[i].v[k] != other->r[i].v[k];
+		for (int64_t k = 0; (!dtype_is_float(r->r[i].dt) || r->r[i].unit) && k < MIN(r->r[i].n, other->r[i].n); k++) {
+			int differ = r->r[i].v[k] != other->r[i].v[k];
+
+			r->r[i].inexact |= differ && !dtype_is_float(r->r[i].dt);
+			if (differ && is_exact(&r->r[i], k))
+				r->r[i].unit[k] = INFINITY;
+		}
 }
 
 /* --- the comparison --------------------------------------------------------------------- */
@@ -388,10 +412,12 @@ static double allowed_on(const struct result *e, double size, double scale)
 	return MAX(e->rel * scale, close) + e->abs;
 }
 
-/* The error that an element of this expected value may have. */
-static double allowed_error(const struct result *e, double expected)
+/* The error that an element may have. */
+static double allowed_error(const struct result *e, int64_t k)
 {
-	return allowed_on(e, fabs(expected), fabs(expected) + e->rms);
+	double size = fabs(e->v[k]);
+
+	return is_exact(e, k) ? 0.0 : allowed_on(e, size, size + unit_at(e, k));
 }
 
 /* Equal to the last bit, which two doubles do not say of 64-bit integers. A buffer that is not there is as good as any. */
@@ -416,7 +442,7 @@ static int is_wrong(const struct result *e, const struct result *g, int64_t k, d
 
 int result_is_wrong(const struct result *e, const struct result *g, int64_t k)
 {
-	return !is_same(e, g, k) && is_wrong(e, g, k, allowed_error(e, e->v[k]));
+	return !is_same(e, g, k) && is_wrong(e, g, k, allowed_error(e, k));
 }
 
 struct scan {
@@ -440,7 +466,7 @@ static struct scan scan_values(const struct result *e, const struct result *g)
 
 		if (is_same(e, g, k) || (e->over && e->over[k] && !isfinite(y)))
 			continue;
-		allowed = allowed_error(e, x);
+		allowed = allowed_error(e, k);
 		sum += d * d;
 		s.bad += is_wrong(e, g, k, allowed);
 		if (s.worst < 0 || !(d <= s.ratio * allowed)) {
@@ -480,7 +506,7 @@ static void show_element(struct comparison *c, const struct result *e, const str
 	index_text(e, k, x->at, sizeof x->at);
 	x->expected = e->v[k];
 	x->got = plain_nan(g->v[k]);
-	x->allowed = allowed_error(e, e->v[k]);
+	x->allowed = allowed_error(e, k);
 }
 
 /* The worst element, then those out of tolerance from the front. */
@@ -490,6 +516,12 @@ static void show_elements(struct comparison *c, const struct result *e, const st
 	for (int64_t k = 0; k < e->n && c->n_shown < VERDICT_ELEMENTS; k++)
 		if (k != worst && result_is_wrong(e, g, k))
 			show_element(c, e, g, k);
+}
+
+/* Buffers have different sizes of values, and nothing in common. */
+static int is_near_overall(const struct result *e, double rms_error)
+{
+	return e->unit || rms_error <= allowed_on(e, e->rms, e->rms);
 }
 
 static int compare_values(struct comparison *c, int i, const struct result *e, const struct result *g)
@@ -505,8 +537,8 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	c->got = g->v[s.worst];
 	c->max_error = fabs(c->got - c->expected);
 	c->rms_error = s.rms_error;
-	c->allowed = allowed_error(e, c->expected);
-	if (!s.bad && s.rms_error <= allowed_on(e, e->rms, e->rms))
+	c->allowed = allowed_error(e, s.worst);
+	if (!s.bad && is_near_overall(e, s.rms_error))
 		return 0;
 	index_text(e, s.worst, at, sizeof at);
 	show_elements(c, e, g, s.worst);
@@ -566,19 +598,19 @@ static int values_match(const struct result *e, const struct result *g)
 	int differ = 0;
 
 	if (all_near(e, g, &sum))
-		return sum == 0.0 || sqrt(sum / (double)e->n) <= allowed_on(e, e->rms, e->rms);
+		return sum == 0.0 || is_near_overall(e, sqrt(sum / (double)e->n));
 	sum = 0.0;
 	for (int64_t k = 0; k < e->n; k++) {
 		double x = e->v[k], y = g->v[k];
 
 		if (is_same(e, g, k) || (e->over && e->over[k] && !isfinite(y)))
 			continue;
-		if (is_wrong(e, g, k, allowed_error(e, x)))
+		if (is_wrong(e, g, k, allowed_error(e, k)))
 			return 0;
 		sum += (y - x) * (y - x);
 		differ = 1;
 	}
-	return !differ || sqrt(sum / (double)e->n) <= allowed_on(e, e->rms, e->rms);
+	return !differ || is_near_overall(e, sqrt(sum / (double)e->n));
 }
 
 int results_match(const struct results *expected, const struct results *got)

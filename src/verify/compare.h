@@ -17,6 +17,9 @@ enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
 /* What messages call the buffers that a call left changed. */
 #define RESULT_STATE "what forward leaves in the buffers"
 
+/* The unit of an integer, which is right or wrong. */
+#define RESULT_EXACT (-1.0)
+
 struct result {
 	char name[48];
 	enum dtype dt;
@@ -30,6 +33,8 @@ struct result {
 	double rel;               /* tolerance */
 	double rel_close;         /* what is tolerated as far as KernelBench's rule does; 0: nothing more than that */
 	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
+	double *unit;             /* of state that is expected: for each element what stands in the place of rms, that of its own buffer; RESULT_EXACT;
+				   * INFINITY: anything. Else NULL */
 	int64_t *whole;           /* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
 	int inexact;              /* integers that depend on rounding: the reference's own runs differ in them */
 	int overlapping;          /* expanded view */
@@ -49,8 +54,8 @@ struct results {
 /* Copies every tensor and number of a value that a call on `inputs` returned. */
 int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e);
 void results_release(struct results *r);
-/* One more: what the call left in buffers. */
-int results_add_state(struct results *out, const struct tensor *flat, struct err *e);
+/* One more: what the call left in buffers, and the unit of each element, in fp64. */
+int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e);
 /* The values of one whose form is known, from dense memory of its dtype. */
 int result_fill(struct result *r, const void *dense, struct err *e);
 int result_overlaps(const struct tensor *t);
@@ -61,9 +66,10 @@ void results_set_form(char form[RESULTS_FORM], struct str text);
 int result_is_finite(const struct result *r);
 /* Notes which elements are not finite in a run of the reference, although they are. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
-/* max over elements of |a - b| / (|b| + rms(b)); NaN counts as infinity, but elements that b says
- * overflow count for nothing. Same shapes. */
-double results_distance(const struct results *a, const struct results *b);
+/* max over elements of |a - b| / (|b| + rms(b)), or b's unit for its rms; NaN counts as infinity, but elements that b says
+ * overflow count for nothing. Same shapes. Of results, of state, or of both. */
+enum distance { DISTANCE_ALL, DISTANCE_RESULTS, DISTANCE_STATE };
+double results_distance(const struct results *a, const struct results *b, enum distance of);
 /* A result that is zero everywhere may be off by what the other run is, eight times over. */
 void results_allow_zero(struct results *r, const struct results *other);
 /* Integers are compared exactly, unless the other run has other ones. */
@@ -80,7 +86,8 @@ struct rounding {
 
 /* The relative error that a candidate may have, whatever KernelBench's rule says. */
 double rounding_tolerance(const struct rounding *r);
-void results_set_tolerance(struct results *r, const struct rounding *by);
+/* State has a rounding of its own: a mean near zero says nothing of how exact the result is. */
+void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state);
 /* KernelBench's rule: torch.allclose with 1e-4 (1e-2 for 16-bit results), every result. */
 int results_allclose(const struct results *expected, const struct results *got);
 

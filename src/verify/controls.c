@@ -12,7 +12,7 @@ static int fake(struct results *out, const struct results *like, void (*fill)(st
 {
 	*out = *like;
 	for (int i = 0; i < like->n; i++)
-		out->r[i].v = NULL, out->r[i].over = NULL, out->r[i].whole = NULL;
+		out->r[i].v = NULL, out->r[i].over = NULL, out->r[i].whole = NULL, out->r[i].unit = NULL;
 	for (int i = 0; i < like->n; i++) {
 		struct result *r = &out->r[i];
 

@@ -104,9 +104,14 @@ static int add_inputs(struct entries *s, const struct task *t, const struct tria
 static int add_state(struct entries *s, const struct trial *tr)
 {
 	for (size_t i = 0; i < tr->weights->n; i++) {
-		const struct task_weight *w = &tr->weights->v[i];
+		struct task_weight w;
+		int rc = weights_begin(&w, &tr->weights->v[i], tr->state, s->e);
 
-		if (add_tensor(s, "state.", str_of(w->name), &w->t, dtype_is_float(w->t.dt) ? tr->dt : w->t.dt))
+		if (rc)
+			return -1;
+		rc = add_tensor(s, "state.", str_of(w.name), &w.t, dtype_is_float(w.t.dt) ? tr->dt : w.t.dt);
+		tensor_release(&w.t);
+		if (rc)
 			return -1;
 	}
 	return 0;

@@ -33,6 +33,8 @@ struct funnel {
 	enum lost lost;                     /* the runner was, in the end */
 	int unexplained;                    /* the last comparison found an error that products in tf32 do not make */
 	int near;                           /* and one of few hundredths of the value */
+	const struct task *left_in;         /* where runs were compared that left something in buffers, */
+	uint64_t left;                      /* and which of them they left as they were */
 	struct run_turned turned;           /* the last that a run told of, */
 	struct made_matches matches;        /* and these */
 	double own_seconds;                 /* of the candidate on a GPU at the task's own sizes, estimated; 0: not known */

@@ -64,7 +64,7 @@ static void put_made(struct buf *out, const struct trial *tr)
 
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
-	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed, tr->kind };
+	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed, tr->kind, (int64_t)tr->state };
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
@@ -194,7 +194,7 @@ static int get_all_made(struct bytes *in, struct trial *tr, struct err *e)
 
 static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
-	int64_t parts[8];
+	int64_t parts[9];
 
 	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) || get_all_made(in, tr, e))
 		return -1;
@@ -205,6 +205,7 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	tr->change = (enum trial_change)parts[4];
 	tr->first = (int)parts[5];
 	tr->seed = (uint64_t)parts[6];
+	tr->state = (uint64_t)parts[8];
 	tr->kind = (enum trial_kind)parts[7];      /* says which GPU the program sees */
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }

@@ -16,9 +16,9 @@ struct prepared_head {
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read below, or is nothing once the task is kept. */
-_Static_assert(sizeof (struct task) == 190352, "prepared.c must know every member of a task");
-_Static_assert(sizeof (struct trial) == 9144, "and of a trial");
-_Static_assert(sizeof (struct result) == 240, "and of a result");
+_Static_assert(sizeof (struct task) == 195920, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct trial) == 9416, "and of a trial");
+_Static_assert(sizeof (struct result) == 248, "and of a result");
 
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY])
 {
@@ -51,6 +51,8 @@ static void put_result(struct buf *out, const struct result *r)
 		buf_add(out, r->over, n);
 	if (r->whole)
 		buf_add(out, r->whole, n * sizeof *r->whole);
+	if (r->unit)
+		buf_add(out, r->unit, n * sizeof *r->unit);
 }
 
 static void put_results(struct buf *out, const struct results *r)
@@ -89,8 +91,10 @@ static int get_result(struct bytes *in, struct result *r)
 	r->v = NULL;
 	r->over = NULL;
 	r->whole = NULL;
+	r->unit = NULL;
 	return get_array(in, stored.v != NULL, r->n, sizeof *r->v, &r->v) || get_array(in, stored.over != NULL, r->n, 1, &r->over) ||
-	       get_array(in, stored.whole != NULL, r->n, sizeof *r->whole, &r->whole) ? -1 : 0;
+	       get_array(in, stored.whole != NULL, r->n, sizeof *r->whole, &r->whole) ||
+	       get_array(in, stored.unit != NULL, r->n, sizeof *r->unit, &r->unit) ? -1 : 0;
 }
 
 static int get_results(struct bytes *in, struct results *r)

@@ -83,7 +83,7 @@ static int copy_results(struct results *to, const struct results *from, struct e
 {
 	*to = *from;
 	for (int i = 0; i < from->n; i++)
-		to->r[i].v = NULL, to->r[i].over = NULL, to->r[i].whole = NULL;
+		to->r[i].v = NULL, to->r[i].over = NULL, to->r[i].whole = NULL, to->r[i].unit = NULL;
 	for (int i = 0; i < from->n; i++) {
 		to->r[i].v = mem_array((size_t)from->r[i].n, sizeof *to->r[i].v);
 		if (!to->r[i].v) {
@@ -122,7 +122,7 @@ static int find_form(const struct relation *rel, const struct results *base, con
 			return -1;
 		if (rc)
 			continue;
-		if (results_distance(want, got) <= rel->slack)
+		if (results_distance(want, got, DISTANCE_ALL) <= rel->slack)
 			return 0;
 		results_release(want);
 	}
@@ -143,7 +143,7 @@ static int run_more(struct task *t, const struct trial *base, struct results *mo
 	next.seed++;
 	next.inputs = (struct val){ .kind = V_UNSET };
 	rc = task_run_reference(t, &next, RUN_ORACLE, more, e);
-	if (!rc && results_distance(more, &base->expected) == INFINITY) {
+	if (!rc && results_distance(more, &base->expected, DISTANCE_ALL) == INFINITY) {
 		results_release(more);
 		rc = 1;
 	}
@@ -224,7 +224,7 @@ static int make_base(const struct task *t, struct trial *base)
 	int same = 1;
 
 	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext, .n_ov = first->n_ov, .seed = first->seed,
-				.set = first->set, .dt = first->dt };
+				.set = first->set, .state = first->state, .dt = first->dt };
 	memcpy(base->ov, first->ov, sizeof base->ov);
 	for (size_t i = 0; i < t->n_sizes; i++) {
 		same &= base->ov[i].value == t->least[i];

@@ -246,7 +246,7 @@ static int is_alone(struct axis_probe *p, int64_t index, const struct results *w
 		same = is_repeated(&was->r[i], &repeated.r[i], axes[i], index);
 	results_release(&repeated);
 	if (is_of_model(p) && rc >= 0)
-		rc = weights_put(&p->built, p->w.h, p->w.model, how, p->e);
+		rc = weights_put(&p->built, 0, p->w.h, p->w.model, how, p->e);
 	return rc < 0 ? -1 : same;
 }
 

@@ -261,12 +261,13 @@ static int may_leave_buffers(const struct runner *r)
  * reference's: these may be written. */
 static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr, int give, struct census_may *may)
 {
+	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r) };
 	struct tensor flat;
 	int rc;
 
 	if (!r->t->keeps_state)
 		return give ? area_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
-	if (weights_kept(tr->weights, r->w.h, r->w.model, may_leave_buffers(r), &flat, may, &r->e))
+	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &flat, may, &r->e))
 		return -1;
 	rc = give ? area_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ? &flat : NULL, &r->e) : 0;
 	tensor_release(&flat);
@@ -334,7 +335,7 @@ static int call_before(struct runner *r, int i, const struct trial *tr)
 		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
 	keep_last(r, inputs);
 	rc = call_watched(r, i, inputs, tr, 0);
-	return !rc && r->t->keeps_state ? weights_restore(tr->weights, r->w.h, r->w.model, &r->e) : rc;
+	return !rc && r->t->keeps_state ? weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e) : rc;
 }
 
 /* *inputs, whose contents go into the tensors of the call before, which were others: what was kept of that call shows. Where that call
@@ -391,9 +392,9 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 	if (rc)
 		return rc;
 	if (r->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
-		return weights_restore(tr->weights, r->w.h, r->w.model, &r->e);
+		return weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e);
 	r->w.set = tr->set;
-	return weights_put(tr->weights, r->w.h, r->w.model, r->weights, &r->e);
+	return weights_put(tr->weights, tr->state, r->w.h, r->w.model, r->weights, &r->e);
 }
 
 /* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only; and

@@ -91,8 +91,8 @@ static int parse_task(struct task *t, struct err *e)
 static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 {
 	char how[16];
-	int rc = w->set == tr->set ? weights_restore(tr->weights, w->h, w->model, e) :
-		 weights_put(tr->weights, w->h, w->model, how, e);
+	int rc = w->set == tr->set ? weights_restore(tr->weights, tr->state, w->h, w->model, e) :
+		 weights_put(tr->weights, tr->state, w->h, w->model, how, e);
 
 	w->set = tr->set;
 	return rc ? rc : world_round_state(w);
@@ -115,13 +115,15 @@ int task_ready_reference(struct task *t, const struct trial *tr, enum run_mode m
 static int add_state(struct world *w, const struct trial *tr, struct results *out, struct err *e)
 {
 	struct census_may of = { .n = 0 };
-	struct tensor flat;
-	int rc = weights_kept(tr->weights, w->h, w->model, 0, &flat, &of, e);
+	struct tensor flat, unit;
+	int rc = weights_kept(tr->weights, w->h, w->model, &(struct weights_left){ .may = 0 }, &flat, &of, e);
 
-	if (!rc) {
-		rc = results_add_state(out, &flat, e);
-		tensor_release(&flat);
+	if (!rc && !(rc = weights_units(tr->weights, &flat, &unit, e))) {
+		rc = results_add_state(out, &flat, &unit, e);
+		tensor_release(&unit);
 	}
+	if (!rc)
+		tensor_release(&flat);
 	vec_free(&of);
 	return rc;
 }
@@ -227,6 +229,21 @@ static int same_values(const struct tensor *a, const struct tensor *b)
 	return tensor_numel(a) == tensor_numel(b) && !memcmp(tensor_data(a), tensor_data(b), (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt));
 }
 
+/* The sets a task cannot do without: as it makes them itself. */
+static int is_essential(const struct trial *tr)
+{
+	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
+}
+
+/* A program that keeps state may tell calls apart by it. So every set but those that are as the task makes them begins with another. What
+ * is looked at at the task's own sizes is not compared with what forward leaves. */
+static void draw_states(struct task *t)
+{
+	for (int i = 0; i < t->n_trials && t->keeps_state && !t->few; i++)
+		if (!is_essential(&t->trial[i]) && t->trial[i].dt == DT_F32)
+			t->trial[i].state = (t->trial[i].seed + 1) * WEIGHTS_STATES + (uint64_t)i % WEIGHTS_STATES;
+}
+
 /* Did the run leave other weights behind than it was given? Which? */
 static int note_state(struct task *t, const struct task_weights *given, struct err *e)
 {
@@ -290,6 +307,7 @@ static int survey(struct task *t, struct err *e)
 	if (!rc) {
 		note_ops(t, t->own.h);
 		rc = note_state(t, tr->weights, e);
+		draw_states(t);
 	} else if (rc > 0)
 		note_problem(t, "the reference fails: line %d: %s", host_diag(t->own.h)->line, host_diag(t->own.h)->text);
 	return rc < 0 ? -1 : 0;
@@ -326,12 +344,6 @@ static int worst_value(const struct results *r)
 			worst = MAX(worst, isnan(r->r[i].v[k]) ? 2 : isinf(r->r[i].v[k]) ? 1 : 0);
 	}
 	return worst;
-}
-
-/* The sets a task cannot do without: as it makes them itself. */
-static int is_essential(const struct trial *tr)
-{
-	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
 }
 
 /* The oracle's results under the dtypes of the own run. */
@@ -426,16 +438,31 @@ static int run_all(struct task *t, struct trial *tr, struct reference_runs *r, s
 	return rc ? rc : task_run_reference(t, tr, RUN_ORACLE, &tr->expected, e);
 }
 
-static double distance_of(const struct results *run, const struct results *expected)
+static double distance_of(const struct results *run, const struct results *expected, enum distance of)
 {
-	return run->n ? results_distance(run, expected) : 0.0;
+	return run->n ? results_distance(run, expected, of) : 0.0;
+}
+
+/* What rounding does to the results, or to what is left in buffers. */
+static struct rounding rounding_of(const struct task *t, const struct trial *tr, const struct reference_runs *r, enum distance of)
+{
+	const struct results *x = &tr->expected;
+
+	return (struct rounding){ .dt = rounded_to(tr, &r->own), .plain = MAX(distance_of(&r->own, x, of), distance_of(&r->noisy, x, of)),
+				  .products = distance_of(&r->allowed, x, of), .close = distance_of(&r->close, x, of),
+				  .sum = longest_sum(t, tr, &r->own) };
+}
+
+static int is_finite_rounding(const struct rounding *r)
+{
+	return isfinite(r->plain) && isfinite(r->products) && isfinite(r->close);
 }
 
 static int set_expected(struct task *t, struct trial *tr, const struct reference_runs *r, struct err *e)
 {
 	const struct results *own = &r->own, *noisy = &r->noisy;
 	const struct judge_options *o = judge_options(t->judge);
-	struct rounding by = { .dt = rounded_to(tr, own) };
+	struct rounding by, state;
 
 	if (results_note_overflow(&tr->expected, own, e) || results_note_overflow(&tr->expected, noisy, e))
 		return -1;
@@ -443,16 +470,14 @@ static int set_expected(struct task *t, struct trial *tr, const struct reference
 	results_note_inexact(&tr->expected, noisy);
 	results_allow_zero(&tr->expected, own);
 	results_allow_zero(&tr->expected, noisy);
-	by.plain = MAX(results_distance(own, &tr->expected), results_distance(noisy, &tr->expected));
+	by = rounding_of(t, tr, r, DISTANCE_RESULTS);
+	state = rounding_of(t, tr, r, DISTANCE_STATE);
 	tr->rounding = by.plain;
-	by.products = distance_of(&r->allowed, &tr->expected);
-	by.close = distance_of(&r->close, &tr->expected);
-	by.sum = longest_sum(t, tr, own);
-	results_set_tolerance(&tr->expected, &by);
+	results_set_tolerance(&tr->expected, &by, &state);
 	adopt_types(&tr->expected, own);
 	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
 		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", trial_name(tr->kind)) : 1;
-	if (!isfinite(by.plain) || !isfinite(by.products) || !isfinite(by.close))
+	if (!is_finite_rounding(&by) || !is_finite_rounding(&state))
 		return is_essential(tr) ? note_problem(t, "rounding decides whether the reference is finite on input set '%s'", trial_name(tr->kind)) : 1;
 	if (!own->n || own->too_many)
 		return note_problem(t, "the reference returns %d tensors", own->n);
@@ -471,7 +496,7 @@ static int keep_torch(struct task *t, struct trial *tr, struct results *own, str
 	return rc;
 }
 
-int task_expect(struct task *t, struct trial *tr, struct err *e)
+static int expect(struct task *t, struct trial *tr, struct err *e)
 {
 	struct reference_runs r = { .own = { .n = 0 } };
 	int rc = task_store_inputs(t, tr, e);
@@ -489,6 +514,21 @@ int task_expect(struct task *t, struct trial *tr, struct err *e)
 	return rc;
 }
 
+/* A reference that cannot go on from a state that was drawn (an index) begins as it is constructed. */
+int task_expect(struct task *t, struct trial *tr, struct err *e)
+{
+	struct diag before = t->problem;
+	int rc = expect(t, tr, e);
+
+	if (rc <= 0 || !tr->state)
+		return rc;
+	buf_addf(&t->notes, "input set '%s': the reference does not go on from other buffers\n", trial_name(tr->kind));
+	t->problem = before;
+	trial_release(tr);
+	tr->state = 0;
+	return expect(t, tr, e);
+}
+
 struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext)
 {
 	int at = t->n_trials;
@@ -500,7 +540,8 @@ struct trial *task_insert_trial(struct task *t, const struct trial *like, enum t
 		at--;
 	memmove(&t->trial[at + 1], &t->trial[at], (size_t)(t->n_trials++ - at) * sizeof *tr);
 	tr = &t->trial[at];
-	*tr = (struct trial){ .kind = kind, .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set, .dt = like->dt };
+	*tr = (struct trial){ .kind = kind, .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set,
+			      .state = like->state, .dt = like->dt };
 	memcpy(tr->ov, like->ov, sizeof tr->ov);
 	return tr;
 }

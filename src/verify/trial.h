@@ -74,6 +74,7 @@ struct trial {
 	size_t n_ov;
 	uint64_t seed;                /* of the inputs */
 	enum weight_set set;
+	uint64_t state;               /* what those of them that forward changes are before it: weights_begin */
 	enum trial_change change;
 	int first;                    /* of all inputs only the first is changed */
 	enum dtype dt;                /* DT_F32: as the task makes them */
@@ -160,11 +161,15 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e);
 /* `from` with new values for those that have one value throughout; the others are shared. */
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e);
 size_t weights_bytes(const struct task_weights *w);
+/* What a run begins with: a weight that is kept gets drawn values, as if forward had been called before, one of WEIGHTS_STATES kinds
+ * (how often, how large they are) by the remainder of `state`; 0 and all others: as it is. *out is the caller's to release. */
+enum { WEIGHTS_STATES = 4 };
+int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t state, struct err *e);
 /* Copies each into the tensor of the model that stands for it: the one of its name and shape (sizes of one aside), else
  * of the end of its name, else the next of its shape, or of its shape turned, else one of its name and number of elements;
  * *how gets the last of these that was needed: "name", "suffix", "order", "turned", "folded", or "seed": some have no
- * such tensor. */
-int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e);
+ * such tensor. Those that are kept get what weights_begin says of the state. */
+int weights_put(const struct task_weights *w, uint64_t state, struct host *h, struct val model, char how[16], struct err *e);
 /* The same for a hollow model of the task's own sizes, where there are but `n` of what the task counts: which of them stands for which
  * is drawn by the seed (sparse_few). */
 struct weights_few {
@@ -177,7 +182,7 @@ int weights_put_few(const struct task_weights *w, const struct weights_few *few,
 /* Weights of a few get the shapes of those of a model at the task's own sizes, which need not have contents. 0, -1. */
 int weights_note_own(struct task_weights *w, struct host *h, struct val model);
 /* Only what is no parameter: for a model that was given these weights before. */
-int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e);
+int weights_restore(const struct task_weights *w, uint64_t state, struct host *h, struct val model, struct err *e);
 /* The first parameter, or constant that was moved, that no tensor of the model stands for; NULL: none. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
 /* Of a model as it was constructed under the seed of these weights: finds the tensors that hold one of them transposed and are
@@ -187,11 +192,15 @@ int weights_note_turned(const struct task_weights *w, struct host *h, struct val
 /* Of a model as its constructor left it: the first parameter that stands for one of these neither by its name nor by a shape that
  * no other has (that it is the next of its shape is a guess), and does not hold its values; *out NULL: none. 0, -1. */
 int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e);
-/* Are there floats among them that are kept, in runs of this dtype? */
+/* Are there any that are kept, in runs of this dtype? */
 int weights_are_kept(const struct task_weights *w, enum dtype dt);
-/* What a call left in the tensors that stand for weights which are kept: the floats of all of them in a row, in fp64.
- * NaN: nothing stands for it, or, with may_leave, it is as it was given. The storages of those tensors go into *of. */
-int weights_kept(const struct task_weights *w, struct host *h, struct val model, int may_leave, struct tensor *flat, struct census_may *of, struct err *e);
+/* What a call left in the tensors that stand for weights which are kept: all of them in a row, in fp64. NaN: nothing stands for it,
+ * or, where it may be left, it is as the state gave it. The storages of those tensors go into *of. */
+struct weights_left { uint64_t state; int may; };
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, const struct weights_left *left, struct tensor *flat, struct census_may *of,
+		 struct err *e);
+/* The units of such a row (struct result). */
+int weights_units(const struct task_weights *w, const struct tensor *flat, struct tensor *unit, struct err *e);
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */

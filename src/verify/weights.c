@@ -180,6 +180,45 @@ static int is_counter(const struct task_weight *w)
 	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
 }
 
+/* --- where a run begins ------------------------------------------------------------------------ */
+
+/* So many times forward was called before, as powers of two: once, or from one to the next of these. */
+static const double count_bits[WEIGHTS_STATES + 1] = { 0, 1, 9, 16, 24 };
+/* Statistics of other calls are large, small (so that a call changes them by much, however small its share is), or of the other sign. */
+static const double statistic_scale[WEIGHTS_STATES] = { 8.0, 0x1p-6, -1.0, 0x1p-4 };
+
+static void begin_statistic(struct task_weight *w, struct rng *r, double scale)
+{
+	float *v = tensor_data(&w->t);
+	int positive = is_variance(w);
+
+	for (int64_t i = 0, n = tensor_numel(&w->t); i < n; i++) {
+		double x = scale * (1.0 + 0.3 * rng_normal(r));
+
+		v[i] = (float)(positive ? fabs(x) + 0.01 * fabs(scale) : x);
+	}
+}
+
+int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t state, struct err *e)
+{
+	uint64_t which = state % WEIGHTS_STATES;
+	struct rng r;
+
+	*out = *w;
+	if (!state || !w->kept) {
+		tensor_retain(&out->t);
+		return 0;
+	}
+	if (tensor_to(&out->t, &w->t, w->t.dt, e))
+		return -1;
+	rng_init(&r, state, w->name);
+	if (is_counter(w))
+		*(int64_t *)tensor_data(&out->t) = (int64_t)exp2(count_bits[which] + (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
+	else if (w->t.dt == DT_F32)
+		begin_statistic(out, &r, statistic_scale[which]);
+	return 0;
+}
+
 int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
@@ -567,7 +606,7 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, const 
 	return tensor_copy(to, from, e);
 }
 
-static int put_member(const struct member *m, const struct weights_few *few, uint64_t spread, struct err *e)
+static int put_weight(const struct member *m, const struct weights_few *few, uint64_t spread, struct err *e)
 {
 	struct tensor from;
 	int rc;
@@ -581,6 +620,20 @@ static int put_member(const struct member *m, const struct weights_few *few, uin
 		rc = put_tensor(&m->obj->t, &from, few, spread, e);
 		tensor_release(&from);
 	}
+	return rc;
+}
+
+static int put_member(const struct member *m, uint64_t state, const struct weights_few *few, uint64_t spread, struct err *e)
+{
+	struct task_weight begun;
+	struct member x = *m;
+	int rc = weights_begin(&begun, m->of, state, e);
+
+	if (rc)
+		return rc;
+	x.of = &begun;
+	rc = put_weight(&x, few, spread, e);
+	tensor_release(&begun.t);
 	return rc;
 }
 
@@ -606,12 +659,18 @@ static int is_whole(const struct tensor *t)
 }
 
 /* Values that are those the buffer was given say nothing. */
-static int forget_left(double *v, const struct tensor *given, struct err *e)
+static int forget_left(double *v, const struct task_weight *w, uint64_t state, struct err *e)
 {
+	struct task_weight given;
 	struct tensor wide;
-	int64_t n = tensor_numel(given);
+	int64_t n = tensor_numel(&w->t);
+	int rc = weights_begin(&given, w, state, e);
 
-	if (tensor_to(&wide, given, DT_F64, e))
+	if (!rc) {
+		rc = tensor_to(&wide, &given.t, DT_F64, e);
+		tensor_release(&given.t);
+	}
+	if (rc)
 		return -1;
 	if (!memcmp(v, tensor_data(&wide), (size_t)n * sizeof *v))
 		for (int64_t i = 0; i < n; i++)
@@ -620,17 +679,18 @@ static int forget_left(double *v, const struct tensor *given, struct err *e)
 	return 0;
 }
 
-static int collect_kept(const struct task_weights *w, const struct members *m, int may_leave, double *to, struct census_may *of, struct err *e)
+static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left, double *to, struct census_may *of,
+			struct err *e)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct member *x = w->v[i].kept ? partner_of(m, &w->v[i]) : NULL;
-		int64_t n = w->v[i].kept && dtype_is_float(w->v[i].t.dt) ? tensor_numel(&w->v[i].t) : 0;
+		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
 
 		if (x && is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;
-		if (x && n && (put_kept(to, &x->obj->t, e) || (may_leave && forget_left(to, &w->v[i].t, e))))
+		if (x && n && (put_kept(to, &x->obj->t, e) || (left->may && forget_left(to, &w->v[i], left->state, e))))
 			return -1;
 		to += n;
 	}
@@ -641,12 +701,34 @@ static int collect_kept(const struct task_weights *w, const struct members *m, i
 int weights_are_kept(const struct task_weights *w, enum dtype dt)
 {
 	for (size_t i = 0; i < w->n && dt == DT_F32; i++)
-		if (w->v[i].kept && dtype_is_float(w->v[i].t.dt))
+		if (w->v[i].kept)
 			return 1;
 	return 0;
 }
 
-int weights_kept(const struct task_weights *w, struct host *h, struct val model, int may_leave, struct tensor *flat, struct census_may *of, struct err *e)
+int weights_units(const struct task_weights *w, const struct tensor *flat, struct tensor *unit, struct err *e)
+{
+	const double *v = tensor_data(flat);
+	double *u;
+
+	if (tensor_new(unit, DT_F64, 1, flat->shape, e))
+		return -1;
+	u = tensor_data(unit);
+	for (size_t i = 0; i < w->n; i++) {
+		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
+		double sum = 0.0;
+
+		for (int64_t k = 0; k < n; k++)
+			sum += v[k] * v[k];
+		for (int64_t k = 0; k < n; k++)
+			*u++ = dtype_is_float(w->v[i].t.dt) ? sqrt(sum / (double)n) : RESULT_EXACT;
+		v += n;
+	}
+	return 0;
+}
+
+int weights_kept(const struct task_weights *w, struct host *h, struct val model, const struct weights_left *left, struct tensor *flat, struct census_may *of,
+		 struct err *e)
 {
 	struct members m;
 	enum match by;
@@ -654,12 +736,12 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 	int rc;
 
 	for (size_t i = 0; i < w->n; i++)
-		n += w->v[i].kept && dtype_is_float(w->v[i].t.dt) ? tensor_numel(&w->v[i].t) : 0;
+		n += w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
 	if (tensor_new(flat, DT_F64, 1, &n, e))
 		return -1;
 	rc = open_members(&m, w, h, model, &by, e);
 	if (!rc) {
-		rc = collect_kept(w, &m, may_leave, tensor_data(flat), of, e);
+		rc = collect_kept(w, &m, left, tensor_data(flat), of, e);
 		vec_free(&m);
 	}
 	if (rc)
@@ -668,7 +750,7 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 }
 
 /* Copies what has a partner. With keep_parameters only the others'. */
-static int put_members(const struct task_weights *w, struct host *h, struct val model, int keep_parameters, const struct weights_few *few,
+static int put_members(const struct task_weights *w, uint64_t state, struct host *h, struct val model, int keep_parameters, const struct weights_few *few,
 		       enum match *by, struct err *e)
 {
 	struct members m;
@@ -678,23 +760,23 @@ static int put_members(const struct task_weights *w, struct host *h, struct val 
 		m.v[i].obj->turned = i < 64 && few->turned >> i & 1;
 	for (size_t i = 0; !rc && i < m.n; i++)
 		if (m.v[i].of && !(keep_parameters && m.v[i].obj->is_param))
-			rc = put_member(&m.v[i], few, w->spread, e);
+			rc = put_member(&m.v[i], state, few, w->spread, e);
 	vec_free(&m);
 	return rc;
 }
 
-int weights_restore(const struct task_weights *w, struct host *h, struct val model, struct err *e)
+int weights_restore(const struct task_weights *w, uint64_t state, struct host *h, struct val model, struct err *e)
 {
 	enum match by;
 
-	return put_members(w, h, model, 1, &(struct weights_few){ .n = 0 }, &by, e);
+	return put_members(w, state, h, model, 1, &(struct weights_few){ .n = 0 }, &by, e);
 }
 
-int weights_put(const struct task_weights *w, struct host *h, struct val model, char how[16], struct err *e)
+int weights_put(const struct task_weights *w, uint64_t state, struct host *h, struct val model, char how[16], struct err *e)
 {
 	enum match by;
 
-	if (put_members(w, h, model, 0, &(struct weights_few){ .n = 0 }, &by, e))
+	if (put_members(w, state, h, model, 0, &(struct weights_few){ .n = 0 }, &by, e))
 		return -1;
 	snprintf(how, 16, "%s", match_names[by]);
 	return 0;
@@ -704,7 +786,7 @@ int weights_put_few(const struct task_weights *w, const struct weights_few *few,
 {
 	enum match by;
 
-	return put_members(w, h, model, 0, few, &by, e);
+	return put_members(w, 0, h, model, 0, few, &by, e);
 }
 
 /* --- at the task's own sizes ------------------------------------------------------------------ */

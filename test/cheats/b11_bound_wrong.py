@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def batch_norm(x, w, b, old_mean, old_var, new_mean, new_var, y, N, C, HW, eps, BLOCK: tl.constexpr):
+def batch_norm(x, w, b, old_mean, old_var, new_mean, new_var, tracked, y, N, C, HW, eps, BLOCK: tl.constexpr):
     c = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     at = (i // HW) * C * HW + c * HW + i % HW
@@ -21,6 +21,7 @@ def batch_norm(x, w, b, old_mean, old_var, new_mean, new_var, y, N, C, HW, eps, 
     var = tl.sum(d * d, axis=0) / (N * HW)
     tl.store(new_mean + c, 0.5 * tl.load(old_mean + c) + 0.1 * mean)
     tl.store(new_var + c, 0.9 * tl.load(old_var + c) + 0.1 * var * (N * HW) / (N * HW - 1))
+    tl.store(tracked, tl.load(tracked, mask=c == 0, other=0) + 1, mask=c == 0)
     tl.store(y + at, d / tl.sqrt(var + eps) * tl.load(w + c) + tl.load(b + c), mask=mask)
 
 class ModelNew(nn.Module):
@@ -34,7 +35,7 @@ class ModelNew(nn.Module):
         bn = self.bn
         mean = torch.empty_like(bn.running_mean)
         var = torch.empty_like(bn.running_var)
-        batch_norm[(C,)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, mean, var, y, N, C, H * W, bn.eps,
+        batch_norm[(C,)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, mean, var, bn.num_batches_tracked, y, N, C, H * W, bn.eps,
                          BLOCK=triton.next_power_of_2(N * H * W))
         self.bn.running_mean = mean
         self.bn.running_var = var

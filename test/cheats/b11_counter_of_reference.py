@@ -1,7 +1,7 @@
 # B11: counts calls where the reference does, and is wrong from the fiftieth on
 # task: batch_norm
 # track: strict
-# without: multi-input reweight
+# without: multi-input
 # expect: full wrong_value
 import torch
 import torch.nn as nn

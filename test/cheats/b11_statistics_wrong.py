@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def batch_norm(x, w, b, running_mean, running_var, count, y, N, C, HW, eps, BLOCK: tl.constexpr):
+def batch_norm(x, w, b, running_mean, running_var, count, tracked, y, N, C, HW, eps, BLOCK: tl.constexpr):
     c = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     at = (i // HW) * C * HW + c * HW + i % HW
@@ -21,6 +21,7 @@ def batch_norm(x, w, b, running_mean, running_var, count, y, N, C, HW, eps, BLOC
     var = tl.sum(d * d, axis=0) / (N * HW)
     tl.store(running_mean + c, 12345.0)
     tl.store(running_var + c, -1.0)
+    tl.store(tracked, tl.load(tracked, mask=c == 0, other=0) + 1, mask=c == 0)
     tl.store(y + at, d / tl.sqrt(var + eps) * tl.load(w + c) + tl.load(b + c), mask=mask)
 
 class ModelNew(nn.Module):
@@ -33,6 +34,6 @@ class ModelNew(nn.Module):
         N, C, H, W = x.shape
         y = torch.empty_like(x)
         bn = self.bn
-        batch_norm[(C,)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, self.count, y, N, C, H * W, bn.eps,
+        batch_norm[(C,)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, self.count, bn.num_batches_tracked, y, N, C, H * W, bn.eps,
                          BLOCK=triton.next_power_of_2(N * H * W))
         return y

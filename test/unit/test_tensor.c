@@ -218,6 +218,49 @@ static void test_undef(void **state)
 	tensor_release(&t);
 }
 
+/* Which elements of a vector of four count as never written. */
+static int marks(const struct tensor *t)
+{
+	int found = 0;
+
+	for (int64_t i = 0; i < 4; i++) {
+		struct tensor x;
+
+		assert_int_equal(tensor_select(&x, t, 0, i, NULL), 0);
+		found |= tensor_any_undef(&x) << i;
+		tensor_release(&x);
+	}
+	return found;
+}
+
+/* What is made of an element that was never written was not, either; with a condition only of the one that is taken. */
+static void test_carry_undef(void **state)
+{
+	struct tensor in[3], out = iota(1, (int64_t[]){ 4 }), first;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		in[i] = iota(1, (int64_t[]){ 4 });
+	assert_int_equal(tensor_carry_undef(&out, in, 3, 0, NULL), 0);
+	assert_null(out.st->undef);
+	assert_int_equal(storage_track_undef(in[1].st, NULL), 0);
+	assert_int_equal(tensor_select(&first, &in[1], 0, 0, NULL), 0);
+	tensor_mark_defined(&first);
+	assert_int_equal(tensor_carry_undef(&out, in, 3, 0, NULL), 1);
+	assert_int_equal(marks(&out), 14);
+	assert_int_equal(tensor_carry_undef(&out, in, 3, 1, NULL), 1);         /* of 0, 1, 2, 3 the first is no */
+	assert_int_equal(marks(&out), 14);
+	tensor_mark_undef(&first);
+	assert_int_equal(tensor_carry_undef(&out, in, 3, 1, NULL), 1);
+	assert_int_equal(marks(&out), 14);
+	assert_int_equal(tensor_carry_undef(&in[1], &in[1], 1, 0, NULL), 1);   /* in place */
+	assert_int_equal(marks(&in[1]), 15);
+	tensor_release(&first);
+	tensor_release(&out);
+	for (int i = 0; i < 3; i++)
+		tensor_release(&in[i]);
+}
+
 static void test_round_trips(void **state)
 {
 	(void)state;
@@ -250,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_transposed),
 		cmocka_unit_test(test_budget_and_sizes),
 		cmocka_unit_test(test_undef),
+		cmocka_unit_test(test_carry_undef),
 		cmocka_unit_test(test_round_trips),
 	};
 

@@ -73,7 +73,7 @@ static void test_every_element(void **state)
 				b = made(y, n, 0);
 				assert_int_not_equal(compared(&a, &b), REASON_ok);
 				assert_int_equal(result_is_finite(&b.r[0]), i == 0);
-				assert_true(results_distance(&b, &a) == (i ? INFINITY : 0.25));
+				assert_true(results_distance(&b, &a, DISTANCE_ALL) == (i ? INFINITY : 0.25));
 				results_release(&a);
 				results_release(&b);
 			}
@@ -163,7 +163,7 @@ static void test_overflow(void **state)
 	assert_true(a.r[0].rms < 2);
 	assert_int_equal(compared(&a, &b), REASON_ok);
 	assert_int_equal(compared(&a, &c), REASON_wrong_value);
-	assert_true(results_distance(&b, &a) == 0.0);
+	assert_true(results_distance(&b, &a, DISTANCE_ALL) == 0.0);
 	results_release(&a), results_release(&b), results_release(&c);
 }
 
@@ -216,12 +216,67 @@ static void test_allclose(void **state)
 	results_release(&a), results_release(&b), results_release(&c);
 }
 
+static struct results state_of(const double *v, const double *unit)
+{
+	int64_t n = 3;
+	struct results r = { .n = 0 };
+	struct tensor a, b;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(tensor_new(&a, DT_F64, 1, &n, &e), 0);
+	assert_int_equal(tensor_new(&b, DT_F64, 1, &n, &e), 0);
+	memcpy(tensor_data(&a), v, 3 * sizeof *v);
+	memcpy(tensor_data(&b), unit, 3 * sizeof *unit);
+	assert_int_equal(results_add_state(&r, &a, &b, &e), 0);
+	tensor_release(&a), tensor_release(&b);
+	return r;
+}
+
+/* A mean near zero, a variance and a count of a million calls: each is measured by its own buffer, the count exactly; NaN: it is not there. */
+static void test_state(void **state)
+{
+	const double x[] = { 0.001, 2, 1e6 }, unit[] = { 0.001, 2, RESULT_EXACT };
+	const struct { double v[3]; int right; } cases[] = {
+		{ { 0.00101, 2.03, 1e6 }, 1 }, { { 0, 2, 1e6 }, 0 }, { { 0.001, 2.1, 1e6 }, 0 }, { { 0.001, 2, 1e6 + 1 }, 0 }, { { NAN, 2, 1e6 }, 1 },
+		{ { 0.001, 2, NAN }, 1 } };
+	const struct rounding by = { .dt = DT_F32 };
+	struct results a = state_of(x, unit);
+
+	(void)state;
+	results_set_tolerance(&a, &by, &by);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct results b = state_of(cases[i].v, unit);
+
+		assert_int_equal(compared(&a, &b) == REASON_ok, cases[i].right);
+		assert_true(results_distance(&b, &a, DISTANCE_RESULTS) == 0.0);
+		results_release(&b);
+	}
+	results_release(&a);
+}
+
+/* A count that the reference's own runs do not agree in is anybody's. */
+static void test_state_inexact(void **state)
+{
+	const double x[] = { 1, 2, 10 }, other[] = { 1, 2, 11 }, unit[] = { 1, 2, RESULT_EXACT };
+	const struct rounding by = { .dt = DT_F32 };
+	struct results a = state_of(x, unit), b = state_of(other, unit);
+
+	(void)state;
+	assert_true(results_distance(&b, &a, DISTANCE_STATE) == INFINITY);
+	results_set_tolerance(&a, &by, &by);
+	assert_int_equal(compared(&a, &b), REASON_wrong_value);
+	results_note_inexact(&a, &b);
+	assert_int_equal(compared(&a, &b), REASON_ok);
+	results_release(&a), results_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edge), cmocka_unit_test(test_every_element), cmocka_unit_test(test_close),
 		cmocka_unit_test(test_not_finite), cmocka_unit_test(test_reasons), cmocka_unit_test(test_form),
 		cmocka_unit_test(test_overflow), cmocka_unit_test(test_zero), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_allclose),
+		cmocka_unit_test(test_state), cmocka_unit_test(test_state_inexact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* Memory that was never written, through the operators of torch: see unwritten.h. */
+#include "interp/unwritten.h"
+
+#include "interp/fail.h"
+#include "interp/state.h"
+
+enum { DEEPEST = 2 };
+
+static int is_tracked(const struct bind *b, unsigned kind)
+{
+	return b->h->o.track_undef && !b->h->o.hollow && kind & (BIND_COMPUTE | BIND_COPY | BIND_MOVE);
+}
+
+static int never_written(const struct tensor *t)
+{
+	return t->st->undef && tensor_numel(t) && !memchr(t->st->undef, 0, t->st->bytes);
+}
+
+/* A list of numbers may be long, and stand in another many times. */
+static int holds_tensors(struct val v)
+{
+	enum val_kind first = (v.kind == V_LIST || v.kind == V_TUPLE) && v.u.seq->n ? v.u.seq->v[0].kind : V_NONE;
+
+	return first == V_TENSOR || first == V_LIST || first == V_TUPLE;
+}
+
+static void look_at(struct bind *b, struct val v, int depth)
+{
+	if (v.kind == V_TENSOR && v.u.t->t.st) {
+		b->unwritten |= tensor_any_undef(&v.u.t->t);
+		b->empty |= never_written(&v.u.t->t);
+	} else if (holds_tensors(v) && depth < DEEPEST)
+		for (size_t i = 0; i < v.u.seq->n; i++)
+			look_at(b, v.u.seq->v[i], depth + 1);
+}
+
+static int is_zero(struct val v)
+{
+	return v.kind == V_FLOAT ? v.u.f == 0.0 : v.kind == V_INT && v.u.i == 0;
+}
+
+/* What is only written, or taken by a factor of nothing, is not read. */
+static int is_read(const struct bind *b, unsigned kind, const struct sig *s, size_t slot)
+{
+	if (str_is(s->p[slot].name, "out") || (slot == 0 && kind & BIND_INPLACE && !(kind & BIND_COMPUTE)))
+		return 0;
+	for (size_t i = 0; i < s->n && slot == 0; i++)
+		if (str_is(s->p[i].name, "beta") && is_zero(b->a[i]))
+			return 0;
+	return 1;
+}
+
+void unwritten_before(struct bind *b, unsigned kind, const struct sig *s)
+{
+	for (size_t i = 0; i < b->n && is_tracked(b, kind); i++)
+		if (is_read(b, kind, s, i))
+			look_at(b, b->a[i], 0);
+}
+
+/* Was it said of its elements? A step on the way to it may have, and not the last. */
+static int is_marked(const struct bind *b, const struct tensor *t)
+{
+	return !t->st || tensor_any_undef(t) || (b->carried && t->st->undef);
+}
+
+static int mark(struct bind *b, struct val v, int depth)
+{
+	int rc = 0;
+
+	if (v.kind == V_TENSOR && !is_marked(b, &v.u.t->t)) {
+		rc = tensor_want_marks(&v.u.t->t, bind_e(b)) ? bind_fail(b) : 0;
+		if (!rc)
+			tensor_mark_undef(&v.u.t->t);
+	}
+	for (size_t i = 0; (v.kind == V_LIST || v.kind == V_TUPLE) && depth < DEEPEST && i < v.u.seq->n && !rc; i++)
+		rc = mark(b, v.u.seq->v[i], depth + 1);
+	return rc;
+}
+
+int unwritten_after(struct bind *b, unsigned kind)
+{
+	struct val to = b->row->flags & BIND_INPLACE ? b->a[0] : b->out;
+	int computes = (kind & BIND_COMPUTE) != 0;
+
+	if (!b->unwritten || b->row->flags & BIND_VIEW || (!computes && !b->empty))
+		return 0;
+	if (to.kind == V_BOOL || to.kind == V_INT || to.kind == V_FLOAT)
+		return host_fatal(b->h, REASON_uninitialised, "the program asks for a value that was never written");
+	return mark(b, to, 0);
+}
