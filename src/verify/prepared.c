@@ -16,7 +16,7 @@ struct prepared_head {
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read below, or is nothing once the task is kept. */
-_Static_assert(sizeof (struct task) == 195920, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task) == 252416, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct trial) == 9416, "and of a trial");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
@@ -123,14 +123,14 @@ struct rest {
 	int64_t fixed[TASK_SIZES];
 	uint64_t n_sizes;
 	unsigned products;
-	int has_integers, asks_for_places, at_own, large, is_fixed, is_outline;
+	int has_choices, asks_for_places, at_own, large, is_fixed, is_outline;
 	int64_t few;
 };
 
 static void put_rest(struct buf *out, const struct task *t)
 {
 	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds, .n_sizes = t->n_sizes, .products = t->products,
-			  .has_integers = t->has_integers, .asks_for_places = t->asks_for_places, .at_own = t->at_own, .large = t->large,
+			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places, .at_own = t->at_own, .large = t->large,
 			  .is_fixed = t->is_fixed, .is_outline = t->is_outline, .few = t->few };
 
 	memcpy(r.fixed, t->fixed, sizeof r.fixed);
@@ -173,7 +173,7 @@ static int get_rest(struct bytes *in, struct task *t)
 	t->seconds = r.seconds;
 	t->n_sizes = r.n_sizes;
 	t->products = r.products;
-	t->has_integers = r.has_integers;
+	t->has_choices = r.has_choices;
 	t->asks_for_places = r.asks_for_places;
 	t->at_own = r.at_own;
 	t->large = r.large;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "host/shrink.h"
+#include "verify/change.h"
 #include "verify/follow.h"
 #include "verify/task.h"
 
@@ -48,6 +49,7 @@ static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 
 struct count {
 	int64_t elements, integers;   /* of all inputs; of those that hold integers */
+	int can_choose;               /* some of them hold integers or are masks */
 };
 
 static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
@@ -55,6 +57,7 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 	(void)name;
 	((struct count *)ctx)->elements += tensor_numel(&obj->t);
 	((struct count *)ctx)->integers += dtype_is_float(obj->t.dt) ? 0 : tensor_numel(&obj->t);
+	((struct count *)ctx)->can_choose |= change_can_choose(&obj->t);
 	return 0;
 }
 
@@ -125,7 +128,7 @@ static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 		rc = world_draw(w, &tr, tr.seed, &inputs, s->e);
 	if (!rc) {
 		host_tensors(w->h, inputs, count_elements, &c);
-		s->t->has_integers = c.integers > 0;
+		s->t->has_choices = c.can_choose;
 		if (forward)
 			rc = try_forward(s, &tr, inputs);
 		world_drop(w, inputs);
@@ -344,12 +347,23 @@ static int any_moved(const struct task_weights *w)
 static void add_values(struct sizes *s, const int64_t *v)
 {
 	static const struct { enum trial_kind kind; enum trial_change change; } sets[] = {
-		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_offset, CHANGE_OFFSET } };
+		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_faint, CHANGE_FAINT }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_halves, CHANGE_HALVES },
+		{ TRIAL_offset, CHANGE_OFFSET } };
 
 	for (size_t i = 0; i < COUNT_OF(sets); i++)
 		add(s, sets[i].kind, STAGE_full, v)->change = sets[i].change;
-	if (s->t->has_integers)
-		add(s, TRIAL_integers, STAGE_full, v)->change = CHANGE_INTEGERS;
+	if (!s->t->has_choices)
+		return;
+	add(s, TRIAL_integers, STAGE_full, v)->change = CHANGE_INTEGERS;
+	add(s, TRIAL_ends, STAGE_full, v)->change = CHANGE_ENDS;
+	add(s, TRIAL_empty, STAGE_full, v)->change = CHANGE_EMPTY;
+}
+
+/* Where a run is large: what goes wrong in one block of several, which the smallest sizes do not have. */
+static void add_outliers(struct sizes *s, const int64_t *v)
+{
+	add(s, TRIAL_spread, STAGE_full, v)->change = CHANGE_SPREAD;
+	add(s, TRIAL_offset, STAGE_full, v)->change = CHANGE_OFFSET;
 }
 
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
@@ -424,6 +438,8 @@ static void list_fixed(struct sizes *s)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);
+	else if (!t->few)
+		add_outliers(s, t->fixed);
 }
 
 /* Where a run at the task's own sizes is small, there is no reason for smaller ones: *tiny gets them, and *least where it is

@@ -22,7 +22,7 @@ struct task {
 	int parsed;
 	struct diag problem;
 	struct program reference;
-	int has_integers;                   /* some inputs hold integers or truth values */
+	int has_choices;                   /* some inputs hold integers, truth values, or are masks */
 	int asks_for_places;                /* the reference says where its largest or smallest values are */
 	int keeps_state;                    /* forward of the reference changes its buffers */
 	struct host_override model_ov[TASK_SIZES];   /* where the model is too large as it is */

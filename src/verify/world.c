@@ -4,215 +4,10 @@
 
 #include "base/mem.h"
 #include "num/num.h"
+#include "verify/change.h"
 #include "verify/trial.h"
 
-/* --- what a trial does to its inputs -------------------------------------------------------- */
-
-struct change {
-	enum trial_change what;
-	int first;             /* of all inputs only the first */
-	int seen;
-	int64_t batch;         /* of the first input */
-	struct err *e;
-};
-
-/* Every other one, in no order that a size has. */
-static int is_drawn(int64_t i)
-{
-	return (int)((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 63);
-}
-
-/* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so that a largest value can be
- * below zero. */
-static double changed(enum trial_change what, double x, int64_t i, int64_t n)
-{
-	switch (what) {
-	case CHANGE_SCALE: return 2.0 * x;
-	case CHANGE_NEGATE: return -x;
-	case CHANGE_SHIFT: return x + 1.0;
-	case CHANGE_SIGNED: return i >= n / 2 || is_drawn(i) ? -x : x;
-	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
-	case CHANGE_SMALL: return 0x1p-10 * x;
-	case CHANGE_LARGE: return 1000.0 * rint(2.0 * x);
-	case CHANGE_OFFSET: return x - 1000.0;
-	/* Among those that are equal some are smaller by a few ulps. */
-	case CHANGE_EQUAL: return rint(4.0 * x) / 4.0 * (is_drawn(i) ? 1.0 - 0x1p-21 : 1.0);
-	default: return x;
-	}
-}
-
-/* Is it in the last quarter along the first dimension, or along the second of three and more? */
-static int in_last_quarter(const struct tensor *t, int64_t i)
-{
-	int64_t inner = tensor_numel(t);
-
-	for (int d = 0; d < MIN(t->ndim - 1, 2); d++) {
-		inner /= t->shape[d];
-		if ((!d || t->ndim > 2) && i / inner % t->shape[d] >= t->shape[d] - t->shape[d] / 4)
-			return 1;
-	}
-	return 0;
-}
-
-/* Outliers; and what is small as a whole, which shows what is added to a variance. */
-static double spread_out(const struct tensor *t, double x, int64_t i)
-{
-	if (in_last_quarter(t, i))
-		return 0x1p-10 * x;
-	return i % 7 == 3 ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
-}
-
-/* A matrix that a task draws as its own transpose stays so: kernels may read it either way. */
-static int is_symmetric(const struct tensor *t)
-{
-	const char *p = tensor_data(t);
-	size_t size = (size_t)dtype_size(t->dt), n = t->ndim == 2 && t->shape[0] == t->shape[1] ? (size_t)t->shape[0] : 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (memcmp(p + (i * n + k) * size, p + (k * n + i) * size, size))
-				return 0;
-	return n > 1;
-}
-
-static void change_values(const struct tensor *t, enum trial_change what)
-{
-	enum { SOME = 256 };
-	int64_t n = tensor_numel(t), side = is_symmetric(t) ? t->shape[0] : 0;
-	char *p = tensor_data(t);
-	size_t size = (size_t)dtype_size(t->dt);
-
-	for (int64_t first = 0; first < n; first += SOME, p += SOME * size) {
-		int64_t end = MIN(first + SOME, n);
-		double v[SOME];
-
-		dtype_convert(DT_F64, v, t->dt, p, (size_t)(end - first));
-		for (int64_t i = first; i < end; i++) {
-			int64_t at = side ? MAX(i / side, i % side) * side + MIN(i / side, i % side) : i;
-
-			v[i - first] = what == CHANGE_SPREAD ? spread_out(t, v[i - first], at) : changed(what, v[i - first], at, n);
-		}
-		dtype_convert(t->dt, p, DT_F64, v, (size_t)(end - first));
-	}
-}
-
-/* Is it, of the rows along the last dimension, the last along any other? */
-static int is_last_row(const struct tensor *t, int64_t row)
-{
-	for (int d = t->ndim - 2; d >= 0; row /= t->shape[d--])
-		if (t->shape[d] > 1 && row % t->shape[d] == t->shape[d] - 1)
-			return 1;
-	return 0;
-}
-
-/* The last along each dimension count double: who leaves them out is seen. */
-static void double_last(const struct tensor *t)
-{
-	int64_t width = t->ndim ? t->shape[t->ndim - 1] : 0, rows = width ? tensor_numel(t) / width : 0;
-	size_t size = (size_t)dtype_size(t->dt);
-
-	for (int64_t row = 0; row < rows; row++)
-		for (int64_t i = is_last_row(t, row) ? 0 : MAX(width - 1, 1); i < width; i++) {
-			char *p = (char *)tensor_data(t) + (size_t)(row * width + i) * size;
-
-			dtype_store(t->dt, p, 2.0 * dtype_load(t->dt, p));
-		}
-}
-
-static int reverse_batch(const struct tensor *t, struct err *e)
-{
-	struct tensor copy, from, to;
-	int rc = tensor_contiguous(&copy, t, e);
-
-	if (rc)
-		return -1;
-	if (copy.st == t->st) {
-		tensor_release(&copy);
-		if (tensor_to(&copy, t, t->dt, e))
-			return -1;
-	}
-	for (int64_t i = 0; i < t->shape[0] && !rc; i++) {
-		if (tensor_select(&from, &copy, 0, i, e)) {
-			rc = -1;
-			break;
-		}
-		rc = tensor_select(&to, t, 0, t->shape[0] - 1 - i, e);
-		if (!rc) {
-			rc = tensor_copy(&to, &from, e);
-			tensor_release(&to);
-		}
-		tensor_release(&from);
-	}
-	tensor_release(&copy);
-	return rc;
-}
-
-/* A copy, so that what lies behind the row is out of bounds. */
-static int take_row(struct tensor *t, struct err *e)
-{
-	struct tensor row, dense;
-	int rc = tensor_slice(&row, t, 0, 0, 1, 1, e);
-
-	if (rc)
-		return -1;
-	rc = tensor_to(&dense, &row, t->dt, e);
-	tensor_release(&row);
-	if (rc)
-		return -1;
-	tensor_release(t);
-	*t = dense;
-	return 0;
-}
-
-/* Is there a gap in the mask? One in five along each dimension, and not at the same places in the next row. */
-static int is_gap(const struct tensor *t, int64_t i)
-{
-	int64_t sum = 0;
-
-	for (int d = t->ndim - 1, step = 1; d >= 0; i /= t->shape[d--], step = step % 4 + 1)
-		sum += step * (i % t->shape[d]);
-	return sum % 5 == 1;
-}
-
-/* A mask of ones gets gaps; among other integers some are the one that losses leave out. */
-static void change_integers(const struct tensor *t)
-{
-	int64_t n = tensor_numel(t);
-	char *p = tensor_data(t);
-	size_t size = (size_t)dtype_size(t->dt);
-	int mask = 1;
-
-	for (int64_t i = 0; i < n && mask; i++)
-		mask = dtype_load(t->dt, p + (size_t)i * size) == 0.0 || dtype_load(t->dt, p + (size_t)i * size) == 1.0;
-	for (int64_t i = 0; i < n; i++, p += size)
-		if (mask ? is_gap(t, i) : i % 7 == 3)
-			dtype_store(t->dt, p, mask ? 0.0 : -100.0);
-}
-
-static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct change *c = ctx;
-
-	(void)name;
-	if (obj->t.ndim == 0 || tensor_numel(&obj->t) == 0 || (c->seen++ && c->first))
-		return 0;
-	if (c->seen == 1)
-		c->batch = obj->t.shape[0];
-	if (c->what == CHANGE_REVERSE_BATCH || c->what == CHANGE_FIRST_ROW) {
-		if (obj->t.shape[0] != c->batch)
-			return 0;
-		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
-	}
-	if (c->what == CHANGE_INTEGERS) {
-		if (!dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t))
-			change_integers(&obj->t);
-	} else if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t)) {
-		change_values(&obj->t, c->what);
-		if (c->what == CHANGE_SIGNED)
-			double_last(&obj->t);
-	}
-	return 0;
-}
+/* --- inputs of a trial ------------------------------------------------------------------------ */
 
 struct sum {
 	struct tensor more[RESULTS_MOST];
@@ -279,17 +74,10 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 	return rc;
 }
 
-static int change_inputs(struct world *w, const struct trial *t, struct val inputs, struct err *e)
-{
-	struct change c = { .what = t->change, .first = t->first, .e = e };
-
-	return t->change == CHANGE_NONE || t->change == CHANGE_ADD ? 0 : host_tensors(w->h, inputs, change_input, &c);
-}
-
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
 {
 	enum dtype dt = t->dt;
-	int rc = host_inputs(w->h, ns, seed, t->change == CHANGE_SIGNED, inputs, e);
+	int rc = host_inputs(w->h, ns, seed, change_draws_ends(t->change), inputs, e);
 
 	if (!rc)
 		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
@@ -298,7 +86,7 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 	if (!rc && t->change == CHANGE_ADD)
 		rc = add_inputs(w, ns, t, seed, *inputs, e);
 	if (!rc)
-		rc = change_inputs(w, t, *inputs, e);
+		rc = change_inputs(w->h, t->change, t->first, *inputs, e);
 	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
 }
 

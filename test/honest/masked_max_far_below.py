@@ -1,0 +1,22 @@
+# task: masked_max
+# style: what is masked gets what the task gives it, what is behind the row less
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x_ptr, mask_ptr, out_ptr, D, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * D + i, mask=i < D, other=-float("inf"))
+    m = tl.load(mask_ptr + row * D + i, mask=i < D, other=0)
+    tl.store(out_ptr + row, tl.max(tl.where(m != 0, x, tl.where(i < D, -1e9, -float("inf"))), axis=0))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x, mask):
+        out = torch.empty(x.shape[0], device=x.device, dtype=x.dtype)
+        k[(x.shape[0],)](x, mask, out, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+        return out

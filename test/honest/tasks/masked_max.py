@@ -1,0 +1,19 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, mask):
+        return x.masked_fill(~mask, -1e9).max(dim=1)[0]
+
+
+rows = 40
+cols = 60
+
+
+def get_inputs():
+    return [torch.randn(rows, cols), torch.ones(rows, cols, dtype=torch.bool)]
+
+
+def get_init_inputs():
+    return []
