@@ -43,7 +43,8 @@ VERSION := $(shell cat VERSION)
 WARN := -Wall -Wextra -Wshadow -Wvla -Wdeclaration-after-statement -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(OPT_$(BUILD)) \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
-LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now,--as-needed
+# Text begins at a huge page, for src/verify/pages.c.
+LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now,-z,max-page-size=0x200000,--as-needed
 LDLIBS += $(PKG_LIBS) -ldl -lm
 LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 

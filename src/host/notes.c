@@ -5,6 +5,8 @@
 #include "interp/fail.h"
 
 struct search {
+	const struct py_module *module;
+	int collected;                 /* the names are there: they are looked for where an annotation asks for one */
 	struct map modules, others;    /* names that imports bind, anywhere; and everything else */
 	int failed;                    /* no memory */
 	int inside;                    /* of an annotation */
@@ -39,18 +41,22 @@ static void collect(void *ctx, struct py_node *n)
 }
 
 /* Is the name an import's or a container's alone? Then no code of the program gives its attributes and items. */
-static int is_library(const struct search *s, struct str name)
+static int is_library(struct search *s, struct str name)
 {
 	static const char *const types[] = { "list", "tuple", "dict", "set", "frozenset", "type" };
-	int yes = map_get(&s->modules, name) != NULL;
+	int yes;
 
+	if (!s->collected)
+		collect(s, s->module->root);
+	s->collected = 1;
+	yes = map_get(&s->modules, name) != NULL;
 	for (size_t i = 0; i < COUNT_OF(types); i++)
 		yes |= str_is(name, types[i]);
 	return yes && !map_get(&s->others, name);
 }
 
 /* Something that may run code: a call, or what an object of the program gives. */
-static int computes(const struct search *s, const struct py_node *n)
+static int computes(struct search *s, const struct py_node *n)
 {
 	int part = n->kind == PY_Attribute || n->kind == PY_Subscript;
 
@@ -88,10 +94,9 @@ static void find(void *ctx, struct py_node *n)
 
 int notes_refuse(struct host *h, const struct py_module *m)
 {
-	struct search s = { .failed = 0 };
+	struct search s = { .module = m };
 	int rc = 0;
 
-	collect(&s, m->root);
 	find(&s, m->root);
 	if (s.failed)
 		rc = host_fatal(h, REASON_out_of_memory, "the machine is out of memory");

@@ -32,8 +32,8 @@ static int unknown_module(struct host *h, struct str name)
 }
 
 /* Modules that are another module under a second name. */
-static const struct { const char *prefix, *is; } aliases[] = {
-#define IMPORT_ALIAS(prefix, is) { #prefix, #is },
+static const struct { const char *prefix; size_t n; const char *is; } aliases[] = {
+#define IMPORT_ALIAS(prefix, is) { #prefix, sizeof #prefix - 1, #is },
 #define IMPORT_FORBIDDEN(name)
 #include "interp/import.def"
 #undef IMPORT_FORBIDDEN
@@ -43,12 +43,9 @@ static const struct { const char *prefix, *is; } aliases[] = {
 static struct str canonical(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
-		size_t n;
+		size_t n = aliases[i].n;
 
-		if (!str_starts(name, aliases[i].prefix))
-			continue;
-		n = strlen(aliases[i].prefix);
-		if (name.n == n || name.p[n] == '.')
+		if ((name.n == n || (name.n > n && name.p[n] == '.')) && !memcmp(name.p, aliases[i].prefix, n))
 			return str_of(aliases[i].is);
 	}
 	return name;

@@ -1,13 +1,74 @@
 /* Pages of judging processes: see pages.h. */
 #include "verify/pages.h"
 
+#include <link.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+
+enum { PAGE = 4096, HUGE = 2 << 20 };
+
+static size_t round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* The pages from `from` to `end` become a copy of themselves. Nothing is unmapped before the copy is complete. */
+static void move_pages(char *from, const char *end, int prot)
+{
+	size_t n = (size_t)(end - from), room = round_up(n, HUGE) + HUGE;
+	char *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *copy;
+
+	if (p == MAP_FAILED)
+		return;
+	copy = (char *)round_up((uintptr_t)p, HUGE);
+	if (!madvise(copy, round_up(n, HUGE), MADV_HUGEPAGE)) {
+		memcpy(copy, from, n);
+		if (mprotect(copy, n, prot) || mremap(copy, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, from) == MAP_FAILED)
+			log_debug("%zu bytes of a program stay where they are", n);
+	}
+	munmap(p, room);
+}
+
+/* Is it the program, the C library or its mathematics? */
+static int is_called_most(const struct dl_phdr_info *object)
+{
+	const uintptr_t some[] = { (uintptr_t)pages_move_text, (uintptr_t)malloc, (uintptr_t)(double (*)(double))exp };
+
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+
+		for (size_t k = 0; k < COUNT_OF(some) && h->p_type == PT_LOAD; k++)
+			if (some[k] - object->dlpi_addr - h->p_vaddr < h->p_memsz)
+				return 1;
+	}
+	return 0;
+}
+
+/* The first segment has what only the linker reads, the last ones can be written. */
+static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+	(void)size, (void)ctx;
+	for (int i = 0; i < object->dlpi_phnum && is_called_most(object); i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+		uintptr_t start = object->dlpi_addr + h->p_vaddr, end = round_up(start + h->p_memsz, PAGE);
+
+		if (h->p_type == PT_LOAD && h->p_offset && !(h->p_flags & PF_W))
+			move_pages((char *)(start / PAGE * PAGE), (char *)end, PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0));
+	}
+	return 0;
+}
+
+void pages_move_text(void)
+{
+	dl_iterate_phdr(move_object, NULL);
+}
 
 /* Pages that are given back are paid for again at every run. */
 void pages_keep(void)
@@ -31,16 +92,27 @@ void pages_use_up(void)
 			;
 }
 
+/* MADV_COLLAPSE of Linux 6.1; one that is older refuses it. */
+void pages_join(void)
+{
+	enum { COLLAPSE = 25 };
+	char *end = sbrk(0), *start = end - mallinfo2().arena;
+
+	for (char *p = (char *)round_up((uintptr_t)start, HUGE); p + HUGE <= end; p += HUGE)
+		if (madvise(p, HUGE, COLLAPSE))
+			log_debug("a part of the heap stays on small pages");
+}
+
 /* The first huge page is not even touched by the header of a block: in a zygote, runners would copy it bit by bit. */
 void pages_grow_huge(void)
 {
-	enum { HUGE = 2 << 20, BYTES = 64 << 20, HEADER = sizeof (size_t) };
-	char *p = mem_alloc(BYTES);
+	enum { HEADER = sizeof (size_t) };
+	char *p = mem_alloc(PAGES_GROWN);
 	size_t before = p ? HUGE - (uintptr_t)p % HUGE : 0;
 
 	if (!p)
 		return;
-	madvise(p + before, BYTES - HUGE, MADV_HUGEPAGE);
+	madvise(p + before, PAGES_GROWN - HUGE, MADV_HUGEPAGE);
 	mem_free(p);
 	/* What lies before it stays taken. */
 	if (!mem_alloc(before - HEADER))
@@ -50,7 +122,7 @@ void pages_grow_huge(void)
 /* A page at its first touch costs ten times as much. One huge page costs a fifth of that many small ones. */
 void pages_fetch(void)
 {
-	enum { PAGE = 4096, BYTES = 1 << 20 };
+	enum { BYTES = 1 << 20 };
 	char *p = malloc(BYTES);
 
 	if (p)

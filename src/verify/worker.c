@@ -128,7 +128,7 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
  * is free takes as long as a short candidate, so it is not asked every time. */
 static void give_back(struct worker *w, double prepare_ms)
 {
-	if ((prepare_ms > LONG_MS || ++w->jobs % 16 == 0) && mallinfo2().fordblks > FREE_KEPT)
+	if ((prepare_ms > LONG_MS || ++w->jobs % 16 == 0) && mallinfo2().fordblks > FREE_KEPT + PAGES_GROWN)
 		malloc_trim(0);
 }
 
@@ -167,6 +167,7 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	so.also_fd = MAX(w->shelf.fd, 0);
 	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
 		return -1;
+	pages_grow_huge();               /* of this process alone, behind the fork */
 	judge_set_lane(w->judge, &w->zygote.lane);
 	if (w->shelf.fd >= 0)
 		judge_set_store(w->judge, &w->shelf.store);
@@ -264,6 +265,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	signal(SIGPIPE, SIG_IGN);
 	syscall(SYS_close_range, 3, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	pages_move_text();
 	num_init();                      /* what the workers inherit: one thread for products, without starting others first */
 	while (read(fd, &asked, sizeof asked) == sizeof asked)
 		if (asked)

@@ -371,6 +371,7 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 	if (sandbox)
 		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);
 	pages_use_up();
+	pages_join();
 	pages_grow_huge();
 	if (send(fd, &ready, sizeof ready, MSG_NOSIGNAL) != sizeof ready || ready.rc)
 		_exit(EXIT_OURS);
