@@ -227,7 +227,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	data = at ? in->start + at : bytes_take(in, (size_t)n);
 	w->moved = (int)parts[0];
 	w->param = (int)parts[3];
-	w->kept = (int)parts[4];
+	w->kept = (enum weight_kept)parts[4];
 	return data ? tensor_borrow(&w->t, (enum dtype)parts[1], (int)parts[2], shape, (void *)data, (size_t)n, e) : -1;
 }
 

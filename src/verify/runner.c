@@ -251,7 +251,7 @@ static int check_unchanged(struct runner *r, struct pristine *k, const struct ce
 }
 
 /* On the hybrid track, which is KernelBench's rule, a buffer that is left as it was is as good as one that is not there. Where all of the
- * work is asked for, and under the general contract, keeping it up is part of that. */
+ * work is asked for, and under the general contract, keeping it up is part of that. A count that nothing goes by may be left on both tracks. */
 static int may_leave_buffers(const struct runner *r)
 {
 	return r->o->track == TRACK_HYBRID && r->o->contract == CONTRACT_TASK;
@@ -261,7 +261,7 @@ static int may_leave_buffers(const struct runner *r)
  * reference's: these may be written. */
 static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr, int give, struct census_may *may)
 {
-	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r) };
+	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r), .may_count = r->o->contract == CONTRACT_TASK };
 	struct tensor flat;
 	int rc;
 

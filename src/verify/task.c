@@ -249,6 +249,7 @@ static void draw_states(struct task *t)
 static int note_state(struct task *t, const struct task_weights *given, struct err *e)
 {
 	struct task_weights now;
+	int counts = !host_floats_read(t->own.h);     /* who goes by a count has read it */
 
 	/* Weights that are made of a part are too large to be looked at again, and no such task keeps any (choice.c). */
 	if (given->spread)
@@ -257,9 +258,9 @@ static int note_state(struct task *t, const struct task_weights *given, struct e
 		return -1;
 	t->keeps_state = now.n != given->n;
 	for (size_t i = 0; i < now.n && now.n == given->n; i++) {
-		int kept = !same_values(&now.v[i].t, &given->v[i].t);
+		enum weight_kept kept = same_values(&now.v[i].t, &given->v[i].t) ? KEPT_NOT : counts && weights_is_count(&now.v[i]) ? KEPT_COUNT : KEPT_VALUES;
 
-		t->keeps_state |= kept;
+		t->keeps_state |= kept != KEPT_NOT;
 		for (int k = 0; k < WEIGHT_SETS; k++)
 			t->set[k].v[i].kept = kept;
 	}

@@ -31,13 +31,16 @@ enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHAN
 		    CHANGE_WIDE, CHANGE_SMALL, CHANGE_LARGE, CHANGE_HALVES, CHANGE_OFFSET, CHANGE_EQUAL, CHANGE_FAINT, CHANGE_FAINT_ONLY,
 		    CHANGE_INTEGERS, CHANGE_GAPS, CHANGE_ENDS, CHANGE_ENDS_ONLY, CHANGE_ENDS_PLAIN, CHANGE_EMPTY };
 
+/* What forward of the reference does to a weight; COUNT: it counts its calls there, and goes by that in nothing. */
+enum weight_kept { KEPT_NOT, KEPT_VALUES, KEPT_COUNT };
+
 struct task_weight {
 	char name[96];
 	struct tensor t;
 	int64_t own[TENSOR_DIMS];     /* its shape at the sizes that models get it at: the same, or more along what the task only counts */
 	int param;                    /* a parameter, not a buffer */
 	int moved;                    /* one value throughout as constructed, and drawn anew in this set */
-	int kept;                     /* forward of the reference leaves another value behind */
+	enum weight_kept kept;              /* forward of the reference changes it */
 };
 
 struct task_weights {
@@ -165,6 +168,8 @@ size_t weights_bytes(const struct task_weights *w);
 /* What a run begins with: a weight that is kept gets drawn values, as if forward had been called before, one of WEIGHTS_STATES kinds
  * (how often, how large they are) by the remainder of `state`; 0 and all others: as it is. *out is the caller's to release. */
 enum { WEIGHTS_STATES = 4 };
+/* Is it a count? */
+int weights_is_count(const struct task_weight *w);
 int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t state, struct err *e);
 /* Copies each into the tensor of the model that stands for it: the one of its name and shape (sizes of one aside), else
  * of the end of its name, else the next of its shape, or of its shape turned, else one of its name and number of elements;
@@ -196,8 +201,8 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* Are there any that are kept, in runs of this dtype? */
 int weights_are_kept(const struct task_weights *w, enum dtype dt);
 /* What a call left in the tensors that stand for weights which are kept: all of them in a row, in fp64. NaN: nothing stands for it,
- * or, where it may be left, it is as the state gave it. The storages of those tensors go into *of. */
-struct weights_left { uint64_t state; int may; };
+ * or, where it (or a count) may be left, it is as the state gave it. The storages of those tensors go into *of. */
+struct weights_left { uint64_t state; int may, may_count; };
 int weights_kept(const struct task_weights *w, struct host *h, struct val model, const struct weights_left *left, struct tensor *flat, struct census_may *of,
 		 struct err *e);
 /* The units of such a row (struct result). */

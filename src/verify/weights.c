@@ -175,7 +175,7 @@ static void draw_counter(struct task_weight *w, uint64_t seed)
 	*(int64_t *)tensor_data(&w->t) += LEAST + (int64_t)(rng_u64(&r) % MOST);
 }
 
-static int is_counter(const struct task_weight *w)
+int weights_is_count(const struct task_weight *w)
 {
 	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
 }
@@ -212,7 +212,7 @@ int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t
 	if (tensor_to(&out->t, &w->t, w->t.dt, e))
 		return -1;
 	rng_init(&r, state, w->name);
-	if (is_counter(w))
+	if (weights_is_count(w))
 		*(int64_t *)tensor_data(&out->t) = (int64_t)exp2(count_bits[which] + (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
 	else if (w->t.dt == DT_F32)
 		begin_statistic(out, &r, statistic_scale[which]);
@@ -228,7 +228,7 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].t.dt == DT_F32 && !is_mask(&w->v[i]))
 			draw_one(&w->v[i], seed, step);
-		else if (is_counter(&w->v[i]))
+		else if (weights_is_count(&w->v[i]))
 			draw_counter(&w->v[i], seed);
 	mem_free(step);
 	return 0;
@@ -679,6 +679,11 @@ static int forget_left(double *v, const struct task_weight *w, uint64_t state, s
 	return 0;
 }
 
+static int may_leave(const struct weights_left *left, const struct task_weight *w)
+{
+	return w->kept == KEPT_COUNT ? left->may_count : left->may;
+}
+
 static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left, double *to, struct census_may *of,
 			struct err *e)
 {
@@ -690,7 +695,7 @@ static int collect_kept(const struct task_weights *w, const struct members *m, c
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;
-		if (x && n && (put_kept(to, &x->obj->t, e) || (left->may && forget_left(to, &w->v[i], left->state, e))))
+		if (x && n && (put_kept(to, &x->obj->t, e) || (may_leave(left, &w->v[i]) && forget_left(to, &w->v[i], left->state, e))))
 			return -1;
 		to += n;
 	}

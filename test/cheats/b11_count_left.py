@@ -1,6 +1,7 @@
 # B11: running statistics that are right beside a count of calls that stays at nothing
 # task: batch_norm
 # track: strict
+# contract: general
 # rule: state
 # expect: tiny wrong_value
 # says: what forward leaves in the buffers
