@@ -93,6 +93,7 @@ struct host_work host_work(struct host_ops ops);
 /* Values of tensors that became Python numbers since operations were cleared; some integers are one. */
 struct host;
 int64_t host_floats_read(const struct host *h);
+int host_has_read(const struct host *h);      /* any of them */
 /* One launch of a kernel. */
 struct host_launch {
 	struct str kernel;

@@ -346,6 +346,11 @@ int64_t host_floats_read(const struct host *h)
 	return h->did.reads / INTS_A_FLOAT;
 }
 
+int host_has_read(const struct host *h)
+{
+	return h->did.reads != 0;
+}
+
 int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	if (h->o.hollow && dtype_is_float(dt)) {

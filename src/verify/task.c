@@ -249,7 +249,7 @@ static void draw_states(struct task *t)
 static int note_state(struct task *t, const struct task_weights *given, struct err *e)
 {
 	struct task_weights now;
-	int counts = !host_floats_read(t->own.h);     /* who goes by a count has read it */
+	int counts = !host_has_read(t->own.h);        /* who goes by a count has read it */
 
 	/* Weights that are made of a part are too large to be looked at again, and no such task keeps any (choice.c). */
 	if (given->spread)
