@@ -572,7 +572,7 @@ static int expect_milder(struct task *t, struct trial *tr, struct err *e)
 
 	while ((rc > 0 || (!rc && is_drowned(tr))) && change_milder(tr->change) != CHANGE_NONE) {
 		struct trial milder = { .kind = tr->kind, .stage = tr->stage, .ext = tr->ext, .n_ov = tr->n_ov, .seed = tr->seed, .set = tr->set,
-					.change = change_milder(tr->change), .dt = tr->dt };
+					.state = tr->state, .change = change_milder(tr->change), .dt = tr->dt };
 
 		memcpy(milder.ov, tr->ov, sizeof milder.ov);
 		trial_release(tr);
