@@ -7,12 +7,12 @@ class Model(nn.Module):
         return torch.mean(x * x)
 
 
-rows = 16384
+batch = 16384
 columns = 4096
 
 
 def get_inputs():
-    return [torch.rand(rows, columns)]
+    return [torch.rand(batch, columns)]
 
 
 def get_init_inputs():
