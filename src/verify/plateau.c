@@ -40,9 +40,12 @@ static const char *value_of(const struct plateau *l, int64_t program)
 	return first;
 }
 
+/* A later program may have written to the part of an earlier one: that is no value of it any more. */
 static int same(const struct plateau *l, int64_t a, int64_t b)
 {
-	return !memcmp(value_of(l, a), value_of(l, b), l->size);
+	const char *x = value_of(l, a), *y = value_of(l, b);
+
+	return x && y && !memcmp(x, y, l->size);
 }
 
 /* Puts a program among the points. 0, 1: it does not write one value, or there are too many; else what running it gave. */
@@ -102,13 +105,14 @@ static int fill(const struct points *p)
 
 	for (int i = 0; i + 1 < p->n; i++) {
 		size_t lo = part_end(l, p->v[i]), hi = part_begin(l, p->v[i + 1]);
+		const char *value = value_of(l, p->v[i]);
 
 		if (lo >= hi)
 			continue;
-		if (sparse_touch(l->st, lo, hi) || sparse_mark(l->st, lo, hi, 1))
+		if (!value || sparse_touch(l->st, lo, hi) || sparse_mark(l->st, lo, hi, 1))
 			return 1;
 		for (size_t at = lo; at < hi; at += l->size)
-			memcpy((char *)l->st->data + at, value_of(l, p->v[i]), l->size);
+			memcpy((char *)l->st->data + at, value, l->size);
 	}
 	return 0;
 }
@@ -116,7 +120,7 @@ static int fill(const struct points *p)
 int plateau_fill(const struct plateau *l, const int64_t *ran, int n)
 {
 	struct points p = { .l = l };
-	int rc = l->st->bytes > BYTES_MOST || l->part % l->size || part_end(l, l->programs - 1) != l->st->bytes;
+	int rc = l->st->bytes > BYTES_MOST || l->st->bytes % l->size || l->part % l->size || part_end(l, l->programs - 1) != l->st->bytes;
 
 	for (int i = 0; i < n && !rc; i++)
 		rc = add(&p, ran[i], 0);
