@@ -312,7 +312,7 @@ static int run_some(struct launched *k)
 	return 0;
 }
 
-/* All of them, for what they read. */
+/* All of them: then nothing of what they read and write has to be inferred. */
 static int run_all(struct launched *k)
 {
 	struct reads *reads = &k->s->reads;
