@@ -243,7 +243,8 @@ static int run_another(void *ctx, int64_t program)
 	struct launched *k = ctx;
 	int rc = k->more-- <= 0 ? 1 : run_programs(k, &program, 1);
 
-	*k->d = rc > 0 ? (struct diag){ .reason = REASON_ok } : *k->d;
+	if (rc > 0)
+		*k->d = (struct diag){ .reason = REASON_ok };
 	return MIN(rc, 1);
 }
 
