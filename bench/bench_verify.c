@@ -8,7 +8,7 @@
  * would send them: four correct ones and six that fail early, each in its own way. FILE has a pair a
  * line (task, solution, as `tritonrl tasks` writes them) and stays as it is whatever the generator
  * becomes, so that figures of two versions can be compared. Ratios are against the limits below;
- * above 1 is better than asked. */
+ * above 1 is better than asked. WORKERS 0: all in this process and nothing but the last line, for profilers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -302,6 +302,8 @@ static int bench_mix(const struct pairs *p, const struct judge_options *o, int w
 	int64_t start;
 	double seconds;
 
+	if (!workers)
+		return mix_cpu(p, o, e);
 	po.workers = workers;
 	pool = judge_pool_open(o, &po, e);
 	if (!pool)
