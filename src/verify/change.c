@@ -19,7 +19,10 @@ int change_draws_ends(enum trial_change what)
 enum trial_change change_milder(enum trial_change what)
 {
 	switch (what) {
+	case CHANGE_HALVES_FAINT: return CHANGE_HALVES_FAINT_ONLY;
+	case CHANGE_HALVES_FAINT_ONLY: return CHANGE_FAINT;
 	case CHANGE_FAINT: return CHANGE_FAINT_ONLY;
+	case CHANGE_FAINT_ONLY: return CHANGE_HALVES;
 	case CHANGE_INTEGERS: return CHANGE_GAPS;
 	case CHANGE_ENDS: return CHANGE_ENDS_ONLY;
 	case CHANGE_ENDS_ONLY: return CHANGE_ENDS_PLAIN;
@@ -35,6 +38,11 @@ static int is_drawn(int64_t i)
 	return (int)((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 63);
 }
 
+static double half(double x)
+{
+	return 0.5 * rint(2.0 * x);
+}
+
 /* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so that a largest value can be
  * below zero. */
 static double changed(enum trial_change what, double x, int64_t i, int64_t n)
@@ -46,7 +54,7 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 	case CHANGE_SIGNED: return i >= n / 2 || is_drawn(i) ? -x : x;
 	case CHANGE_WIDE: return i % 2 ? -32.0 * x - 1.0 : 32.0 * x + 1.0;
 	case CHANGE_SMALL: return 0x1p-10 * x;
-	case CHANGE_HALVES: return 0.5 * rint(2.0 * x);
+	case CHANGE_HALVES: return half(x);
 	case CHANGE_OFFSET: return x - 1000.0;
 	/* Below what stands for nothing in most programs that leave something out. */
 	case CHANGE_ENDS: return x - 64.0;
@@ -108,9 +116,9 @@ static int in_last_quarter(const struct tensor *t, int64_t i)
 }
 
 /* What is small as a whole, or nothing at all, shows what is added to a variance or a length. */
-static double faint(const struct tensor *t, enum trial_change what, double x, int64_t i)
+static double faint(const struct tensor *t, int zeros, double x, int64_t i)
 {
-	if (what == CHANGE_FAINT && t->ndim > 1 && t->shape[0] > 2 && i / (tensor_numel(t) / t->shape[0]) == t->shape[0] / 2)
+	if (zeros && t->ndim > 1 && t->shape[0] > 2 && i / (tensor_numel(t) / t->shape[0]) == t->shape[0] / 2)
 		return 0.0;
 	return in_last_quarter(t, i) ? 0x1p-10 * x : x;
 }
@@ -129,8 +137,10 @@ static double changed_at(const struct tensor *t, enum trial_change what, double 
 	switch (what) {
 	case CHANGE_SPREAD: return spread_out(t, x, i);
 	case CHANGE_LARGE: return large(t, x, i);
+	case CHANGE_HALVES_FAINT:
+	case CHANGE_HALVES_FAINT_ONLY: return faint(t, what == CHANGE_HALVES_FAINT, half(x), i);
 	case CHANGE_FAINT:
-	case CHANGE_FAINT_ONLY: return faint(t, what, x, i);
+	case CHANGE_FAINT_ONLY: return faint(t, what == CHANGE_FAINT, x, i);
 	default: return changed(what, x, i, tensor_numel(t));
 	}
 }

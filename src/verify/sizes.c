@@ -347,8 +347,7 @@ static int any_moved(const struct task_weights *w)
 static void add_values(struct sizes *s, const int64_t *v)
 {
 	static const struct { enum trial_kind kind; enum trial_change change; } sets[] = {
-		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_faint, CHANGE_FAINT }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_halves, CHANGE_HALVES },
-		{ TRIAL_offset, CHANGE_OFFSET } };
+		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_halves, CHANGE_HALVES_FAINT }, { TRIAL_offset, CHANGE_OFFSET } };
 
 	for (size_t i = 0; i < COUNT_OF(sets); i++)
 		add(s, sets[i].kind, STAGE_full, v)->change = sets[i].change;
