@@ -1,11 +1,13 @@
 /* Pages of judging processes: see pages.h. */
 #include "verify/pages.h"
 
+#include <cblas.h>
 #include <link.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,19 +38,33 @@ static void move_pages(char *from, const char *end, int prot)
 	munmap(p, room);
 }
 
+/* Is one of these functions in it? */
+static int has_one_of(const struct dl_phdr_info *object, const uintptr_t *some, size_t n)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+
+		for (size_t k = 0; k < n && h->p_type == PT_LOAD; k++)
+			if (some[k] - object->dlpi_addr - h->p_vaddr < h->p_memsz)
+				return 1;
+	}
+	return 0;
+}
+
 /* Is it the program, the C library or its mathematics? */
 static int is_called_most(const struct dl_phdr_info *object)
 {
 	const uintptr_t some[] = { (uintptr_t)pages_move_text, (uintptr_t)malloc, (uintptr_t)(double (*)(double))exp };
 
-	for (int i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+	return has_one_of(object, some, COUNT_OF(some));
+}
 
-		for (size_t k = 0; k < COUNT_OF(some) && h->p_type == PT_LOAD; k++)
-			if (some[k] - object->dlpi_addr - h->p_vaddr < h->p_memsz)
-				return 1;
-	}
-	return 0;
+/* Does it multiply matrices? */
+static int is_blas(const struct dl_phdr_info *object)
+{
+	const uintptr_t one = (uintptr_t)cblas_sgemm;
+
+	return has_one_of(object, &one, 1);
 }
 
 /* The first segment has what only the linker reads, the last ones can be written. */
@@ -68,6 +84,85 @@ static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
 void pages_move_text(void)
 {
 	dl_iterate_phdr(move_object, NULL);
+}
+
+/* --- what a fork leaves out ------------------------------------------------------------------------ */
+
+/* An object that is loaded, by what its dynamic section says of it. */
+struct object {
+	struct dl_phdr_info at;
+	const ElfW(Dyn) *dyn;
+	const char *names;            /* the strings of that section */
+	const char *name;             /* its own among them; NULL: the program has none */
+	int kept;
+};
+
+struct objects {
+	struct object v[128];
+	size_t n;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct objects *all = ctx;
+	struct object *o = &all->v[all->n];
+
+	(void)size;
+	if (all->n == COUNT_OF(all->v))
+		return 1;
+	*o = (struct object){ .at = *info, .kept = is_called_most(info) || is_blas(info) };
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			o->dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (const ElfW(Dyn) *d = o->dyn; d && d->d_tag; d++)
+		if (d->d_tag == DT_STRTAB && d->d_un.d_ptr > info->dlpi_addr)
+			o->names = (const void *)d->d_un.d_ptr;
+	for (const ElfW(Dyn) *d = o->dyn; o->names && d->d_tag; d++)
+		if (d->d_tag == DT_SONAME)
+			o->name = o->names + d->d_un.d_val;
+	all->n++;
+	return 0;
+}
+
+/* Keeps what a library names as needed; 1: there was something new. The program needs all of them. */
+static int keep_needed(struct objects *all, const struct object *by)
+{
+	int more = 0;
+
+	for (const ElfW(Dyn) *d = by->dyn; by->name && d->d_tag; d++)
+		for (size_t i = 0; i < all->n && d->d_tag == DT_NEEDED; i++)
+			if (!all->v[i].kept && all->v[i].name && !strcmp(all->v[i].name, by->names + d->d_un.d_val))
+				more = all->v[i].kept = 1;
+	return more;
+}
+
+static void leave_out(const struct dl_phdr_info *object)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+		uintptr_t start = (object->dlpi_addr + h->p_vaddr) / PAGE * PAGE, end = round_up(object->dlpi_addr + h->p_vaddr + h->p_memsz, PAGE);
+
+		if (h->p_type == PT_LOAD && madvise((void *)start, end - start, MADV_DONTFORK))
+			log_debug("a library stays with forks");
+	}
+}
+
+void pages_leave_libraries(void)
+{
+	static struct objects all;
+	int more = 1;
+
+	if (dl_iterate_phdr(add_object, &all))
+		return;
+	while (more) {
+		more = 0;
+		for (size_t i = 0; i < all.n; i++)
+			more |= all.v[i].kept && keep_needed(&all, &all.v[i]);
+	}
+	/* What has no file has no names either: the kernel's own. */
+	for (size_t i = 0; i < all.n; i++)
+		if (!all.v[i].kept && all.v[i].names && all.v[i].at.dlpi_name[0] == '/')
+			leave_out(&all.v[i].at);
 }
 
 /* Pages that are given back are paid for again at every run. */

@@ -370,6 +370,7 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 	close_others(fd, run_fd);
 	if (sandbox)
 		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);
+	pages_leave_libraries();
 	pages_use_up();
 	pages_join();
 	pages_grow_huge();

@@ -1,9 +1,14 @@
-/* Text that is moved to pages of the process's own lies where it lay, and nothing else does. */
+/* Text that is moved to pages of the process's own lies where it lay, and nothing else does; forks have what they call. */
 #include "check.h"
 
+#include <cblas.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "verify/pages.h"
@@ -44,9 +49,52 @@ static void text_stays_where_it_was(void **state)
 	assert_true(exp(x) == before);
 }
 
+static int is_there(uintptr_t function)
+{
+	unsigned char in_memory;
+
+	return !mincore((void *)(function / 4096 * 4096), 1, &in_memory);
+}
+
+/* In a fork of a process that left libraries out: 0, or which of its expectations failed. */
+static int look_around(void)
+{
+	const float a[4] = { 1, 2, 3, 4 }, b[4] = { 1, 0, 0, 1 };
+	float c[4] = { 0 };
+
+	if (is_there((uintptr_t)sqlite3_open))
+		return 1;
+	if (!is_there((uintptr_t)cblas_sgemm) || !is_there((uintptr_t)malloc) || !is_there((uintptr_t)look_around))
+		return 2;
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 2, 2, 2, 1.0f, a, 2, b, 2, 0.0f, c, 2);
+	return c[0] == 1.0f && c[3] == 4.0f && exp((double)c[1]) > 7.0 && malloc(100) ? 0 : 3;
+}
+
+static int exit_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+static void forks_have_the_libraries_they_call(void **state)
+{
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(is_there((uintptr_t)sqlite3_open));
+	if (pid == 0) {
+		pages_leave_libraries();
+		pid = fork();
+		_exit(pid ? exit_of(pid) : look_around());
+	}
+	assert_int_equal(exit_of(pid), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(text_stays_where_it_was) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(text_stays_where_it_was), cmocka_unit_test(forks_have_the_libraries_they_call) };
 
 	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }
