@@ -2,9 +2,7 @@
 #include "verify/reads.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "interp/bind.h"
 
 /* --- noting ------------------------------------------------------------------------------------------ */
@@ -87,16 +85,6 @@ int reads_missing(const struct run_reads *own, const struct run_reads *small, do
 /* A last window may not be whole: so much is read at least. */
 #define WINDOWS 0.75
 
-static int has_windows(const char *name)
-{
-	static const char *const words[] = { "conv", "pool", "fold", "interpolate", "upsample", "grid_sample" };
-
-	for (size_t i = 0; i < COUNT_OF(words); i++)
-		if (strstr(name, words[i]))
-			return 1;
-	return 0;
-}
-
 double reads_least(struct host_ops ops)
 {
 	double least = 1.0;
@@ -104,7 +92,7 @@ double reads_least(struct host_ops ops)
 	for (size_t i = 0; i < ops.n; i++) {
 		if (ops.v[i].cut || ops.v[i].flags & (BIND_MOVE | BIND_SIZED))
 			return 0.0;
-		if (has_windows(ops.v[i].name))
+		if (ops.v[i].flags & BIND_WINDOW)
 			least = WINDOWS;
 	}
 	return least;
