@@ -541,6 +541,11 @@ int sparse_note_load(struct storage *s, size_t lo, size_t hi)
 	return 0;
 }
 
+int sparse_lost_count(const struct storage *s)
+{
+	return s->sparse && s->sparse->counts && s->sparse->ranges < 0;
+}
+
 static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)
 {
 	for (size_t at = 0, end; at < CHUNK; at = end) {
