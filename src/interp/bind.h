@@ -46,7 +46,8 @@ enum bind_flag {
 	BIND_CHANGES = 2048,     /* changes slot 0, which is not a tensor */
 	BIND_INTERNAL = 4096,    /* for the prelude alone: programs do not find it */
 	BIND_MOVE = 8192,        /* a copy whose elements go to other places: flip, gather, cat */
-	BIND_SIZED = 16384       /* sizes of the result follow from values: masked_select */
+	BIND_SIZED = 16384,      /* sizes of the result follow from values: masked_select */
+	BIND_WINDOW = 32768      /* goes by windows, behind the last of which there may be a rest: conv2d, max_pool2d */
 };
 
 struct bind;

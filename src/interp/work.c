@@ -84,11 +84,6 @@ static int same_order(const struct tensor *a, const struct tensor *b)
 	return same || (tensor_numel(a) == tensor_numel(b) && tensor_is_contiguous(a) && tensor_is_contiguous(b));
 }
 
-static int is_whole(const struct tensor *t)
-{
-	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes;
-}
-
 /* The same of a call that writes to its first argument: a part of a tensor is another place, whatever is copied to it. One that is
  * given nothing to copy (tril_) moves what is there; numbers that a program stores (x[i] = 0) are nothing moved. */
 static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n, struct val out)
@@ -104,7 +99,7 @@ static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n
 		given = 1;
 		if (op->flags & BIND_MOVE)
 			moved = MAX(moved, bytes_of(a[i]));
-		else if (!is_whole(to) || !same_order(to, &a[i].u.t->t))
+		else if (!tensor_is_whole(to) || !same_order(to, &a[i].u.t->t))
 			moved = bytes_of(a[0]);
 	}
 	return !given && op->flags & BIND_MOVE && out.kind == V_TENSOR ? bytes_of(a[0]) : moved;

@@ -221,9 +221,7 @@ static int copy_undef(const struct tensor *dst, const struct tensor *src, struct
  * something to be known no more. */
 static int copy_hollow(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
-	int64_t n = tensor_numel(dst);
 	unsigned char value[8];
-	int whole = !dst->offset && (size_t)n * (size_t)dtype_size(dst->dt) == dst->st->bytes && tensor_is_dense(dst);
 	int copied;
 
 	if (!dst->st->hollow)
@@ -231,7 +229,7 @@ static int copy_hollow(const struct tensor *dst, const struct tensor *src, struc
 	copied = src->st->hollow ? sparse_copy(dst, src) : 0;
 	if (copied)
 		return copied < 0 ? err_nomem(e) : 0;
-	if (!whole || src->st->hollow || tensor_numel(src) != 1)
+	if (!tensor_is_whole(dst) || src->st->hollow || tensor_numel(src) != 1)
 		return dst->st->sparse && sparse_unknown(dst->st) ? err_nomem(e) : 0;
 	dtype_convert(dst->dt, value, src->dt, tensor_data(src), 1);
 	return sparse_value(dst->st, value, dtype_size(dst->dt)) ? err_nomem(e) : 0;

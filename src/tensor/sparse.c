@@ -184,16 +184,10 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 	return (int64_t)(few & (few - 1) ? x % (uint64_t)few : x & (uint64_t)(few - 1));
 }
 
-/* Does it have as many elements as its storage? */
-static int is_all(const struct tensor *t)
-{
-	return !t->offset && (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes;
-}
-
 /* Is it all of its storage, and the other one of its kind with fewer along some dimensions? */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
 {
-	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes && is_all(t);
+	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes && tensor_is_whole(t);
 
 	for (int i = 0; i < t->ndim && same; i++)
 		same = t->shape[i] == from->shape[i] || ((few == SPARSE_ANY || from->shape[i] == few) && t->shape[i] > from->shape[i]);
@@ -321,10 +315,10 @@ int sparse_copy(const struct tensor *t, const struct tensor *view)
 	int first[TENSOR_DIMS], end[TENSOR_DIMS];
 	struct sparse *to;
 
-	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt && is_all(t))
+	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt && tensor_is_whole(t))
 		return sparse_value(t->st, p->value, p->value_bytes) ? -1 : 1;
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt || !is_all(t) || !tensor_is_contiguous(t) ||
-	    !is_all(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt || !tensor_is_whole(t) || !tensor_is_contiguous(t) ||
+	    !tensor_is_whole(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
 		return 0;
 	to = begin(t->st);
 	if (!to)
@@ -338,7 +332,7 @@ const void *sparse_source(const struct tensor *t)
 	const struct sparse *p = t->st->sparse;
 	int64_t step = p ? (int64_t)p->size : 0;
 
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !is_all(t) || !tensor_is_contiguous(t))
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) || !tensor_is_contiguous(t))
 		return NULL;
 	for (int d = p->ndim - 1; d >= 0; d--) {
 		if (t->shape[d] != p->shape[d] || (p->shape[d] > 1 && p->step[d] != step))
@@ -545,6 +539,11 @@ int sparse_note_load(struct storage *s, size_t lo, size_t hi)
 		at = end;
 	}
 	return 0;
+}
+
+int sparse_lost_count(const struct storage *s)
+{
+	return s->sparse && s->sparse->counts && s->sparse->ranges < 0;
 }
 
 static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)

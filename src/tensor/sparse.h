@@ -42,6 +42,8 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
 void sparse_count_loads(struct storage *s, int64_t ranges);
 /* They are loaded; words are, where a part of one is. -1: that is more than may be counted. */
 int sparse_note_load(struct storage *s, size_t lo, size_t hi);
+/* Were there more than may be counted? */
+int sparse_lost_count(const struct storage *s);
 /* Each range that was written and is known, in no order. Nonzero from fn ends it. */
 typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
 int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);

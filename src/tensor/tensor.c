@@ -306,6 +306,11 @@ int tensor_is_dense(const struct tensor *t)
 	return 1;
 }
 
+int tensor_is_whole(const struct tensor *t)
+{
+	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes && tensor_is_dense(t);
+}
+
 void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
 {
 	int64_t size = dtype_size(t->dt), first = t->offset, last = t->offset;

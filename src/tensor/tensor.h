@@ -130,6 +130,8 @@ void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi);
 int tensor_same_shape(const struct tensor *a, const struct tensor *b);
 /* Dense in some order of its dimensions (a permuted contiguous tensor). */
 int tensor_is_dense(const struct tensor *t);
+/* All of its storage, in some order: nothing else lies there, and nothing twice. */
+int tensor_is_whole(const struct tensor *t);
 /* "[2, 3]", as PyTorch prints sizes. */
 const char *tensor_shape_text(char *out, size_t cap, int ndim, const int64_t *shape);
 #define SHAPE_TEXT(ndim, shape) tensor_shape_text((char[200]){ 0 }, 200, ndim, shape)

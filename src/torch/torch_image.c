@@ -239,14 +239,14 @@ static int a_channel_shuffle(struct bind *b)
 
 const struct bind_row torch_image_rows[] = {
 	{ "torch.nn.functional.pad", "input, pad, mode='constant', value=None", a_pad, BIND_COPY | BIND_MOVE },
-	{ "torch.nn.functional.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", a_unfold, BIND_COPY | BIND_MOVE },
-	{ "torch.nn.functional.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1", a_fold, BIND_COMPUTE },
+	{ "torch.nn.functional.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", a_unfold, BIND_COPY | BIND_MOVE | BIND_WINDOW },
+	{ "torch.nn.functional.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1", a_fold, BIND_COMPUTE | BIND_WINDOW },
 	{ "torch.nn.functional.interpolate",
 	  "input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False",
-	  a_interpolate, BIND_COMPUTE },
+	  a_interpolate, BIND_COMPUTE | BIND_WINDOW },
 	ALIAS("torch.nn.functional.upsample", "torch.nn.functional.interpolate"),
 	{ "torch.nn.functional.grid_sample", "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", a_grid_sample,
-	  BIND_COMPUTE },
+	  BIND_COMPUTE | BIND_WINDOW },
 	{ "torch.nn.functional.pixel_shuffle", "input, upscale_factor", a_pixel_shuffle, BIND_COPY | BIND_MOVE },
 	{ "torch.nn.functional.pixel_unshuffle", "input, downscale_factor", a_pixel_unshuffle, BIND_COPY | BIND_MOVE },
 	{ "torch.nn.functional.channel_shuffle", "input, groups", a_channel_shuffle, BIND_COPY | BIND_MOVE },

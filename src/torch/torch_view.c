@@ -567,7 +567,7 @@ const struct bind_row torch_view_rows[] = {
 	ALIAS("torch.Tensor.split_with_sizes", "torch.Tensor.split"),
 	BOTH("chunk", ", chunks, dim=0", v_chunk),
 	BOTH("unbind", ", dim=0", v_unbind),
-	METHOD("unfold", ", dimension, size, step", v_unfold),
+	{ "torch.Tensor.unfold", "self, dimension, size, step", v_unfold, BIND_VIEW | BIND_WINDOW },
 	BOTH("diagonal", ", offset=0, dim1=0, dim2=1", v_diagonal),
 	BOTH("as_strided", ", size: tuple | list, stride: tuple | list, storage_offset=None", v_as_strided),
 	{ NULL, NULL, NULL, 0 }

@@ -14,13 +14,14 @@
 /* Powers that sums, means and norms have: halves up to this. */
 #define POWER_MOST 2.0
 
-/* Where it is called: the task's own sizes, those at which values were compared, and larger ones; from AT_ALONE on only one of them is larger. */
-enum { AT_OWN, AT_JUDGED, AT_LARGER, AT_ALONE, PLACES = AT_ALONE + TASK_SIZES };
+/* Where it is called: the task's own sizes, those at which values were compared, and others; from AT_ALONE on only one of them is another. */
+enum { AT_OWN, AT_JUDGED, AT_OTHER, AT_ALONE, PLACES = AT_ALONE + TASK_SIZES };
 
 struct places {
 	int64_t size[PLACES][TASK_SIZES];
 	int changed[PLACES];          /* from AT_ALONE on: which size */
 	int n;
+	int gave[PLACES];             /* the call came to its end there */
 	struct run_reads reads[PLACES];
 	struct run_flat flat[PLACES];
 };
@@ -57,14 +58,15 @@ static void judged_sizes(const struct funnel *f, int64_t *size)
 }
 
 /* What the i-th of the batch came to; nothing, if it did not come to an end. */
-static int take(struct funnel *f, int i, struct run_reads *reads, struct run_flat *flat)
+static int take(struct funnel *f, int i, struct places *p)
 {
 	int rc = own_take(f, i);
 
-	*reads = f->report.reads;
-	*flat = f->report.flat;
-	if (f->report.state != RUN_GAVE)
-		reads->n = flat->n = 0;
+	p->gave[i] = f->report.state == RUN_GAVE;
+	p->reads[i] = f->report.reads;
+	p->flat[i] = f->report.flat;
+	if (!p->gave[i])
+		p->reads[i].n = p->flat[i].n = 0;
 	return rc;
 }
 
@@ -101,36 +103,83 @@ static double element_at(const struct places *p, const double *v, int place)
 	return want;
 }
 
-/* One element of a result, as it is at each place. */
+/* Can an element be compared, as it is at each place? */
+static enum flat_answer element_answer(const struct places *p, const double *v)
+{
+	double other = element_at(p, v, AT_OTHER);
+
+	for (int k = 0; k < p->n; k++) {
+		if (!p->gave[k])
+			return FLAT_ANSWER_call_failed;
+		if (isnan(v[k]))
+			return p->reads[k].left ? (enum flat_answer)p->reads[k].left : FLAT_ANSWER_unknown;
+	}
+	return isfinite(element_at(p, v, AT_OWN)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ? FLAT_ANSWER_compared : FLAT_ANSWER_no_power;
+}
+
+/* An element of the i-th result, which can be compared. */
 static int judge_element(struct funnel *f, const struct places *p, int i, const double *v)
 {
-	double larger = element_at(p, v, AT_LARGER), want = element_at(p, v, AT_OWN);
+	double want = element_at(p, v, AT_OWN);
 
-	if (!isfinite(want) || isnan(v[AT_OWN]) || !(fabs(v[AT_LARGER] - larger) <= LAW_NEAR * fabs(larger)) ||
-	    fabs(v[AT_OWN] - want) <= VALUE_NEAR * fabs(want))
+	if (fabs(v[AT_OWN] - want) <= VALUE_NEAR * fabs(want))
 		return 0;
 	return funnel_failf(f, STAGE_full, isfinite(v[AT_OWN]) ? REASON_wrong_value : REASON_not_finite,
 			    "at the task's own sizes, where each input has one value throughout, result %d is %g: by what it is at smaller sizes it should be %g", i,
 			    v[AT_OWN], want);
 }
 
-static int judge_values(struct funnel *f, const struct places *p)
+/* The ends of the i-th result: one of them that is compared is enough for *said. */
+static int judge_result(struct funnel *f, const struct places *p, int i, enum flat_answer *said)
 {
-	int rc = 0, n = p->flat[AT_OWN].n;
+	double end[2][PLACES];
+	int rc = 0;
 
-	for (int i = 0; i < p->n; i++)
-		n = MIN(n, p->flat[i].n);
-	for (int i = 0; i < n && !rc; i++) {
-		double first[PLACES], last[PLACES];
+	for (int k = 0; k < p->n; k++) {
+		end[0][k] = i < p->flat[k].n ? p->flat[k].v[i].first : NAN;
+		end[1][k] = i < p->flat[k].n ? p->flat[k].v[i].last : NAN;
+	}
+	*said = FLAT_ANSWER_unknown;
+	for (int k = 0; k < 2 && !rc; k++) {
+		enum flat_answer a = element_answer(p, end[k]);
 
-		for (int k = 0; k < p->n; k++) {
-			first[k] = p->flat[k].v[i].first;
-			last[k] = p->flat[k].v[i].last;
-		}
-		rc = judge_element(f, p, i, first);
-		rc = rc ? rc : judge_element(f, p, i, last);
+		*said = *said == FLAT_ANSWER_compared ? *said : a;
+		rc = a == FLAT_ANSWER_compared ? judge_element(f, p, i, end[k]) : 0;
 	}
 	return rc;
+}
+
+/* The verdict says why of the first result that cannot be compared. */
+static int judge_values(struct funnel *f, const struct places *p, unsigned results)
+{
+	enum flat_answer said;
+	int rc = 0;
+
+	f->v->own_values = FLAT_ANSWER_compared;
+	for (int i = 0; i < RESULTS_MOST && !rc; i++) {
+		if (!(results >> i & 1))
+			continue;
+		rc = judge_result(f, p, i, &said);
+		if (f->v->own_values == FLAT_ANSWER_compared)
+			f->v->own_values = said;
+	}
+	return rc;
+}
+
+static int judge_reads(struct funnel *f, const struct places *p)
+{
+	const struct run_reads *own = &p->reads[AT_OWN], *small = &p->reads[AT_JUDGED];
+	double least = choices_least_read(f->base->choices);
+	int missing = reads_missing(own, small, least);
+
+	f->v->own_reads = p->gave[AT_OWN] && p->gave[AT_JUDGED] ? reads_answer(own, small, least) : FLAT_ANSWER_call_failed;
+	return missing < 0 ? 0 : fail_unread(f, own->v[missing].what, own->v[missing].share);
+}
+
+/* Twice as large, or half as large where that would be the task's own, which are to be told apart from all others. */
+static int64_t another_size(int64_t judged, int64_t own)
+{
+	return judged < own / 2 || judged < 2 ? MIN(2 * judged, own) : judged / 2;
 }
 
 static void choose_places(const struct funnel *f, struct places *p)
@@ -138,7 +187,7 @@ static void choose_places(const struct funnel *f, struct places *p)
 	int64_t *judged = p->size[AT_JUDGED];
 
 	judged_sizes(f, judged);
-	memcpy(p->size[AT_LARGER], judged, sizeof p->size[0]);
+	memcpy(p->size[AT_OTHER], judged, sizeof p->size[0]);
 	p->n = AT_ALONE;
 	for (size_t i = 0; i < f->base->n_all; i++) {
 		int64_t own = f->base->size[i].own;
@@ -147,14 +196,14 @@ static void choose_places(const struct funnel *f, struct places *p)
 		if (judged[i] == own)
 			continue;
 		memcpy(p->size[p->n], judged, sizeof p->size[0]);
-		p->size[p->n][i] = p->size[AT_LARGER][i] = MIN(2 * judged[i], own);
+		p->size[p->n][i] = p->size[AT_OTHER][i] = another_size(judged[i], own);
 		p->changed[p->n++] = (int)i;
 	}
 }
 
-static int judge_places(struct funnel *f, struct places *p)
+static int judge_places(struct funnel *f, struct places *p, unsigned results)
 {
-	int rc = funnel_turn(f, f->base), missing;
+	int rc = funnel_turn(f, f->base);
 
 	choose_places(f, p);
 	f->orders.n = 0;
@@ -162,19 +211,19 @@ static int judge_places(struct funnel *f, struct places *p)
 		order(f, i == AT_OWN ? FLAT_SOME : FLAT_ALL, p->size[i]);
 	rc = rc ? rc : own_ask(f);
 	for (int i = 0; i < p->n && !rc; i++)
-		rc = take(f, i, &p->reads[i], &p->flat[i]);
+		rc = take(f, i, p);
+	if (rc == 2)
+		f->v->own_reads = f->v->own_values = FLAT_ANSWER_late;
 	if (rc)
 		return rc == 2 ? 0 : rc;
-	missing = reads_missing(&p->reads[AT_OWN], &p->reads[AT_JUDGED], choices_least_read(f->base->choices));
-	if (missing >= 0)
-		return fail_unread(f, p->reads[AT_OWN].v[missing].what, p->reads[AT_OWN].v[missing].share);
-	return judge_values(f, p);
+	rc = judge_reads(f, p);
+	return rc ? rc : judge_values(f, p, results);
 }
 
-int flat_judge(struct funnel *f)
+int flat_judge(struct funnel *f, unsigned results)
 {
 	struct places *p = mem_zalloc(sizeof *p);
-	int rc = p ? judge_places(f, p) : err_nomem(f->e);
+	int rc = p ? judge_places(f, p, results) : err_nomem(f->e);
 
 	mem_free(p);
 	return rc;

@@ -1,4 +1,4 @@
-/* A candidate at the task's own sizes on tensors of one value each, where nothing else can be compared there.
+/* A candidate at the task's own sizes on tensors of one value each, where a result cannot be compared there in another way.
  *
  * What a sum, a mean, a norm or a loss makes of such tensors goes as a power of each size: it is the same, or as the size, its root,
  * its square, one over these. Which of these it is, the candidate shows at smaller sizes, where it is right, each size in turn being another.
@@ -9,7 +9,8 @@
 
 #include "verify/funnel.h"
 
-/* 0, 1: it is wrong there, the verdict says how; -1. */
-int flat_judge(struct funnel *f);
+/* Of the results that have a bit each. 0, 1: it is wrong there, the verdict says how; -1. The verdict says what was compared, or why
+ * something was not (flat.def). */
+int flat_judge(struct funnel *f, unsigned results);
 
 #endif

@@ -251,7 +251,8 @@ static int judge_blank(struct funnel *f, int k, int result)
 			    n - (double)p->blank, n);
 }
 
-static int judge_parts(struct funnel *f, int i)
+/* *left has a bit for each result that was not compared; what a step makes is none. */
+static int judge_parts(struct funnel *f, int i, unsigned *left)
 {
 	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
 	/* Launches that are fewer or more than where steps were found are others. */
@@ -259,6 +260,7 @@ static int judge_parts(struct funnel *f, int i)
 
 	for (int k = 0; k < f->report.n_parts && !rc; k++) {
 		int result = k - steps, step = f->report.part[k].made != 0;
+		int64_t before = f->v->own_elements;
 
 		steps += step;
 		if (!step)
@@ -266,6 +268,8 @@ static int judge_parts(struct funnel *f, int i)
 		if (rc || !f->t->few || (steps && !same))
 			continue;
 		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ? &tr->expected.r[result] : NULL);
+		if (!step && f->v->own_elements > before)
+			*left &= ~(1u << result);
 	}
 	return rc;
 }
@@ -273,7 +277,7 @@ static int judge_parts(struct funnel *f, int i)
 /* --- all of it -------------------------------------------------------------------------------------- */
 
 /* The i-th of the batch. That it cannot be followed, or has not enough memory here, says nothing. */
-static int judge_sample(struct funnel *f, int i)
+static int judge_sample(struct funnel *f, int i, unsigned *left)
 {
 	int rc = own_take(f, i);
 
@@ -282,12 +286,25 @@ static int judge_sample(struct funnel *f, int i)
 	f->v->own_programs += f->report.programs;
 	if (f->report.state == RUN_FAILED && (enum judge_stage)f->report.stage == STAGE_full)
 		return funnel_fail(f, STAGE_full, &f->report.diag);
-	return f->report.state == RUN_GAVE ? judge_parts(f, i) : 0;
+	return f->report.state == RUN_GAVE ? judge_parts(f, i, left) : 0;
+}
+
+/* A bit for each result of a call that has elements. */
+static unsigned all_results(const struct task *t)
+{
+	unsigned all = 0;
+
+	for (int i = 0; i < t->n_trials; i++)
+		for (int k = 0; k < t->trial[i].expected.n; k++)
+			if (t->trial[i].expected.r[k].n && !t->trial[i].expected.r[k].state)
+				all |= 1u << k;
+	return all;
 }
 
 int own_judge(struct funnel *f)
 {
 	const struct task *few;
+	unsigned left;
 	int rc;
 
 	if (f->v->size == SIZE_OWN || f->o->identity || !ext_on(f, EXT_own_sizes) || !f->base->choices || choice_few(f, &few))
@@ -298,13 +315,16 @@ int own_judge(struct funnel *f)
 	f->orders.n = 0;
 	for (int i = 0; i < (few ? MIN(few->n_trials, 2) : 1); i++)
 		order_few(f, i);
+	left = all_results(f->judged);
 	rc = own_ask(f);
-	if (rc == 2)
+	if (rc == 2) {
+		f->v->own_reads = f->v->own_values = FLAT_ANSWER_late;
 		return 0;
+	}
 	for (int i = 0; i < f->orders.n && !rc; i++)
-		rc = judge_sample(f, i);
-	if (!rc && !f->v->own_elements)
-		rc = flat_judge(f);
+		rc = judge_sample(f, i, &left);
+	if (!rc && left)
+		rc = flat_judge(f, left);
 	if (rc > 0) {
 		f->v->correct = 0;
 		f->v->speedup = 0.0;

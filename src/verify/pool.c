@@ -422,7 +422,8 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	    (v->correct && v->diag.reason != REASON_ok))
 		return 0;
 	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS || v->general.n_failed < 0 || v->general.n_failed > VERDICT_GENERAL ||
-	    (unsigned)v->contract > CONTRACT_GENERAL || (unsigned)v->precision > PRECISION_IEEE || (unsigned)v->size > SIZE_SAMPLED)
+	    (unsigned)v->contract > CONTRACT_GENERAL || (unsigned)v->precision > PRECISION_IEEE || (unsigned)v->size > SIZE_SAMPLED ||
+	    (unsigned)v->own_reads >= FLAT_ANSWERS || (unsigned)v->own_values >= FLAT_ANSWERS)
 		return 0;
 	for (int i = 0; i < v->general.n_failed; i++)
 		if (!memchr(v->general.failed[i], 0, sizeof v->general.failed[i]))

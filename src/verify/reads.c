@@ -2,9 +2,7 @@
 #include "verify/reads.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "interp/bind.h"
 
 /* --- noting ------------------------------------------------------------------------------------------ */
@@ -23,6 +21,18 @@ static int what_is(struct reads *r, uint64_t id)
 	return READS_INPUTS + r->others++;
 }
 
+void reads_leave(struct reads *r, enum flat_answer why)
+{
+	if (!r->told.left)
+		r->told.left = (int)why;
+}
+
+void reads_lose(struct reads *r, enum flat_answer why)
+{
+	reads_leave(r, why);
+	r->lost = 1;
+}
+
 void reads_add(struct reads *r, const struct storage *s, size_t bytes)
 {
 	struct run_reads *t = &r->told;
@@ -31,7 +41,7 @@ void reads_add(struct reads *r, const struct storage *s, size_t bytes)
 	while (i < t->n && r->id[i] != s->id)
 		i++;
 	if (i == READS_MOST) {
-		r->lost = 1;
+		reads_lose(r, FLAT_ANSWER_many_tensors);
 		return;
 	}
 	if (i == t->n) {
@@ -54,7 +64,7 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out)
 
 int reads_are_sane(const struct run_reads *r)
 {
-	if (r->n < 0 || r->n > READS_MOST || r->launches < 0)
+	if (r->n < 0 || r->n > READS_MOST || r->launches < 0 || (unsigned)r->left >= FLAT_ANSWERS)
 		return 0;
 	for (int i = 0; i < r->n; i++)
 		if (r->v[i].what < 0 || r->v[i].whole < 0 || !isfinite(r->v[i].share) || r->v[i].share < 0.0)
@@ -72,9 +82,14 @@ static int times_whole(const struct run_reads *small, int what, int same)
 	return 0;
 }
 
+static int same_launches(const struct run_reads *own, const struct run_reads *small)
+{
+	return own->launches == small->launches && own->n == small->n;
+}
+
 int reads_missing(const struct run_reads *own, const struct run_reads *small, double least)
 {
-	int same = own->launches == small->launches && own->n == small->n;
+	int same = same_launches(own, small);
 
 	for (int i = 0; i < own->n; i++)
 		if (own->v[i].share < least * times_whole(small, own->v[i].what, same))
@@ -82,20 +97,22 @@ int reads_missing(const struct run_reads *own, const struct run_reads *small, do
 	return -1;
 }
 
+enum flat_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least)
+{
+	if (own->left || small->left)
+		return (enum flat_answer)(own->left ? own->left : small->left);
+	if (least <= 0.0)
+		return FLAT_ANSWER_parts;
+	for (int i = 0; i < own->n; i++)
+		if (times_whole(small, own->v[i].what, same_launches(own, small)))
+			return FLAT_ANSWER_compared;
+	return FLAT_ANSWER_none_whole;
+}
+
 /* --- the reference ----------------------------------------------------------------------------------- */
 
 /* A last window may not be whole: so much is read at least. */
 #define WINDOWS 0.75
-
-static int has_windows(const char *name)
-{
-	static const char *const words[] = { "conv", "pool", "fold", "interpolate", "upsample", "grid_sample" };
-
-	for (size_t i = 0; i < COUNT_OF(words); i++)
-		if (strstr(name, words[i]))
-			return 1;
-	return 0;
-}
 
 double reads_least(struct host_ops ops)
 {
@@ -104,7 +121,7 @@ double reads_least(struct host_ops ops)
 	for (size_t i = 0; i < ops.n; i++) {
 		if (ops.v[i].cut || ops.v[i].flags & (BIND_MOVE | BIND_SIZED))
 			return 0.0;
-		if (has_windows(ops.v[i].name))
+		if (ops.v[i].flags & BIND_WINDOW)
 			least = WINDOWS;
 	}
 	return least;

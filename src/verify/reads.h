@@ -9,12 +9,14 @@
 
 #include "interp/program.h"
 #include "tensor/tensor.h"
+#include "verify/verdict.h"
 
 enum { READS_MOST = 48, READS_INPUTS = 16 };
 
 /* Of a call: what was read of each tensor, at the most. */
 struct run_reads {
 	int launches;
+	int left;                      /* enum flat_answer: why something was not counted, of the first that was not; 0: all was */
 	int n;
 	struct {
 		int what;              /* an input's number, or READS_INPUTS and on */
@@ -30,18 +32,23 @@ struct reads {
 	int others;                    /* tensors that are no input, so far */
 	uint64_t id[READS_MOST];       /* storages of those that are told of */
 	struct run_reads told;
-	int lost;                      /* some were not run, or were too many */
+	int lost;                      /* so much was not that nothing is told */
 };
 
 void reads_input(struct reads *r, const struct storage *s);
 /* A launch is given the tensor; its programs read so many bytes of it at the most. */
 void reads_add(struct reads *r, const struct storage *s, size_t bytes);
+/* Something may have been read that was not counted; or so much that nothing can be told. */
+void reads_leave(struct reads *r, enum flat_answer why);
+void reads_lose(struct reads *r, enum flat_answer why);
 void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 
 /* What a runner tells is sane. */
 int reads_are_sane(const struct run_reads *r);
 /* Of those that are read whole at the smaller sizes: the first of which less than `least` of as much is read at the task's own; -1: none. */
 int reads_missing(const struct run_reads *own, const struct run_reads *small, double least);
+/* What such a comparison is worth. */
+enum flat_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least);
 /* What of an input its reference reads at any sizes, by its operators: all, all but the rest behind a last window, or any part. */
 double reads_least(struct host_ops ops);
 

@@ -143,6 +143,8 @@ static void note_reads(struct reads *r, const struct writes *t, const struct til
 {
 	int any = goes_by_others(t, code);
 
+	if (any)
+		reads_leave(r, FLAT_ANSWER_by_contents);
 	for (size_t i = 0; i < t->n; i++) {
 		struct storage *st = t->v[i].st;
 
@@ -164,10 +166,20 @@ static int all_do_the_same(const struct writes *t, int64_t others)
 }
 
 /* It may have read everything, for all that is known. */
-static void note_any_reads(struct reads *r, const struct writes *t)
+static void note_any_reads(struct reads *r, const struct writes *t, enum flat_answer why)
 {
+	reads_leave(r, why);
 	for (size_t i = 0; i < t->n; i++)
 		reads_add(r, t->v[i].st, t->v[i].st->bytes);
+}
+
+/* Why programs were stopped. */
+static enum flat_answer why_stopped(const struct writes *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (sparse_lost_count(t->v[i].st))
+			return FLAT_ANSWER_many_ranges;
+	return FLAT_ANSWER_long_program;
 }
 
 /* The last of those that ran was stopped, and nobody knows what the others would have written. */
@@ -292,7 +304,7 @@ static int run_some(struct launched *k)
 	int rc = 0, n;
 
 	if (!k->s->launches) {
-		note_any_reads(&k->s->reads, &k->t);
+		note_any_reads(&k->s->reads, &k->t, FLAT_ANSWER_many_launches);
 		return note_nothing(&k->t, k->e);
 	}
 	k->s->launches--;
@@ -308,7 +320,7 @@ static int run_some(struct launched *k)
 		return rc ? rc : note_ran(k);
 	/* Programs of later launches may be as long. */
 	k->s->launches = 0;
-	note_any_reads(&k->s->reads, &k->t);
+	note_any_reads(&k->s->reads, &k->t, why_stopped(&k->t));
 	note_stopped(&k->t);
 	return 0;
 }
@@ -317,18 +329,25 @@ static int run_some(struct launched *k)
 static int run_all(struct launched *k)
 {
 	struct reads *reads = &k->s->reads;
-	int64_t *v = k->all > ALL_MOST || reads->lost ? NULL : mem_array((size_t)k->all, sizeof *v);
-	int rc = 2;
+	int64_t *v;
+	int rc;
 
+	if (k->all > ALL_MOST)
+		reads_lose(reads, FLAT_ANSWER_many_programs);
+	if (reads->lost)
+		return 0;
+	v = mem_array((size_t)k->all, sizeof *v);
+	if (!v)
+		return err_nomem(k->e);
 	begin_launch(&k->t, k->s->flat);
-	for (int64_t i = 0; i < k->all && v; i++)
+	for (int64_t i = 0; i < k->all; i++)
 		v[i] = i;
-	if (v)
-		rc = run_programs(k, v, (int)k->all);
+	rc = run_programs(k, v, (int)k->all);
 	mem_free(v);
 	if (!rc)
 		note_reads(reads, &k->t, k->code, 0);
-	reads->lost |= rc == 2;
+	if (rc == 2)
+		reads_lose(reads, why_stopped(&k->t));
 	return rc == 2 ? 0 : rc;
 }
 

@@ -40,7 +40,7 @@ struct sample_tensors {
 void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
 /* Gives the hollow inputs and weights one value each. */
 int sample_flatten(struct world *w, struct val inputs, struct err *e);
-/* Tells of the results' ends, as far as they are known. */
+/* Tells of the results' ends, as far as they are known: of none where all programs were to be run, and some were not. */
 int sample_tell_flat(struct sampler *s, struct host *h, struct val result, struct err *e);
 /* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
  * outlive the call of forward. 0, 1, -1. */

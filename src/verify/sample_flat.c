@@ -41,8 +41,13 @@ static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 	int64_t last = t->offset;
 
 	(void)name;
-	if (f->n == RESULTS_MOST || !tensor_numel(t))
+	if (f->n == RESULTS_MOST)
 		return 0;
+	if (!tensor_numel(t)) {
+		f->v[f->n].first = f->v[f->n].last = NAN;
+		f->n++;
+		return 0;
+	}
 	for (int i = 0; i < t->ndim; i++)
 		last += (t->shape[i] - 1) * t->stride[i];
 	f->v[f->n].first = known_element(t, t->offset);
@@ -53,8 +58,11 @@ static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 int sample_tell_flat(struct sampler *s, struct host *h, struct val result, struct err *e)
 {
 	struct buf form = BUF_INIT;
-	int rc = host_result(h, result, &form, tell_ends, &s->a->report[s->i].flat) || buf_check(&form, e) ? -1 : 0;
+	int rc;
 
+	if (s->flat == FLAT_ALL && s->reads.lost)
+		return 0;
+	rc = host_result(h, result, &form, tell_ends, &s->a->report[s->i].flat) || buf_check(&form, e) ? -1 : 0;
 	buf_release(&form);
 	return rc;
 }

@@ -27,6 +27,17 @@ const char *size_name(enum size_kind s)
 	return names[s];
 }
 
+const char *flat_answer_name(enum flat_answer a)
+{
+	static const char *const names[] = {
+#define FLAT_ANSWER(id, text) #id,
+#include "verify/flat.def"
+#undef FLAT_ANSWER
+	};
+
+	return names[a];
+}
+
 const char *verdict_name(const struct verdict *v)
 {
 	return v->correct ? "correct" : reason_class(v->diag.reason);
@@ -151,6 +162,14 @@ static void json_general(struct jw *w, const struct verdict_general *g)
 	jw_end(w, '}');
 }
 
+static void json_flat_answer(struct jw *w, const char *key, enum flat_answer a)
+{
+	if (a == FLAT_ANSWER_not_asked)
+		return;
+	jw_key(w, key);
+	jw_cstr(w, flat_answer_name(a));
+}
+
 /* What the verdict holds for: contract, sizes, rounding; and what others would say. */
 static void json_terms(struct jw *w, const struct verdict *v)
 {
@@ -159,6 +178,8 @@ static void json_terms(struct jw *w, const struct verdict *v)
 	jw_key(w, "size"), jw_cstr(w, size_name(v->size));
 	jw_key(w, "own_programs"), jw_int(w, v->own_programs);
 	jw_key(w, "own_elements"), jw_int(w, v->own_elements);
+	json_flat_answer(w, "own_reads", v->own_reads);
+	json_flat_answer(w, "own_values", v->own_values);
 	jw_key(w, "precision"), jw_cstr(w, precision_name(v->precision));
 	jw_key(w, "kernelbench");
 	if (v->kernelbench < 0)

@@ -23,6 +23,13 @@ enum ext {
 	EXTS
 };
 
+enum flat_answer {
+#define FLAT_ANSWER(id, text) FLAT_ANSWER_##id,
+#include "verify/flat.def"
+#undef FLAT_ANSWER
+	FLAT_ANSWERS
+};
+
 enum track { TRACK_STRICT, TRACK_HYBRID };
 
 /* What a candidate is held to: the task as it is (its own sizes, any seed, other signs, twice the
@@ -42,6 +49,7 @@ const char *track_name(enum track t);
 const char *contract_name(enum contract c);
 const char *precision_name(enum precision p);
 const char *size_name(enum size_kind s);
+const char *flat_answer_name(enum flat_answer a);
 
 struct verdict_stage {
 	int ran, passed;
@@ -109,6 +117,7 @@ struct verdict {
 	enum precision precision;
 	enum size_kind size;
 	int64_t own_programs, own_elements;   /* run at the task's own sizes where `size` is others, and compared there */
+	enum flat_answer own_reads, own_values;   /* what tensors of one value said there, of results that were not */
 	int kernelbench;          /* would its own rule pass at the sizes that were run: 1, 0, -1 not known */
 	double kernel_share;      /* of the reference's work that kernels do; < 0: not known */
 	double prepare_ms;        /* what making the task ready took, where this candidate was the first of it */

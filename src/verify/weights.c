@@ -652,12 +652,6 @@ static int put_kept(double *to, const struct tensor *t, struct err *e)
 	return 0;
 }
 
-/* Nothing else lies in its storage, which may be written as a whole. */
-static int is_whole(const struct tensor *t)
-{
-	return t->st->bytes == (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt);
-}
-
 /* Values that are those the buffer was given say nothing. */
 static int forget_left(double *v, const struct task_weight *w, uint64_t state, struct err *e)
 {
@@ -691,7 +685,8 @@ static int collect_kept(const struct task_weights *w, const struct members *m, c
 		const struct member *x = w->v[i].kept ? partner_of(m, &w->v[i]) : NULL;
 		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
 
-		if (x && is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
+		/* Where nothing else lies in its storage, that may be written as a whole. */
+		if (x && tensor_is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;

@@ -300,7 +300,9 @@ static void loads_are_counted(void **state)
 	sparse_next_writer(t.st);
 	assert_int_equal(sparse_note_load(t.st, 2, 6), 0);
 	assert_int_equal(sparse_loaded(t.st), 20392);
+	assert_false(sparse_lost_count(t.st));
 	assert_int_equal(sparse_note_load(t.st, 2, 6), -1);
+	assert_true(sparse_lost_count(t.st));
 	assert_int_equal(sparse_loaded_again(t.st), 0);
 	tensor_release(&t);
 }

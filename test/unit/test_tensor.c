@@ -195,6 +195,25 @@ static void test_budget_and_sizes(void **state)
 	tensor_release(&u);
 }
 
+/* In any order, but neither a part nor one element many times. */
+static void test_is_whole(void **state)
+{
+	struct tensor t = iota(2, (int64_t[]){ 4, 3 }), part, turned, same;
+
+	(void)state;
+	assert_true(tensor_is_whole(&t));
+	assert_int_equal(tensor_transpose(&turned, &t, 0, 1, NULL), 0);
+	assert_true(tensor_is_whole(&turned));
+	assert_int_equal(tensor_slice(&part, &t, 0, 1, 4, 1, NULL), 0);
+	assert_false(tensor_is_whole(&part));
+	assert_int_equal(tensor_as_strided(&same, &t, 2, (int64_t[]){ 4, 3 }, (int64_t[]){ 0, 1 }, 3, NULL), 0);
+	assert_false(tensor_is_whole(&same));
+	tensor_release(&same);
+	tensor_release(&part);
+	tensor_release(&turned);
+	tensor_release(&t);
+}
+
 static void test_undef(void **state)
 {
 	struct tensor t = iota(2, (int64_t[]){ 4, 4 }), row, copy, one = iota(1, (int64_t[]){ 4 });
@@ -292,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_transposed),
 		cmocka_unit_test(test_budget_and_sizes),
+		cmocka_unit_test(test_is_whole),
 		cmocka_unit_test(test_undef),
 		cmocka_unit_test(test_carry_undef),
 		cmocka_unit_test(test_round_trips),

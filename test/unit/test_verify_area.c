@@ -125,6 +125,8 @@ static void hostile_reports(void **state)
 	REFUSED((r->reads.n = READS_MOST + 1));
 	REFUSED((r->reads.n = -1));
 	REFUSED((r->reads.launches = -1));
+	REFUSED((r->reads.left = FLAT_ANSWERS));
+	REFUSED((r->reads.left = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].what = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].whole = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].share = NAN));
