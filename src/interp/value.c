@@ -214,13 +214,12 @@ int list_append(struct host *h, struct val list, struct val v)
 
 struct str_obj *host_intern(struct host *h, struct str s)
 {
-	struct val v, *old;
+	struct val *old = attrs_find(h->heap.interned, s, hash_xxh64(s.p, s.n, 0)), v;
 
-	if (val_str(h, s, &v))
-		return NULL;
-	old = attrs_get(h->heap.interned, v.u.s);
 	if (old)
 		return old->u.s;
+	if (val_str(h, s, &v))
+		return NULL;
 	v.u.s->interned = 1;
 	return attrs_set(h, h->heap.interned, v.u.s, v) ? NULL : v.u.s;
 }

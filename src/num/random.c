@@ -301,7 +301,7 @@ static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype d
 	int64_t n = tensor_numel(t);
 	enum dtype wide = dt == DT_F64 ? DT_F64 : DT_F32;
 	int size = dtype_size(wide);
-	char *d = mem_array((size_t)n, (size_t)size);
+	char *d = mem_alloc((size_t)n * (size_t)size);
 
 	if (!d)
 		return err_nomem(e);

@@ -182,5 +182,12 @@ int64_t dtype_load_int(enum dtype dt, const void *p)
 
 void dtype_store_int(enum dtype dt, void *p, int64_t v)
 {
-	dtype_convert(dt, p, DT_I64, &v, 1);
+	int32_t small = (int32_t)v;
+
+	if (dt == DT_I32)
+		memcpy(p, &small, sizeof small);
+	else if (dt == DT_I64)
+		memcpy(p, &v, sizeof v);
+	else
+		dtype_convert(dt, p, DT_I64, &v, 1);
 }
