@@ -22,7 +22,8 @@ struct str {
 
 static inline struct str str_of(const char *s) { return (struct str){ .p = s, .n = strlen(s) }; }
 static inline int str_eq(struct str a, struct str b) { return a.n == b.n && (a.n == 0 || !memcmp(a.p, b.p, a.n)); }
-static inline int str_is(struct str a, const char *b) { return str_eq(a, str_of(b)); }
+/* Lists of words are searched with it: most differ in their first letter. */
+static inline int str_is(struct str a, const char *b) { return (a.n ? a.p[0] == b[0] : !b[0]) && str_eq(a, str_of(b)); }
 int str_starts(struct str s, const char *prefix);
 /* "a.b" into `out`: its length, or -1 and nothing where there is no room. */
 int str_dotted(char *out, size_t cap, struct str a, struct str b);

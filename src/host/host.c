@@ -105,6 +105,7 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	}
 	h->o = *o;
 	set_defaults(&h->o);
+	h->heap.blocks.limit = h->o.memory;
 	h->lim.fuel = h->lim.fuel_start = h->o.fuel;
 	h->lim.stack_limit = stack_room();
 	h->torch.grad_enabled = 1;

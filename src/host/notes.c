@@ -75,6 +75,19 @@ static int declares(const struct py_node *n)
 	return t && t->kind != PY_Name && (t->kind != PY_Attribute || t->u.Attribute.value->kind != PY_Name);
 }
 
+/* Annotations stand in statements and in their parameters; those of a lambda have none. */
+static int is_expression(enum py_kind kind)
+{
+	enum { MOD, STMT, EXPR, AUX, PAT };
+	static const unsigned char category[PY_KINDS] = {
+#define PY_NODE(node, cat, list) [PY_##node] = cat,
+#include "py/ast.def"
+#undef PY_NODE
+	};
+
+	return category[kind] == EXPR;
+}
+
 static void find(void *ctx, struct py_node *n)
 {
 	struct search *s = ctx;
@@ -88,7 +101,7 @@ static void find(void *ctx, struct py_node *n)
 		find(s, note);
 		s->inside = 0;
 	}
-	if (!s->found)
+	if (!s->found && (s->inside || !is_expression(n->kind)))
 		py_children(n, find, s);
 }
 

@@ -20,7 +20,9 @@ static const char *const forbidden[] = {
 
 static int is_forbidden(const struct str_obj *name)
 {
-	if (name->p[0] != '_' && name->p[0] != 'f' && name->p[0] != 'g' && name->p[0] != 't')
+	int dunder = name->p[0] == '_' && name->p[1] == '_';
+
+	if (!dunder && name->p[0] != 'f' && name->p[0] != 'g' && name->p[0] != 't')
 		return 0;
 	for (size_t i = 0; i < COUNT_OF(forbidden); i++)
 		if (!strcmp(forbidden[i], name->p))

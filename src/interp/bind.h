@@ -149,7 +149,8 @@ enum dtype host_dtype(struct host *h, enum dtype asked);
 /* The dtype whose draws and constants a tensor of storage type `dt` stands for: in oracle
  * mode fp64 stands for the dtype the program believes in, else `dt` itself. */
 enum dtype host_nominal(struct host *h, enum dtype dt);
-/* The tensor's contents count as never written, where the host was told to remember that. */
+/* The tensor's contents are poison or zero (a program must not see what was in memory before), and count as never written where
+ * the host was told to remember that. */
 void host_forget(struct host *h, const struct tensor *t);
 enum dtype host_default_dtype(struct host *h);
 struct pool *host_pool(struct host *h);

@@ -158,8 +158,7 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 
 void host_forget(struct host *h, const struct tensor *t)
 {
-	if (h->o.poison)
-		storage_fill(t->st, h->o.poison);
+	storage_fill(t->st, h->o.poison);
 	if (h->o.track_undef && storage_track_undef(t->st, NULL))
 		host_fatal(h, REASON_out_of_memory, "out of memory");
 }

@@ -42,17 +42,11 @@ static void take(struct line *l, size_t n, const struct class_obj *c)
 			l[i].v++, l[i].n--;
 }
 
-/* Merges the bases' orders into out[1..]; -1: they contradict each other. The order of one base (and the list of it, which is
- * the last line) has nothing to contradict it. */
+/* Merges the bases' orders into out[1..]; -1: they contradict each other. */
 static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct class_obj **out, size_t *count)
 {
 	*count = 0;
 	out[(*count)++] = c;
-	if (n == 2) {
-		memcpy(out + 1, lines[0].v, lines[0].n * sizeof *out);
-		*count += lines[0].n;
-		return 0;
-	}
 	for (;;) {
 		struct class_obj *next = NULL;
 		size_t left = 0;
@@ -68,6 +62,20 @@ static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct cl
 	}
 }
 
+/* The order of one base has nothing to contradict it. */
+static int follow_base(struct host *h, struct class_obj *c, const struct class_obj *base)
+{
+	size_t n = base ? base->n_mro : 0;
+
+	if (!(c->mro = host_alloc(h, (n + 1) * sizeof *c->mro)))
+		return -1;
+	c->mro[0] = c;
+	if (n)
+		memcpy(c->mro + 1, base->mro, n * sizeof *c->mro);
+	c->n_mro = n + 1;
+	return 0;
+}
+
 static int class_order(struct host *h, struct class_obj *c)
 {
 	size_t total = 1, n = c->n_bases;
@@ -80,6 +88,8 @@ static int class_order(struct host *h, struct class_obj *c)
 	/* Each place of the order may look through all lines. */
 	if (host_burn(h, (int64_t)(n > 1 ? total * total : total) / 16))
 		return -1;
+	if (n <= 1)
+		return follow_base(h, c, n ? c->bases[0] : NULL);
 	lines = host_alloc(h, (n + 1) * sizeof *lines);
 	order = lines ? host_alloc(h, total * sizeof *order) : NULL;
 	rc = -1;
@@ -135,13 +145,6 @@ int class_is_sub(const struct class_obj *c, const struct class_obj *of)
 
 /* --- built-in types ------------------------------------------------------------------------------ */
 
-struct class_obj *host_native_class(struct host *h, const char *dotted)
-{
-	struct str_obj *key = host_intern(h, str_of(dotted));
-	struct val *found = key ? attrs_get(h->type.natives, key) : NULL;
-	return found ? found->u.c : NULL;
-}
-
 static int add_native(struct host *h, const char *dotted, const char *name, enum val_kind kind, struct class_obj *base,
 		      struct class_obj **out)
 {
@@ -153,6 +156,40 @@ static int add_native(struct host *h, const char *dotted, const char *name, enum
 	if (!h->type.kind_class[kind])
 		h->type.kind_class[kind] = *out;
 	return attrs_set(h, h->type.natives, key, val_obj(&(*out)->h));
+}
+
+/* Made at first use, since a program meets few of them. It is as old as the host all the same. */
+struct class_obj *host_exc_class(struct host *h, enum host_exc x)
+{
+	struct class_obj *base, *c;
+
+	if (h->type.exc_class[x])
+		return h->type.exc_class[x];
+	base = x ? host_exc_class(h, (enum host_exc)excs[x].base) : h->type.object_class;
+	if (!base || add_native(h, excs[x].name, excs[x].name, V_OBJECT, base, &c))
+		return NULL;
+	c->is_exc = (int)x + 1;
+	c->h.young = c->h.attrs->h.young = 0;
+	return h->type.exc_class[x] = c;
+}
+
+int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out)
+{
+	struct val *found = attrs_get(h->type.natives, key);
+
+	*out = found ? found->u.c : NULL;
+	for (int i = 0; i < EXCS && !*out; i++)
+		if (str_is((struct str){ .p = key->p, .n = key->n }, excs[i].name))
+			return (*out = host_exc_class(h, (enum host_exc)i)) ? 1 : -1;
+	return *out != NULL;
+}
+
+struct class_obj *host_native_class(struct host *h, const char *dotted)
+{
+	struct str_obj *key = host_intern(h, str_of(dotted));
+	struct class_obj *c;
+
+	return key && host_find_native(h, key, &c) > 0 ? c : NULL;
 }
 
 int host_make_natives(struct host *h)
@@ -170,12 +207,8 @@ int host_make_natives(struct host *h)
 	h->type.param_class = host_native_class(h, "torch.nn.Parameter");
 	h->type.kind_class[V_BIG] = h->type.kind_class[V_INT];
 	h->type.kind_class[V_UNSET] = h->type.kind_class[V_NONE];
-	for (int i = 0; i < EXCS; i++) {
-		struct class_obj *base = i ? h->type.exc_class[excs[i].base] : h->type.object_class;
-		if (add_native(h, excs[i].name, excs[i].name, V_OBJECT, base, &h->type.exc_class[i]))
-			return -1;
-		h->type.exc_class[i]->is_exc = i + 1;
-	}
+	if (!host_exc_class(h, EXC_BaseException))
+		return -1;
 	for (struct obj *o = h->heap.objects; o; o = o->next)      /* made before its class was */
 		if (!o->cls)
 			o->cls = h->type.kind_class[o->kind];

@@ -312,10 +312,15 @@ static struct dict_entry *attrs_entry(const struct dict_obj *d, struct str name,
 	return NULL;
 }
 
+struct val *attrs_find(const struct dict_obj *d, struct str name, uint64_t hash)
+{
+	struct dict_entry *e = attrs_entry(d, name, hash);
+	return e ? &e->val : NULL;
+}
+
 struct val *attrs_get(const struct dict_obj *d, const struct str_obj *name)
 {
-	struct dict_entry *e = attrs_entry(d, (struct str){ .p = name->p, .n = name->n }, name->hash);
-	return e ? &e->val : NULL;
+	return attrs_find(d, (struct str){ .p = name->p, .n = name->n }, name->hash);
 }
 
 struct val *dict_find(struct val dict, const char *key)

@@ -5,6 +5,7 @@
 #include "interp/state.h"
 
 int val_hash(struct host *h, struct val v, uint64_t *out);
+struct val *attrs_find(const struct dict_obj *d, struct str name, uint64_t hash);    /* by hash_xxh64 of the name */
 struct val *attrs_get(const struct dict_obj *d, const struct str_obj *name);
 int attrs_set(struct host *h, struct dict_obj *d, struct str_obj *name, struct val v);
 int attrs_del(struct host *h, struct dict_obj *d, struct str_obj *name);   /* 1: was there */

@@ -326,12 +326,15 @@ static enum flow exec_expr(struct host *h, struct host_frame *f, const struct py
 static enum flow exec_assert(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.Assert.test);
-	struct val cls, msg, e;
+	struct class_obj *cls;
+	struct val msg, e;
 	struct call_args args;
 
 	if (yes)
 		return yes < 0 ? FLOW_FAIL : FLOW_NEXT;
-	cls = val_obj(&h->type.exc_class[EXC_AssertionError]->h);
+	cls = host_exc_class(h, EXC_AssertionError);
+	if (!cls)
+		return FLOW_FAIL;
 	args = (struct call_args){ .a = &msg };
 	if (n->u.Assert.msg) {
 		if (eval_expr(h, f, n->u.Assert.msg, &msg))
@@ -339,7 +342,7 @@ static enum flow exec_assert(struct host *h, struct host_frame *f, const struct 
 		args.n = 1;
 	}
 	f->node = n;
-	if (!host_callv(h, cls, &args, &e)) {
+	if (!host_callv(h, val_obj(&cls->h), &args, &e)) {
 		host_raise_val(h, e);
 		h->fail.exc_sure = 1;
 	}

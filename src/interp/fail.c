@@ -93,6 +93,7 @@ int host_raise_val(struct host *h, struct val exc)
 int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap)
 {
 	char text[1200];
+	struct class_obj *cls;
 	struct val s, arg;
 	struct obj *o;
 	struct dict_obj *d;
@@ -100,7 +101,8 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 	if (h->fail.fatal)
 		return -1;
 	vsnprintf(text, sizeof text, fmt, ap);
-	o = host_obj(h, V_OBJECT, sizeof *o, h->type.exc_class[x]);
+	cls = host_exc_class(h, x);
+	o = cls ? host_obj(h, V_OBJECT, sizeof *o, cls) : NULL;
 	d = o ? dict_obj_new(h, V_DICT) : NULL;
 	if (!d || val_str(h, str_of(text), &s) || val_tuple(h, &s, 1, &arg))
 		return -1;

@@ -68,6 +68,54 @@ static size_t obj_size(const struct obj *o)
 	}
 }
 
+/* --- small objects ---------------------------------------------------------------------------------
+ *
+ * They are cut from blocks, and one that is gone is taken again for the next of its size. The address sanitizer is to see who uses
+ * one that is gone: for it each is an allocation of its own. */
+
+#ifndef __has_feature           /* clang says it so, gcc with a macro of its own */
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+enum { SMALL_MOST = 0 };
+#else
+enum { SMALL_MOST = HEAP_SMALL * HEAP_STEP };
+#endif
+
+struct spare { struct spare *next; };
+
+static struct spare **spares_of(struct host *h, size_t size)
+{
+	return &h->heap.spares[(size - 1) / HEAP_STEP];
+}
+
+static void *new_block(struct host *h, size_t size)
+{
+	struct spare **at, *s;
+
+	if (size > SMALL_MOST)
+		return mem_zalloc(size);
+	at = spares_of(h, size);
+	s = *at;
+	if (!s)
+		return arena_zalloc(&h->heap.blocks, size);
+	*at = s->next;
+	return memset(s, 0, size);
+}
+
+static void drop_block(struct host *h, void *p, size_t size)
+{
+	struct spare **at, *s = p;
+
+	if (size > SMALL_MOST) {
+		mem_free(p);
+		return;
+	}
+	at = spares_of(h, size);
+	s->next = *at;
+	*at = s;
+}
+
 static int pool_push(struct host *h, struct obj *o)
 {
 	if (vec_push(&h->heap.temps, o))
@@ -77,9 +125,16 @@ static int pool_push(struct host *h, struct obj *o)
 
 void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj *cls)
 {
-	struct obj *o = host_alloc(h, size);
-	if (!o)
+	struct obj *o;
+
+	if (host_charge(h, size))
 		return NULL;
+	o = new_block(h, size);
+	if (!o) {
+		host_uncharge(h, size);
+		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+		return NULL;
+	}
 	o->kind = kind;
 	o->refs = 1;
 	o->young = h->heap.sealed;
@@ -166,13 +221,16 @@ static void free_fields(struct host *h, struct obj *o)
 
 static void unlink_obj(struct host *h, struct obj *o)
 {
+	size_t size = obj_size(o);
+
 	if (o->prev)
 		o->prev->next = o->next;
 	else
 		h->heap.objects = o->next;
 	if (o->next)
 		o->next->prev = o->prev;
-	host_release(h, o, obj_size(o));
+	host_uncharge(h, size);
+	drop_block(h, o, size);
 }
 
 static void bury(struct host *h)
@@ -250,8 +308,11 @@ void host_free_objects(struct host *h)
 	}
 	for (struct obj *o = h->heap.objects, *next; o; o = next) {
 		next = o->next;
-		mem_free(o);
+		if (obj_size(o) > SMALL_MOST)
+			mem_free(o);
 	}
+	arena_release(&h->heap.blocks);
+	memset(h->heap.spares, 0, sizeof h->heap.spares);
 	h->heap.objects = NULL;
 	vec_free(&h->heap.temps);
 	vec_free(&h->heap.dead);

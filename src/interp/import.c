@@ -168,16 +168,14 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	int top = m == h->builtins;
 	struct str bare = { .p = name->p, .n = name->n };
 	struct str_obj *key = host_intern(h, top ? bare : dotted);
-	struct val *native = key ? attrs_get(h->type.natives, key) : NULL;
+	struct class_obj *native;
 	struct unit *u;
-	int found;
+	int found = key ? host_find_native(h, key, &native) : -1;
 
-	if (!key)
-		return -1;
-	if (native) {
-		*out = *native;
-		return 1;
-	}
+	if (found > 0)
+		*out = val_obj(&native->h);
+	if (found)
+		return found;
 	found = builtin_lookup(h, dotted, out);
 	if (found)
 		return found;

@@ -164,6 +164,7 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 static int dict_item(struct host *h, struct val v, struct val key, struct val *out)
 {
 	int found = dict_get(h, v, key, out);
+	struct class_obj *cls;
 	struct call_args args;
 	struct val e;
 
@@ -173,7 +174,8 @@ static int dict_item(struct host *h, struct val v, struct val key, struct val *o
 	if (found)
 		return found < 0 ? -1 : 0;
 	args = (struct call_args){ .a = &key, .n = 1 };
-	if (!host_callv(h, val_obj(&h->type.exc_class[EXC_KeyError]->h), &args, &e))
+	cls = host_exc_class(h, EXC_KeyError);
+	if (cls && !host_callv(h, val_obj(&cls->h), &args, &e))
 		host_raise_val(h, e);
 	return -1;
 }

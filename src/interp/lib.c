@@ -228,9 +228,10 @@ int lib_flags(const struct host_lib *lib, const char *dotted)
 static struct str known_line(const struct host_lib *lib, struct str owner)
 {
 	const struct map_entry *e = map_get(&lib->known, owner);
-	const char *p = e ? e->val.ptr : NULL;
+	struct str rest = { .p = e ? e->val.ptr : "" };
 
-	return p ? (struct str){ .p = p, .n = strcspn(p, "\n") } : STR("");
+	rest.n = e ? (size_t)(lib->source->known_end - rest.p) : 0;
+	return str_cut(&rest, '\n');
 }
 
 /* Behind a name of a line: nothing, '/' for a module, '+' for a module that something else of its name hides. */

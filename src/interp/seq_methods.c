@@ -473,11 +473,13 @@ static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b
 static int d_getitem(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
+	struct class_obj *cls;
 	struct val e;
 
 	if (found)
 		return found < 0 ? -1 : 0;
-	if (!host_call1(b->h, val_obj(&b->h->type.exc_class[EXC_KeyError]->h), b->a[1], &e))
+	cls = host_exc_class(b->h, EXC_KeyError);
+	if (cls && !host_call1(b->h, val_obj(&cls->h), b->a[1], &e))
 		host_raise_val(b->h, e);
 	return -1;
 }

@@ -47,9 +47,13 @@ struct host_failure {
 	int exc_sure;                  /* it is raised wherever Python runs: by the program, or for what is nowhere */
 };
 
+enum { HEAP_STEP = 16, HEAP_SMALL = 16 };     /* sizes of small objects (heap.c) */
+
 /* Every object there is. */
 struct host_heap {
 	struct obj *objects;
+	struct arena blocks;           /* that small ones are cut from */
+	struct spare *spares[HEAP_SMALL];     /* those that are gone, by size */
 	struct { struct obj **v; size_t n, cap; } temps, dead;
 	int freeing;
 	struct dict_obj *interned;     /* str -> itself */
@@ -62,7 +66,7 @@ struct host_heap {
 /* The built-in classes. */
 struct host_types {
 	struct dict_obj *natives;      /* dotted name -> built-in class */
-	struct class_obj *exc_class[EXCS];
+	struct class_obj *exc_class[EXCS];    /* NULL: nobody has asked for it (host_exc_class) */
 	struct class_obj *kind_class[V_KINDS];
 	struct class_obj *scalar_class[2];    /* of numpy's int and float scalars, once there are any */
 	struct class_obj *type_class, *object_class, *size_class, *param_class, *nn_module;

@@ -8,15 +8,22 @@
 #include "interp/ptrmap.h"
 #include "interp/state.h"
 
-static int text_obj(struct host *h, enum val_kind kind, struct str s, struct val *out)
+/* A text of the parts. */
+static int text_obj(struct host *h, enum val_kind kind, const struct str *part, size_t parts, struct val *out)
 {
-	struct str_obj *o = host_obj(h, kind, sizeof *o + s.n + 1, NULL);
+	struct str_obj *o;
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < parts; i++)
+		n += part[i].n;
+	o = host_obj(h, kind, sizeof *o + n + 1, NULL);
 	if (!o)
 		return -1;
-	o->n = s.n;
-	if (s.n)
-		memcpy(o->p, s.p, s.n);
-	o->hash = hash_xxh64(s.p, s.n, 0);
+	o->n = n;
+	for (size_t i = 0; i < parts; at += part[i++].n)
+		if (part[i].n)
+			memcpy(o->p + at, part[i].p, part[i].n);
+	o->hash = hash_xxh64(o->p, n, 0);
 	o->chars = -1;
 	*out = val_obj(&o->h);
 	return 0;
@@ -24,25 +31,17 @@ static int text_obj(struct host *h, enum val_kind kind, struct str s, struct val
 
 int val_str(struct host *h, struct str s, struct val *out)
 {
-	return text_obj(h, V_STR, s, out);
+	return text_obj(h, V_STR, &s, 1, out);
 }
 
 int val_joined(struct host *h, struct str a, struct str between, struct str b, struct val *out)
 {
-	struct buf text = BUF_INIT;
-	int rc;
-
-	buf_addstr(&text, a);
-	buf_addstr(&text, between);
-	buf_addstr(&text, b);
-	rc = text.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&text), out);
-	buf_release(&text);
-	return rc;
+	return text_obj(h, V_STR, (struct str[]){ a, between, b }, 3, out);
 }
 
 int val_bytes(struct host *h, struct str s, struct val *out)
 {
-	return text_obj(h, V_BYTES, s, out);
+	return text_obj(h, V_BYTES, &s, 1, out);
 }
 
 int val_strf(struct host *h, struct val *out, const char *fmt, ...)
@@ -214,13 +213,12 @@ int list_append(struct host *h, struct val list, struct val v)
 
 struct str_obj *host_intern(struct host *h, struct str s)
 {
-	struct val v, *old;
+	struct val *old = attrs_find(h->heap.interned, s, hash_xxh64(s.p, s.n, 0)), v;
 
-	if (val_str(h, s, &v))
-		return NULL;
-	old = attrs_get(h->heap.interned, v.u.s);
 	if (old)
 		return old->u.s;
+	if (val_str(h, s, &v))
+		return NULL;
 	v.u.s->interned = 1;
 	return attrs_set(h, h->heap.interned, v.u.s, v) ? NULL : v.u.s;
 }

@@ -15,16 +15,27 @@ SIMD_DECLARE(void, mt_temper, (uint32_t *out, const uint32_t *s, size_t n))
 SIMD_DECLARE(void, mt_uniform, (float *out, const uint32_t *w, size_t n, float from, float range))
 SIMD_DECLARE(void, box_muller, (float *d, size_t blocks, float mean, float std))
 
+/* The state is made at the first draw: most generators that are seeded are never drawn from. */
 void num_rng_seed(struct num_rng *r, uint64_t seed)
 {
-	*r = (struct num_rng){ .seed = seed, .left = 1 };
-	r->state[0] = (uint32_t)seed;
+	r->seed = seed;
+	r->seeded = r->left = 1;
+	r->next = r->has_normal = r->ends = 0;
+	r->normal = 0.0;
+}
+
+static void first_state(struct num_rng *r)
+{
+	r->seeded = 0;
+	r->state[0] = (uint32_t)r->seed;
 	for (uint32_t j = 1; j < N; j++)
 		r->state[j] = 1812433253u * (r->state[j - 1] ^ r->state[j - 1] >> 30) + j;
 }
 
 static void next_state(struct num_rng *r)
 {
+	if (r->seeded)
+		first_state(r);
 	SIMD_PICK(mt_next)(r->state);
 	r->left = N;
 	r->next = 0;
@@ -301,7 +312,7 @@ static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype d
 	int64_t n = tensor_numel(t);
 	enum dtype wide = dt == DT_F64 ? DT_F64 : DT_F32;
 	int size = dtype_size(wide);
-	char *d = mem_array((size_t)n, (size_t)size);
+	char *d = mem_alloc((size_t)n * (size_t)size);
 
 	if (!d)
 		return err_nomem(e);

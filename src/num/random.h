@@ -9,6 +9,7 @@
 
 struct num_rng {
 	uint64_t seed;
+	int seeded;                  /* and nothing drawn since: there is no state yet */
 	uint32_t state[624];
 	int left, next;
 	int has_normal;              /* the second value of the last Box-Muller pair */

@@ -3,19 +3,20 @@
 
 /* --- tables ------------------------------------------------------------------------------ */
 
-#define FIELD(f, k) { .name = #f, .kind = k, .offset = offsetof(T, f) },
-#define F_NODE(f) FIELD(f, PY_F_NODE)
-#define F_OPT(f) FIELD(f, PY_F_OPT)
-#define F_LIST(f) FIELD(f, PY_F_LIST)
-#define F_LISTO(f) FIELD(f, PY_F_LISTO)
-#define F_ID(f) FIELD(f, PY_F_ID)
-#define F_IDO(f) FIELD(f, PY_F_IDO)
-#define F_IDS(f) FIELD(f, PY_F_IDS)
-#define F_INT(f) FIELD(f, PY_F_INT)
-#define F_OP(f) FIELD(f, PY_F_OP)
-#define F_OPS(f) FIELD(f, PY_F_OPS)
-#define F_CTX(f) FIELD(f, PY_F_CTX)
-#define F_CONST(f) FIELD(f, PY_F_CONST)
+#define CHILD(f, k) { .name = #f, .kind = k, .offset = offsetof(T, f) },
+#define OTHER(f, k) CHILD(f, k)
+#define F_NODE(f) CHILD(f, PY_F_NODE)
+#define F_OPT(f) CHILD(f, PY_F_OPT)
+#define F_LIST(f) CHILD(f, PY_F_LIST)
+#define F_LISTO(f) CHILD(f, PY_F_LISTO)
+#define F_ID(f) OTHER(f, PY_F_ID)
+#define F_IDO(f) OTHER(f, PY_F_IDO)
+#define F_IDS(f) OTHER(f, PY_F_IDS)
+#define F_INT(f) OTHER(f, PY_F_INT)
+#define F_OP(f) OTHER(f, PY_F_OP)
+#define F_OPS(f) OTHER(f, PY_F_OPS)
+#define F_CTX(f) OTHER(f, PY_F_CTX)
+#define F_CONST(f) OTHER(f, PY_F_CONST)
 
 /* A block per kind, so that T names the struct whose fields are listed. */
 const struct py_kind_info *py_kind_info(enum py_kind kind)
@@ -46,19 +47,36 @@ const char *py_op_text(enum py_op op) { return ops[op].text; }
 
 /* --- walking ------------------------------------------------------------------------------ */
 
+/* The fields that hold nodes, ended by one without a name. Most nodes of a tree have none. */
+static const struct py_field *child_fields(enum py_kind kind)
+{
+	switch (kind) {
+#undef OTHER
+#define OTHER(f, k)
+#define PY_NODE(node, cat, list) \
+	case PY_##node: { \
+		typedef struct py_##node T __attribute__((unused)); \
+		static const struct py_field fields[] = { list { .name = NULL } }; \
+		return fields; \
+	}
+#include "py/ast.def"
+#undef PY_NODE
+	default:
+		BUG("node kind %d", (int)kind);
+	}
+}
+
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx)
 {
-	const struct py_kind_info *info = py_kind_info(n->kind);
+	for (const struct py_field *f = child_fields(n->kind); f->name; f++) {
+		const char *at = (const char *)&n->u + f->offset;
 
-	for (size_t i = 0; i < info->n; i++) {
-		const char *at = (const char *)&n->u + info->fields[i].offset;
-
-		if (info->fields[i].kind == PY_F_NODE || info->fields[i].kind == PY_F_OPT) {
+		if (f->kind == PY_F_NODE || f->kind == PY_F_OPT) {
 			struct py_node *child = *(struct py_node *const *)at;
 
 			if (child)
 				fn(ctx, child);
-		} else if (info->fields[i].kind == PY_F_LIST || info->fields[i].kind == PY_F_LISTO) {
+		} else {
 			const struct py_list *l = (const struct py_list *)at;
 
 			for (size_t k = 0; k < l->n; k++)

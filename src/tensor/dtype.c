@@ -7,22 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-static const struct dtype_info table[DTYPES] = {
+const struct dtype_info dtype_table[DTYPES] = {
 #define DTYPE(id, t, tr, s, b, c) [DT_##id] = { .torch = t, .triton = tr, .safetensors = s, .bytes = b, .class = DTC_##c },
 #include "tensor/dtype.def"
 #undef DTYPE
 };
 
-const struct dtype_info *dtype_info(enum dtype dt)
-{
-	return &table[dt];
-}
-
 #define BY_NAME(field)                                                \
 	int dtype_by_##field(struct str name)                         \
 	{                                                             \
 		for (int i = 0; i < DTYPES; i++)                      \
-			if (str_is(name, table[i].field))             \
+			if (str_is(name, dtype_table[i].field))             \
 				return i;                             \
 		return -1;                                            \
 	}
@@ -150,17 +145,28 @@ float f32_to_tf32(float x)
 	return float_of((u + 0x1000) & ~0x1fffu);
 }
 
+/* Nearly all floats are of this one. */
 double dtype_load(enum dtype dt, const void *p)
 {
+	float single;
 	double v;
 
+	if (dt == DT_F32) {
+		memcpy(&single, p, sizeof single);
+		return single;
+	}
 	dtype_convert(DT_F64, &v, dt, p, 1);
 	return v;
 }
 
 void dtype_store(enum dtype dt, void *p, double v)
 {
-	dtype_convert(dt, p, DT_F64, &v, 1);
+	float single = (float)v;
+
+	if (dt == DT_F32)
+		memcpy(p, &single, sizeof single);
+	else
+		dtype_convert(dt, p, DT_F64, &v, 1);
 }
 
 /* Nearly all integers are of these two. */
@@ -182,5 +188,12 @@ int64_t dtype_load_int(enum dtype dt, const void *p)
 
 void dtype_store_int(enum dtype dt, void *p, int64_t v)
 {
-	dtype_convert(dt, p, DT_I64, &v, 1);
+	int32_t small = (int32_t)v;
+
+	if (dt == DT_I32)
+		memcpy(p, &small, sizeof small);
+	else if (dt == DT_I64)
+		memcpy(p, &v, sizeof v);
+	else
+		dtype_convert(dt, p, DT_I64, &v, 1);
 }

@@ -22,7 +22,8 @@ struct dtype_info {
 	enum dtype_class class;
 };
 
-const struct dtype_info *dtype_info(enum dtype dt);
+extern const struct dtype_info dtype_table[DTYPES];
+static inline const struct dtype_info *dtype_info(enum dtype dt) { return &dtype_table[dt]; }
 static inline int dtype_size(enum dtype dt) { return dtype_info(dt)->bytes; }
 static inline int dtype_is_float(enum dtype dt) { return dtype_info(dt)->class == DTC_FLOAT; }
 int dtype_by_torch(struct str name);     /* enum dtype or -1 */

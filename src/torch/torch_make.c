@@ -55,12 +55,12 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 		tensor_release(t);
 		return bind_fail(b);
 	}
-	/* Empty memory is zero here too (or poison): a program must not see what was there before. */
-	if (what != ONE)
+	if (what == ZERO)
 		storage_fill(t->st, 0);
 	return note_zero(b, t, what);
 }
 
+/* Until then what is empty holds what was in memory before. */
 static void mark_empty(struct bind *b, enum content what)
 {
 	if (what != EMPTY || b->out.kind != V_TENSOR)
@@ -112,7 +112,8 @@ static int by_like(struct bind *b, enum content what)
 
 	if (bind_tensor(b, 0, &x) || bind_dtype(b, 1, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 6))
 		return -1;
-	storage_fill(t.st, 0);
+	if (what != EMPTY)
+		storage_fill(t.st, 0);
 	if (what == ONE && num_fill(&c, &t, num_i(1), bind_e(b)))
 		return bind_fail(b);
 	if (note_zero(b, &t, what) || made(b, &t, 1))
@@ -163,7 +164,6 @@ static int c_empty_strided(struct bind *b)
 			return bind_unsupported(b, "empty_strided with a stride below zero");
 	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
-	storage_fill(t.st, 0);
 	if (made(b, &t, 2))
 		return -1;
 	mark_empty(b, EMPTY);

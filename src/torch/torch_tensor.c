@@ -247,7 +247,6 @@ static int t_resize_(struct bind *b)
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);
-		storage_fill(made.st, 0);
 		host_forget(b->h, &made);
 		if (!t->st->hollow)
 			memcpy(made.st->data, tensor_data(t), (size_t)(MAX(have, 0) * dtype_size(t->dt)));

@@ -72,11 +72,11 @@ struct place {
 
 /* In matrices lines are rows. Of more dimensions every other sample has its lines along the last one, the others along all but the last,
  * so that whatever is reduced goes along some of them. */
-static struct place place_of(const struct tensor *t, int64_t i)
+static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
 {
-	int64_t width = t->shape[t->ndim - 1], sample = tensor_numel(t);
+	int64_t width = t->shape[t->ndim - 1], sample = n;
 
-	for (int d = 0; d < t->ndim - 1 && sample == tensor_numel(t); d++)
+	for (int d = 0; d < t->ndim - 1 && sample == n; d++)
 		sample /= t->shape[d];
 	if (sample == width || i / sample % 2)
 		return (struct place){ .at = i % width, .of = width, .line = i / width };
@@ -86,9 +86,9 @@ static struct place place_of(const struct tensor *t, int64_t i)
 /* Outliers: of four lines one has them at its end, one before its middle, one at its beginning, and one everywhere, the further on the
  * higher. So whatever goes along a line in blocks finds the largest value in the last, in one that is neither the first nor the
  * last, and in the first of them. */
-static double spread_out(const struct tensor *t, double x, int64_t i)
+static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 {
-	struct place p = place_of(t, i);
+	struct place p = place_of(t, n, i);
 	int64_t eighth = 8 * p.at / p.of;
 	int some = p.at % 7 == 3;
 
@@ -101,9 +101,9 @@ static double spread_out(const struct tensor *t, double x, int64_t i)
 }
 
 /* Is it in the last quarter along the first dimension, or along the second of three and more? */
-static int in_last_quarter(const struct tensor *t, int64_t i)
+static int in_last_quarter(const struct tensor *t, int64_t all, int64_t i)
 {
-	int64_t inner = tensor_numel(t);
+	int64_t inner = all;
 
 	for (int d = 0; d < MIN(t->ndim - 1, 2); d++) {
 		int64_t n = t->shape[d];
@@ -116,32 +116,33 @@ static int in_last_quarter(const struct tensor *t, int64_t i)
 }
 
 /* What is small as a whole, or nothing at all, shows what is added to a variance or a length. */
-static double faint(const struct tensor *t, int zeros, double x, int64_t i)
+static double faint(const struct tensor *t, int64_t n, int zeros, double x, int64_t i)
 {
-	if (zeros && t->ndim > 1 && t->shape[0] > 2 && i / (tensor_numel(t) / t->shape[0]) == t->shape[0] / 2)
+	if (zeros && t->ndim > 1 && t->shape[0] > 2 && i / (n / t->shape[0]) == t->shape[0] / 2)
 		return 0.0;
-	return in_last_quarter(t, i) ? 0x1p-10 * x : x;
+	return in_last_quarter(t, n, i) ? 0x1p-10 * x : x;
 }
 
 /* Thousands. Every other row and column has none below a thousand, so that a smallest value can be far above zero; where all are far
  * below is for CHANGE_OFFSET. */
-static double large(const struct tensor *t, double x, int64_t i)
+static double large(const struct tensor *t, int64_t n, double x, int64_t i)
 {
-	int64_t row = t->ndim > 1 ? tensor_numel(t) / t->shape[0] : t->shape[0];
+	int64_t row = t->ndim > 1 ? n / t->shape[0] : t->shape[0];
 
 	return 1000.0 * (i / row % 2 || (t->ndim > 1 && i % row % 2) ? 1.0 + fabs(rint(2.0 * x)) : rint(2.0 * x));
 }
 
-static double changed_at(const struct tensor *t, enum trial_change what, double x, int64_t i)
+/* The i-th of the tensor's n. */
+static double changed_at(const struct tensor *t, int64_t n, enum trial_change what, double x, int64_t i)
 {
 	switch (what) {
-	case CHANGE_SPREAD: return spread_out(t, x, i);
-	case CHANGE_LARGE: return large(t, x, i);
+	case CHANGE_SPREAD: return spread_out(t, n, x, i);
+	case CHANGE_LARGE: return large(t, n, x, i);
 	case CHANGE_HALVES_FAINT:
-	case CHANGE_HALVES_FAINT_ONLY: return faint(t, what == CHANGE_HALVES_FAINT, half(x), i);
+	case CHANGE_HALVES_FAINT_ONLY: return faint(t, n, what == CHANGE_HALVES_FAINT, half(x), i);
 	case CHANGE_FAINT:
-	case CHANGE_FAINT_ONLY: return faint(t, what == CHANGE_FAINT, x, i);
-	default: return changed(what, x, i, tensor_numel(t));
+	case CHANGE_FAINT_ONLY: return faint(t, n, what == CHANGE_FAINT, x, i);
+	default: return changed(what, x, i, n);
 	}
 }
 
@@ -173,7 +174,7 @@ static void change_values(const struct tensor *t, enum trial_change what)
 		for (int64_t i = first; i < end; i++) {
 			int64_t at = side ? MAX(i / side, i % side) * side + MIN(i / side, i % side) : i;
 
-			v[i - first] = changed_at(t, what, v[i - first], at);
+			v[i - first] = changed_at(t, n, what, v[i - first], at);
 		}
 		dtype_convert(t->dt, p, DT_F64, v, (size_t)(end - first));
 	}
