@@ -144,6 +144,40 @@ static int open_lanes(struct access *a)
 	return 0;
 }
 
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* A pointer whose lanes are numbers of 32 bits, all good. 0: it may be otherwise. */
+static int open_near(struct access *a)
+{
+	const struct mval *ptr = a->ptr;
+	const int64_t far = (int64_t)1 << 60;
+	const unsigned char *on;
+	int64_t first, lo, hi;
+	int outside;
+
+	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) || (ptr->u.u64 & (uint64_t)(a->esize - 1)))
+		return 0;
+	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
+	if (first > far || first < -far || a->al->bytes > (size_t)far)
+		return 0;
+	/* The numbers of the tensor's first and last element. */
+	lo = MAX(floor_div(first + a->esize - 1, a->esize), INT32_MIN);
+	hi = MIN(floor_div(first + (int64_t)a->al->bytes - a->esize, a->esize), INT32_MAX);
+	if (lo > hi)
+		return 0;
+	a->stop = ptr->n;
+	on = a->mask ? mval_dense(a->mask) : NULL;
+	if (on)
+		find_span(on, ptr->n, &a->next, &a->stop);
+	a->active = SIMD_PICK(lanes_between)((const int32_t *)ptr->data + a->next, on ? on + a->next : NULL, a->stop - a->next, (int32_t)lo, (int32_t)hi,
+					     &outside);
+	a->boxed = 0;
+	return !outside;
+}
+
 /* One dimension, every lane on, inside: what open_box would find, without its loops. 0: it may
  * be otherwise. */
 static int open_line(struct access *a)
@@ -178,8 +212,13 @@ static int open_access(struct access *a)
 		return 0;
 	if (a->m->check && poison_checks(a))
 		return -1;
+	if (open_near(a))
+		return 0;
+	if (a->ptr->kind == MVAL_NEAR)
+		mval_dense(a->ptr);
 	short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
 	a->boxed = a->ptr->kind != MVAL_DENSE && short_mask;
+	a->next = 0;
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
 
@@ -263,7 +302,7 @@ int access_next(struct access *a, struct access_row *r)
 	if (a->place)
 		return replay_next(a, r);
 	on = a->mask ? a->mask->data : NULL;
-	addr = a->ptr->data;
+	addr = mval_dense(a->ptr);
 	while (a->next < a->stop && on && !on[a->next])
 		a->next++;
 	if (a->next >= a->stop)

@@ -127,7 +127,7 @@ static int has_rows(const struct mval *a, const struct mval *b)
 {
 	int lanes = (is_one(a) || a->kind >= MVAL_DENSE) && (is_one(b) || b->kind >= MVAL_DENSE);
 
-	return lanes && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
+	return lanes && !a->ptr && !b->ptr && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
 }
 
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)

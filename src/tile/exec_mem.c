@@ -69,8 +69,15 @@ static int gather_matrix(const struct access *a, char *out)
 /* Lanes by a dense pointer, all of them checked. */
 static void gather_lanes(struct access *a, char *out)
 {
-	const int64_t *addr = a->ptr->data;
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
+	const int64_t *addr;
+
+	if (a->ptr->kind == MVAL_NEAR && a->esize == 4) {
+		SIMD_PICK(lanes_near32)((uint32_t *)out + a->next, (const char *)(uintptr_t)a->ptr->u.i, (const int32_t *)a->ptr->data + a->next,
+					on ? on + a->next : NULL, a->stop - a->next);
+		return;
+	}
+	addr = mval_dense(a->ptr);
 #define LANES_OF(T) \
 	do { \
 		T *o = (T *)out; \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tile/check.h"
+#include "tile/exec_lanes.h"
 #include "tile/known.h"
 #include "tile/replay.h"
 
@@ -128,12 +129,32 @@ static void write_rows(struct mval *v)
 	v->kind = MVAL_DENSE;
 }
 
+/* In its own place: from the end, so that no number is written over before it was read. */
+static void write_near(struct mval *v)
+{
+	enum { BLOCK = 64 };
+	int64_t *out = v->data;
+	int32_t offset[BLOCK];
+
+	for (int64_t n = v->n; n > 0; n -= BLOCK) {
+		int64_t from = MAX(n - BLOCK, 0);
+
+		memcpy(offset, (const int32_t *)v->data + from, (size_t)(n - from) * sizeof *offset);
+		SIMD_PICK(lanes_offset32)(out + from, NULL, v->u.i, offset, dtype_size((enum dtype)v->dt), n - from);
+	}
+	v->kind = MVAL_DENSE;
+}
+
 void *mval_dense(struct mval *v)
 {
 	if (v->kind == MVAL_DENSE || v->written || v->home == &v->u)
 		return v->data;
 	if (v->kind == MVAL_ROW || v->kind == MVAL_COLUMN) {
 		write_rows(v);
+		return v->data;
+	}
+	if (v->kind == MVAL_NEAR) {
+		write_near(v);
 		return v->data;
 	}
 	if (v->kind == MVAL_UNIFORM)

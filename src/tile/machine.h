@@ -1,6 +1,6 @@
 /* The tile machine, inside: values, one machine per thread, what the exec_ files share.
  *
- * A register's value has one of six forms. The first three are a few words, so that offsets, masks and
+ * A register's value has one of seven forms. The first three are a few words, so that offsets, masks and
  * constants of a typical kernel are never written out; the others are in its slot:
  *
  *   UNIFORM  one element in every lane (every scalar is this)
@@ -9,8 +9,9 @@
  *   DENSE    row-major elements in `data`
  *   ROW      floats of two dimensions, all rows the same one, which is the first of `data`
  *   COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as many as there are rows
+ *   NEAR     pointers: base + what they point to's size * a number of 32 bits, which are the first half of `data`
  *
- * mval_dense writes the lanes out beside any of the first three forms, and makes ROW and COLUMN, whose places it needs,
+ * mval_dense writes the lanes out beside any of the first three forms, and makes the last three, whose places it needs,
  * DENSE. An exec_ function reads its sources in whatever form it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
@@ -21,7 +22,7 @@
 #include "tile/decode.h"
 #include "tile/tile.h"
 
-enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL_COLUMN };
+enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL_COLUMN, MVAL_NEAR };
 
 enum poison_bit {
 	POISON_MASKED = 1,      /* lane of a load that was masked off without `other` */
@@ -42,10 +43,11 @@ struct mval {
 	int16_t prov;               /* pointers: parameter they came from, -1: unknown */
 	int32_t n;                  /* lanes */
 	int32_t shape[TILE_DIMS];
-	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE base */
+	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE and NEAR base */
 	union {
 		int64_t stride[TILE_DIMS];
 		struct { int32_t lo[TILE_DIMS], hi[TILE_DIMS]; } box;
+		struct { int32_t lo, hi; } span;    /* NEAR: no number is outside */
 	};
 	void *data;                 /* where DENSE lanes are: `home`, or memory borrowed by a load */
 	void *home;                 /* slot; scalars: &u */
@@ -102,7 +104,7 @@ typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct 
 static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
 static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
 
-/* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW or COLUMN. */
+/* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW, COLUMN or NEAR. */
 void *mval_dense(struct mval *v);
 /* Where a COLUMN has the element of its first row. */
 static inline char *mval_column(const struct mval *v) { return (char *)v->data + (size_t)(v->n - v->shape[0]) * v->esize; }

@@ -189,14 +189,22 @@ static void box_of(const struct access *a, struct replay_place *p)
 static int lanes_of(struct replay_record *r, const struct access *a, struct replay_place *p, int64_t *first)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
-	const int64_t *addr = a->ptr->data;
+	const struct mval *ptr = a->ptr;
+	const int64_t *addr;
 	int64_t i = a->next;
 	while (on && !on[i])
 		i++;
-	*first = addr[i];
 	p->kind = MVAL_DENSE;
-	p->lanes = a->ptr->n;
+	p->lanes = ptr->n;
 	p->offset = r->offsets;
+	if (ptr->kind == MVAL_NEAR && ((int64_t)ptr->span.hi - ptr->span.lo) * a->esize <= INT32_MAX) {
+		const int32_t *offset = ptr->data;
+		*first = ptr->u.i + (int64_t)offset[i] * a->esize;
+		SIMD_PICK(lanes_apart)(r->offsets, offset, on, ptr->n, offset[i], a->esize);
+		return 0;
+	}
+	addr = mval_dense(a->ptr);
+	*first = addr[i];
 	return SIMD_PICK(lanes_distance)(r->offsets, addr, on, a->ptr->n, *first);
 }
 
