@@ -82,6 +82,71 @@ static void copy_funcs(struct tile_builder *b)
 	}
 }
 
+/* --- the key ---------------------------------------------------------------------------- */
+
+static void key_text(struct buf *out, struct str s)
+{
+	buf_add(out, &s.n, sizeof s.n);
+	buf_addstr(out, s);
+}
+
+static void key_insn(struct buf *out, const struct tile_insn *in)
+{
+	int64_t head[4 + TILE_ATTRS] = { in->op | in->rounding << 16 | (int64_t)in->n_dst << 24 | (int64_t)in->n_src << 32, in->loc, in->imm };
+
+	memcpy(&head[3], &in->fimm, sizeof in->fimm);
+	for (int i = 0; i < TILE_ATTRS; i++)
+		head[4 + i] = in->attr[i];
+	buf_add(out, head, sizeof head);
+	buf_add(out, in->r, (size_t)(in->n_dst + in->n_src) * sizeof *in->r);
+	key_text(out, in->text);
+}
+
+static void key_func(struct buf *out, const struct tile_func_build *f)
+{
+	int64_t head[] = { f->n_params, f->n_results, (int64_t)f->insns.n };
+
+	key_text(out, f->name);
+	buf_add(out, head, sizeof head);
+	buf_add(out, f->params, (size_t)f->n_params * sizeof *f->params);
+	buf_add(out, f->results, (size_t)f->n_results * sizeof *f->results);
+	for (size_t i = 0; i < f->insns.n; i++)
+		key_insn(out, &f->insns.v[i]);
+}
+
+void tile_build_key(const struct tile_builder *b, struct buf *out)
+{
+	size_t head[] = { b->regs.n, b->locs.n, b->params.n, b->funcs.n };
+
+	key_text(out, b->code->name);
+	buf_add(out, head, sizeof head);
+	for (size_t i = 0; i < b->regs.n; i++) {
+		const struct tile_type *t = &b->regs.v[i];
+		int32_t kind[3 + TILE_DIMS] = { t->dt, t->ptr, t->ndim };
+
+		memcpy(kind + 3, t->shape, sizeof t->shape);
+		buf_add(out, kind, sizeof kind);
+	}
+	for (size_t i = 0; i < b->locs.n; i++) {
+		const struct tile_loc *l = &b->locs.v[i];
+		int32_t at[] = { l->line, l->col, l->parent };
+
+		buf_add(out, at, sizeof at);
+		key_text(out, l->fn);
+	}
+	for (size_t i = 0; i < b->params.n; i++) {
+		const struct tile_param *p = &b->params.v[i];
+		int64_t what[] = { p->reg, p->arg, p->path[0], p->path[1], p->path[2], p->n_path, p->part, p->dim };
+
+		buf_add(out, what, sizeof what);
+		key_text(out, p->name);
+	}
+	for (size_t i = 0; i < b->funcs.n; i++)
+		key_func(out, &b->funcs.v[i]);
+}
+
+/* --- the end ---------------------------------------------------------------------------- */
+
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e)
 {
 	struct tile_code *c = b->code;

@@ -13,8 +13,8 @@ struct replay_row;
 SIMD_DECLARE(int64_t, lanes_within, (const int64_t *addr, const unsigned char *on, int64_t n, int64_t base, int64_t most, int size, int *outside))
 /* out[i] = the four bytes at addr[i], of the lanes that are on. */
 SIMD_DECLARE(void, lanes_gather32, (uint32_t *out, const int64_t *addr, const unsigned char *on, int64_t n))
-/* The same of base + 4 * offset[i]. */
-SIMD_DECLARE(void, lanes_near32, (uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n))
+/* out[i] = the four bytes at base + 4 * offset[i], or `other` where the lane is off. */
+SIMD_DECLARE(void, lanes_near32, (uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n, uint32_t other))
 /* How many lanes are on (`on` NULL: all); *outside: is the offset of one of them below lo or above hi? */
 SIMD_DECLARE(int64_t, lanes_between, (const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo, int32_t hi, int *outside))
 /* out[i] = (offset[i] - first) * scale, REPLAY_OFF where the lane is off. */

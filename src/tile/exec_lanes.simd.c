@@ -45,29 +45,31 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
 }
 
-void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n)
+void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n, uint32_t other)
 {
 	int64_t i = 0;
 
 #if defined __AVX512F__
 	for (; i + 16 <= n; i += 16) {
 		__m128i bytes = on ? _mm_loadu_si128((const __m128i *)(on + i)) : _mm_set1_epi8(1);
-		__m512i was = _mm512_loadu_si512(out + i);
+		__m512i at = _mm512_loadu_si512(offset + i), rest = _mm512_set1_epi32((int)other);
 
-		_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(was, _mm_test_epi8_mask(bytes, bytes), _mm512_loadu_si512(offset + i), base, 4));
+		_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(rest, _mm_test_epi8_mask(bytes, bytes), at, base, 4));
 	}
 #elif defined __AVX2__
 	for (; i + 8 <= n; i += 8) {
 		__m256i bytes = _mm256_cvtepu8_epi32(on ? _mm_loadl_epi64((const __m128i *)(on + i)) : _mm_set1_epi8(1));
-		__m256i set = _mm256_cmpgt_epi32(bytes, _mm256_setzero_si256()), was = _mm256_loadu_si256((const __m256i *)(out + i));
+		__m256i set = _mm256_cmpgt_epi32(bytes, _mm256_setzero_si256()), rest = _mm256_set1_epi32((int)other);
 		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i));
 
-		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(was, (const int *)(const void *)base, at, set, 4));
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(rest, (const int *)(const void *)base, at, set, 4));
 	}
 #endif
-	for (; i < n; i++)
+	for (; i < n; i++) {
+		out[i] = other;
 		if (!on || on[i])
 			memcpy(&out[i], (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]), sizeof out[i]);
+	}
 }
 
 int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo, int32_t hi, int *outside)

@@ -70,14 +70,7 @@ static int gather_matrix(const struct access *a, char *out)
 static void gather_lanes(struct access *a, char *out)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
-	const int64_t *addr;
-
-	if (a->ptr->kind == MVAL_NEAR && a->esize == 4) {
-		SIMD_PICK(lanes_near32)((uint32_t *)out + a->next, (const char *)(uintptr_t)a->ptr->u.i, (const int32_t *)a->ptr->data + a->next,
-					on ? on + a->next : NULL, a->stop - a->next);
-		return;
-	}
-	addr = mval_dense(a->ptr);
+	const int64_t *addr = mval_dense(a->ptr);
 #define LANES_OF(T) \
 	do { \
 		T *o = (T *)out; \
@@ -92,6 +85,17 @@ static void gather_lanes(struct access *a, char *out)
 	default: LANES_OF(uint64_t);
 	}
 #undef LANES_OF
+}
+
+/* Lanes of four bytes by a pointer that is NEAR, all of them checked, and one element where they are off. 0: it is otherwise. */
+static int gather_near(const struct access *a, struct mval *d)
+{
+	const struct mval *ptr = a->ptr;
+	uint32_t other = (uint32_t)d->u.u64;
+	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 || !(access_full(a) || d->kind == MVAL_UNIFORM))
+		return 0;
+	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ? a->mask->data : NULL, d->n, other);
+	return 1;
 }
 
 /* What the `off` lanes that are off hold; 1: undefined. */
@@ -219,7 +223,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		d->kind = MVAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
-	} else if (a.active) {
+	} else if (a.active && !gather_near(&a, d)) {
 		char *out;
 
 		if (!access_full(&a))
