@@ -187,6 +187,13 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 		if (on)
 			_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
 	}
+#elif defined __AVX2__
+	for (; i + 8 <= n; i += 8) {
+		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i)), off = _mm256_cmpeq_epi32(at, _mm256_set1_epi32(REPLAY_OFF));
+		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i)), on = _mm256_xor_si256(off, _mm256_set1_epi32(-1));
+
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(was, (const int *)(const void *)from, at, on, 1));
+	}
 #endif
 	for (; i < n; i++)
 		if (offset[i] != REPLAY_OFF)

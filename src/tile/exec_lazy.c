@@ -340,22 +340,24 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t scale = dtype_size((enum dtype)d->dt);
-	int prov = a->prov;
 	int64_t *offset, base;
 	const int64_t *addr;
 
 	(void)p;
-	if ((d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) || near_addptr(d, a, b, scale)) {
-		d->prov = (int16_t)prov;
+	d->prov = a->prov;
+	if (d->home == &d->u && b->kind == MVAL_UNIFORM) {
+		d->kind = MVAL_UNIFORM;
+		d->u.u64 = a->u.u64 + (uint64_t)mval_int(b) * (uint64_t)scale;
 		return 0;
 	}
+	if ((d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) || near_addptr(d, a, b, scale))
+		return 0;
 	offset = (int64_t *)m->scratch[0];
 	base = a->u.i;
 	addr = a->kind == MVAL_UNIFORM ? NULL : mval_dense(a);
 	mval_dense(b);
 	if (b->home != &b->u && b->dt == DT_I32) {
 		SIMD_PICK(lanes_offset32)(mval_result(d), addr, base, b->data, scale, d->n);
-		d->prov = (int16_t)prov;
 		return 0;
 	}
 	if (b->home == &b->u)
@@ -363,6 +365,5 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 	else
 		widen(b, offset);
 	SIMD_PICK(lanes_offset64)(mval_result(d), addr, base, offset, scale, d->n);
-	d->prov = (int16_t)prov;
 	return 0;
 }

@@ -180,7 +180,8 @@ static void do_tap(struct machine *m, const struct replay_event *ev)
 	float by, off = load->n_src > 2 ? mval_src(m, load, 2)->u.f32 : 0;
 
 	memcpy(&by, beginning(m, &ev[1]), sizeof by);
-	mval_dense(sum);
+	if (sum->kind != MVAL_DENSE)
+		mval_dense(sum);
 	sum->kind = MVAL_DENSE;
 	sum->written = 0;
 	SIMD_PICK(lanes_tap)(sum->data, sum->n, beginning(m, &ev[0]), p->rows, p->n_rows, by, off);

@@ -386,6 +386,7 @@ static int32_t *none(size_t n)
 
 static void release(struct replay_record *r)
 {
+	mem_free(r->ends);
 	mem_free(r->last_place);
 	mem_free(r->last_value);
 	mem_free(r->held);
@@ -409,13 +410,14 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	r->roles = decoded->replay_roles;
 	r->n_regs = of->code->n_regs;
 	r->id = -1;
+	r->ends = mem_array((size_t)decoded->funcs[0].n + 1, sizeof *r->ends);
 	r->last_place = none((size_t)decoded->funcs[0].n);
 	r->last_value = none((size_t)r->n_regs);
 	r->held = none((size_t)r->n_regs);
 	r->offsets = none((size_t)decoded->max_lanes);
 	r->out = of;
 	of->programs = mem_array((size_t)programs, sizeof *of->programs);
-	if (r->last_place && r->last_value && r->held && r->offsets && of->programs)
+	if (r->ends && r->last_place && r->last_value && r->held && r->offsets && of->programs)
 		return r;
 	replay_empty(of);
 	release(r);
