@@ -27,7 +27,7 @@ SIMD_DECLARE(void, lanes_offsets32, (uint32_t *out, const char *from, const int3
 /* sum[i] += x * by, where x is the lane of the place, or `off`. */
 SIMD_DECLARE(void, lanes_tap, (float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off))
 /* The least and the greatest of n > 0 lanes. */
-SIMD_DECLARE(void, lanes_range32, (const int32_t *v, int64_t n, int64_t *lo, int64_t *hi))
+SIMD_DECLARE(void, lanes_range32, (const int32_t *v, int64_t n, int32_t *lo, int32_t *hi))
 /* No sum may overflow. */
 SIMD_DECLARE(void, lanes_add32, (int32_t *out, const int32_t *a, const int32_t *b, int64_t n))
 /* out[i] = base + offset[i] * scale, where `addr` is NULL; else addr[i] in place of base. */

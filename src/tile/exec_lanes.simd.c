@@ -200,7 +200,7 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 			memcpy(&out[i], from + offset[i], sizeof out[i]);
 }
 
-void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *hi)
+void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *hi)
 {
 	int32_t least = INT32_MAX, most = INT32_MIN;
 

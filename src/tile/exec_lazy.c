@@ -317,11 +317,7 @@ static int near_addptr(struct mval *d, struct mval *a, struct mval *b, int64_t s
 		base += (uint64_t)mval_int(b) * (uint64_t)scale;
 		memmove(d->data, a->data, bytes);
 	} else {
-		if (b->dt != DT_I32)
-			return 0;
-		if (mval_range(b, &lo, &hi))
-			SIMD_PICK(lanes_range32)(mval_dense(b), b->n, &lo, &hi);
-		if (alo + lo < INT32_MIN || ahi + hi > INT32_MAX)
+		if (b->dt != DT_I32 || mval_range(b, &lo, &hi) || alo + lo < INT32_MIN || ahi + hi > INT32_MAX)
 			return 0;
 		if (a->kind == MVAL_UNIFORM)
 			memmove(d->data, mval_dense(b), bytes);

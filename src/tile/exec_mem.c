@@ -346,7 +346,7 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (maker->counter != 0xff)
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
-	v->written = 0;
+	mval_renew(v);
 	v->data = v->home;
 	/* The instruction before made the value only to store it. Where the store is one dense run that none of
 	 * its sources overlaps, it computes straight into memory; checked and sampled runs take both steps. */

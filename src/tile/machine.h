@@ -41,13 +41,14 @@ struct mval {
 	uint8_t written;            /* `data` holds the lanes too, whatever the form */
 	uint8_t dt, ptr;
 	int16_t prov;               /* pointers: parameter they came from, -1: unknown */
+	uint8_t ranged;             /* DENSE: `span` is known */
 	int32_t n;                  /* lanes */
 	int32_t shape[TILE_DIMS];
 	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE and NEAR base */
 	union {
 		int64_t stride[TILE_DIMS];
 		struct { int32_t lo[TILE_DIMS], hi[TILE_DIMS]; } box;
-		struct { int32_t lo, hi; } span;    /* NEAR: no number is outside */
+		struct { int32_t lo, hi; } span;    /* NEAR, and DENSE that is ranged: no number is outside */
 	};
 	void *data;                 /* where DENSE lanes are: `home`, or memory borrowed by a load */
 	void *home;                 /* slot; scalars: &u */
@@ -122,8 +123,10 @@ int64_t mval_int(const struct mval *v);
 void mval_set_int(struct mval *v, int64_t x);         /* becomes UNIFORM */
 /* Pointer to the data of a UNIFORM or DENSE value for a kernel. */
 static inline const void *mval_lanes(const struct mval *v) { return v->kind == MVAL_UNIFORM ? (const void *)&v->u : v->data; }
-/* Least and greatest lane of an UNIFORM or AFFINE integer; 0 if it is one of those. */
-int mval_range(const struct mval *v, int64_t *lo, int64_t *hi);
+/* It is about to be given another value. */
+static inline void mval_renew(struct mval *v) { v->written = 0; v->ranged = 0; }
+/* Least and greatest lane of an UNIFORM or AFFINE integer, or a DENSE one of 32 signed bits; 0 if it is one of those. */
+int mval_range(struct mval *v, int64_t *lo, int64_t *hi);
 /* dst = src (same type), poison included. */
 void mval_copy(struct mval *dst, struct mval *src);
 

@@ -149,6 +149,7 @@ struct replay *replay_find(struct replay_store *s, const struct replay_launch *l
 
 static void give_value(struct mval *v, const struct replay_value *x)
 {
+	mval_renew(v);
 	v->kind = (uint8_t)x->kind;
 	v->u.i = x->u.i;
 	if (v->kind == MVAL_AFFINE)
@@ -183,7 +184,7 @@ static void do_tap(struct machine *m, const struct replay_event *ev)
 	if (sum->kind != MVAL_DENSE)
 		mval_dense(sum);
 	sum->kind = MVAL_DENSE;
-	sum->written = 0;
+	mval_renew(sum);
 	SIMD_PICK(lanes_tap)(sum->data, sum->n, beginning(m, &ev[0]), p->rows, p->n_rows, by, off);
 }
 
@@ -207,7 +208,7 @@ int replay_program(struct machine *m, int64_t id)
 		}
 		p = &code[m->event->pc];
 		for (int k = 0; k < p->in->n_dst; k++)
-			m->vals[tile_dst(p->in, k)].written = 0;
+			mval_renew(mval_dst(m, p->in, k));
 		if (p->exec(m, p->in, p))
 			return -1;
 	}
