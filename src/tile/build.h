@@ -34,8 +34,6 @@ void tile_build_init(struct tile_builder *b, struct str kernel);
 void tile_build_release(struct tile_builder *b);        /* gives up; harmless after finish */
 /* Hands over verified, runnable code. ERR_STATE: the code was not well-formed. */
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e);
-/* All that has been built so far, as bytes: what is the same in them becomes the same code. For this process alone. */
-void tile_build_key(const struct tile_builder *b, struct buf *out);
 /* The arena of the code under construction: strings of attributes are copied there. */
 struct arena *tile_build_arena(struct tile_builder *b);
 

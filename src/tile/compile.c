@@ -4,7 +4,7 @@
 #include "tile/execute.h"
 
 struct compiled {
-	const struct tile_code *code;   /* of the engine's codes; NULL: refused */
+	struct tile_code *code;         /* NULL: refused */
 	struct diag d;
 };
 
@@ -32,12 +32,13 @@ void tile_engine_clear(struct tile_engine *g)
 {
 	replay_store_release(&g->replays);
 	vetted_release(&g->vetted);
-	for (size_t i = 0; i < g->cache.n; i++)
-		mem_free(g->cache.e[i].val.ptr);
+	for (size_t i = 0; i < g->cache.n; i++) {
+		struct compiled *c = g->cache.e[i].val.ptr;
+		if (c)
+			tile_code_free(c->code);
+		mem_free(c);
+	}
 	map_release(&g->cache);
-	for (size_t i = 0; i < g->codes.n; i++)
-		tile_code_free(g->codes.e[i].val.ptr);
-	map_release(&g->codes);
 }
 
 void tile_engine_free(struct tile_engine *g)
@@ -84,33 +85,8 @@ static int finish(struct front *f, struct tile_code **code, struct err *e)
 	return 0;
 }
 
-/* The same, but where the same was built before, its code is handed out: a kernel is compiled again with each model that is built. The
- * code stays the engine's. */
-static int finish_once(struct front *f, struct tile_code **code, struct err *e)
-{
-	struct buf key = BUF_INIT;
-	struct map_entry *m = NULL;
-
-	if (f->unsupported || f->b->failed)
-		return finish(f, code, e);
-	tile_build_key(f->b, &key);
-	if (!key.failed)
-		m = map_put(&f->g->codes, buf_str(&key));
-	buf_release(&key);
-	if (!m)
-		return err_nomem(e);
-	if (!m->val.ptr && finish(f, code, e))
-		return -1;
-	if (!m->val.ptr)
-		m->val.ptr = *code;
-	*code = m->val.ptr;
-	return 0;
-}
-
-/* Compiles, and ends with `end`. */
-static int compile(struct tile_engine *g, const struct tile_launch *l, const struct compile_watch *w,
-		   int (*end)(struct front *f, struct tile_code **code, struct err *e), struct tile_code **code, struct diag *d,
-		   struct diag *unsupported, struct err *e)
+int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const struct compile_watch *w,
+		   struct tile_code **code, struct diag *d, struct diag *unsupported, struct err *e)
 {
 	struct tile_builder builder;
 	int rc;
@@ -135,18 +111,12 @@ static int compile(struct tile_engine *g, const struct tile_launch *l, const str
 		walk(f, l, w ? w->types : NULL);
 		if (f->late.reason != REASON_ok)
 			*d = f->late;
-		rc = f->late.reason != REASON_ok ? 1 : end(f, code, e);
+		rc = f->late.reason != REASON_ok ? 1 : finish(f, code, e);
 	}
 	g->scratch.trap = NULL;
 	vec_free(&f->block_ptrs);
 	tile_build_release(&builder);
 	return rc;
-}
-
-int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const struct compile_watch *w,
-		   struct tile_code **code, struct diag *d, struct diag *unsupported, struct err *e)
-{
-	return compile(g, l, w, finish, code, d, unsupported, e);
 }
 
 int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struct tile_code **code,
@@ -164,19 +134,17 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 	c = m->val.ptr;
 	if (!c) {
 		struct diag unsupported;
-		struct tile_code *made;
 		int rc;
 
 		c = mem_zalloc(sizeof *c);
 		if (!c)
 			return err_nomem(e);
-		rc = compile(g, l, NULL, finish_once, &made, &c->d, &unsupported, e);
+		rc = compile_kernel(g, l, NULL, &c->code, &c->d, &unsupported, e);
 		if (rc < 0) {
 			mem_free(c);
 			return -1;
 		}
-		c->code = made;
-		if (!rc && !made)
+		if (!rc && !c->code)
 			c->d = unsupported;
 		m->val.ptr = c;
 	}

@@ -18,7 +18,6 @@ struct tile_engine {
 	size_t n_lib_fns;
 	struct map lib_by_name;         /* -> index + 1 */
 	struct map cache;               /* specialisation -> struct compiled * */
-	struct map codes;               /* what was built -> struct tile_code *, of all in `cache` */
 	struct arena mem;
 	struct arena scratch;           /* of the compilation under way */
 	struct shadow_pool shadows;     /* of runs in checked mode, one after another */
