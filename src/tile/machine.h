@@ -9,7 +9,7 @@
  *   DENSE    row-major elements in `data`
  *   ROW      floats of two dimensions, all rows the same one, which is the first of `data`
  *   COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as many as there are rows
- *   NEAR     pointers: base + what they point to's size * a number of 32 bits, which are the first half of `data`
+ *   NEAR     pointers: base + a number of elements, of 32 bits; these numbers are the first half of `data`
  *
  * mval_dense writes the lanes out beside any of the first three forms, and makes the last three, whose places it needs,
  * DENSE. An exec_ function reads its sources in whatever form it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.

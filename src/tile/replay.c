@@ -174,11 +174,10 @@ static char *beginning(const struct machine *m, const struct replay_event *ev)
 /* sum += tile * scalar, rounded after each as the operations by themselves are. */
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
-	const struct decoded_insn *code = m->decoded->funcs[0].v;
-	const struct tile_insn *add = code[ev[0].pc & ~REPLAY_TAP].in, *load = code[ev[1].pc & ~REPLAY_TAP].in;
 	const struct replay_place *p = &m->replay->places.v[ev[0].what];
-	struct mval *sum = mval_dst(m, add, 0);
-	float by, off = load->n_src > 2 ? mval_src(m, load, 2)->u.f32 : 0;
+	struct mval *sum = &m->vals[ev[0].pc & ~REPLAY_TAP];
+	int32_t other = ev[1].pc & ~REPLAY_TAP;
+	float by, off = other != REPLAY_NOTHING ? m->vals[other].u.f32 : 0;
 
 	memcpy(&by, beginning(m, &ev[1]), sizeof by);
 	if (sum->kind != MVAL_DENSE)

@@ -93,12 +93,12 @@ static int find_tap(struct machine *m, const struct tile_insn *add, int pc, stru
 }
 
 /* Puts a tap in the place of the four events before an addition. */
-static void add_tap(struct replay_record *r, const struct tap *t, int pc)
+static void add_tap(struct replay_record *r, const struct tap *t, const struct tile_insn *add)
 {
 	struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
 	struct replay_event tile = *t->at, scalar = *t->weight_at;
-	scalar.pc = tile.pc | REPLAY_TAP;
-	tile.pc = pc | REPLAY_TAP;
+	scalar.pc = REPLAY_TAP | (t->load->n_src > 2 ? (int32_t)tile_src(t->load, 2) : REPLAY_NOTHING);
+	tile.pc = REPLAY_TAP | (int32_t)tile_dst(add, 0);
 	ev[0] = tile;
 	ev[1] = scalar;
 	r->out->events.n -= 2;
@@ -122,6 +122,6 @@ int replay_spares(struct machine *m, const struct tile_insn *in, int pc)
 		return 1;
 	if (in->op != TOP_ADD || !find_tap(m, in, pc, &t))
 		return 0;
-	add_tap(m->record, &t, pc);
+	add_tap(m->record, &t, in);
 	return 1;
 }
