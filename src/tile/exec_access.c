@@ -291,6 +291,27 @@ static int64_t row_from(const struct access *a, const unsigned char *on, const i
 	return i - a->next;
 }
 
+/* The same of a pointer that is NEAR, which open_near found to be in one tensor. */
+static int next_near(struct access *a, struct access_row *r)
+{
+	const unsigned char *on = a->mask ? a->mask->data : NULL;
+	const int32_t *offset = a->ptr->data;
+	int64_t i = a->next;
+
+	while (i < a->stop && on && !on[i])
+		i++;
+	a->next = i;
+	if (i >= a->stop)
+		return 0;
+	while (++a->next < a->stop && (!on || on[a->next]) && (int64_t)offset[a->next] == (int64_t)offset[a->next - 1] + 1)
+		;
+	*r = (struct access_row) {
+		.lane = i, .count = a->next - i, .addr = (char *)(uintptr_t)(a->ptr->u.u64 + (uint64_t)((int64_t)offset[i] * a->esize)), .step = a->esize,
+		.al = a->al,
+	};
+	return 1;
+}
+
 int access_next(struct access *a, struct access_row *r)
 {
 	int64_t at;
@@ -301,8 +322,10 @@ int access_next(struct access *a, struct access_row *r)
 		return next_in_box(a, r);
 	if (a->place)
 		return replay_next(a, r);
+	if (a->ptr->kind == MVAL_NEAR)
+		return next_near(a, r);
 	on = a->mask ? a->mask->data : NULL;
-	addr = mval_dense(a->ptr);
+	addr = a->ptr->data;
 	while (a->next < a->stop && on && !on[a->next])
 		a->next++;
 	if (a->next >= a->stop)
