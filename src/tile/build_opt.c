@@ -129,6 +129,15 @@ static void drop_unused(struct tile_func *f, struct uses *u, unsigned char *dead
 	}
 }
 
+static void compact(struct tile_func *f, const unsigned char *dead)
+{
+	int n = 0;
+	for (int i = 0; i < f->n_insns; i++)
+		if (!dead[i])
+			f->insns[n++] = f->insns[i];
+	f->n_insns = n;
+}
+
 /* --- loops ------------------------------------------------------------------------- */
 
 static int loop_end(const struct tile_func *f, int open)
@@ -195,22 +204,16 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
 	};
 	struct tile_insn *room = arena_array(&tmp, (size_t)f->n_insns + 1, sizeof *room);
-	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1);
-	int rc = u.reads && u.writes && room && inside ? 0 : err_nomem(e);
+	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1), *dead = arena_array(&tmp, (size_t)f->n_insns + 1, 1);
+	int rc = u.reads && u.writes && room && inside && dead ? 0 : err_nomem(e);
 
-	if (!rc && !count_uses(c, &u))
+	if (!rc && !count_uses(c, &u)) {
+		drop_unused(f, &u, dead);
+		compact(f, dead);
 		empty_loops(f, &u, inside, c->n_regs, room);
+	}
 	arena_release(&tmp);
 	return rc;
-}
-
-static void compact(struct tile_func *f, const unsigned char *dead)
-{
-	int n = 0;
-	for (int i = 0; i < f->n_insns; i++)
-		if (!dead[i])
-			f->insns[n++] = f->insns[i];
-	f->n_insns = n;
 }
 
 int tile_build_optimise(struct tile_code *c, struct err *e)

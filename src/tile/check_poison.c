@@ -2,7 +2,6 @@
  * do matter (a store, a branch, an address, a mask) or are discarded (a select, an `and` with
  * false, a masked store). */
 #include "tile/check.h"
-#include "tile/exec_lanes.h"
 
 unsigned char *poison_room(struct machine *m, struct mval *v)
 {
@@ -202,24 +201,23 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 		add_lanes(m, pd, d->n, POISON_WRAP, in->loc, bad);
 }
 
-/* The range of a value, by its lanes where it has no short form; -1: not of 32 signed bits. */
-static int lane_range(const struct mval *v, int64_t *lo, int64_t *hi)
+static int is_one_int(const struct mval *v)
 {
-	if (!mval_range(v, lo, hi))
-		return 0;
-	if (v->kind != MVAL_DENSE || v->dt != DT_I32)
-		return -1;
-	SIMD_PICK(lanes_range32)(v->data, v->n, lo, hi);
-	return 0;
+	return v->kind == MVAL_UNIFORM && v->dt == DT_I32 && !v->ptr;
 }
 
 /* Could any lane wrap at all? By range: cheaper than each lane, and hardly ever wrong. */
 static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
+	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int sign = mval_dst(m, in, 0)->dt == DT_I32, out = 0, n = 2;
 	int64_t alo, ahi, blo, bhi, r[4];
 
-	if (lane_range(mval_src(m, in, 0), &alo, &ahi) || lane_range(mval_src(m, in, 1), &blo, &bhi))
+	if (is_one_int(a) && is_one_int(b) && sign && in->op != TOP_SHL) {
+		int64_t x = (int32_t)a->u.i, y = (int32_t)b->u.i, z = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : x * y;
+		return z != (int32_t)z;
+	}
+	if (mval_range(a, &alo, &ahi) || mval_range(b, &blo, &bhi))
 		return 1;
 	switch (in->op) {
 	case TOP_ADD: out = ck_add64(alo, blo, &r[0]) | ck_add64(ahi, bhi, &r[1]); break;

@@ -144,6 +144,40 @@ static int open_lanes(struct access *a)
 	return 0;
 }
 
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* A pointer whose lanes are numbers of 32 bits, all good. 0: it may be otherwise. */
+static int open_near(struct access *a)
+{
+	const struct mval *ptr = a->ptr;
+	const int64_t far = (int64_t)1 << 60;
+	const unsigned char *on;
+	int64_t first, lo, hi;
+	int outside;
+
+	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) || (ptr->u.u64 & (uint64_t)(a->esize - 1)))
+		return 0;
+	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
+	if (first > far || first < -far || a->al->bytes > (size_t)far)
+		return 0;
+	/* The numbers of the tensor's first and last element. */
+	lo = MAX(floor_div(first + a->esize - 1, a->esize), INT32_MIN);
+	hi = MIN(floor_div(first + (int64_t)a->al->bytes - a->esize, a->esize), INT32_MAX);
+	if (lo > hi)
+		return 0;
+	a->stop = ptr->n;
+	on = a->mask ? mval_dense(a->mask) : NULL;
+	if (on)
+		find_span(on, ptr->n, &a->next, &a->stop);
+	a->active = SIMD_PICK(lanes_between)((const int32_t *)ptr->data + a->next, on ? on + a->next : NULL, a->stop - a->next, (int32_t)lo, (int32_t)hi,
+					     &outside);
+	a->boxed = 0;
+	return !outside;
+}
+
 /* One dimension, every lane on, inside: what open_box would find, without its loops. 0: it may
  * be otherwise. */
 static int open_line(struct access *a)
@@ -178,8 +212,13 @@ static int open_access(struct access *a)
 		return 0;
 	if (a->m->check && poison_checks(a))
 		return -1;
+	if (open_near(a))
+		return 0;
+	if (a->ptr->kind == MVAL_NEAR)
+		mval_dense(a->ptr);
 	short_mask = !a->mask || a->mask->kind == MVAL_UNIFORM || a->mask->kind == MVAL_BOX;
 	a->boxed = a->ptr->kind != MVAL_DENSE && short_mask;
+	a->next = 0;
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
 
@@ -252,6 +291,27 @@ static int64_t row_from(const struct access *a, const unsigned char *on, const i
 	return i - a->next;
 }
 
+/* The same of a pointer that is NEAR, which open_near found to be in one tensor. */
+static int next_near(struct access *a, struct access_row *r)
+{
+	const unsigned char *on = a->mask ? a->mask->data : NULL;
+	const int32_t *offset = a->ptr->data;
+	int64_t i = a->next;
+
+	while (i < a->stop && on && !on[i])
+		i++;
+	a->next = i;
+	if (i >= a->stop)
+		return 0;
+	while (++a->next < a->stop && (!on || on[a->next]) && (int64_t)offset[a->next] == (int64_t)offset[a->next - 1] + 1)
+		;
+	*r = (struct access_row) {
+		.lane = i, .count = a->next - i, .addr = (char *)(uintptr_t)(a->ptr->u.u64 + (uint64_t)((int64_t)offset[i] * a->esize)), .step = a->esize,
+		.al = a->al,
+	};
+	return 1;
+}
+
 int access_next(struct access *a, struct access_row *r)
 {
 	int64_t at;
@@ -262,6 +322,8 @@ int access_next(struct access *a, struct access_row *r)
 		return next_in_box(a, r);
 	if (a->place)
 		return replay_next(a, r);
+	if (a->ptr->kind == MVAL_NEAR)
+		return next_near(a, r);
 	on = a->mask ? a->mask->data : NULL;
 	addr = a->ptr->data;
 	while (a->next < a->stop && on && !on[a->next])

@@ -127,7 +127,7 @@ static int has_rows(const struct mval *a, const struct mval *b)
 {
 	int lanes = (is_one(a) || a->kind >= MVAL_DENSE) && (is_one(b) || b->kind >= MVAL_DENSE);
 
-	return lanes && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
+	return lanes && !a->ptr && !b->ptr && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
 }
 
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
@@ -138,16 +138,16 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 		d->kind = MVAL_UNIFORM;
 		return 0;
 	}
-	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
-		return 0;
-	if (!p->narrow && !p->spread && has_rows(a, b)) {
-		run_rows(p, d, a, b);
-		return 0;
-	}
 	/* Lanes that are written out, or one element for all: nothing to prepare. */
 	if (!p->narrow && !p->spread && (a->kind == MVAL_DENSE || a->kind == MVAL_UNIFORM) && (b->kind == MVAL_DENSE || b->kind == MVAL_UNIFORM)) {
 		p->kernel(d->data, mval_lanes(a), mval_lanes(b), NULL, (size_t)d->n, (a->kind == MVAL_UNIFORM ? 1u : 0) | (b->kind == MVAL_UNIFORM ? 2u : 0));
 		d->kind = MVAL_DENSE;
+		return 0;
+	}
+	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
+		return 0;
+	if (!p->narrow && !p->spread && has_rows(a, b)) {
+		run_rows(p, d, a, b);
 		return 0;
 	}
 	return run(m, in, p, 2);

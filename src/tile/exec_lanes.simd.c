@@ -1,9 +1,9 @@
-/* Lanes of a dense pointer: see exec_lanes.h. */
+/* Lanes of a pointer: see exec_lanes.h. */
 #include "tile/exec_lanes.h"
 #include "tile/replay.h"
 
 #include <string.h>
-#ifdef __AVX512F__
+#if defined __AVX512F__ || defined __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -43,6 +43,64 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 	for (; i < n; i++)
 		if (!on || on[i])
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
+}
+
+void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n, uint32_t other)
+{
+	int64_t i = 0;
+
+#if defined __AVX512F__
+	for (; i + 16 <= n; i += 16) {
+		__m128i bytes = on ? _mm_loadu_si128((const __m128i *)(on + i)) : _mm_set1_epi8(1);
+		__m512i at = _mm512_loadu_si512(offset + i), x = _mm512_set1_epi32((int)other);
+		__m512i apart = _mm512_sub_epi32(at, _mm512_set1_epi32(offset[i]));
+		__mmask16 k = _mm_test_epi8_mask(bytes, bytes);
+
+		/* Side by side they are read at once, and where none is on, nothing is: a gather takes its time even then. */
+		if (!_mm512_mask_cmpneq_epi32_mask(k, apart, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))
+			x = _mm512_mask_loadu_epi32(x, k, (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]));
+		else
+			x = _mm512_mask_i32gather_epi32(x, k, at, base, 4);
+		_mm512_storeu_si512(out + i, x);
+	}
+#elif defined __AVX2__
+	for (; i + 8 <= n; i += 8) {
+		__m256i bytes = _mm256_cvtepu8_epi32(on ? _mm_loadl_epi64((const __m128i *)(on + i)) : _mm_set1_epi8(1));
+		__m256i set = _mm256_cmpgt_epi32(bytes, _mm256_setzero_si256()), rest = _mm256_set1_epi32((int)other);
+		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i));
+
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(rest, (const int *)(const void *)base, at, set, 4));
+	}
+#endif
+	for (; i < n; i++) {
+		out[i] = other;
+		if (!on || on[i])
+			memcpy(&out[i], (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]), sizeof out[i]);
+	}
+}
+
+int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo, int32_t hi, int *outside)
+{
+	int32_t far = 0, active = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int32_t set = on ? -(on[i] != 0) : -1, at = offset[i];
+
+		far |= (at < lo || at > hi ? -1 : 0) & set;
+		active -= set;
+	}
+	*outside = far != 0;
+	return active;
+}
+
+void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned char *on, int64_t n, int32_t first, int32_t scale)
+{
+	for (int64_t i = 0; i < n; i++) {
+		int32_t set = on ? -(on[i] != 0) : -1;
+		int32_t off = (int32_t)(((uint32_t)offset[i] - (uint32_t)first) * (uint32_t)scale);
+
+		out[i] = set ? off : REPLAY_OFF;
+	}
 }
 
 int SIMD_FN(lanes_distance)(int32_t *out, const int64_t *addr, const unsigned char *on, int64_t n, int64_t first)
@@ -136,13 +194,20 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 		if (on)
 			_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
 	}
+#elif defined __AVX2__
+	for (; i + 8 <= n; i += 8) {
+		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i)), off = _mm256_cmpeq_epi32(at, _mm256_set1_epi32(REPLAY_OFF));
+		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i)), on = _mm256_xor_si256(off, _mm256_set1_epi32(-1));
+
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(was, (const int *)(const void *)from, at, on, 1));
+	}
 #endif
 	for (; i < n; i++)
 		if (offset[i] != REPLAY_OFF)
 			memcpy(&out[i], from + offset[i], sizeof out[i]);
 }
 
-void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *hi)
+void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *hi)
 {
 	int32_t least = INT32_MAX, most = INT32_MIN;
 
@@ -152,6 +217,12 @@ void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int64_t *lo, int64_t *h
 	}
 	*lo = least;
 	*hi = most;
+}
+
+void SIMD_FN(lanes_add32)(int32_t *out, const int32_t *a, const int32_t *b, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = a[i] + b[i];
 }
 
 #define OFFSET_FN(name, T) \

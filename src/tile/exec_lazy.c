@@ -1,4 +1,4 @@
-/* Integer and pointer arithmetic on values that are not written out (UNIFORM, AFFINE, BOX).
+/* Integer and pointer arithmetic on values that are not written out (UNIFORM, AFFINE, BOX, NEAR).
  *
  * Invariant: an AFFINE value is exact in its type: no lane wraps around, and every lane is
  * within 2^61, strides within 2^39, so that sums of two of them never overflow 64 bits. Where that would not hold
@@ -303,26 +303,57 @@ FOR_DIMS int short_addptr(struct mval *d, const struct mval *a, const struct mva
 		put_affine(d, &x, dims);
 }
 
+/* An address and numbers of 32 bits, or such a sum and more of them, where their sum is of 32 bits as well. 0: it may not be. */
+static int near_addptr(struct mval *d, struct mval *a, struct mval *b, int64_t scale)
+{
+	int64_t alo = a->kind == MVAL_NEAR ? a->span.lo : 0, ahi = a->kind == MVAL_NEAR ? a->span.hi : 0, lo, hi;
+	size_t bytes = (size_t)d->n * sizeof(int32_t);
+	uint64_t base = (uint64_t)a->u.i;
+
+	if ((a->kind != MVAL_NEAR && (a->kind != MVAL_UNIFORM || b->kind == MVAL_UNIFORM)) || d->home == &d->u)
+		return 0;
+	if (b->kind == MVAL_UNIFORM) {
+		lo = hi = 0;
+		base += (uint64_t)mval_int(b) * (uint64_t)scale;
+		memmove(d->data, a->data, bytes);
+	} else {
+		if (b->dt != DT_I32 || mval_range(b, &lo, &hi) || alo + lo < INT32_MIN || ahi + hi > INT32_MAX)
+			return 0;
+		if (a->kind == MVAL_UNIFORM)
+			memmove(d->data, mval_dense(b), bytes);
+		else
+			SIMD_PICK(lanes_add32)(d->data, a->data, mval_dense(b), d->n);
+	}
+	mval_clear_poison(d);
+	d->kind = MVAL_NEAR;
+	d->u.u64 = base;
+	d->span.lo = (int32_t)(alo + lo);
+	d->span.hi = (int32_t)(ahi + hi);
+	return 1;
+}
+
 int exec_addptr(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
 	int64_t scale = dtype_size((enum dtype)d->dt);
-	int prov = a->prov;
 	int64_t *offset, base;
 	const int64_t *addr;
 
 	(void)p;
-	if (d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) {
-		d->prov = (int16_t)prov;
+	d->prov = a->prov;
+	if (d->home == &d->u && b->kind == MVAL_UNIFORM) {
+		d->kind = MVAL_UNIFORM;
+		d->u.u64 = a->u.u64 + (uint64_t)mval_int(b) * (uint64_t)scale;
 		return 0;
 	}
+	if ((d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) || near_addptr(d, a, b, scale))
+		return 0;
 	offset = (int64_t *)m->scratch[0];
 	base = a->u.i;
 	addr = a->kind == MVAL_UNIFORM ? NULL : mval_dense(a);
 	mval_dense(b);
 	if (b->home != &b->u && b->dt == DT_I32) {
 		SIMD_PICK(lanes_offset32)(mval_result(d), addr, base, b->data, scale, d->n);
-		d->prov = (int16_t)prov;
 		return 0;
 	}
 	if (b->home == &b->u)
@@ -330,6 +361,5 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 	else
 		widen(b, offset);
 	SIMD_PICK(lanes_offset64)(mval_result(d), addr, base, offset, scale, d->n);
-	d->prov = (int16_t)prov;
 	return 0;
 }

@@ -69,8 +69,8 @@ static int gather_matrix(const struct access *a, char *out)
 /* Lanes by a dense pointer, all of them checked. */
 static void gather_lanes(struct access *a, char *out)
 {
-	const int64_t *addr = a->ptr->data;
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
+	const int64_t *addr = mval_dense(a->ptr);
 #define LANES_OF(T) \
 	do { \
 		T *o = (T *)out; \
@@ -85,6 +85,17 @@ static void gather_lanes(struct access *a, char *out)
 	default: LANES_OF(uint64_t);
 	}
 #undef LANES_OF
+}
+
+/* Lanes of four bytes by a pointer that is NEAR, all of them checked, and one element where they are off. 0: it is otherwise. */
+static int gather_near(const struct access *a, struct mval *d)
+{
+	const struct mval *ptr = a->ptr;
+	uint32_t other = (uint32_t)d->u.u64;
+	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 || !(access_full(a) || d->kind == MVAL_UNIFORM))
+		return 0;
+	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ? a->mask->data : NULL, d->n, other);
+	return 1;
 }
 
 /* What the `off` lanes that are off hold; 1: undefined. */
@@ -212,7 +223,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		d->kind = MVAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
-	} else if (a.active) {
+	} else if (a.active && !gather_near(&a, d)) {
 		char *out;
 
 		if (!access_full(&a))
@@ -335,7 +346,7 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 	access_init(&a, m, in, 2, v->esize, "store");
 	if (maker->counter != 0xff)
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
-	v->written = 0;
+	mval_renew(v);
 	v->data = v->home;
 	/* The instruction before made the value only to store it. Where the store is one dense run that none of
 	 * its sources overlaps, it computes straight into memory; checked and sampled runs take both steps. */

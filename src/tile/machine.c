@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tile/check.h"
+#include "tile/exec_lanes.h"
 #include "tile/known.h"
 #include "tile/replay.h"
 
@@ -25,8 +26,16 @@ void mval_set_int(struct mval *v, int64_t x)
 		dtype_store_int((enum dtype)v->dt, &v->u, x);
 }
 
-int mval_range(const struct mval *v, int64_t *lo, int64_t *hi)
+int mval_range(struct mval *v, int64_t *lo, int64_t *hi)
 {
+	if (v->kind == MVAL_DENSE && v->dt == DT_I32 && !v->ptr) {
+		if (!v->ranged)
+			SIMD_PICK(lanes_range32)(v->data, v->n, &v->span.lo, &v->span.hi);
+		v->ranged = 1;
+		*lo = v->span.lo;
+		*hi = v->span.hi;
+		return 0;
+	}
 	if (v->kind == MVAL_UNIFORM) {
 		*lo = *hi = mval_int(v);
 		return 0;
@@ -128,12 +137,32 @@ static void write_rows(struct mval *v)
 	v->kind = MVAL_DENSE;
 }
 
+/* In its own place: from the end, so that no number is written over before it was read. */
+static void write_near(struct mval *v)
+{
+	enum { BLOCK = 64 };
+	int64_t *out = v->data;
+	int32_t offset[BLOCK];
+
+	for (int64_t n = v->n; n > 0; n -= BLOCK) {
+		int64_t from = MAX(n - BLOCK, 0);
+
+		memcpy(offset, (const int32_t *)v->data + from, (size_t)(n - from) * sizeof *offset);
+		SIMD_PICK(lanes_offset32)(out + from, NULL, v->u.i, offset, dtype_size((enum dtype)v->dt), n - from);
+	}
+	v->kind = MVAL_DENSE;
+}
+
 void *mval_dense(struct mval *v)
 {
 	if (v->kind == MVAL_DENSE || v->written || v->home == &v->u)
 		return v->data;
 	if (v->kind == MVAL_ROW || v->kind == MVAL_COLUMN) {
 		write_rows(v);
+		return v->data;
+	}
+	if (v->kind == MVAL_NEAR) {
+		write_near(v);
 		return v->data;
 	}
 	if (v->kind == MVAL_UNIFORM)
@@ -224,32 +253,33 @@ static int control(struct machine *m, const struct tile_insn *in, const struct d
 
 int machine_exec(struct machine *m, int func)
 {
-	const struct decoded_insn *decoded = m->decoded->funcs[func].v;
-	int n = m->decoded->funcs[func].n;
+	const struct decoded_insn *first = m->decoded->funcs[func].v, *end = first + m->decoded->funcs[func].n;
 	int64_t *counters = (int64_t *)&m->cost;
-	for (int pc = 0; pc < n;) {
-		const struct decoded_insn *p = &decoded[pc];
+	for (const struct decoded_insn *p = first; p < end;) {
 		const struct tile_insn *in = p->in;
 		m->fuel -= p->fuel;
 		if (m->fuel < 0 && refuel(m, in))
 			return -1;
 		if (!p->exec) {
-			pc = control(m, in, p, pc);
+			int pc = control(m, in, p, (int)(p - first));
 			if (pc < 0)
 				return -1;
+			p = first + pc;
 			continue;
 		}
 		if (p->counter != 0xff)
 			counters[p->counter] += p->lanes;
-		for (int k = 0; k < in->n_dst; k++)
-			m->vals[tile_dst(in, k)].written = 0;
+		if (in->n_dst)
+			mval_renew(mval_dst(m, in, 0));
+		for (int k = 1; k < in->n_dst; k++)
+			mval_renew(mval_dst(m, in, k));
 		if (m->record && p->replayed)
-			replay_record_insn(m, p, pc);
+			replay_record_insn(m, p, (int)(p - first));
 		if (m->check ? check_exec(m, in, p) : p->exec(m, in, p))
 			return -1;
 		if (m->sampled)
 			known_test(m, in);
-		pc++;
+		p++;
 	}
 	return 0;
 }
@@ -271,6 +301,7 @@ int machine_prologue(struct machine *m)
 static void bind_param(struct mval *v, unsigned char *arg, int n)
 {
 	mval_clear_poison(v);
+	mval_renew(v);
 	v->kind = n == 1 ? MVAL_UNIFORM : MVAL_DENSE;
 	if (n == 1)
 		memcpy(&v->u, arg, v->esize);

@@ -1,6 +1,6 @@
 /* The tile machine, inside: values, one machine per thread, what the exec_ files share.
  *
- * A register's value has one of six forms. The first three are a few words, so that offsets, masks and
+ * A register's value has one of seven forms. The first three are a few words, so that offsets, masks and
  * constants of a typical kernel are never written out; the others are in its slot:
  *
  *   UNIFORM  one element in every lane (every scalar is this)
@@ -9,8 +9,9 @@
  *   DENSE    row-major elements in `data`
  *   ROW      floats of two dimensions, all rows the same one, which is the first of `data`
  *   COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as many as there are rows
+ *   NEAR     pointers: base + a number of elements, of 32 bits; these numbers are the first half of `data`
  *
- * mval_dense writes the lanes out beside any of the first three forms, and makes ROW and COLUMN, whose places it needs,
+ * mval_dense writes the lanes out beside any of the first three forms, and makes the last three, whose places it needs,
  * DENSE. An exec_ function reads its sources in whatever form it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
@@ -21,7 +22,7 @@
 #include "tile/decode.h"
 #include "tile/tile.h"
 
-enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL_COLUMN };
+enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL_COLUMN, MVAL_NEAR };
 
 enum poison_bit {
 	POISON_MASKED = 1,      /* lane of a load that was masked off without `other` */
@@ -40,12 +41,14 @@ struct mval {
 	uint8_t written;            /* `data` holds the lanes too, whatever the form */
 	uint8_t dt, ptr;
 	int16_t prov;               /* pointers: parameter they came from, -1: unknown */
+	uint8_t ranged;             /* DENSE: `span` is known */
 	int32_t n;                  /* lanes */
 	int32_t shape[TILE_DIMS];
-	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE base */
+	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE and NEAR base */
 	union {
 		int64_t stride[TILE_DIMS];
 		struct { int32_t lo[TILE_DIMS], hi[TILE_DIMS]; } box;
+		struct { int32_t lo, hi; } span;    /* NEAR, and DENSE that is ranged: no number is outside */
 	};
 	void *data;                 /* where DENSE lanes are: `home`, or memory borrowed by a load */
 	void *home;                 /* slot; scalars: &u */
@@ -102,7 +105,7 @@ typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct 
 static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
 static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
 
-/* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW or COLUMN. */
+/* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW, COLUMN or NEAR. */
 void *mval_dense(struct mval *v);
 /* Where a COLUMN has the element of its first row. */
 static inline char *mval_column(const struct mval *v) { return (char *)v->data + (size_t)(v->n - v->shape[0]) * v->esize; }
@@ -120,8 +123,10 @@ int64_t mval_int(const struct mval *v);
 void mval_set_int(struct mval *v, int64_t x);         /* becomes UNIFORM */
 /* Pointer to the data of a UNIFORM or DENSE value for a kernel. */
 static inline const void *mval_lanes(const struct mval *v) { return v->kind == MVAL_UNIFORM ? (const void *)&v->u : v->data; }
-/* Least and greatest lane of an UNIFORM or AFFINE integer; 0 if it is one of those. */
-int mval_range(const struct mval *v, int64_t *lo, int64_t *hi);
+/* It is about to be given another value. */
+static inline void mval_renew(struct mval *v) { v->written = 0; v->ranged = 0; }
+/* Least and greatest lane of an UNIFORM or AFFINE integer, or a DENSE one of 32 signed bits; 0 if it is one of those. */
+int mval_range(struct mval *v, int64_t *lo, int64_t *hi);
 /* dst = src (same type), poison included. */
 void mval_copy(struct mval *dst, struct mval *src);
 

@@ -201,7 +201,7 @@ static int walk_one(struct walk *w, const struct decoded_insn *p)
 	if (p->maker && walk_one(w, p->maker))
 		return -1;
 	for (int k = 0; k < in->n_dst; k++)
-		w->m->vals[tile_dst(in, k)].written = 0;
+		mval_renew(mval_dst(w->m, in, k));
 	w->lanes += in->n_dst || in->n_src ? tile_numel(w->code->regs[in->n_dst ? tile_dst(in, 0) : tile_src(in, 0)]) : 0;
 	if (in->op != TOP_EXPAND_DIMS)
 		pass_fast(w, in);

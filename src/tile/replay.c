@@ -149,6 +149,7 @@ struct replay *replay_find(struct replay_store *s, const struct replay_launch *l
 
 static void give_value(struct mval *v, const struct replay_value *x)
 {
+	mval_renew(v);
 	v->kind = (uint8_t)x->kind;
 	v->u.i = x->u.i;
 	if (v->kind == MVAL_AFFINE)
@@ -173,16 +174,16 @@ static char *beginning(const struct machine *m, const struct replay_event *ev)
 /* sum += tile * scalar, rounded after each as the operations by themselves are. */
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
-	const struct decoded_insn *code = m->decoded->funcs[0].v;
-	const struct tile_insn *add = code[ev[0].pc & ~REPLAY_TAP].in, *load = code[ev[1].pc & ~REPLAY_TAP].in;
 	const struct replay_place *p = &m->replay->places.v[ev[0].what];
-	struct mval *sum = mval_dst(m, add, 0);
-	float by, off = load->n_src > 2 ? mval_src(m, load, 2)->u.f32 : 0;
+	struct mval *sum = &m->vals[ev[0].pc & ~REPLAY_TAP];
+	int32_t other = ev[1].pc & ~REPLAY_TAP;
+	float by, off = other != REPLAY_NOTHING ? m->vals[other].u.f32 : 0;
 
 	memcpy(&by, beginning(m, &ev[1]), sizeof by);
-	mval_dense(sum);
+	if (sum->kind != MVAL_DENSE)
+		mval_dense(sum);
 	sum->kind = MVAL_DENSE;
-	sum->written = 0;
+	mval_renew(sum);
 	SIMD_PICK(lanes_tap)(sum->data, sum->n, beginning(m, &ev[0]), p->rows, p->n_rows, by, off);
 }
 
@@ -206,7 +207,7 @@ int replay_program(struct machine *m, int64_t id)
 		}
 		p = &code[m->event->pc];
 		for (int k = 0; k < p->in->n_dst; k++)
-			m->vals[tile_dst(p->in, k)].written = 0;
+			mval_renew(mval_dst(m, p->in, k));
 		if (p->exec(m, p->in, p))
 			return -1;
 	}

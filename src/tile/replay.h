@@ -33,9 +33,10 @@ struct replay_event {
 	int64_t base;           /* the place begins so many bytes behind that of the tensor's memory */
 };
 
-/* sum += load(place) * load(scalar), the inside of most convolutions, is one step of two events. The first has the addition, the
- * place of the tile, the second the load of the tile and the place of the scalar; both have this bit. */
-enum { REPLAY_TAP = 1 << 30 };
+/* sum += load(place) * load(scalar), the inside of most convolutions, is one step of two events. The first has the register of the
+ * sum and the place of the tile, the second that of what lanes have that are off, as REPLAY_NOTHING if none is, and the place of the
+ * scalar; both have this bit. */
+enum { REPLAY_TAP = 1 << 30, REPLAY_NOTHING = REPLAY_TAP - 1 };
 
 /* `count` lanes from `lane` on, side by side in memory, `offset` bytes behind the place's beginning. No row crosses a multiple
  * of REPLAY_BLOCK lanes. */

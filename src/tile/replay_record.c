@@ -189,14 +189,22 @@ static void box_of(const struct access *a, struct replay_place *p)
 static int lanes_of(struct replay_record *r, const struct access *a, struct replay_place *p, int64_t *first)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
-	const int64_t *addr = a->ptr->data;
+	const struct mval *ptr = a->ptr;
+	const int64_t *addr;
 	int64_t i = a->next;
 	while (on && !on[i])
 		i++;
-	*first = addr[i];
 	p->kind = MVAL_DENSE;
-	p->lanes = a->ptr->n;
+	p->lanes = ptr->n;
 	p->offset = r->offsets;
+	if (ptr->kind == MVAL_NEAR && ((int64_t)ptr->span.hi - ptr->span.lo) * a->esize <= INT32_MAX) {
+		const int32_t *offset = ptr->data;
+		*first = ptr->u.i + (int64_t)offset[i] * a->esize;
+		SIMD_PICK(lanes_apart)(r->offsets, offset, on, ptr->n, offset[i], a->esize);
+		return 0;
+	}
+	addr = mval_dense(a->ptr);
+	*first = addr[i];
 	return SIMD_PICK(lanes_distance)(r->offsets, addr, on, a->ptr->n, *first);
 }
 
@@ -378,6 +386,7 @@ static int32_t *none(size_t n)
 
 static void release(struct replay_record *r)
 {
+	mem_free(r->ends);
 	mem_free(r->last_place);
 	mem_free(r->last_value);
 	mem_free(r->held);
@@ -401,13 +410,14 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	r->roles = decoded->replay_roles;
 	r->n_regs = of->code->n_regs;
 	r->id = -1;
+	r->ends = mem_array((size_t)decoded->funcs[0].n + 1, sizeof *r->ends);
 	r->last_place = none((size_t)decoded->funcs[0].n);
 	r->last_value = none((size_t)r->n_regs);
 	r->held = none((size_t)r->n_regs);
 	r->offsets = none((size_t)decoded->max_lanes);
 	r->out = of;
 	of->programs = mem_array((size_t)programs, sizeof *of->programs);
-	if (r->last_place && r->last_value && r->held && r->offsets && of->programs)
+	if (r->ends && r->last_place && r->last_value && r->held && r->offsets && of->programs)
 		return r;
 	replay_empty(of);
 	release(r);

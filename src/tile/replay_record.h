@@ -10,12 +10,18 @@ struct lookup {
 	size_t n, cap;
 };
 
+/* The four instructions before an addition with which it was a tap the last time, as far as these say; 0 first: it never was. */
+struct replay_ends {
+	int32_t pc[4];
+};
+
 struct replay_record {
 	struct replay_store *store;
 	struct replay *out;
 	const uint8_t *roles;
 	int32_t *last_place;            /* by instruction */
 	int32_t *last_value;            /* by register */
+	struct replay_ends *ends;       /* by instruction */
 	int32_t *held;                  /* value that a replay of this program has in a register by now, -1: none */
 	int32_t *offsets;               /* of the largest tile */
 	int n_regs;

@@ -3,7 +3,7 @@
 
 /* The four events before an addition, if it may be the end of a tap. */
 struct tap {
-	const struct tile_insn *load, *weight, *splat, *mul;
+	const struct tile_insn *load, *weight;
 	const struct replay_event *at, *weight_at;
 };
 
@@ -68,27 +68,37 @@ static int is_straight(const struct replay_record *r, const struct replay_event 
 	return straight;
 }
 
+/* Are these four instructions and the addition what a tap is made of? */
+static int is_shaped(const struct replay_record *r, const struct replay_event *ev, const struct tile_insn *add, int pc, const struct tap *t)
+{
+	const struct tile_insn *splat = insn_of(r, &ev[2]), *mul = insn_of(r, &ev[3]);
+	tile_reg sum = tile_dst(add, 0);
+	struct replay_ends now = { { ev[0].pc, ev[1].pc, ev[2].pc, ev[3].pc } };
+	if (!memcmp(&r->ends[pc], &now, sizeof now))
+		return 1;
+	if (!is_op(add, TOP_ADD) || !is_op(mul, TOP_MUL) || !is_op(splat, TOP_SPLAT) || (tile_src(add, 0) == sum) == (tile_src(add, 1) == sum) ||
+	    !passes(r, mul, add) || !passes(r, t->load, mul) || !passes(r, splat, mul) || !passes(r, t->weight, splat) || !is_straight(r, ev, pc))
+		return 0;
+	r->ends[pc] = now;
+	return 1;
+}
+
 static int find_tap(struct machine *m, const struct tile_insn *add, int pc, struct tap *t)
 {
 	const struct replay_record *r = m->record;
 	const struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
-	tile_reg sum = tile_dst(add, 0);
-	if ((int64_t)r->out->events.n - r->out->programs[r->id].first < 4 || !is_op(add, TOP_ADD) || !is_op(insn_of(r, &ev[3]), TOP_MUL) ||
-	    !is_op(insn_of(r, &ev[2]), TOP_SPLAT) || !find_loads(r, ev, t))
+	if ((int64_t)r->out->events.n - r->out->programs[r->id].first < 4 || !find_loads(r, ev, t) || !is_shaped(r, ev, add, pc, t))
 		return 0;
-	t->splat = insn_of(r, &ev[2]);
-	t->mul = insn_of(r, &ev[3]);
-	return (tile_src(add, 0) == sum) != (tile_src(add, 1) == sum) && passes(r, t->mul, add) && passes(r, t->load, t->mul) &&
-	       passes(r, t->splat, t->mul) && passes(r, t->weight, t->splat) && scalar_is_good(m, t) && tile_is_good(m, t) && is_straight(r, ev, pc);
+	return scalar_is_good(m, t) && tile_is_good(m, t);
 }
 
 /* Puts a tap in the place of the four events before an addition. */
-static void add_tap(struct replay_record *r, const struct tap *t, int pc)
+static void add_tap(struct replay_record *r, const struct tap *t, const struct tile_insn *add)
 {
 	struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
 	struct replay_event tile = *t->at, scalar = *t->weight_at;
-	scalar.pc = tile.pc | REPLAY_TAP;
-	tile.pc = pc | REPLAY_TAP;
+	scalar.pc = REPLAY_TAP | (t->load->n_src > 2 ? (int32_t)tile_src(t->load, 2) : REPLAY_NOTHING);
+	tile.pc = REPLAY_TAP | (int32_t)tile_dst(add, 0);
 	ev[0] = tile;
 	ev[1] = scalar;
 	r->out->events.n -= 2;
@@ -112,6 +122,6 @@ int replay_spares(struct machine *m, const struct tile_insn *in, int pc)
 		return 1;
 	if (in->op != TOP_ADD || !find_tap(m, in, pc, &t))
 		return 0;
-	add_tap(m->record, &t, pc);
+	add_tap(m->record, &t, in);
 	return 1;
 }

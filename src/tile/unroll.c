@@ -5,7 +5,8 @@
  *
  *     i = const lo .. block .. loop; c = ge i, hi; br_if c 1; BODY; i = add i, step; br 0; end; end
  *
- * Invariant: each round does what it did, in the same order; only registers that are written once are renamed. */
+ * Invariant: each round does what it did, in the same order; only registers that are written once are renamed, and those that only
+ * carry a value from round to round. */
 #include "tile/unroll.h"
 
 #include "tile/build_opt.h"
@@ -238,6 +239,102 @@ static int write_out_all(struct unrolling *u, int *any)
 	return 0;
 }
 
+/* --- what is left over ------------------------------------------------------------------------------------------ */
+
+/* A block that nothing in it leaves is no block. */
+static void open_blocks(struct unrolling *u)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->code.n; i++) {
+		size_t end = i;
+
+		if (u->code.v[i].op == TOP_BLOCK) {
+			end = (size_t)find_end(u, (int)i) - 1;
+			for (size_t k = i + 1; k < end; k++)
+				if (u->code.v[k].op == TOP_BR || u->code.v[k].op == TOP_BR_IF)
+					end = i;
+		}
+		if (end > i)
+			u->code.v[end].op = TILE_OPS;       /* met later */
+		else if (u->code.v[i].op != TILE_OPS)
+			u->code.v[n++] = u->code.v[i];
+	}
+	u->code.n = n;
+}
+
+static int mentions(const struct tile_insn *in, tile_reg r)
+{
+	for (int k = 0; k < in->n_dst + in->n_src; k++)
+		if (in->r[k] == r)
+			return 1;
+	return 0;
+}
+
+static int is_param(const struct tile_code *c, tile_reg r)
+{
+	for (int i = 0; i < c->n_params; i++)
+		if (c->params[i].reg == r)
+			return 1;
+	return 0;
+}
+
+static int is_mov(const struct tile_insn *in, tile_reg to, tile_reg from)
+{
+	return in->op == TOP_MOV && tile_dst(in, 0) == to && tile_src(in, 0) == from;
+}
+
+/* `b` goes to `a` at `at`; where it comes back before anybody looks at b: there. 0: it does not. */
+static size_t find_return(const struct unrolling *u, size_t at, tile_reg a, tile_reg b)
+{
+	for (size_t i = at + 1; i < u->code.n; i++) {
+		const struct tile_insn *in = &u->code.v[i];
+
+		if (is_mov(in, b, a))
+			return i;
+		if ((tile_op_info(in->op)->flags & TOF_C) || mentions(in, b))
+			return 0;
+	}
+	return 0;
+}
+
+/* The instruction with b in place of a, in its own memory. */
+static int rename_in(struct unrolling *u, struct tile_insn *in, tile_reg a, tile_reg b)
+{
+	int n = in->n_dst + in->n_src;
+	tile_reg *r = arena_array(&u->c->mem, (size_t)n + 1, sizeof *r);
+
+	for (int k = 0; r && k < n; k++)
+		r[k] = in->r[k] == a ? b : in->r[k];
+	in->r = r;
+	return r ? 0 : -1;
+}
+
+/* mov a, b; work on a; mov b, a becomes work on b; mov a, b. Rounds hand on their sums like that, and nobody reads the last a. */
+static int stay_in_place(struct unrolling *u)
+{
+	struct insns was = u->code;
+	int rc = 0;
+
+	u->next.n = 0;
+	for (size_t i = 0; i < u->code.n && !rc; i++) {
+		const struct tile_insn *in = &u->code.v[i];
+		tile_reg a = in->op == TOP_MOV ? tile_dst(in, 0) : 0, b = in->op == TOP_MOV ? tile_src(in, 0) : 0;
+		size_t back = a == b || is_param(u->c, b) ? 0 : find_return(u, i, a, b);
+
+		for (size_t k = i + 1; k <= back && !rc; k++)
+			if (mentions(&u->code.v[k], a))
+				rc = rename_in(u, &u->code.v[k], a, b);
+		if (back && !rc)
+			u->code.v[back].r[0] = a;
+		else if (!rc)
+			rc = vec_push(&u->next, *in) ? -1 : 0;
+	}
+	u->code = u->next;
+	u->next = was;
+	return rc;
+}
+
 static int has_loops(const struct tile_func *f)
 {
 	for (int i = 0; i < f->n_insns; i++)
@@ -280,8 +377,10 @@ int tile_unroll(struct tile_code *c, struct err *e)
 		rc = vec_push(&u.regs, c->regs[r]) ? -1 : 0;
 	if (!rc)
 		rc = write_out_all(&u, &any);
-	if (!rc && any)
-		rc = install(&u);
+	if (!rc && any) {
+		open_blocks(&u);
+		rc = stay_in_place(&u) || install(&u) ? -1 : 0;
+	}
 	vec_free(&u.code);
 	vec_free(&u.next);
 	vec_free(&u.regs);
