@@ -136,13 +136,30 @@ static int keep_needed(struct objects *all, const struct object *by)
 	return more;
 }
 
-static void leave_out(const struct dl_phdr_info *object)
+/* Up to where the linker reads it: a function is looked up at its first call, by name, in all libraries. For that their names and what lies with
+ * them stay, and their dynamic section, with what is not written to once they are loaded. */
+static uintptr_t end_of_linkers(const struct object *o, uintptr_t start, uintptr_t end)
 {
-	for (int i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
-		uintptr_t start = (object->dlpi_addr + h->p_vaddr) / PAGE * PAGE, end = round_up(object->dlpi_addr + h->p_vaddr + h->p_memsz, PAGE);
+	if ((uintptr_t)o->names >= start && (uintptr_t)o->names < end)
+		return end;
+	for (int i = 0; i < o->at.dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &o->at.dlpi_phdr[i];
+		uintptr_t relro = o->at.dlpi_addr + h->p_vaddr;
 
-		if (h->p_type == PT_LOAD && madvise((void *)start, end - start, MADV_DONTFORK))
+		if (h->p_type == PT_GNU_RELRO && relro >= start && relro < end)
+			return MIN(round_up(relro + h->p_memsz, PAGE), end);
+	}
+	return (uintptr_t)o->dyn >= start && (uintptr_t)o->dyn < end ? end : start;
+}
+
+static void leave_out(const struct object *o)
+{
+	for (int i = 0; i < o->at.dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &o->at.dlpi_phdr[i];
+		uintptr_t start = (o->at.dlpi_addr + h->p_vaddr) / PAGE * PAGE, end = round_up(o->at.dlpi_addr + h->p_vaddr + h->p_memsz, PAGE);
+
+		start = h->p_type == PT_LOAD ? end_of_linkers(o, start, end) : end;
+		if (start < end && madvise((void *)start, end - start, MADV_DONTFORK))
 			log_debug("a library stays with forks");
 	}
 }
@@ -162,7 +179,7 @@ void pages_leave_libraries(void)
 	/* What has no file has no names either: the kernel's own. */
 	for (size_t i = 0; i < all.n; i++)
 		if (!all.v[i].kept && all.v[i].names && all.v[i].at.dlpi_name[0] == '/')
-			leave_out(&all.v[i].at);
+			leave_out(&all.v[i]);
 }
 
 /* Pages that are given back are paid for again at every run. */

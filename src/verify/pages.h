@@ -9,8 +9,8 @@
  * thread. Where the machine does not allow it, nothing is moved. Profilers that name functions by the file behind a page find none. */
 void pages_move_text(void);
 
-/* Leaves out of every fork of this process the libraries that only the rest of the program calls, the network's and the database's among
- * them: a fork takes a microsecond for each of their parts, and a runner has no use for their code, the candidate's owner least of all. */
+/* Leaves out of every fork of this process the code and the variables of libraries that only the rest of the program calls, the network's and
+ * the database's among them: a fork takes a microsecond for each of their parts, and a runner has no use for them, the owner of one least of all. */
 void pages_leave_libraries(void);
 
 /* At the beginning of a process that large tensors come and go in. */

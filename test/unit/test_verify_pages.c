@@ -56,18 +56,26 @@ static int is_there(uintptr_t function)
 	return !mincore((void *)(function / 4096 * 4096), 1, &in_memory);
 }
 
+/* Large enough that it calls other functions of the library and of others, which are looked up at their first call, in every library. */
+static int multiplies(void)
+{
+	enum { N = 300 };
+	static double a[N * N], b[N * N], c[N * N];
+
+	for (int i = 0; i < N; i++)
+		a[i * N + i] = b[i * N + i] = i;
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, N, N, N, 1.0, a, N, b, N, 0.0, c, N);
+	return c[1] == 0.0 && c[2 * N + 2] == 4.0 && exp(c[N + 1]) > 2.7;
+}
+
 /* In a fork of a process that left libraries out: 0, or which of its expectations failed. */
 static int look_around(void)
 {
-	const float a[4] = { 1, 2, 3, 4 }, b[4] = { 1, 0, 0, 1 };
-	float c[4] = { 0 };
-
 	if (is_there((uintptr_t)sqlite3_open))
 		return 1;
-	if (!is_there((uintptr_t)cblas_sgemm) || !is_there((uintptr_t)malloc) || !is_there((uintptr_t)look_around))
+	if (!is_there((uintptr_t)cblas_dgemm) || !is_there((uintptr_t)malloc) || !is_there((uintptr_t)look_around))
 		return 2;
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 2, 2, 2, 1.0f, a, 2, b, 2, 0.0f, c, 2);
-	return c[0] == 1.0f && c[3] == 4.0f && exp((double)c[1]) > 7.0 && malloc(100) ? 0 : 3;
+	return multiplies() && malloc(100) ? 0 : 3;
 }
 
 static int exit_of(pid_t pid)
