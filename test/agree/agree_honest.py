@@ -15,7 +15,7 @@ import triton
 
 HERE = Path(__file__).resolve().parents[1] / "honest"
 ROWS_MOST = 64          # of a task's batch: the interpreter takes long, and rows are alike
-ELEMENTS_MOST = 1 << 20 # of an input of images or heads, for the same reason
+ELEMENTS_MOST = 1 << 20 # of an input of images or heads, or of one that is alone, for the same reason
 
 
 class FirstConfig:
@@ -88,9 +88,10 @@ def copy_weights(model, other, turned):
 
 
 def few_rows(inputs):
-    """As many of the batch as are few enough, where all inputs have one."""
+    """As many of the batch as are few enough, where all inputs have one: a matrix that is alone has."""
     first = inputs[0]
-    if any(not torch.is_tensor(x) or x.ndim < 3 or len(x) != len(first) for x in inputs):
+    least = 2 if len(inputs) == 1 else 3
+    if any(not torch.is_tensor(x) or x.ndim < least or len(x) != len(first) for x in inputs):
         return inputs
     rows = max(1, ELEMENTS_MOST * len(first) // first.numel())
     return [x[:rows] for x in inputs]
