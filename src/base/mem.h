@@ -11,6 +11,15 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Does the address sanitizer watch over every object? clang says it so, gcc with a macro of its own. */
+#ifdef __has_feature
+#define MEM_WATCHED __has_feature(address_sanitizer)
+#elif defined __SANITIZE_ADDRESS__
+#define MEM_WATCHED 1
+#else
+#define MEM_WATCHED 0
+#endif
+
 void *mem_alloc(size_t n);            /* n == 0 gives a valid pointer */
 void *mem_zalloc(size_t n);
 void *mem_array(size_t count, size_t size);     /* NULL on overflow; zeroed */

@@ -73,14 +73,7 @@ static size_t obj_size(const struct obj *o)
  * They are cut from blocks, and one that is gone is taken again for the next of its size. The address sanitizer is to see who uses
  * one that is gone: for it each is an allocation of its own. */
 
-#ifndef __has_feature           /* clang says it so, gcc with a macro of its own */
-#define __has_feature(name) 0
-#endif
-#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
-enum { SMALL_MOST = 0 };
-#else
-enum { SMALL_MOST = HEAP_SMALL * HEAP_STEP };
-#endif
+enum { SMALL_MOST = MEM_WATCHED ? 0 : HEAP_SMALL * HEAP_STEP };
 
 struct spare { struct spare *next; };
 

@@ -81,9 +81,11 @@ static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
+/* A sanitizer would see its own marks between constants read, and has libraries of its own. */
 void pages_move_text(void)
 {
-	dl_iterate_phdr(move_object, NULL);
+	if (!MEM_WATCHED)
+		dl_iterate_phdr(move_object, NULL);
 }
 
 /* --- what a fork leaves out ------------------------------------------------------------------------ */
@@ -169,7 +171,7 @@ void pages_leave_libraries(void)
 	static struct objects all;
 	int more = 1;
 
-	if (dl_iterate_phdr(add_object, &all))
+	if (MEM_WATCHED || dl_iterate_phdr(add_object, &all))
 		return;
 	while (more) {
 		more = 0;
