@@ -76,16 +76,9 @@ static int declares(const struct py_node *n)
 }
 
 /* Annotations stand in statements and in their parameters; those of a lambda have none. */
-static int is_expression(enum py_kind kind)
+static int is_expression(const struct py_node *n)
 {
-	enum { MOD, STMT, EXPR, AUX, PAT };
-	static const unsigned char category[PY_KINDS] = {
-#define PY_NODE(node, cat, list) [PY_##node] = cat,
-#include "py/ast.def"
-#undef PY_NODE
-	};
-
-	return category[kind] == EXPR;
+	return py_kind_info(n->kind)->category == PY_IN_EXPR;
 }
 
 static void find(void *ctx, struct py_node *n)
@@ -101,7 +94,7 @@ static void find(void *ctx, struct py_node *n)
 		find(s, note);
 		s->inside = 0;
 	}
-	if (!s->found && (s->inside || !is_expression(n->kind)))
+	if (!s->found && (s->inside || !is_expression(n)))
 		py_children(n, find, s);
 }
 

@@ -25,18 +25,19 @@ void host_uncharge(struct host *h, size_t bytes)
 	h->lim.bytes -= MIN(bytes, h->lim.bytes);
 }
 
-void *host_alloc(struct host *h, size_t bytes)
+/* What was charged for; NULL: it could not be had. */
+static void *charged(struct host *h, void *p, size_t bytes)
 {
-	void *p;
-
-	if (host_charge(h, bytes))
-		return NULL;
-	p = mem_zalloc(bytes);
 	if (!p) {
 		host_uncharge(h, bytes);
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	}
 	return p;
+}
+
+void *host_alloc(struct host *h, size_t bytes)
+{
+	return host_charge(h, bytes) ? NULL : charged(h, mem_zalloc(bytes), bytes);
 }
 
 void host_release(struct host *h, void *p, size_t bytes)
@@ -118,16 +119,10 @@ static int pool_push(struct host *h, struct obj *o)
 
 void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj *cls)
 {
-	struct obj *o;
+	struct obj *o = host_charge(h, size) ? NULL : charged(h, new_block(h, size), size);
 
-	if (host_charge(h, size))
+	if (!o)
 		return NULL;
-	o = new_block(h, size);
-	if (!o) {
-		host_uncharge(h, size);
-		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-		return NULL;
-	}
 	o->kind = kind;
 	o->refs = 1;
 	o->young = h->heap.sealed;

@@ -94,7 +94,8 @@ enum py_field_kind {
 	PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP, PY_F_OPS, PY_F_CTX, PY_F_CONST
 };
 struct py_field { const char *name; enum py_field_kind kind; size_t offset; };   /* offset into u */
-struct py_kind_info { const char *name; const struct py_field *fields; size_t n; };
+enum py_category { PY_IN_MOD, PY_IN_STMT, PY_IN_EXPR, PY_IN_AUX, PY_IN_PAT };
+struct py_kind_info { const char *name; const struct py_field *fields; size_t n; enum py_category category; };
 const struct py_kind_info *py_kind_info(enum py_kind kind);
 const char *py_op_name(enum py_op op);       /* "Add" */
 const char *py_op_text(enum py_op op);       /* "+" */

@@ -168,7 +168,7 @@ static void leave_out(const struct object *o)
 
 void pages_leave_libraries(void)
 {
-	static struct objects all;
+	struct objects all = { .n = 0 };
 	int more = 1;
 
 	if (MEM_WATCHED || dl_iterate_phdr(add_object, &all))
@@ -178,7 +178,7 @@ void pages_leave_libraries(void)
 		for (size_t i = 0; i < all.n; i++)
 			more |= all.v[i].kept && keep_needed(&all, &all.v[i]);
 	}
-	/* What has no file has no names either: the kernel's own. */
+	/* The kernel's own has no path. */
 	for (size_t i = 0; i < all.n; i++)
 		if (!all.v[i].kept && all.v[i].names && all.v[i].at.dlpi_name[0] == '/')
 			leave_out(&all.v[i]);
