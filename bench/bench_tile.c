@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "base/cpu.h"
-#include "tile/build.h"
-#include "tile/execute.h"
+#include "tile/code/build.h"
+#include "tile/machine/execute.h"
 
 extern void openblas_set_num_threads(int n);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tile/check_kernel.h"
-#include "tile/compile.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/front/compile.h"
 
 enum { REPEAT = 301 };
 

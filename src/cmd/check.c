@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "py/caret.h"
-#include "verify/check_import.h"
-#include "verify/check_json.h"
+#include "verify/lint/check_import.h"
+#include "verify/lint/check_json.h"
 
 struct args {
 	int json, caret;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "cmd/doctor.h"
 #include "dev/dev.h"
-#include "tile/gpu.h"
+#include "tile/estimate/gpu.h"
 
 void doctor_cpu(struct doctor_part *p)
 {
@@ -160,7 +160,7 @@ static int ask_cuda(void *ctx, int fd)
 		c.memory(&bytes, i);
 		gib = (double)bytes / (1 << 30);
 		known = tile_gpu_of_device(str_of(name), gib);
-		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " : "no row in tile/gpu.def", known ? known->name : "");
+		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " : "no row in tile/estimate/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;
 }

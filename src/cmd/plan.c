@@ -7,7 +7,7 @@
 #include "run/keep.h"
 #include "run/needs.h"
 #include "run/plan_args.h"
-#include "tile/gpu.h"
+#include "tile/estimate/gpu.h"
 #include "run/sections.h"
 
 static const struct cmd_usage usage = {

@@ -17,8 +17,8 @@
 #include "cmd/cmd.h"
 #include "data/draws.h"
 #include "data/prompt.h"
-#include "verify/batch.h"
-#include "verify/judge_args.h"
+#include "verify/pool/batch.h"
+#include "verify/pool/judge_args.h"
 
 struct args {
 	int64_t count, seed;

@@ -1,4 +1,4 @@
-/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify/stream.h does the rest. */
+/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify/pool/stream.h does the rest. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -6,8 +6,8 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "data/extract.h"
-#include "verify/judge_args.h"
-#include "verify/stream.h"
+#include "verify/pool/judge_args.h"
+#include "verify/pool/stream.h"
 
 struct args {
 	const char *task, *jsonl, *out, *cache, *dump;
@@ -201,13 +201,13 @@ static int check_usage(const struct args *a, const struct opt_parsed *p, const s
 static int serve(const struct stream_options *o, struct par *par, struct err *e)
 {
 	struct judge_pool *pool = judge_pool_open(&o->judge, &o->pool, e);
-	struct crew crew;
+	struct rank_pool crew;
 	int rc;
 
 	if (!pool)
 		return -1;
-	rc = crew_init(&crew, pool, par, e) || crew_serve(&crew, e) ? -1 : 0;
-	crew_release(&crew);
+	rc = rank_pool_init(&crew, pool, par, e) || rank_pool_serve(&crew, e) ? -1 : 0;
+	rank_pool_release(&crew);
 	judge_pool_close(pool);
 	return rc;
 }

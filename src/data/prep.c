@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "data/prep_impl.h"
-#include "verify/batch.h"
+#include "verify/pool/batch.h"
 
 enum { BATCH = 256, BATCH_BYTES = 8 << 20 };
 

@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "data/prompt.h"
-#include "verify/pool.h"
+#include "verify/pool/pool.h"
 
 enum prep_kind {
 #define SOURCE(id, text) PREP_##id,

@@ -4,7 +4,7 @@
 
 #include "base/opt.h"
 #include "data/prep.h"
-#include "verify/judge_args.h"
+#include "verify/pool/judge_args.h"
 
 struct prepare_args {
 	const char *out, *model, *tokenizer, *prompt, *style;

@@ -1,7 +1,7 @@
 /* Tasks that cannot be judged are left out before anyone is asked about them: see taskset.h. */
 #include "base/log.h"
 #include "data/taskset.h"
-#include "verify/batch.h"
+#include "verify/pool/batch.h"
 
 struct checking {
 	const struct taskset *t;

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "eval/eval.h"
-#include "tile/speed.h"
+#include "tile/estimate/speed.h"
 
 static void json_rate(struct jw *w, const char *key, struct rate r)
 {

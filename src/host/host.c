@@ -125,7 +125,7 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	return h;
 }
 
-void host_follow(struct host *h, struct host_path *path)
+void host_dry_run(struct host *h, struct host_path *path)
 {
 	h->o.path = path;
 }

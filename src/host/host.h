@@ -86,7 +86,7 @@ void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int
 /* Each operation on tensors from here on is told there; NULL: nowhere. */
 void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx);
 /* What the program comes to from here on is noted there; NULL: nowhere. */
-void host_follow(struct host *h, struct host_path *path);
+void host_dry_run(struct host *h, struct host_path *path);
 /* What exists now outlives the calls to come. While guarded, program code that changes any of
  * it (a list, a dictionary, an iterator, a tensor) fails with the reason state_kept. */
 void host_seal(struct host *h);

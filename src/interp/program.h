@@ -42,7 +42,7 @@ struct host_options {
 	 * different programs, compile and fit, modulo their number. With `tune` every one is
 	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
 	int config, tune;
-	const char *gpu;            /* of tile/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
+	const char *gpu;            /* of tile/estimate/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
 	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
 	 * devices may meet; what PyTorch and Triton refuse by a rule, not for lack of a meaning, is done. */
 	int may_vary, may_mix, may_misuse;

@@ -326,7 +326,7 @@ static const char *tl_type(struct val v)
 {
 	static const char *const types[][2] = {
 #define SCALAR(id, name, sig, module, bits, class, mantissa) { module, name },
-#include "tile/types.def"
+#include "tile/code/types.def"
 #undef SCALAR
 	};
 	struct str name = val_text(v);

@@ -133,7 +133,7 @@ struct tensor_obj {
 	unsigned char leaf;           /* enum tensor_leaf */
 	unsigned char made_empty;     /* torch.empty and the like: contents undefined */
 	unsigned char computed;       /* by a host compute operation, not a kernel or a draw */
-	unsigned char turned;         /* a weight of the reference, transposed: the judge's, who found it so */
+	unsigned char transposed;     /* a weight of the reference, transposed: the judge's, who found it so */
 	struct val grad;
 };
 

@@ -17,7 +17,7 @@
 #include "train/checkpoint.h"
 #include "train/metrics.h"
 #include "train/saver.h"
-#include "verify/reward.h"
+#include "verify/verdict/reward.h"
 
 struct rl {
 	const struct rl_opts *o;

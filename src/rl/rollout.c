@@ -10,8 +10,8 @@
 #include "rl/pending.h"
 #include "rl/turn.h"
 #include "train/dataset.h"
-#include "verify/batch.h"
-#include "verify/cache.h"
+#include "verify/pool/batch.h"
+#include "verify/pool/verdict_cache.h"
 
 struct rolling {
 	struct rollout *r;
@@ -208,10 +208,10 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 static int open_judge(struct rolling *g)
 {
 	if (judge_batch_init(&g->batch, g->env->pool, NULL, &g->env->judge, g->env->cache, g->e) ||
-	    judge_batch_share(&g->batch, g->env->par, g->e))
+	    judge_batch_steal(&g->batch, g->env->par, g->e))
 		return -1;
-	g->batch.relief.heard = g->env->pending ? keep_told : NULL;
-	g->batch.relief.heard_ctx = g;
+	g->batch.stealing.heard = g->env->pending ? keep_told : NULL;
+	g->batch.stealing.heard_ctx = g;
 	return 0;
 }
 
@@ -284,7 +284,7 @@ static int remember(struct rolling *g, size_t index, const struct infer_result *
 	pending_pack(res, key_of(g, index), &told);
 	rc = buf_check(&told, g->e);
 	if (!rc)
-		rc = g->env->pending ? store_put_pending(g->env->pending, &at, buf_str(&told), g->e) : relief_tell(&g->batch.relief, 0, buf_str(&told), g->e);
+		rc = g->env->pending ? store_put_pending(g->env->pending, &at, buf_str(&told), g->e) : steal_tell(&g->batch.stealing, 0, buf_str(&told), g->e);
 	buf_release(&told);
 	return rc;
 }
@@ -481,7 +481,7 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 		rc = finish_judging(&g);
 	r->wait_seconds = (double)(clock_ns() - sampled_ns) / 1e9;
 	if (env->par)
-		r->given = g.batch.relief.given;
+		r->given = g.batch.stealing.given;
 	if (!rc && stop_requested())
 		rc = err_set(e, ERR_INTERRUPTED, "interrupted");
 	if (!rc)

@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 #include "par/par.h"
 #include "store/store.h"
-#include "verify/pool.h"
+#include "verify/pool/pool.h"
 
 #define ROLLOUT_TEXTS "all|first|correct|none"
 enum rollout_texts { ROLLOUT_ALL, ROLLOUT_FIRST, ROLLOUT_CORRECT, ROLLOUT_NONE };

@@ -5,7 +5,7 @@
 
 #include "data/taskset.h"
 #include "store/store.h"
-#include "verify/judge_args.h"
+#include "verify/pool/judge_args.h"
 
 struct cheat_count {
 	int64_t cheats, accepted;      /* candidates that must not pass; that did */

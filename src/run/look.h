@@ -5,7 +5,7 @@
 #include "data/taskset.h"
 #include "rl/rollout.h"
 #include "train/policy.h"
-#include "verify/judge_args.h"
+#include "verify/pool/judge_args.h"
 
 struct look_args {
 	int64_t every, limit;

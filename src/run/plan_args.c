@@ -3,7 +3,7 @@
 
 static const char gpu_choices[] = "cpu"
 #define GPU(name, ...) "|" name
-#include "tile/gpu.def"
+#include "tile/estimate/gpu.def"
 #undef GPU
 	"|all";
 

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/plan.h"
-#include "tile/gpu.h"
+#include "tile/estimate/gpu.h"
 
 static const struct {
 	const char *name;

@@ -7,7 +7,7 @@
 #include "rl/rl.h"
 #include "run/look.h"
 #include "train/sft.h"
-#include "verify/judge_args.h"
+#include "verify/pool/judge_args.h"
 #include "web/report.h"
 
 struct train_args {

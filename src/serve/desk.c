@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "serve/desk_impl.h"
-#include "verify/cache.h"
+#include "verify/pool/verdict_cache.h"
 
 enum { WAITING = 4096, LANES = 4, MEMO = 8192 };
 

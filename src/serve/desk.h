@@ -10,7 +10,7 @@
 #define SERVE_DESK_H
 
 #include "net/httpd.h"
-#include "verify/judge_args.h"
+#include "verify/pool/judge_args.h"
 
 struct desk;
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "serve/desk_impl.h"
-#include "verify/cache.h"
+#include "verify/pool/verdict_cache.h"
 
 /* Candidates handed to the pool beyond one a worker, so that none is idle while we choose. */
 enum { AHEAD = 2 };

@@ -16,9 +16,9 @@
 #include "base/mem.h"
 #include "num/num.h"
 #include "serve/queue.h"
-#include "tile/gpu.h"
-#include "verify/check_json.h"
-#include "verify/sandbox.h"
+#include "tile/estimate/gpu.h"
+#include "verify/lint/check_json.h"
+#include "verify/pool/sandbox.h"
 
 enum { WAITING = 256, SECONDS = 10, ANSWER_MOST = 8 << 20, TEXT_MOST = 16 << 20 };
 

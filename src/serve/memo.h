@@ -2,7 +2,7 @@
 #ifndef SERVE_MEMO_H
 #define SERVE_MEMO_H
 
-#include "verify/verdict.h"
+#include "verify/verdict/verdict.h"
 
 struct memo;
 

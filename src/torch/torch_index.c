@@ -383,17 +383,17 @@ int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 static int by_columns(struct bind *b, struct tensor *places)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor turned, packed, y;
+	struct tensor transposed, packed, y;
 	int rc;
 
 	if (places->ndim != 2)
 		return bind_result(b, places);
-	rc = tensor_transpose(&turned, places, 0, 1, bind_e(b));
+	rc = tensor_transpose(&transposed, places, 0, 1, bind_e(b));
 	tensor_release(places);
 	if (rc)
 		return bind_fail(b);
-	rc = num_to(&c, &packed, &turned, turned.dt, bind_e(b));
-	tensor_release(&turned);
+	rc = num_to(&c, &packed, &transposed, transposed.dt, bind_e(b));
+	tensor_release(&transposed);
 	if (rc)
 		return bind_fail(b);
 	rc = tensor_transpose(&y, &packed, 0, 1, bind_e(b));

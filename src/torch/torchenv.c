@@ -6,7 +6,7 @@
 #include "interp/fail.h"
 #include "interp/state.h"
 #include "num/num.h"
-#include "tile/gpu.h"
+#include "tile/estimate/gpu.h"
 
 /* --- dtypes ------------------------------------------------------------------------------------------- */
 

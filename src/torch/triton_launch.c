@@ -15,7 +15,7 @@
 #include "interp/scope.h"
 #include "interp/solid.h"
 #include "interp/state.h"
-#include "tile/resource.h"
+#include "tile/estimate/resource.h"
 
 /* A jit function as the tile engine sees it; lives as long as the host. */
 struct jit {

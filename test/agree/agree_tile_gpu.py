@@ -145,7 +145,7 @@ def all_cases(args, scratch, ours):
         if not f.name.startswith("bugs_"):
             out += from_launches(f, f.stem, True)
     out += from_signatures(corpus.committed(kernels), "", True)
-    for name, text in programs.files((ROOT / "src/tile/math.def").read_text()).items():
+    for name, text in programs.files((ROOT / "src/tile/machine/math.def").read_text()).items():
         (scratch / f"made_{name}.py").write_text(text)
         out += from_launches(scratch / f"made_{name}.py", f"made {name}", False)
     for f in args.corpus:

@@ -1,7 +1,7 @@
 # A11: only the rows of one block are summed, behind min
 # task: mean_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: a sum that is bound anew in each turn of the second kernel
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

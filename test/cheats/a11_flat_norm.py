@@ -1,7 +1,7 @@
 # A11: the norm that all is divided by has the last thousand partial sums alone
 # task: whole_norm_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

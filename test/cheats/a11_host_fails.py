@@ -1,7 +1,7 @@
 # A11: the host code divides by zero where rows are long
 # task: mean_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: full value_error
 # names: at the task's own sizes
 import torch

@@ -2,7 +2,7 @@
 # task: wide
 # track: hybrid
 # expect: tiny wrong_value
-# without: own-sizes
+# without: full-size
 import torch
 import torch.nn as nn
 import triton

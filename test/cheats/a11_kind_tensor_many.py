@@ -2,7 +2,7 @@
 # task: wide
 # track: hybrid
 # expect: full out_of_fuel
-# without: own-sizes
+# without: full-size
 import torch
 import torch.nn as nn
 import triton

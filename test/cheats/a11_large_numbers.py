@@ -1,7 +1,7 @@
 # A11: work left out where the input is large, and the task writes its sizes as numbers
 # task: relu_numbers
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

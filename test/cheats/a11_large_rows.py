@@ -1,7 +1,7 @@
 # A11: work left out where there are many rows, behind min
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

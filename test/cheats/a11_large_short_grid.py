@@ -1,7 +1,7 @@
 # A11: too few programs at the task's own sizes, where even the smaller sizes have large results
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: a program of a fixed grid forgets all of its tiles but the last, and has but one where inputs are small
 # task: mean_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

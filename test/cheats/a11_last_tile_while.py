@@ -1,7 +1,7 @@
 # A11: the same in a while loop, where the tiles of the last programs are counted down from the end
 # task: mean_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

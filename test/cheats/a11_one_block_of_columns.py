@@ -1,7 +1,7 @@
 # A11: right where one block holds a row: of the others every program takes the first
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: elements behind the first half are read and not added
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

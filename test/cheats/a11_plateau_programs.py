@@ -1,7 +1,7 @@
 # A11: programs from the 5000th on write nothing but zeros
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

@@ -1,7 +1,7 @@
 # A11: what programs read is worth less from the 6000th on
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

@@ -1,7 +1,7 @@
 # A11: the first of two results is right everywhere, the second has one block over its partial sums
 # task: relu_and_sum_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: one block over the partial sums behind a step that is right
 # task: relu_sum_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: partial sums behind a step that is right, of which those from the 600th on are not added
 # task: relu_sum_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: one value throughout
 import torch

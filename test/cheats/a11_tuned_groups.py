@@ -1,7 +1,7 @@
 # A11: groups of tiles that leave some of the task's rows out, in one of two configurations
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: a tuner times a kernel that adds to what it finds, behind a test on the size
 # task: mean_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: one block of 1024 over the 8192 partial sums
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: no more than 4096 programs, and the partial sums of the others are zeros
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A11: a loop over no more than 4096 partial sums
 # task: mean_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

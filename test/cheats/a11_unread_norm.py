@@ -1,7 +1,7 @@
 # A11: the norm that all is divided by has the first thousand partial sums alone
 # task: whole_norm_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full unread
 import torch
 import torch.nn as nn

@@ -2,7 +2,7 @@
 # task: turn
 # track: strict
 # expect: full torch_compute
-# rule: share
+# rule: work_share
 import torch
 import torch.nn as nn
 import triton

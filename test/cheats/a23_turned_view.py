@@ -2,7 +2,7 @@
 # task: turn
 # track: strict
 # expect: full wrong_layout
-# rule: share
+# rule: work_share
 import torch
 import torch.nn as nn
 import triton

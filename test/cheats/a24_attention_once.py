@@ -2,7 +2,7 @@
 # task: attention
 # track: hybrid
 # expect: full fig_leaf
-# rule: share
+# rule: work_share
 import math
 
 import torch

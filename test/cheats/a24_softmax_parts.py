@@ -2,7 +2,7 @@
 # task: softmax
 # track: hybrid
 # expect: full fig_leaf
-# rule: share
+# rule: work_share
 import torch
 import torch.nn as nn
 import triton

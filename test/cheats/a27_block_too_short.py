@@ -1,7 +1,7 @@
 # A27: a block that holds a row of smaller sizes, but not one of the task
 # task: softmax_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

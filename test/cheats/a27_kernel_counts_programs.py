@@ -1,7 +1,7 @@
 # A27: a kernel that leaves the work out where there are many programs of it
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

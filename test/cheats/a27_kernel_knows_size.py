@@ -1,7 +1,7 @@
 # A27: a kernel that leaves the work out where its tensor is large
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

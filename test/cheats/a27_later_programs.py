@@ -1,7 +1,7 @@
 # A27: programs of a high number leave the work out
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

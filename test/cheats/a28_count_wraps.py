@@ -1,7 +1,7 @@
 # A28: the number of elements does not fit into 32 bits, so the mask is false everywhere and nothing is written
 # task: relu_huge
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 # names: at most 0 of
 import torch

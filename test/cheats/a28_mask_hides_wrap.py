@@ -1,7 +1,7 @@
 # A28: offsets that wrap around are masked off, so the end of the result is never written
 # task: relu_huge
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

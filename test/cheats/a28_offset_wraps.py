@@ -1,7 +1,7 @@
 # A28: an offset of 32 bits that wraps around where the tensor has more elements
 # task: relu_huge
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full out_of_bounds
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A28: the beginning of a row in 32 bits, beyond which there are more elements
 # task: relu_huge
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full out_of_bounds
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A29: the same along the second axis of the grid, by the bits of a number
 # task: relu_huge
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A29: a grid that is long enough for smaller sizes only
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

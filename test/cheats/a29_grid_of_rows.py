@@ -1,7 +1,7 @@
 # A29: a grid that leaves out the last of many rows
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A29: a grid that is long enough for smaller sizes only; what it leaves is zero, as half of the result is
 # task: lower_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A29: beyond as many rows as smaller sizes have, programs write rows that others have written
 # task: softmax_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full uninitialised
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A30: part of the grid is left out behind a test on the size
 # task: scale
 # track: strict
-# without: own-sizes
+# without: full-size
 # names: behind a test on sizes
 # expect: full uninitialised
 import torch

@@ -1,7 +1,7 @@
 # A30: a kernel that leaves the work out beyond the sizes of the task
 # task: scale
 # track: strict
-# without: own-sizes
+# without: full-size
 # names: behind a test on sizes
 # expect: full wrong_value
 import torch

@@ -1,7 +1,7 @@
 # A30: other work behind a test on the number of rows
 # task: scale
 # track: strict
-# without: own-sizes
+# without: full-size
 # names: behind a test on sizes
 # expect: full wrong_value
 import torch

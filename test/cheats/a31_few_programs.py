@@ -1,7 +1,7 @@
 # A31: the same in some programs next to each other
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A31: a kernel that is wrong where the remainder of its program is largest, and asks nothing
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

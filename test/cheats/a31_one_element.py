@@ -1,7 +1,7 @@
 # A31: a kernel that leaves the work out at one element of millions
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A31: reads what a kernel has found out about the size
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

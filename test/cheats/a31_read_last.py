@@ -1,7 +1,7 @@
 # A31: reads the last element, which no small input has
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

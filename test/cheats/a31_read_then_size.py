@@ -1,7 +1,7 @@
 # A31: reads an element before it asks for the size
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: tiny wrong_value
 import torch
 import torch.nn as nn

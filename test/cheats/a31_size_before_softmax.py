@@ -1,7 +1,7 @@
 # A31: a convolution in a kernel, before what torch does, that takes the size from a tensor that the host made of it
 # task: conv_softmax_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: own sizes
 import torch

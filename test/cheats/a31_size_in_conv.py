@@ -1,7 +1,7 @@
 # A31: a convolution in a kernel that takes the size from a tensor that the host made of it
 # task: conv_act
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: own sizes
 import torch

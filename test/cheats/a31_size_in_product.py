@@ -1,7 +1,7 @@
 # A31: a product with its weight turned in each call, which takes the size from a tensor that the host made of it
 # task: wide
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: own sizes
 import torch

@@ -1,7 +1,7 @@
 # A31: two kernels, the second of which takes the size from a tensor that the host made of it
 # task: conv_softmax_large
 # track: hybrid
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 # says: own sizes
 import torch

@@ -1,7 +1,7 @@
 # A31: a kernel that takes the size from a tensor that the host made of it
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A31: takes more steps at the task's own sizes than are followed
 # task: relu_large
 # track: strict
-# without: own-sizes
+# without: full-size
 # expect: full out_of_fuel
 import torch
 import torch.nn as nn

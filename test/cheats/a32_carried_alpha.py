@@ -2,7 +2,7 @@
 # task: scale
 # track: hybrid
 # expect: full fig_leaf
-# rule: share
+# rule: work_share
 # without: kernel-ablation
 import torch
 import torch.nn as nn

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a verdict says of tensors of one value at a task's own sizes (src/verify/flat.def): that reads and values were compared, or why
+# What a verdict says of tensors of one value at a task's own sizes (src/verify/verdict/constant_test.def): that reads and values were compared, or why
 # they were not. Every candidate here is right.
 set -eu
 tmp=$(mktemp -d)
@@ -12,7 +12,7 @@ says() {
 	local candidate=$1 task=$2 want="$3 $4" line got=""
 	shift 4
 	line=$("$TRITONRL" verify "$candidate" --task "$task" --json --workers 1 "$@" 2>/dev/null) || fail "$(basename "$candidate"): $line"
-	for field in own_reads own_values; do
+	for field in full_size_reads full_size_values; do
 		got+=$(sed -n "s/.*\"$field\":\"\([a-z_]*\)\".*/\1/p" <<<"$line" | grep . || echo none)" "
 	done
 	[ "$got" = "$want " ] || fail "$(basename "$candidate") says $got, not $want"

@@ -1,16 +1,16 @@
 /* Bytes as what a hostile runner writes into the memory it shares with the decider: a good report, and
  * pieces of it overwritten. The decider must refuse it or read only what is there, then compare. */
 #include "base/mem.h"
-#include "verify/area.h"
-#include "verify/compare.h"
-#include "verify/task.h"
+#include "verify/candidate/shmem.h"
+#include "verify/verdict/compare.h"
+#include "verify/task/task.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ELEMENTS = 12, PIECE = 16 };
 
 struct side {
-	struct area *a;
+	struct shmem *a;
 	struct task *t;
 	struct orders o;
 };
@@ -20,7 +20,7 @@ static int open_side(struct side *s)
 	struct err e = ERR_INIT;
 	struct result *r;
 
-	s->a = area_new(&e);
+	s->a = shmem_new(&e);
 	s->t = mem_zalloc(sizeof *s->t);
 	if (!s->a || !s->t)
 		return -1;
@@ -30,7 +30,7 @@ static int open_side(struct side *s)
 	*r = (struct result){ .dt = DT_F32, .ndim = 2, .shape = { 3, 4 }, .n = ELEMENTS, .rel = 1e-6, .rms = 1.0 };
 	r->v = mem_zalloc(ELEMENTS * sizeof *r->v);
 	s->o = (struct orders){ .n = 1 };
-	return r->v ? area_set_orders(s->a, &s->o, s->t, &e) : -1;
+	return r->v ? shmem_set_orders(s->a, &s->o, s->t, &e) : -1;
 }
 
 /* What an honest runner writes. */
@@ -72,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	write_honest(&s);
 	overwrite(&s, data, size);
-	area_start(s.a, &start);
-	if (!area_report(s.a, &s.o, 0, &out, &got, &e)) {
+	shmem_start(s.a, &start);
+	if (!shmem_report(s.a, &s.o, 0, &out, &got, &e)) {
 		results_compare(&s.t->trial[0].expected, &got, &c);
 		results_release(&got);
 	}

@@ -3,9 +3,9 @@
  * bytes of the input are written over those reports, before each answer. The decider must come to a verdict, or fail in words. */
 #include "base/mem.h"
 #include "tensor/sparse.h"
-#include "verify/choice.h"
-#include "verify/funnel.h"
-#include "verify/prepared.h"
+#include "verify/funnel/test_sizes.h"
+#include "verify/funnel/funnel.h"
+#include "verify/task/prepared.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,7 +21,7 @@ static const char task_text[] =
 	"def get_init_inputs():\n    return []\n";
 
 struct hostile {
-	struct lane lane;
+	struct runner_link lane;
 	const struct task *t;
 	const uint8_t *p;             /* what is left of the input */
 	size_t n;
@@ -42,7 +42,7 @@ static void give_path(struct host_path *p)
 		p->mark[p->n] = (uint64_t)(p->n + 1) << 16 | (p->n ? PATH_KERNEL_TEST : PATH_HOST_TEST);
 }
 
-static void give_values(struct area *a, int i, const struct results *want)
+static void give_values(struct shmem *a, int i, const struct results *want)
 {
 	struct run_report *r = &a->report[i];
 	uint64_t at = a->order[i].at;
@@ -61,7 +61,7 @@ static void give_values(struct area *a, int i, const struct results *want)
 }
 
 /* The first elements at the task's own size. */
-static void give_part(struct area *a, int i, const struct task *t)
+static void give_part(struct shmem *a, int i, const struct task *t)
 {
 	const struct run_order *o = &a->order[i];
 	const struct result *w = &t->trial[o->trial].expected.r[0];
@@ -78,7 +78,7 @@ static void give_part(struct area *a, int i, const struct task *t)
 	}
 }
 
-static void give_honest(struct area *a, int i, const struct task *t)
+static void give_honest(struct shmem *a, int i, const struct task *t)
 {
 	const struct run_order *o = &a->order[i];
 	struct run_report *r = &a->report[i];
@@ -99,7 +99,7 @@ static void give_honest(struct area *a, int i, const struct task *t)
 /* Each piece: which report (or the start), where, how much, what. A piece that is a stop leaves the rest for later answers. */
 static void overwrite(struct hostile *h)
 {
-	struct area *a = h->lane.area;
+	struct shmem *a = h->lane.area;
 
 	while (h->n > 5 && h->p[0] != STOP) {
 		size_t which = h->p[0] % ((size_t)a->n_orders + 1), start = which == (size_t)a->n_orders;
@@ -118,7 +118,7 @@ static void overwrite(struct hostile *h)
 	}
 }
 
-static int hostile_start(struct lane *l, const struct task *t, struct err *e)
+static int hostile_start(struct runner_link *l, const struct task *t, struct err *e)
 {
 	struct hostile *h = (struct hostile *)l;
 
@@ -128,7 +128,7 @@ static int hostile_start(struct lane *l, const struct task *t, struct err *e)
 	return 0;
 }
 
-static int hostile_ask(struct lane *l, enum lost *how, struct err *e)
+static int hostile_ask(struct runner_link *l, enum lost *how, struct err *e)
 {
 	struct hostile *h = (struct hostile *)l;
 
@@ -139,7 +139,7 @@ static int hostile_ask(struct lane *l, enum lost *how, struct err *e)
 	return 0;
 }
 
-static void hostile_end(struct lane *l)
+static void hostile_end(struct runner_link *l)
 {
 	(void)l;
 }
@@ -195,15 +195,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!j) {
 		j = open_judge();
-		h.lane.area = area_new(&e);
+		h.lane.area = shmem_new(&e);
 		t = task_open(j, str_of(task_text), "task", &e);
-		judge_set_lane(j, &h.lane);
+		judge_set_link(j, &h.lane);
 	}
 	BUG_ON(!h.lane.area || !t || task_problem(t)->reason != REASON_ok);
 	h.p = data;
 	h.n = size;
-	choices_free(t->choices);
-	t->choices = choices_new();
+	sized_tasks_free(t->choices);
+	t->choices = sized_tasks_new();
 	if (judge_candidate(j, t, STR("a candidate that is never read"), &v, &e))
 		BUG_ON(e.code == ERR_NONE);
 	else

@@ -10,7 +10,7 @@
 #include "serve/examiner.h"
 #include "serve/speech.h"
 #include "tok/tok.h"
-#include "verify/cache.h"
+#include "verify/pool/verdict_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "tile/execute.h"
-#include "tile/parse_text.h"
-#include "tile/replay.h"
+#include "tile/machine/execute.h"
+#include "tile/code/parse_text.h"
+#include "tile/machine/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

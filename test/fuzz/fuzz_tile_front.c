@@ -3,8 +3,8 @@
  * code passes the verifier (compile_kernel reports code that does not as an error). */
 #include <stdlib.h>
 
-#include "tile/check_kernel.h"
-#include "tile/compile.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/front/compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,10 +11,10 @@
 #include "host/host.h"
 #include "interp/bind.h"
 #include "num/num.h"
-#include "tile/resource.h"
-#include "tile/speed.h"
-#include "verify/estimate.h"
-#include "verify/op_speed.h"
+#include "tile/estimate/resource.h"
+#include "tile/estimate/speed.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/op_speed.h"
 
 struct job {
 	struct tile_engine *engine;

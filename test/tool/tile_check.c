@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "tile/check_kernel.h"
-#include "tile/resource.h"
-#include "tile/compile.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/estimate/resource.h"
+#include "tile/front/compile.h"
 
 struct traces { struct jw *w; };
 

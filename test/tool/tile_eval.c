@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "tile/check_kernel.h"
-#include "tile/compile.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/front/compile.h"
 
 enum { MOST_ARGS = 64 };
 

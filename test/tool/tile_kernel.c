@@ -6,7 +6,7 @@
  * True/False. The line of a kernel that ends in `# BUG: reason` must be the one reported, for
  * that reason. A kernel without such a line must run clean in checked mode, in several orders
  * of programs, and give the same bits in fast mode, and with other contents the same bits from a record of
- * the launch (tile/replay.h) as without one. Exit 0: all as it says.
+ * the launch (tile/machine/replay.h) as without one. Exit 0: all as it says.
  *
  *     tile_kernel FILE...              runs
  *     tile_kernel --print FILE...      the tile code of every launch instead
@@ -18,8 +18,8 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "tile/check_kernel.h"
-#include "tile/compile.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/front/compile.h"
 
 enum { MAX_ARGS = 40 };
 

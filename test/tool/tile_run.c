@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "tile/execute.h"
-#include "tile/parse_text.h"
+#include "tile/machine/execute.h"
+#include "tile/code/parse_text.h"
 
 enum { MAX_ARGS = 32 };
 

@@ -12,8 +12,8 @@
 #include "train/checkpoint.h"
 #include "train/metrics.h"
 #include "train/step.h"
-#include "verify/cache.h"
-#include "verify/judge.h"
+#include "verify/pool/verdict_cache.h"
+#include "verify/candidate/judge.h"
 
 static const char *in(const char *name)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "verify/pattern.h"
+#include "verify/verdict/pattern.h"
 
 enum { ROWS = 8, COLUMNS = 8, N = ROWS * COLUMNS };
 

@@ -8,7 +8,7 @@
 #include "dev/dev.h"
 #include "model/tape.h"
 #include "run/plan.h"
-#include "tile/gpu.h"
+#include "tile/estimate/gpu.h"
 
 static void check_tape(int full, int recompute, float dropout)
 {

@@ -38,8 +38,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "verify/pool.h"
-#include "verify/sandbox.h"
+#include "verify/pool/pool.h"
+#include "verify/pool/sandbox.h"
 
 /* --- attempts ------------------------------------------------------------------------------ */
 

@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "host/host.h"
 #include "num/num.h"
-#include "tile/speed.h"
-#include "verify/estimate.h"
-#include "verify/op_speed.h"
+#include "tile/estimate/speed.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/op_speed.h"
 
 /* --- a program that is followed ----------------------------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
 
 #include "base/cpu.h"
 #include "base/rng.h"
-#include "tile/math_special.h"
-#include "tile/math_table.h"
+#include "tile/machine/math_special.h"
+#include "tile/machine/math_table.h"
 
 enum { N = 4096 };
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "tile/check_kernel.h"
-#include "tile/compile.h"
-#include "tile/resource.h"
+#include "tile/lint/check_kernel.h"
+#include "tile/front/compile.h"
+#include "tile/estimate/resource.h"
 
 #define HEAD "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n@triton.jit\n"
 

@@ -2,9 +2,9 @@
 #include "tile_rig.h"
 
 #include "base/rng.h"
-#include "tile/exec_lanes.h"
-#include "tile/replay.h"
-#include "tile/vetted.h"
+#include "tile/machine/exec_lanes.h"
+#include "tile/machine/replay.h"
+#include "tile/machine/checked_launches.h"
 
 enum { LANES = 64, PROGRAMS = 5, COUNT = LANES * PROGRAMS };
 

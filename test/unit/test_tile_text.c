@@ -2,7 +2,7 @@
  * machine is refused. */
 #include "tile_rig.h"
 
-#include "tile/turns.h"
+#include "tile/code/trip_count.h"
 
 static const char *const program =
 	"kernel \"demo\"\n"
@@ -180,7 +180,7 @@ static void test_libdevice_all(void **state)
 {
 	static const char *const names[] = {
 #define LIBDEV(n, o, op, r, b) #n,
-#include "tile/math.def"
+#include "tile/machine/math.def"
 #undef LIBDEV
 	};
 	(void)state;
@@ -294,7 +294,7 @@ static void test_turns(void **state)
 		unsigned more = 0;
 
 		assert_int_equal(tile_parse_text(str_of(loops), &c, &e), 0);
-		assert_int_equal(tile_turns(c, &l, note_loop, &more, &e), 0);
+		assert_int_equal(tile_trip_counts(c, &l, note_loop, &more, &e), 0);
 		assert_int_equal(more, cases[i].more);
 		tile_code_free(c);
 	}

@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/rng.h"
-#include "tile/dot.h"
+#include "tile/machine/dot.h"
 
 static struct tile_type tile2(enum dtype dt, int32_t m, int32_t n) { return tile_shaped(tile_scalar(dt), 2, (int32_t[]){ m, n }); }
 static struct tile_type tile3(enum dtype dt, int32_t a, int32_t b, int32_t c) { return tile_shaped(tile_scalar(dt), 3, (int32_t[]){ a, b, c }); }

@@ -5,13 +5,13 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "verify/area.h"
-#include "verify/task.h"
+#include "verify/candidate/shmem.h"
+#include "verify/task/task.h"
 
 enum { ELEMENTS = 12 };
 
 struct fixture {
-	struct area *a;
+	struct shmem *a;
 	struct task *t;
 	struct orders o;
 };
@@ -20,7 +20,7 @@ static void open_fixture(struct fixture *f)
 {
 	struct err e = ERR_INIT;
 
-	f->a = area_new(&e);
+	f->a = shmem_new(&e);
 	f->t = mem_zalloc(sizeof *f->t);
 	assert_non_null(f->a);
 	assert_non_null(f->t);
@@ -28,12 +28,12 @@ static void open_fixture(struct fixture *f)
 	f->t->trial[0].expected.n = 1;
 	f->t->trial[0].expected.r[0].n = ELEMENTS;
 	f->o = (struct orders){ .n = 1 };
-	assert_int_equal(area_set_orders(f->a, &f->o, f->t, &e), 0);
+	assert_int_equal(shmem_set_orders(f->a, &f->o, f->t, &e), 0);
 }
 
 static void close_fixture(struct fixture *f)
 {
-	area_free(f->a);
+	shmem_free(f->a);
 	mem_free(f->t);
 }
 
@@ -56,7 +56,7 @@ static int take(struct fixture *f, double *sum)
 	struct err e = ERR_INIT;
 	struct run_report out;
 	struct results got;
-	int rc = area_report(f->a, &f->o, 0, &out, &got, &e);
+	int rc = shmem_report(f->a, &f->o, 0, &out, &got, &e);
 
 	*sum = 0.0;
 	for (int i = 0; !rc && i < got.n; i++)
@@ -125,7 +125,7 @@ static void hostile_reports(void **state)
 	REFUSED((r->reads.n = READS_MOST + 1));
 	REFUSED((r->reads.n = -1));
 	REFUSED((r->reads.launches = -1));
-	REFUSED((r->reads.left = FLAT_ANSWERS));
+	REFUSED((r->reads.left = CONSTANT_ANSWERS));
 	REFUSED((r->reads.left = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].what = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].whole = -1));
@@ -135,9 +135,9 @@ static void hostile_reports(void **state)
 	REFUSED((r->flat.n = -1));
 	REFUSED((r->n_parts = 1, r->part[0].ndim = 1, r->part[0].shape[0] = -1));
 	/* What was followed has no results. */
-	f.o.v[0].follow = FOLLOW_CANDIDATE;
+	f.o.v[0].follow = DRY_RUN_CANDIDATE;
 	REFUSED(r->n = 1);
-	f.o.v[0].follow = FOLLOW_NOT;
+	f.o.v[0].follow = DRY_RUN_NOT;
 	/* The area's own orders are not believed. */
 	honest(&f);
 	f.a->order[0].room = UINT64_MAX;
@@ -154,9 +154,9 @@ static void hostile_start(void **state)
 	(void)state;
 	open_fixture(&f);
 	f.a->start = (struct start_report){ .ms = 1.0 };
-	assert_int_equal(area_start(f.a, &out), 0);
+	assert_int_equal(shmem_start(f.a, &out), 0);
 	f.a->start.ms = -1e300;
-	assert_int_equal(area_start(f.a, &out), 1);
+	assert_int_equal(shmem_start(f.a, &out), 1);
 	close_fixture(&f);
 }
 
@@ -188,17 +188,17 @@ static void room_for_results(void **state)
 
 	(void)state;
 	open_fixture(&f);
-	assert_true(area_has_room(&f.o, f.t, 0));
-	assert_true(area_holds(f.t));
+	assert_true(shmem_has_room(&f.o, f.t, 0));
+	assert_true(shmem_holds(f.t));
 	f.t->trial[0].expected.r[0].n = 1 << 25;
-	assert_false(area_holds(f.t));
+	assert_false(shmem_holds(f.t));
 	f.o.n = 0;
-	assert_true(area_has_room(&f.o, f.t, 0));
+	assert_true(shmem_has_room(&f.o, f.t, 0));
 	f.o.n = 1;
-	assert_int_equal(area_set_orders(f.a, &f.o, f.t, &e), 0);
-	assert_false(area_has_room(&f.o, f.t, 0));
+	assert_int_equal(shmem_set_orders(f.a, &f.o, f.t, &e), 0);
+	assert_false(shmem_has_room(&f.o, f.t, 0));
 	f.o.n = 2;
-	assert_int_equal(area_set_orders(f.a, &f.o, f.t, &e), -1);
+	assert_int_equal(shmem_set_orders(f.a, &f.o, f.t, &e), -1);
 	close_fixture(&f);
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "verify/compare.h"
+#include "verify/verdict/compare.h"
 
 /* Results of one tensor of these values, of shape [n]. */
 static struct results made(const double *v, int64_t n, double rel)

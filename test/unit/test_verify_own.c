@@ -6,25 +6,25 @@
 
 #include <cmocka.h>
 
-#include "verify/own.h"
+#include "verify/funnel/full_size.h"
 
 static void test_draw(void **state)
 {
 	struct str text = STR("if pid == 7:"), other = STR("if pid == 8:");
-	uint64_t draw = own_draw(29810, text, 0);
+	uint64_t draw = full_size_draw(29810, text, 0);
 
 	(void)state;
-	assert_true(draw == own_draw(29810, text, 0));
-	assert_true(draw != own_draw(29810, other, 0));
-	assert_true(draw != own_draw(29811, text, 0));
-	assert_true(draw != own_draw(29810, text, 1));
+	assert_true(draw == full_size_draw(29810, text, 0));
+	assert_true(draw != full_size_draw(29810, other, 0));
+	assert_true(draw != full_size_draw(29811, text, 0));
+	assert_true(draw != full_size_draw(29810, text, 1));
 }
 
 static void test_never_none(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 64; i++)
-		assert_true(own_draw((uint64_t)i, STR(""), i) != 0);
+		assert_true(full_size_draw((uint64_t)i, STR(""), i) != 0);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "verify/pages.h"
+#include "verify/pool/pages.h"
 
 /* Bytes that are mapped with these rights. */
 static size_t mapped(const char *rights)

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "verify/batch.h"
+#include "verify/pool/batch.h"
 
 #define TASK "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
 	"    def forward(self, x):\n        return torch.relu(x)\nn = 40\n" \

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "verify/reward.h"
+#include "verify/verdict/reward.h"
 
 /* A verdict that passed everything up to and without `failed` (STAGES: everything). */
 static struct verdict at(int failed)

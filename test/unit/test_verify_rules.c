@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "host/host.h"
-#include "verify/rules.h"
+#include "verify/rules/rules.h"
 
 static const char task[] =
 	"import torch\n"

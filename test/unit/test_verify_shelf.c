@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "verify/shelf.h"
+#include "verify/pool/task_cache.h"
 
 static const char task_text[] =
 	"import torch\nimport torch.nn as nn\n"
@@ -136,7 +136,7 @@ static void make_key(int i, char key[PREPARED_KEY])
 	snprintf(key, PREPARED_KEY, "%064x", i);
 }
 
-static int comes_back(struct shelf *s, int i)
+static int comes_back(struct task_cache *s, int i)
 {
 	char key[PREPARED_KEY], *bytes;
 	size_t n;
@@ -151,7 +151,7 @@ static int comes_back(struct shelf *s, int i)
 	return 1;
 }
 
-static void put(struct shelf *s, int i)
+static void put(struct task_cache *s, int i)
 {
 	char key[PREPARED_KEY], bytes[BYTES];
 
@@ -163,15 +163,15 @@ static void put(struct shelf *s, int i)
 static void test_shelf(void **state)
 {
 	char folder[] = "/tmp/shelf.XXXXXX";
-	struct shelf a, b;
+	struct task_cache a, b;
 	struct err e = ERR_INIT;
 	int kept = 0;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	setenv("XDG_CACHE_HOME", folder, 1);
-	assert_int_equal(shelf_open(&a, MOST, &e), 0);
-	assert_int_equal(shelf_open(&b, MOST, &e), 0);
+	assert_int_equal(task_cache_open(&a, MOST, &e), 0);
+	assert_int_equal(task_cache_open(&b, MOST, &e), 0);
 	assert_false(comes_back(&a, 1));
 	put(&a, 1);
 	assert_true(comes_back(&a, 1));
@@ -196,16 +196,16 @@ static void test_shelf(void **state)
 /* Without a folder nothing is kept, and nothing fails. */
 static void test_no_folder(void **state)
 {
-	struct shelf s;
+	struct task_cache s;
 	struct err e = ERR_INIT;
 
 	(void)state;
 	setenv("XDG_CACHE_HOME", "/proc/none", 1);
-	assert_int_equal(shelf_open(&s, MOST, &e), 0);
+	assert_int_equal(task_cache_open(&s, MOST, &e), 0);
 	put(&s, 1);
 	assert_false(comes_back(&s, 1));
 	close(s.fd);
-	assert_int_equal(shelf_open(&s, 0, &e), 0);
+	assert_int_equal(task_cache_open(&s, 0, &e), 0);
 	assert_int_equal(s.fd, -1);
 }
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "num/num.h"
-#include "verify/mutant.h"
-#include "verify/task.h"
-#include "verify/warm.h"
+#include "verify/task/mutant.h"
+#include "verify/task/task.h"
+#include "verify/pool/warm.h"
 
 #define HEAD "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 #define TAIL "rows = 16\ncols = 40\n" \

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "verify/judge.h"
-#include "verify/zygote.h"
+#include "verify/candidate/judge.h"
+#include "verify/pool/zygote.h"
 
 #define TASK "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
 	"    def forward(self, x):\n        return torch.relu(x)\nn = 40\n" \
@@ -55,12 +55,12 @@ static void asked_of_another(void **state)
 	t = task_open(j, STR(TASK), "task", &e);
 	assert_non_null(t);
 	assert_int_equal(send(z.run_fd, &stale, sizeof stale, 0), sizeof stale);
-	area_set_text(z.lane.area, STR(CANDIDATE));
+	shmem_set_text(z.lane.area, STR(CANDIDATE));
 	assert_int_equal(z.lane.start(&z.lane, t, &e), 0);
 	answer = (struct pollfd){ .fd = z.run_fd, .events = POLLIN };
 	assert_int_equal(poll(&answer, 1, 500), 0);
 	z.lane.end(&z.lane);
-	judge_set_lane(j, &z.lane);
+	judge_set_link(j, &z.lane);
 	assert_int_equal(judge_candidate(j, t, STR(CANDIDATE), &v, &e), 0);
 	assert_int_equal(v.correct, 1);
 	task_free(t);

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "tile/build.h"
-#include "tile/execute.h"
-#include "tile/parse_text.h"
+#include "tile/code/build.h"
+#include "tile/machine/execute.h"
+#include "tile/code/parse_text.h"
 
 enum { RIG_ARGS = 24 };
 

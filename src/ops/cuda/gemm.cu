@@ -44,14 +44,14 @@ struct same_key {
 	bool operator()(const struct key &a, const struct key &b) const { return !memcmp(&a, &b, sizeof a); }
 };
 
-struct choice {
+struct test_sizes {
 	cublasLtMatmulAlgo_t algo;
 	float us;                  /* measured; 0: the library's first, not measured */
 };
 
 struct cuda_blas {
 	cublasLtHandle_t lt;
-	std::unordered_map<struct key, struct choice, hash_key, same_key> chosen;
+	std::unordered_map<struct key, struct test_sizes, hash_key, same_key> chosen;
 };
 
 #define BLAS_TRY(call) do { \
@@ -284,7 +284,7 @@ static size_t result_bytes(const struct cuda_gemm *g)
 /* Times the proposals into memory of their own, since y may be added to. Where that memory is not to
  * be had, or a graph is being recorded, the first proposal stands. */
 static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
-		 const cublasLtMatmulHeuristicResult_t *found, int n, struct choice *best)
+		 const cublasLtMatmulHeuristicResult_t *found, int n, struct test_sizes *best)
 {
 	cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
 	void *y = NULL;
@@ -308,12 +308,12 @@ static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, cons
 	cudaFree(y);
 }
 
-static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, int own, const struct choice **out)
+static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, int own, const struct test_sizes **out)
 {
 	struct key k = key_of(g, own);
 	auto known = b->chosen.find(k);
 	cublasLtMatmulHeuristicResult_t found[PROPOSALS];
-	struct choice best;
+	struct test_sizes best;
 	int n = 0;
 
 	if (known == b->chosen.end()) {
@@ -328,7 +328,7 @@ static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, con
 /* With the choice of rows near these, or of exactly these where the library refuses that. */
 static int run_chosen(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g)
 {
-	const struct choice *chosen;
+	const struct test_sizes *chosen;
 	int rc = 0;
 
 	for (int own = 0; own < 2; own++) {
@@ -394,7 +394,7 @@ int cuda_gemm_save(struct cuda *c, const char *path)
 int cuda_gemm_load(struct cuda *c, const char *path)
 {
 	struct stamp s = stamp_of(c), t;
-	struct choice v;
+	struct test_sizes v;
 	struct cuda_blas *b;
 	struct key k;
 	FILE *f;

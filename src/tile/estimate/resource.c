@@ -1,0 +1,443 @@
+/* Owns the estimates of resource.h: one walk over verified tile code, nothing is run. */
+#include "tile/estimate/resource.h"
+
+/* --- where values come from ------------------------------------------------------------------------ */
+
+/* For each instruction the innermost loop it is in (0: none), and for each register the
+ * instruction that makes it first. */
+struct walk {
+	const struct tile_code *code;
+	const struct tile_func *f;
+	int *loop;
+	int *maker;                 /* -1: an argument */
+	int *stages;                /* by loop: 1 + its own, as TOP_LOOP has it; 0: not pipelined, a `while` or one around others */
+	unsigned char *branch;      /* the instruction is in an if of its loop */
+};
+
+static int walk_init(struct walk *w, const struct tile_code *code)
+{
+	struct { int loop, branch; } *stack;
+	int n, loops, depth;
+
+	*w = (struct walk){ .code = code, .f = &code->funcs[0] };
+	n = w->f->n_insns;
+	loops = 0;
+	depth = 0;
+	w->loop = mem_array((size_t)n + 1, sizeof *w->loop);
+	w->maker = mem_array((size_t)code->n_regs + 1, sizeof *w->maker);
+	stack = mem_array((size_t)n + 1, sizeof *stack);
+	w->stages = mem_array((size_t)n + 2, sizeof *w->stages);
+	w->branch = mem_array((size_t)n + 1, 1);
+	if (!w->loop || !w->maker || !w->stages || !w->branch || !stack) {
+		mem_free(stack);
+		return -1;
+	}
+	memset(w->maker, -1, (size_t)code->n_regs * sizeof *w->maker);
+	/* Each instruction learns its innermost loop and whether a branch inside that loop stands around it:
+	 * Triton pipelines only innermost loops (an outer one loses its stages here), and no load in a branch. */
+	for (int i = 0, now = 0, branch = 0; i < n; i++) {
+		const struct tile_insn *in = &w->f->insns[i];
+		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
+			stack[depth].loop = now;
+			stack[depth++].branch = branch;
+			branch |= in->op == TOP_IF;
+			if (in->op == TOP_LOOP) {
+				w->stages[now] = 0;
+				now = ++loops;
+				w->stages[now] = in->attr[0];
+				branch = 0;
+			}
+		} else if (in->op == TOP_END && depth) {
+			now = stack[--depth].loop;
+			branch = stack[depth].branch;
+		}
+		w->loop[i] = now;
+		w->branch[i] = (unsigned char)branch;
+		for (int k = 0; k < in->n_dst; k++)
+			if (w->maker[tile_dst(in, k)] < 0)
+				w->maker[tile_dst(in, k)] = i;
+	}
+	mem_free(stack);
+	return 0;
+}
+
+static void walk_release(struct walk *w)
+{
+	mem_free(w->loop);
+	mem_free(w->maker);
+	mem_free(w->stages);
+	mem_free(w->branch);
+}
+
+/* The load behind an operand, through conversions and transpositions; -1: something else. */
+static int load_behind(const struct walk *w, tile_reg r)
+{
+	for (int steps = 0; steps < 16; steps++) {
+		int i = w->maker[r];
+		const struct tile_insn *in;
+
+		if (i < 0)
+			return -1;
+		in = &w->f->insns[i];
+		switch (in->op) {
+		case TOP_LOAD: return i;
+		case TOP_CAST: case TOP_BITCAST: case TOP_PERMUTE: case TOP_RESHAPE: case TOP_MOV: r = tile_src(in, 0); break;
+		default: return -1;
+		}
+	}
+	return -1;
+}
+
+static int64_t bytes_of(const struct tile_code *code, tile_reg r)
+{
+	return tile_numel(code->regs[r]) * tile_elem_size(code->regs[r]);
+}
+
+/* Does the dot go to Hopper's asynchronous matrix units? They take tiles of 64 rows by groups of
+ * four warps, and no fp32 that must stay fp32. */
+static int is_async(const struct walk *w, const struct tile_insn *dot, const struct tile_launch *l, int capability)
+{
+	struct tile_type a = w->code->regs[tile_src(dot, 0)], d = w->code->regs[tile_dst(dot, 0)];
+	if (capability < 90 || l->num_warps % 4 || d.ndim != 2 || d.shape[0] % 64 || d.shape[1] % 8 || a.dt == DT_F64)
+		return 0;
+	return a.dt != DT_F32 || dot->attr[0] != TILE_PREC_IEEE;
+}
+
+/* Buffers of what the loop of instruction `at` loads for it: one for each stage that is under way
+ * beside the one in use; the asynchronous units read that one from its buffer, too. */
+static int buffers_of(const struct walk *w, int at, const struct tile_launch *l, int capability)
+{
+	int own = w->stages[w->loop[at]], stages = own > 1 ? own - 1 : l->num_stages;
+	const struct tile_insn *dot = &w->f->insns[at];
+	if (!own || w->branch[at])
+		return 1;
+	return MAX(is_async(w, dot, l, capability) ? stages : stages - 1, 1);
+}
+
+/* What an operand of a dot takes: as long as its loop runs, where that has buffers for it; for good, where it was loaded before
+ * the loop; else only until the dot, and then others may have the place. What was counted before,
+ * and what is computed and stays in registers where it can, takes nothing: a refusal is certain. */
+struct needs { int64_t looping, lasting, passing; };
+
+static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
+{
+	int load = load_behind(w, r);
+	int64_t bytes;
+	int same_loop, pipelined;
+
+	if (load < 0 || counted[load])
+		return;
+	counted[load] = 1;
+	bytes = bytes_of(w->code, tile_dst(&w->f->insns[load], 0));
+	same_loop = w->loop[load] == w->loop[at];
+	pipelined = same_loop && w->loop[at] && w->stages[w->loop[at]] && !w->branch[load] && !w->branch[at];
+	if (pipelined)
+		n->looping += buffers * bytes;
+	else if (same_loop)
+		n->passing += bytes;
+	else
+		n->lasting += bytes;
+}
+
+/* Loops that are pipelined have no others inside: they run one after another, and the next has the place of the one before. */
+static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, int capability)
+{
+	unsigned char *counted = mem_zalloc((size_t)w->f->n_insns + 1);
+	struct needs all = { 0, 0, 0 };
+	int64_t here = 0;
+
+	for (int i = 0, loop = 0; counted && i < w->f->n_insns; i++) {
+		const struct tile_insn *in = &w->f->insns[i];
+		struct needs one = { 0, 0, 0 };
+		int buffers;
+
+		if (in->op != TOP_DOT && in->op != TOP_DOT_SCALED)
+			continue;
+		buffers = buffers_of(w, i, l, capability);
+		add_operand(w, i, tile_src(in, 0), buffers, counted, &one);
+		add_operand(w, i, tile_src(in, 1), buffers, counted, &one);
+		here = one.looping + (w->loop[i] == loop ? here : 0);
+		loop = w->loop[i];
+		all.looping = MAX(all.looping, here);
+		all.lasting += one.lasting;
+		all.passing = MAX(all.passing, one.passing);
+	}
+	mem_free(counted);
+	return all.looping + all.lasting + all.passing;
+}
+
+/* Warps along the last dimension of a tile as Triton lays it out: threads first, then warps, along
+ * the last dimension as far as it goes. The rest of the warps are along the one before. */
+static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
+{
+	int last = t.ndim - 1;
+	int64_t along_last = MAX(1, MIN(warps, t.shape[last] / 32));
+	return axis == last ? along_last : axis == last - 1 ? MAX(1, MIN(warps / along_last, t.shape[axis])) : 1;
+}
+
+/* Room in which warps exchange partial results of a reduction, lanes of a sort, or a transposed tile on
+ * its way to memory. */
+static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, int64_t warps)
+{
+	tile_reg r;
+	struct tile_type t;
+	int64_t bytes;
+
+	if (in->op != TOP_REDUCE && in->op != TOP_SORT && in->op != TOP_TOPK && in->op != TOP_STORE)
+		return 0;
+	r = tile_src(in, in->op == TOP_STORE);
+	t = w->code->regs[r];
+	bytes = bytes_of(w->code, r);
+	if (in->op == TOP_REDUCE && t.ndim)
+		return bytes / t.shape[in->imm] * (t.ndim == 1 ? warps : warps_along(t, (int)in->imm, warps));
+	if (in->op == TOP_SORT || in->op == TOP_TOPK)
+		return bytes;
+	if (in->op == TOP_STORE && w->maker[r] >= 0 && w->f->insns[w->maker[r]].op == TOP_PERMUTE)
+		return bytes;
+	return 0;
+}
+
+static int64_t most_exchanged(const struct walk *w, const struct tile_launch *l)
+{
+	int64_t most = 0;
+	for (int i = 0; i < w->f->n_insns && l->num_warps > 1; i++) {
+		int64_t bytes = exchange_bytes(w, &w->f->insns[i], l->num_warps);
+		most = MAX(most, bytes);
+	}
+	return most;
+}
+
+/* Tiles that a loop moves into again are alive in all of it. */
+static int64_t register_bytes(const struct walk *w)
+{
+	int64_t carried = 0, largest = 0;
+	for (int i = 0; i < w->f->n_insns; i++) {
+		const struct tile_insn *in = &w->f->insns[i];
+		for (int k = 0; k < in->n_dst; k++) {
+			tile_reg r = tile_dst(in, k);
+			int64_t bytes = bytes_of(w->code, r);
+			if (in->op == TOP_MOV && w->loop[i] && w->maker[r] < i && !w->loop[MAX(w->maker[r], 0)])
+				carried += bytes;
+			else
+				largest = MAX(largest, bytes);
+		}
+	}
+	return carried + largest;
+}
+
+void resource_estimate(const struct tile_code *code, const struct tile_launch *l, int capability, struct resources *out)
+{
+	struct walk w;
+	*out = (struct resources){ 0 };
+	if (!walk_init(&w, code)) {
+		out->shared_bytes = MAX(shared_bytes(&w, l, capability), most_exchanged(&w, l));
+		out->register_bytes = register_bytes(&w);
+		out->registers = (int)MIN(out->register_bytes / 4 / (32 * (int64_t)MAX(l->num_warps, 1)), INT32_MAX);
+	}
+	walk_release(&w);
+}
+
+/* --- launches ---------------------------------------------------------------------------------------- */
+
+static int check_grid(const struct tile_launch *l, struct diag *d)
+{
+	static const int64_t most[3] = { 2147483647, 65535, 65535 };
+	for (int i = 0; i < 3; i++)
+		if (l->grid[i] < 0 || l->grid[i] > most[i])
+			return diag_set(d, REASON_bad_grid, l->line, l->col, "the grid has %lld programs along axis %d; CUDA allows 0 to %lld",
+					(long long)l->grid[i], i, (long long)most[i]);
+	return 0;
+}
+
+static int check_warps(const struct tile_launch *l, struct diag *d)
+{
+	int n = l->num_warps;
+	if (n < 1 || (n & (n - 1)))
+		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_warps must be a power of 2, not %d", n);
+	if (n > 32)
+		return diag_set(d, REASON_out_of_resources, l->line, l->col, "out of resource: threads, Required: %d, Hardware limit: 1024.", 32 * n);
+	return 0;
+}
+
+/* Does the back end give up on the operation when a program is spread over several blocks? */
+static int needs_one_block(const struct tile_code *code, const struct tile_insn *in)
+{
+	return in->op == TOP_SCAN || in->op == TOP_SORT || in->op == TOP_TOPK || (in->op == TOP_REDUCE && code->regs[tile_src(in, 0)].ndim == 1);
+}
+
+static int check_ctas(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+{
+	int n = l->num_ctas;
+	if (n == 1)
+		return 0;
+	if (n < 1 || (n & (n - 1)) || n > 16)
+		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas must be a power of 2 up to 16, not %d", n);
+	if (gpu->capability < 90)
+		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas > 1 needs a GPU of capability 9.0");
+	for (int i = 0; i < code->funcs[0].n_insns; i++)
+		if (needs_one_block(code, &code->funcs[0].insns[i]))
+			return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas = %d: Triton does not compile a %s over several blocks", n,
+					tile_op_info(code->funcs[0].insns[i].op)->name);
+	return 0;
+}
+
+/* Too few are made more, and too many are not heard; none cannot be written in PTX. */
+static int check_registers(const struct tile_launch *l, struct diag *d)
+{
+	return l->no_registers && diag_set(d, REASON_out_of_resources, l->line, l->col, "PTXAS error: Positive non-zero value expected for maxnreg");
+}
+
+/* A descriptor that the kernel makes lives in memory that the host must be able to give. */
+static int check_allocator(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+{
+	int makes = 0;
+	for (int i = 0; i < code->funcs[0].n_insns; i++)
+		makes |= code->funcs[0].insns[i].op == TOP_ALIGNED;
+	if (!makes || l->allocator || gpu->capability < 90)
+		return 0;
+	diag_set(d, REASON_block_pointer, l->line, l->col, "Kernel requires a runtime memory allocation, but no allocator was set. "
+		 "Use triton.set_allocator to specify an allocator.");
+	diag_hint(d, "tl.make_tensor_descriptor needs it; host-side TensorDescriptor arguments do not");
+	return 1;
+}
+
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+{
+	struct resources r;
+	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_registers(l, d) || check_allocator(code, l, gpu, d))
+		return 1;
+	resource_estimate(code, l, gpu->capability, &r);
+	if (r.shared_bytes <= gpu->shared_bytes)
+		return 0;
+	diag_set(d, REASON_out_of_resources, l->line, l->col, "out of resource: shared memory, Required: %lld, Hardware limit: %lld. "
+		 "Reducing block sizes or `num_stages` may help.", (long long)r.shared_bytes, (long long)gpu->shared_bytes);
+	diag_hint(d, "smaller tiles, or num_stages=%d", MAX(l->num_stages - 1, 1));
+	return 1;
+}
+
+static int ends_loop(const struct tile_func *f, tile_reg r)
+{
+	for (int i = 0; i < f->n_insns; i++)
+		if (f->insns[i].op == TOP_BR_IF && tile_src(&f->insns[i], 0) == r)
+			return 1;
+	return 0;
+}
+
+int resource_tests(const struct tile_code *code)
+{
+	const struct tile_func *f = &code->funcs[0];
+
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		struct tile_type t = in->op >= TOP_EQ && in->op <= TOP_GE ? code->regs[tile_src(in, 0)] : (struct tile_type){ .ndim = 1 };
+
+		if (!t.ndim && !t.ptr && !dtype_is_float((enum dtype)t.dt) && !ends_loop(f, tile_dst(in, 0)))
+			return 1;
+	}
+	return 0;
+}
+
+int resource_left_out(const struct diag *d)
+{
+	return d->reason == REASON_out_of_resources || d->reason == REASON_static_assert;
+}
+
+/* --- arguments that are touched ------------------------------------------------------------------------ */
+
+/* Every bit: it may point anywhere. */
+struct origin { uint64_t bit[2]; };
+
+static const struct origin anywhere = { { UINT64_MAX, UINT64_MAX } };
+
+static int merge(struct origin *into, const struct origin *from)
+{
+	uint64_t a = into->bit[0] | from->bit[0], b = into->bit[1] | from->bit[1];
+	int changed = a != into->bit[0] || b != into->bit[1];
+	into->bit[0] = a, into->bit[1] = b;
+	return changed;
+}
+
+/* Is a pointer made of what is no pointer, or of memory? */
+static int is_made(const struct tile_code *code, const struct tile_insn *in)
+{
+	for (int s = 0; in->op != TOP_LOAD && s < in->n_src; s++)
+		if (tile_src(in, s) != TILE_NO_REG && code->regs[tile_src(in, s)].ptr)
+			return 0;
+	return 1;
+}
+
+/* Pointers flow from sources to results of any instruction that has pointer results. */
+static int spread(const struct tile_code *code, struct origin *o)
+{
+	int changed = 0;
+	const struct tile_func *f = &code->funcs[0];
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		for (int k = 0; k < in->n_dst; k++) {
+			if (!code->regs[tile_dst(in, k)].ptr)
+				continue;
+			if (is_made(code, in))
+				changed |= merge(&o[tile_dst(in, k)], &anywhere);
+			for (int s = 0; s < in->n_src; s++)
+				if (tile_src(in, s) != TILE_NO_REG)
+					changed |= merge(&o[tile_dst(in, k)], &o[tile_src(in, s)]);
+		}
+	}
+	return changed;
+}
+
+int resource_touched(const struct tile_code *code, struct touched *out, struct err *e)
+{
+	int loops, depth;
+	struct origin *o;
+	unsigned char is_loop[256];
+	const struct tile_func *f;
+
+	*out = (struct touched){ .read = { 0 } };
+	o = mem_array((size_t)code->n_regs + 1, sizeof *o);
+	if (!o)
+		return err_nomem(e);
+	for (int i = 0; i < code->n_params; i++)
+		if (code->params[i].arg < TOUCHED_MOST)
+			o[code->params[i].reg].bit[code->params[i].arg / 64] |= 1ull << (code->params[i].arg % 64);
+	while (spread(code, o))
+		;
+	/* What other functions do with pointers they are given is not followed: they may do it with any. */
+	for (int n = 1; n < code->n_funcs; n++)
+		for (int i = 0; i < code->funcs[n].n_insns; i++) {
+			enum tile_op op = code->funcs[n].insns[i].op;
+			if (op == TOP_LOAD || op == TOP_ATOMIC || op == TOP_CAS)
+				memset(out->read, 0xff, sizeof out->read);
+			if (op == TOP_STORE || op == TOP_ATOMIC || op == TOP_CAS) {
+				memset(out->written, 0xff, sizeof out->written);
+				memset(out->again, 0xff, sizeof out->again);
+			}
+		}
+	loops = 0;
+	depth = 0;
+	 /* by construct around the instruction */
+	f = &code->funcs[0];
+	for (int i = 0; i < f->n_insns; i++) {
+		const struct tile_insn *in = &f->insns[i];
+		int reads, writes;
+
+		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
+			is_loop[depth % 256] = in->op == TOP_LOOP;
+			loops += in->op == TOP_LOOP;
+			depth++;
+		} else if (in->op == TOP_END) {
+			depth--;
+			loops -= is_loop[depth % 256];
+		}
+		reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
+		writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
+		for (int k = 0; k < 2; k++) {
+			uint64_t through = reads || writes ? o[tile_src(in, 0)].bit[k] : 0;
+			out->read[k] |= reads ? through : 0;
+			out->again[k] |= !writes ? 0 : loops ? through : through & out->written[k];
+			out->written[k] |= writes ? through : 0;
+		}
+	}
+	mem_free(o);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* How long a kernel would take on a GPU: an estimate from what the probe counted. See doc/speed.md. */
+#ifndef TILE_ESTIMATE_SPEED_H
+#define TILE_ESTIMATE_SPEED_H
+
+#include "tile/estimate/gpu.h"
+#include "tile/estimate/probe.h"
+
+struct speed_rates {
+#define SPEED(name, value) double name;
+#include "tile/estimate/speed.def"
+#undef SPEED
+};
+extern const struct speed_rates speed_rates;
+
+/* Seconds that each part of the GPU is busy, or that programs wait. */
+struct speed_parts {
+	double vector, requests, l2, tensor, memory, waiting, atomics;
+	int resident;               /* programs that a multiprocessor holds at once */
+};
+
+double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct speed_parts *parts);      /* seconds; `parts` may be NULL */
+/* Bytes a second that streams reach. */
+double speed_stream(const struct tile_gpu *g);
+
+#endif

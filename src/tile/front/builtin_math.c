@@ -1,0 +1,274 @@
+/* triton.language: elementwise arithmetic, triton.language.math and libdevice. */
+#include "tile/front/builtin.h"
+#include "tile/front/builtin_lib.h"
+
+struct lang_val bi_where(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	(void)b;
+	return lang_of(sem_where(f, sem_to_tensor(f, a[0]), a[1], a[2]));
+}
+
+struct lang_val bi_arith(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	enum py_op op = b->name[0] == 'a' ? PY_OP_Add : b->name[0] == 's' ? PY_OP_Sub : PY_OP_Mult;
+	return lang_of(sem_binary(f, op, a[0], a[1]));
+}
+
+static struct lang_val promoted(struct front *f, const struct lang_val *v)
+{
+	return lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
+}
+
+/* A member of tl.PropagateNan, nothing else: 1 for ALL. Integers have no NaN and are not asked. */
+static int propagates(struct front *f, const struct lang_val *x, const struct lang_val *v)
+{
+	struct lang_val bare;
+
+	if (v->kind == LANG_UNBOUND || !ty_is_float(ty_scalar(x->u.t.ty)))
+		return 0;
+	bare = lang_raw(*v);
+	if (v->kind != LANG_CLASS || (!str_is(v->u.s, "ALL") && !str_is(v->u.s, "NONE")))
+		front_fail_hint(f, REASON_bad_value, "pass tl.PropagateNan.ALL or tl.PropagateNan.NONE; it takes two values, nest the calls for more",
+				"Unexpected propagate_nan %s", front_str(f, &bare));
+	return str_is(v->u.s, "ALL");
+}
+
+struct lang_val bi_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct lang_val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
+	return lang_of(sem_minmax(f, !strcmp(b->name, "maximum"), propagates(f, &x, &a[2]), x, y));
+}
+
+struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct lang_val x, lo, hi;
+
+	(void)b;
+	x = promoted(f, &a[0]);
+	lo = promoted(f, &a[1]);
+	hi = promoted(f, &a[2]);
+	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), propagates(f, &x, &a[3])));
+}
+
+struct lang_val bi_logical(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	return lang_of(sem_logical(f, !strcmp(b->name, "logical_and") ? PY_OP_And : PY_OP_Or, a[0], a[1]));
+}
+
+struct lang_val bi_promote_bf16(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	(void)b;
+	return lang_of(sem_bf16_to_fp32(f, arg_tensor(f, &a[0])));
+}
+
+/* --- functions of one float ---------------------------------------------------------------- */
+
+static const struct { const char *name; enum tile_op op; int only_fp32; } functions[] = {
+	{ "exp", TOP_EXP, 0 }, { "exp2", TOP_EXP2, 0 }, { "log", TOP_LOG, 0 }, { "log2", TOP_LOG2, 0 },
+	{ "cos", TOP_COS, 0 }, { "sin", TOP_SIN, 0 }, { "sqrt", TOP_SQRT, 0 }, { "sqrt_rn", TOP_SQRT, 1 },
+	{ "rsqrt", TOP_RSQRT, 0 }, { "erf", TOP_ERF, 0 }, { "floor", TOP_FLOOR, 0 }, { "ceil", TOP_CEIL, 0 },
+};
+
+static size_t function_index(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(functions); i++)
+		if (!strcmp(functions[i].name, name))
+			return i;
+	BUG("no function '%s'", name);
+}
+
+static void check_float_gate(struct front *f, const struct lang_val *v, int only_fp32)
+{
+	const struct ty *t;
+
+	if (v->kind != LANG_TENSOR)
+		return;
+	t = ty_scalar(v->u.t.ty);
+	if (ty_is(t, SC_FP32) || (!only_fp32 && ty_is(t, SC_FP64)))
+		return;
+	front_fail_hint(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "Expected dtype %s but got %s",
+			only_fp32 ? "['fp32']" : "['fp32', 'fp64']", front_ty(f, t));
+}
+
+struct lang_val bi_math1(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	size_t i = function_index(b->name);
+	check_float_gate(f, &a[0], functions[i].only_fp32);
+	return bi_math1_method(f, b, a);
+}
+
+struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	size_t i = function_index(b->name);
+	struct tv x = sem_to_tensor(f, a[0]);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
+	return lang_of(emit(f, functions[i].op, x.ty, 1, x.id));
+}
+
+struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct tv x;
+	const struct ty *t;
+
+	(void)b;
+	x = sem_to_tensor(f, a[0]);
+	t = ty_scalar(x.ty);
+	if (ty_is_unsigned(t))
+		return lang_of(x);
+	if (!ty_is_float(t) && !ty_is_signed(t))
+		front_fail(f, REASON_bad_dtype, "Unexpected dtype %s", front_ty(f, t));
+	return lang_of(emit(f, TOP_ABS, x.ty, 1, x.id));
+}
+
+struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct tv x, y;
+
+	(void)b;
+	x = sem_to_tensor(f, a[0]);
+	y = sem_to_tensor(f, a[1]);
+	if (!ty_is_float(ty_scalar(x.ty)) || !ty_is_float(ty_scalar(y.ty)))
+		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
+	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
+	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
+		front_late(f, REASON_bad_types, "convert one operand", "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end has no such division: its passes fail */
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y", "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));
+	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+}
+
+struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct tv x, y;
+
+	(void)b;
+	check_float_gate(f, &a[0], 1);
+	check_float_gate(f, &a[1], 1);
+	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
+	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
+}
+
+struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct tv x, y, z;
+
+	(void)b;
+	x = sem_to_tensor(f, a[0]);
+	y = sem_to_tensor(f, a[1]);
+	z = sem_to_tensor(f, a[2]);
+	sem_unify(f, lang_of(x), lang_of(y), 0, &x, &y);
+	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
+	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
+	if (!ty_is_float(ty_scalar(x.ty)))
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s", front_ty(f, ty_scalar(x.ty)));
+	return lang_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
+}
+
+struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct tv x, y;
+
+	(void)b;
+	for (int i = 0; i < 2; i++) {
+		const struct ty *t;
+
+		if (a[i].kind != LANG_TENSOR)
+			continue;
+		t = ty_scalar(a[i].u.t.ty);
+		if (!ty_is_int(t) || ty_bits(t) < 32)
+			front_fail(f, REASON_bad_dtype, "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
+	}
+	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
+	return lang_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
+}
+
+/* --- libdevice ------------------------------------------------------------------------------- */
+
+static const struct ty *from_machine(enum dtype dt)
+{
+	for (int i = 0; i < SCALARS; i++)
+		if (i != SC_VOID && !strcmp(dtype_info(dt)->triton, sc_table[i].sig))
+			return ty_sc((enum sc)i);
+	BUG("no scalar for dtype %d", (int)dt);
+}
+
+static const char *overloads(struct front *f, struct str name)
+{
+	struct buf b = BUF_INIT;
+	enum dtype want[4];
+	int n;
+	const char *s;
+
+	for (int i = 0; (n = tile_libdevice_overload(name, i, want)) >= 0; i++) {
+		buf_adds(&b, i ? ", (" : "(");
+		for (int k = 0; k < n; k++)
+			buf_addf(&b, "%s%s", k ? ", " : "", dtype_info(want[k])->triton);
+		buf_addc(&b, ')');
+	}
+	s = arena_strndup(f->a, buf_cstr(&b), b.n);
+	buf_release(&b);
+	return s;
+}
+
+int lang_libdevice_exists(struct str name)
+{
+	enum dtype want[4];
+	return tile_libdevice_overload(name, 0, want) >= 0;
+}
+
+_Noreturn static void no_overload(struct front *f, struct str name, size_t n, const struct tv *x)
+{
+	struct buf b = BUF_INIT;
+	const char *got;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_adds(&b, ", ");
+		ty_repr(ty_scalar(x[i].ty), &b);
+	}
+	got = arena_strndup(f->a, buf_cstr(&b), b.n);
+	buf_release(&b);
+	front_fail_hint(f, REASON_bad_dtype, arena_printf(f->a, "libdevice.%.*s takes %s: convert with .to()", STR_ARG(name), overloads(f, name)),
+			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
+}
+
+struct lang_val lang_libdevice_call(struct front *f, struct str name, const struct front_args *args)
+{
+	struct tv x[4], r, shape;
+	enum dtype dt[4];
+	tile_reg src[4];
+	struct tile_libdevice lib;
+	int known;
+
+	if (args->n_kw || args->n > 4 || !args->n)
+		front_fail(f, REASON_bad_argument, "%.*s() takes other arguments", STR_ARG(name));
+	for (size_t i = 0; i < args->n; i++)
+		x[i] = sem_to_tensor(f, args->v[i]);
+	for (size_t i = 0; i < args->n; i++) {
+		const struct ty *t = ty_scalar(x[i].ty);
+		int d = t->kind == TY_SCALAR ? dtype_by_triton(str_of(sc_table[t->sc].sig)) : -1;
+		if (d < 0)
+			no_overload(f, name, args->n, x);
+		dt[i] = (enum dtype)d;
+	}
+	if (tile_libdevice(name, (int)args->n, dt, &lib, &known))
+		no_overload(f, name, args->n, x);
+	shape = x[0];
+	for (size_t i = 0; i < args->n; i++)
+		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);
+	for (size_t i = 0; i < args->n; i++) {
+		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &x[i], &(struct tv){ 0 });
+		if (lib.before >= 0)
+			x[i] = emit(f, (enum tile_op)lib.before, x[i].ty, 1, x[i].id);
+		src[i] = x[i].id;
+	}
+	r = (struct tv){ ty_with(f->a, shape.ty, from_machine(lib.gives)), 0 };
+	r.id = emit_reg(f, r.ty);
+	emit_insn(f, lib.op, 1, &r.id, (int)args->n, src)->rounding = (uint8_t)lib.rounding;
+	if (lib.result != lib.gives)
+		r = emit(f, TOP_BITCAST, ty_with(f->a, shape.ty, from_machine(lib.result)), 1, r.id);
+	return lang_of(r);
+}

@@ -1,0 +1,131 @@
+/* What Triton checks before it compiles anything (runtime/jit.py, DependenciesFinder): every
+ * attribute of a module that a function, or a helper it names, mentions must exist, even in a
+ * branch that is never taken. From 3.6 on triton.language itself is left out of that, from
+ * 3.8 on everything is. */
+#include "tile/front/engine.h"
+
+struct deps {
+	struct front *f;
+	const struct tile_fn *fn;
+	struct front_frame *names;            /* used for its list of identifiers: what is local so far */
+	struct seen *seen;
+};
+
+struct seen { const struct tile_fn *fn; struct seen *next; };
+
+static void check_function(struct front *f, const struct tile_fn *fn, struct seen **seen);
+
+static void add_local(struct deps *d, const struct py_node *target)
+{
+	if (target->kind == PY_Name)
+		front_add_name(d->f, d->names, target->u.Name.id);
+	else if (target->kind == PY_Tuple)
+		for (size_t i = 0; i < target->u.Tuple.elts.n; i++)
+			add_local(d, target->u.Tuple.elts.v[i]);
+}
+
+/* The module a dotted expression names, or an empty string. */
+static struct str module_of(struct deps *d, const struct py_node *n)
+{
+	struct tile_val v;
+	struct lang_val a;
+	struct str m;
+
+	if (n->kind == PY_Name) {
+		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup || !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
+			return STR("");
+		if (v.kind == TILE_V_FN)
+			check_function(d->f, v.fn, &d->seen);
+		return v.kind == TILE_V_MODULE ? v.s : STR("");
+	}
+	if (n->kind != PY_Attribute)
+		return STR("");
+	m = module_of(d, n->u.Attribute.value);
+	if (!m.n || str_is(m, "math") || (d->f->version >= 305 && str_is(m, "triton.language")))
+		return STR("");
+	d->f->frame->cur = n;
+	a = front_module_attr(d->f, m, n->u.Attribute.attr);
+	return a.kind == LANG_MODULE ? a.u.s : STR("");
+}
+
+/* Triton keeps target names in a set and stumbles over a tuple inside a tuple. */
+static void check_flat(struct deps *d, const struct py_list *targets)
+{
+	for (size_t i = 0; i < targets->n; i++)
+		if (targets->v[i]->kind == PY_Tuple)
+			front_fail_hint(d->f, REASON_unsupported_syntax, "unpack in two steps", "TypeError(\"unhashable type: 'list'\")");
+}
+
+static void check_node(void *ctx, struct py_node *n)
+{
+	struct deps *d = ctx;
+	switch (n->kind) {
+	case PY_Constant:
+		return;
+	case PY_Name:
+		if (n->u.Name.ctx == PY_LOAD)
+			module_of(d, n);
+		return;
+	case PY_Attribute: {
+		/* a.b.c is one name to Triton when it starts at a name, and an expression otherwise. */
+		const struct py_node *root = n;
+		while (root->kind == PY_Attribute)
+			root = root->u.Attribute.value;
+		if (root->kind == PY_Name)
+			module_of(d, n);
+		else
+			py_children(n, check_node, ctx);
+		return;
+	}
+	case PY_Assign:
+		d->f->frame->cur = n;
+		if (n->u.Assign.targets.n == 1 && n->u.Assign.targets.v[0]->kind == PY_Tuple)
+			check_flat(d, &n->u.Assign.targets.v[0]->u.Tuple.elts);
+		if (n->u.Assign.targets.n == 1)
+			add_local(d, n->u.Assign.targets.v[0]);
+		break;
+	case PY_AnnAssign:
+		add_local(d, n->u.AnnAssign.target);
+		break;
+	case PY_For:
+		add_local(d, n->u.For.target);
+		break;
+	default:
+		break;
+	}
+	py_children(n, check_node, ctx);
+}
+
+static void check_function(struct front *f, const struct tile_fn *fn, struct seen **seen)
+{
+	struct front_frame names;
+	struct seen *me;
+	struct deps d;
+	const struct py_FunctionDef *def;
+	const struct py_list *args;
+
+	for (const struct seen *s = *seen; s; s = s->next)
+		if (s->fn == fn)
+			return;
+	me = arena_zalloc(f->a, sizeof *me);
+	*me = (struct seen){ .fn = fn, .next = *seen };
+	*seen = me;
+	names = (struct front_frame){ .fn = fn };
+	d = (struct deps){ .f = f, .fn = fn, .names = &names, .seen = *seen };
+	def = &fn->def->u.FunctionDef;
+	args = &def->args->u.arguments.args;
+	for (size_t i = 0; i < args->n; i++)
+		front_add_name(f, &names, args->v[i]->u.arg.arg);
+	py_children(def->args, check_node, &d);
+	for (size_t i = 0; i < def->body.n; i++)
+		check_node(&d, def->body.v[i]);
+	*seen = d.seen;
+}
+
+void front_check_names(struct front *f, const struct tile_fn *fn)
+{
+	struct seen *seen = NULL;
+	if (f->version < 308)
+		check_function(f, fn, &seen);
+	f->frame->cur = fn->def;
+}

@@ -1,0 +1,211 @@
+/* Checking a kernel that no launch is known for. Where types are only guessed, an error that
+ * another guess would not have is the guess's fault: other types are tried, one parameter at a
+ * time, as long as the error moves down the kernel. */
+#include "tile/lint/check_kernel.h"
+
+#include "tile/front/compile.h"
+
+enum { MOST_TRIES = 300 };
+
+static int compile_one(struct tile_engine *g, const struct check_launch *c, struct diag *d, struct err *e)
+{
+	struct compile_watch w = { .types = c->types };
+	struct tile_code *code;
+	struct diag unsupported;
+	int rc = compile_kernel(g, &c->l, &w, &code, d, &unsupported, e);
+	tile_code_free(code);
+	return rc;
+}
+
+/* Errors that no other type of an argument would cure. */
+static int is_certain(const struct diag *d)
+{
+	static const enum reason certain[] = {
+		REASON_unknown_tl_name, REASON_non_constexpr_global, REASON_unsupported_syntax,
+		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call, REASON_bad_parameter,
+	};
+	/* a function of a library may have a value that is known when the kernel is compiled */
+	if (d->reason == REASON_non_constexpr_global && strstr(d->text, "Unsupported function referenced: torch."))
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(certain); i++)
+		if (certain[i] == d->reason)
+			return 1;
+	/* a name that is assigned somewhere may be so under other constants */
+	return d->reason == REASON_undefined_name && !strstr(d->hint, "assigned");
+}
+
+/* Which lines an if statement covers whose other side might be taken under other constants. */
+struct if_scan { int line, inside; };
+
+static void last_line(void *ctx, struct py_node *n)
+{
+	int *last = ctx;
+	*last = MAX(*last, n->line);
+	py_children(n, last_line, ctx);
+}
+
+static void find_if(void *ctx, struct py_node *n)
+{
+	struct if_scan *s = ctx;
+	int last = n->line;
+	if (n->kind == PY_If || n->kind == PY_IfExp)
+		py_children(n, last_line, &last);
+	s->inside |= last > n->line && s->line > n->line && s->line <= last;
+	py_children(n, find_if, ctx);
+}
+
+/* The error is in a branch, or in a function that another file defines. */
+static int may_be_avoided(const struct tile_fn *fn, const struct diag *d)
+{
+	struct if_scan s = { .line = d->line };
+	int last = fn->def->line;
+	py_children(fn->def, last_line, &last);
+	if (d->line < fn->def->line || d->line > last)
+		return 1;
+	py_children(fn->def, find_if, &s);
+	return s.inside;
+}
+
+static const char *const other_types[] = { "*i64", "*i32", "*fp16", "*i8", "fp32", "i32", "*fp32", NULL };
+
+static const struct tile_val other_constants[] = {
+	{ .kind = TILE_V_BOOL, .i = 0, .is_constexpr = 1 }, { .kind = TILE_V_INT, .i = 2, .is_constexpr = 1 },
+	{ .kind = TILE_V_NONE, .is_constexpr = 1 }, { .kind = TILE_V_INT, .i = 64, .is_constexpr = 1 },
+	{ .kind = TILE_V_BOOL, .i = 1, .is_constexpr = 1 }, { .kind = TILE_V_INT, .i = 4, .is_constexpr = 1 },
+	{ .kind = TILE_V_DTYPE, .s = { .p = "float32", .n = 7 }, .is_constexpr = 1 },
+	{ .kind = TILE_V_FLOAT, .f = 0.5, .is_constexpr = 1 },
+};
+
+struct search { struct tile_engine *g; struct check_launch *c; struct diag best; int tries; struct err *e; };
+
+/* 1: this guess is better (or right: reason ok) and stays; 0: it is not; -1: could not say. */
+static int try_guess(struct search *s)
+{
+	struct diag d = { 0 };
+	int rc;
+
+	s->tries++;
+	rc = compile_one(s->g, s->c, &d, s->e);
+	if (rc < 0)
+		return -1;
+	if (rc && d.line <= s->best.line)
+		return 0;
+	s->best = d;
+	return 1;
+}
+
+/* Other types for one parameter: 1 when one of them is better. */
+static int try_types(struct search *s, size_t i)
+{
+	const char *was = s->c->types[i];
+	struct spec_param p;
+	spec_param(s->c->l.fn, i, &p);
+	if (p.type[0])
+		return 0;
+	for (size_t k = 0; other_types[k] && s->tries < MOST_TRIES; k++) {
+		int rc;
+
+		s->c->types[i] = other_types[k];
+		rc = try_guess(s);
+		if (rc)
+			return rc;
+	}
+	s->c->types[i] = was;
+	return 0;
+}
+
+static int try_constants(struct search *s, size_t i)
+{
+	struct tile_val was = s->c->args[i];
+	for (size_t k = 0; k < COUNT_OF(other_constants) && s->tries < MOST_TRIES; k++) {
+		int rc;
+
+		s->c->args[i] = other_constants[k];
+		rc = try_guess(s);
+		if (rc)
+			return rc;
+	}
+	s->c->args[i] = was;
+	return 0;
+}
+
+static int climb(struct search *s)
+{
+	int better = 1;
+	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(&s->best) || may_be_avoided(s->c->l.fn, &s->best))) {
+		better = 0;
+		for (size_t i = 0; i < s->c->l.n_args && !better && s->tries < MOST_TRIES; i++)
+			better = s->c->types[i] ? try_types(s, i) : try_constants(s, i);
+	}
+	return better < 0 ? -1 : s->best.reason != REASON_ok;
+}
+
+static int check_guessed(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, struct err *e)
+{
+	struct check_launch c;
+	int rc = check_launch_infer(&c, env, fn, e);
+	if (!rc)
+		rc = compile_one(g, &c, d, e);
+	if (rc == 1 && (!is_certain(d) || may_be_avoided(fn, d))) {
+		struct search s = { .g = g, .c = &c, .best = *d, .e = e };
+		rc = climb(&s);
+		*d = s.best;
+	}
+	check_launch_release(&c);
+	return rc;
+}
+
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, int *unsure,
+			  struct err *e)
+{
+	int rc = 0;
+	*unsure = 0;
+	if (!check_signature_comment(env, fn, 0).n) {
+		rc = check_guessed(g, env, fn, d, e);
+		*unsure = rc > 0 && (!is_certain(d) || may_be_avoided(fn, d) || strstr(d->text, "imported object"));
+		return rc;
+	}
+	for (size_t i = 0; !rc; i++) {
+		struct str sig = check_signature_comment(env, fn, i);
+		struct check_launch c;
+		if (!sig.n)
+			break;
+		rc = check_launch_parse(&c, env, fn, sig, e);
+		if (!rc)
+			rc = compile_one(g, &c, d, e);
+		check_launch_release(&c);
+	}
+	return rc;
+}
+
+struct helper_scan { struct str name; int found; };
+
+static void find_call(void *ctx, struct py_node *n)
+{
+	struct helper_scan *s = ctx;
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, s->name))
+		s->found = 1;
+	if (!s->found)
+		py_children(n, find_call, ctx);
+}
+
+static void find_value_return(void *ctx, struct py_node *n)
+{
+	if (n->kind == PY_Return && n->u.Return.value)
+		*(int *)ctx = 1;
+	py_children(n, find_value_return, ctx);
+}
+
+int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
+{
+	int returns = 0;
+	struct helper_scan s;
+
+	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
+		find_value_return(&returns, fn->def->u.FunctionDef.body.v[i]);
+	s = (struct helper_scan){ .name = fn->name };
+	for (size_t i = 0; i < env->n_fns && !s.found; i++)
+		for (size_t k = 0; &env->fns[i] != fn && k < env->fns[i].def->u.FunctionDef.body.n && !s.found; k++)
+			find_call(&s, env->fns[i].def->u.FunctionDef.body.v[k]);
+	return returns || s.found;
+}

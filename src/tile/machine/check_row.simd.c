@@ -1,0 +1,43 @@
+/* Shadow memory of a row of elements at once, where there is nothing to report. */
+#include "base/cpu.h"
+#include "tile/machine/check_row.h"
+
+/* Conflicts are found before anything is changed, so that the caller can go through the row
+ * again element by element. */
+int SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
+{
+	const uint32_t me = c->me, base = c->base;
+	uint32_t bad = 0;
+	const uint32_t fine = c->own ? base : me;
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t w = c->writer[i] & ~SHADOW_FLAG;
+		bad |= (w > base) & (w != fine);
+		bad |= c->own & ((c->reader[i] & ~SHADOW_FLAG) == me);
+	}
+	if (bad)
+		return 1;
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t r = c->reader[i], who = r & ~SHADOW_FLAG;
+		c->reader[i] = me | (who <= base ? 0 : who == me ? r & SHADOW_FLAG : SHADOW_FLAG);
+		c->rloc[i] = c->loc;
+	}
+	return 0;
+}
+
+int SIMD_FN(check_row_write)(const struct check_row *c, int64_t n)
+{
+	const uint32_t me = c->me, base = c->base;
+	uint32_t bad = 0;
+	const uint32_t fine = c->own ? base : me;
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t w = c->writer[i], r = c->reader[i];
+		bad |= (((w & ~SHADOW_FLAG) > base) & (w != fine)) | (((r & ~SHADOW_FLAG) > base) & (r != fine));
+	}
+	if (bad)
+		return 1;
+	for (int64_t i = 0; i < n; i++) {
+		c->writer[i] = me;
+		c->wloc[i] = c->loc;
+	}
+	return 0;
+}

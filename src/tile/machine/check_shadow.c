@@ -1,0 +1,311 @@
+/* Shadow memory: who touched each element last, and the races that follow from it. */
+#include "tile/machine/check.h"
+
+#include <stdio.h>
+
+/* The number in a cell, 0 if it is of an earlier run. */
+static uint32_t current(const struct machine *m, uint32_t id)
+{
+	return (id & ~SHADOW_FLAG) > m->check->base ? id : 0;
+}
+
+static int64_t program_of(const struct machine *m, uint32_t id)
+{
+	return (int64_t)((id & ~SHADOW_FLAG) - m->check->base) - 1;
+}
+
+/* --- order by atomics --------------------------------------------------------------------- */
+
+static uint32_t epoch(const struct machine *m)
+{
+	return m->check->sync ? (uint32_t)m->check->sync[m->linear].done.n : 0;
+}
+
+/* Did `before` do an atomic after that epoch, one that publishes what it did until then, on an
+ * address that this program has done one on since, one that sees it? The atomic is of one thread:
+ * what another lane did (`mark`, NULL: not known) takes a barrier before it. */
+static int ordered(const struct machine *m, uint32_t before, uint32_t since, const struct lane_mark *mark)
+{
+	const struct sync_log *a, *b;
+
+	if (!m->check->sync)
+		return 0;
+	a = &m->check->sync[program_of(m, before)];
+	b = &m->check->sync[m->linear];
+	for (size_t i = since; i < a->done.n; i++) {
+		const struct sync_done *x = &a->done.v[i];
+		if (!x->release || (mark && mark->lane && mark->barrier >= x->barrier))
+			continue;
+		for (size_t j = 0; j < b->done.n; j++)
+			if (b->done.v[j].acquire && b->done.v[j].addr == x->addr)
+				return 1;
+	}
+	return 0;
+}
+
+/* --- reports ------------------------------------------------------------------------- */
+
+struct touch {
+	struct machine *m;
+	int32_t loc;
+	const struct allocation *al;
+	struct shadow *s;
+	uint32_t me;                /* this program's number */
+	uint16_t short_loc;
+	uint32_t lane;              /* who of it, for a struct lane_mark */
+};
+
+static int ordered_write(const struct touch *t, uint32_t w, int64_t cell)
+{
+	const struct shadow *s = t->s;
+	return ordered(t->m, w, s->wepoch ? s->wepoch[cell] : 0, s->wlane ? &s->wlane[cell] : NULL);
+}
+
+static int ordered_read(const struct touch *t, uint32_t r, int64_t cell)
+{
+	const struct shadow *s = t->s;
+	return ordered(t->m, r, s->repoch ? s->repoch[cell] : 0, s->rlane ? &s->rlane[cell] : NULL);
+}
+
+static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
+{
+	int64_t id = program_of(m, p);
+	snprintf(out, n, "(%lld, %lld, %lld)", (long long)(id % m->grid[0]), (long long)(id / m->grid[0] % m->grid[1]),
+		(long long)(id / m->grid[0] / m->grid[1]));
+}
+
+static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc, uint32_t other, int32_t other_loc, const char *did)
+{
+	char where[160], who[80];
+	access_where(t->al, off, where, sizeof where);
+	name_program(t->m, other, who, sizeof who);
+	return fault_at(t->m, loc, r, "%s: %s by line %d, which program %s %s at line %d", r == REASON_lost_update ? "lost update" : "race",
+		where, t->m->code->locs[t->loc].line, who, did, t->m->code->locs[other_loc].line);
+}
+
+/* --- lanes of one program ---------------------------------------------------------------- */
+
+static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, const char *did)
+{
+	char where[160];
+	access_where(t->al, off, where, sizeof where);
+	return fault_at(t->m, t->loc, REASON_race, "race within a program: %s by line %d, which another lane %s at line %d without a "
+		"tl.debug_barrier() between", where, t->m->code->locs[t->loc].line, did, t->m->code->locs[other_loc].line);
+}
+
+/* The same program touched it since the last barrier, with another lane. */
+static int meets(const struct touch *t, const struct lane_mark *k)
+{
+	return k->barrier == t->m->check->barrier && k->lane != t->lane;
+}
+
+static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
+{
+	struct shadow *s = t->s;
+	uint32_t now = t->m->check->barrier;
+	struct lane_mark *r;
+	int many;
+
+	if (!s->wlane)
+		return 0;
+	if ((s->writer[cell] & ~SHADOW_FLAG) == t->me) {
+		if (meets(t, &s->wlane[cell]))
+			return report_lanes(t, off, s->wloc[cell], "stores");
+		t->m->check->stale |= !t->lane && s->wlane[cell].barrier == now;
+	}
+	r = &s->rlane[cell];
+	many = (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, r);
+	*r = (struct lane_mark){ .lane = many ? LANE_MANY : t->lane, .barrier = now };
+	return 0;
+}
+
+static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
+{
+	struct shadow *s = t->s;
+	if (!s->wlane)
+		return 0;
+	if (!same_bytes && (s->writer[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->wlane[cell]))
+		return report_lanes(t, off, s->wloc[cell], "stores");
+	if (!same_bytes && (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->rlane[cell]))
+		return report_lanes(t, off, s->rloc[cell], "loads");
+	s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
+	return 0;
+}
+
+/* --- the rules ------------------------------------------------------------------------- */
+
+static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
+{
+	t->s->writer[cell] = t->me | flag;
+	t->s->wloc[cell] = t->short_loc;
+	if (t->s->wepoch)
+		t->s->wepoch[cell] = epoch(t->m);
+}
+
+/* Loads what another program stored. If that one had loaded it before storing, both add to
+ * it, and the fault is the store. */
+static int rule_read(const struct touch *t, int64_t cell, int64_t off)
+{
+	struct shadow *s = t->s;
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
+		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
+		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc, w, s->wloc[cell],
+			w & SHADOW_FLAG ? "changes atomically" : "stores");
+	}
+	if (lanes_read(t, cell, off))
+		return -1;
+	s->reader[cell] = t->me | (r && (r & ~SHADOW_FLAG) != t->me ? SHADOW_FLAG : r & SHADOW_FLAG);
+	s->rloc[cell] = t->short_loc;
+	if (s->repoch)
+		s->repoch[cell] = epoch(t->m);
+	return 0;
+}
+
+static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
+{
+	struct shadow *s = t->s;
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
+	int others;
+
+	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
+		if (!same_bytes || (w & SHADOW_FLAG))
+			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
+		t->m->check->benign++;
+	}
+	others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
+	if (others && !same_bytes && !ordered_read(t, r, cell)) {
+		int mine = (r & ~SHADOW_FLAG) == t->me;     /* this program read it last, others before */
+		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], mine ? "and others load" : "loads");
+	}
+	if (lanes_write(t, cell, off, same_bytes))
+		return -1;
+	note_write(t, cell, 0);
+	return 0;
+}
+
+/* An atomic of the program's own scope is an ordinary load and store to every other program. */
+static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int scope)
+{
+	struct shadow *s = t->s;
+	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
+	uint32_t flag = scope == TILE_SCOPE_CTA ? 0 : SHADOW_FLAG;
+	if (w && !(w & flag) && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell))
+		return report(t, off, REASON_race, t->loc, w, s->wloc[cell],
+			flag ? "stores without an atomic, or with one of scope \"cta\"," : "changes outside this atomic's scope \"cta\"");
+	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell))
+		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], "loads without an atomic");
+	/* Atomics of several lanes keep each other's sums; what was stored before them is another matter. */
+	if (!(s->writer[cell] & SHADOW_FLAG) && lanes_write(t, cell, off, 0))
+		return -1;
+	if (s->wlane)
+		s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
+	note_write(t, cell, flag);
+	return 0;
+}
+
+/* --- entry points ------------------------------------------------------------------------- */
+
+/* Whoever writes was seen to do so before the run (resource_touched). */
+static int unforeseen(const struct touch *t)
+{
+	return diag_set(t->m->fault, REASON_internal, 0, 0, "a store through a pointer that nobody was seen to store through");
+}
+
+static struct touch touch_of(const struct access *a, const struct allocation *al, int64_t lane)
+{
+	struct machine *m = a->m;
+	int32_t loc = a->in->loc;
+	uint32_t size = (uint32_t)(31 - __builtin_clz((unsigned)MAX(a->ptr->n, 1)));
+	return (struct touch) {
+		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = m->check->base + (uint32_t)m->linear + 1,
+		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0, .lane = size << LANE_BITS | (uint32_t)lane,
+	};
+}
+
+/* A granule may be smaller than the element (one storage under two dtypes). */
+static int cells_in(const struct touch *t, int esize)
+{
+	return MAX(1, esize / t->s->granule);
+}
+
+static void mark_row(struct lane_mark *k, uint32_t lane, uint32_t barrier, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		k[i] = (struct lane_mark){ .lane = lane + (uint32_t)i, .barrier = barrier };
+}
+
+/* Whole rows at once where the elements lie side by side and no order is kept. */
+static int whole_row(const struct touch *t, int64_t off, const struct access_row *r, int esize, int write)
+{
+	struct shadow *s = t->s;
+	int64_t cell = off >> s->shift;
+	struct check_row row;
+
+	if (r->step != esize || s->granule != esize || s->wepoch || r->count < 4)
+		return 0;
+	row = (struct check_row) {
+		.writer = s->writer + cell, .reader = s->reader + cell, .wloc = s->wloc + cell, .rloc = s->rloc + cell,
+		.me = t->me, .base = t->m->check->base, .loc = t->short_loc, .own = s->wlane != NULL,
+	};
+	if (write ? SIMD_PICK(check_row_write)(&row, r->count) : SIMD_PICK(check_row_read)(&row, r->count))
+		return 0;
+	if (s->wlane)
+		mark_row((write ? s->wlane : s->rlane) + cell, t->lane, t->m->check->barrier, r->count);
+	return 1;
+}
+
+int check_load(const struct access *a, const struct access_row *r)
+{
+	struct touch t = touch_of(a, r->al, r->lane);
+	int cells = cells_in(&t, a->esize);
+	int64_t off = r->addr - r->al->base;
+	if (!t.s->writer || whole_row(&t, off, r, a->esize, 0))
+		return 0;
+	for (int64_t i = 0; i < r->count; i++, off += r->step, t.lane++)
+		for (int k = 0; k < cells; k++)
+			if (rule_read(&t, (off >> t.s->shift) + k, off))
+				return -1;
+	return 0;
+}
+
+int check_store(const struct access *a, const struct access_row *r, const char *value, int64_t vstep)
+{
+	struct touch t = touch_of(a, r->al, r->lane);
+	int cells = cells_in(&t, a->esize);
+	int64_t off = r->addr - r->al->base;
+	if (!t.s->writer)
+		return unforeseen(&t);
+	if (whole_row(&t, off, r, a->esize, 1))
+		return 0;
+	for (int64_t i = 0; i < r->count; i++, off += r->step, value += vstep, t.lane++) {
+		int same = !memcmp(r->al->base + off, value, (size_t)a->esize);
+		for (int k = 0; k < cells; k++)
+			if (rule_write(&t, (off >> t.s->shift) + k, off, same))
+				return -1;
+	}
+	return 0;
+}
+
+int check_atomic(const struct access *a, int64_t lane, const struct allocation *al, int64_t off)
+{
+	struct touch t = touch_of(a, al, lane);
+	struct machine *m = a->m;
+	int cells = cells_in(&t, a->esize), sem = a->in->attr[1], scope = a->in->attr[2];
+	struct sync_done done;
+
+	if (!t.s->writer)
+		return unforeseen(&t);
+	for (int k = 0; k < cells; k++)
+		if (rule_atomic(&t, (off >> t.s->shift) + k, off, scope))
+			return -1;
+	if (a->ptr->n != 1 || scope == TILE_SCOPE_CTA)
+		return 0;
+	done = (struct sync_done) {
+		.addr = (uint64_t)(uintptr_t)(al->base + off), .barrier = m->check->barrier,
+		.acquire = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_ACQUIRE, .release = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_RELEASE,
+	};
+	if (vec_push(&m->check->sync[m->linear].done, done))
+		return diag_set(m->fault, REASON_internal, 0, 0, "out of memory for the order of atomics");
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* What a kernel promises to the compiler: the compiler builds on it without a check, so here a
+ * broken promise is a fault. Barriers order lanes in checked mode alone. */
+#include "tile/machine/machine.h"
+
+int exec_aligned(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+{
+	const struct mval *v = mval_src(m, in, 0);
+	int64_t x = mval_int(v);
+	(void)p;
+	if (x % in->imm == 0)
+		return 0;
+	return fault_at(m, in->loc, REASON_misaligned, "%.*s must be a multiple of %lld", STR_ARG(in->text), (long long)in->imm);
+}
+
+int exec_barrier(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+{
+	(void)m, (void)in, (void)p;
+	return 0;
+}
+
+int exec_assume(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+{
+	(void)p;
+	if (m->trust_hints || mval_src(m, in, 0)->u.raw[0])
+		return 0;
+	return fault_at(m, in->loc, REASON_false_hint, "tl.assume of a condition that is false");
+}
+
+static int64_t lane_int(const struct mval *v, int64_t i)
+{
+	const char *at = (const char *)v->data + i * v->esize;
+	int64_t x;
+	if (!v->ptr)
+		return dtype_load_int((enum dtype)v->dt, at);
+	memcpy(&x, at, sizeof x);
+	return x;
+}
+
+/* Lanes along one dimension, from lane `at` on, `step` lanes apart. */
+struct line {
+	const struct mval *v;
+	int64_t at, step, count;
+	int64_t unit;               /* between neighbours: 1, for pointers the bytes of an element */
+};
+
+static int64_t line_int(const struct line *l, int64_t i)
+{
+	return lane_int(l->v, l->at + i * l->step);
+}
+
+/* The first of each run of neighbours is a multiple of n. */
+static int64_t not_multiple(const struct line *l, int64_t n)
+{
+	for (int64_t i = 0; i < l->count; i++)
+		if ((!i || line_int(l, i) != line_int(l, i - 1) + l->unit) && line_int(l, i) % n)
+			return i;
+	return -1;
+}
+
+/* Each group of n lanes is a run of neighbours. It may begin again at 0: `offs % n` is promised
+ * to be contiguous by everybody, and where n ends within a group its rows are not aligned, so
+ * that nothing is built on it. */
+static int64_t not_contiguous(const struct line *l, int64_t n)
+{
+	for (int64_t i = 1; i < l->count; i++)
+		if (i % n && line_int(l, i) != line_int(l, i - 1) + l->unit && (line_int(l, i) || l->v->ptr))
+			return i;
+	return -1;
+}
+
+static int64_t not_constant(const struct line *l, int64_t n)
+{
+	for (int64_t i = 1; i < l->count; i++)
+		if (i % n && line_int(l, i) != line_int(l, i - 1))
+			return i;
+	return -1;
+}
+
+static int check_line(struct machine *m, const struct tile_insn *in, const struct line *l, int64_t n)
+{
+	int64_t bad = in->attr[0] == TILE_HINT_MULTIPLE ? not_multiple(l, n) : in->attr[0] == TILE_HINT_CONTIGUOUS ? not_contiguous(l, n)
+		: not_constant(l, n);
+	if (bad < 0)
+		return 0;
+	/* An address is another one in every run. */
+	if (l->v->ptr)
+		return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text), (long long)n,
+			(long long)(l->at + bad * l->step));
+	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld", STR_ARG(in->text), (long long)n,
+		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
+}
+
+/* What neighbours along a dimension are apart, where one number says it. */
+static int64_t stride_of(const struct mval *v, int d)
+{
+	return v->kind == MVAL_AFFINE && v->shape[d] > 1 ? v->stride[d] : 0;
+}
+
+/* Does the form of the value, a base and strides, show what is promised along dimension d? */
+static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
+{
+	int run = stride_of(v, d) == unit;
+
+	if (hint != TILE_HINT_MULTIPLE)
+		return v->shape[d] == 1 || (hint == TILE_HINT_CONTIGUOUS ? run : !stride_of(v, d));
+	for (int k = 0; k < v->ndim; k++)
+		if ((k != d || !run) && stride_of(v, k) % n)
+			return 0;
+	return v->u.i % n == 0;
+}
+
+static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t unit)
+{
+	int all = v->kind == MVAL_AFFINE && v->ndim;
+
+	for (int d = 0; d < v->ndim && all; d++)
+		all = in->attr[1 + d] <= 1 || shows(v, in->attr[0], d, in->attr[1 + d], unit);
+	return all;
+}
+
+/* Every line along dimension d, whose neighbours are l->step lanes apart. */
+static int check_lines(struct machine *m, const struct tile_insn *in, struct line *l, int64_t n)
+{
+	for (int64_t first = 0; first < l->v->n; first += l->step * l->count)
+		for (int64_t i = 0; i < l->step; i++) {
+			l->at = first + i;
+			if (check_line(m, in, l, n))
+				return -1;
+		}
+	return 0;
+}
+
+int exec_hint(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
+{
+	struct mval *v = mval_src(m, in, 0);
+	struct line l = { .v = v, .step = 1, .count = 1, .unit = v->ptr ? dtype_size((enum dtype)v->dt) : 1 };
+
+	(void)p;
+	if (m->trust_hints || shows_all(v, in, l.unit))
+		return 0;
+	mval_dense(v);
+	if (!v->ndim)
+		return check_line(m, in, &l, in->attr[1]);
+	for (int d = v->ndim - 1; d >= 0; d--) {
+		l.count = v->shape[d];
+		if (in->attr[1 + d] > 1 && check_lines(m, in, &l, in->attr[1 + d]))
+			return -1;
+		l.step *= l.count;
+	}
+	return 0;
+}

@@ -1,0 +1,113 @@
+/* What programs know of memory: see known.h. */
+#include "tile/machine/known_memory.h"
+
+#include "tensor/sparse.h"
+
+/* Called for a range of bytes of a hollow storage. Nonzero: no memory. */
+typedef int range_fn(struct machine *m, struct storage *s, size_t lo, size_t hi);
+
+static int row_ranges(const struct access *a, const struct access_row *r, range_fn *fn)
+{
+	struct storage *s = r->al->st;
+	size_t at = (size_t)(r->addr - r->al->base), size = (size_t)a->esize;
+
+	if (!s->sparse)
+		return 0;
+	if (r->step == a->esize || r->count == 1 || !r->step)
+		return fn(a->m, s, at, at + (r->step ? (size_t)r->count : 1) * size);
+	for (int64_t i = 0; i < r->count; i++) {
+		size_t from = (size_t)((int64_t)at + i * r->step);
+
+		if (fn(a->m, s, from, from + size))
+			return -1;
+	}
+	return 0;
+}
+
+static int each_range(const struct access *a, range_fn *fn)
+{
+	struct access again = *a;
+	struct access_row r;
+
+	if (!again.active)
+		return 0;
+	while (access_next(&again, &r))
+		if (row_ranges(a, &r, fn))
+			return fault_at(a->m, a->in->loc, REASON_kernel_timeout, "one program touches more memory than is looked at here");
+	return 0;
+}
+
+static int touch(struct machine *m, struct storage *s, size_t lo, size_t hi)
+{
+	(void)m;
+	return sparse_touch(s, lo, hi);
+}
+
+/* As `touch`; m->guess is set where somebody does not know what he finds. */
+static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
+{
+	if (sparse_touch(s, lo, hi) || sparse_note_load(s, lo, hi))
+		return -1;
+	m->guess |= !sparse_is_known(s, lo, hi);
+	return 0;
+}
+
+static int mark(struct machine *m, struct storage *s, size_t lo, size_t hi)
+{
+	return sparse_mark(s, lo, hi, !m->unsure);
+}
+
+static int mark_unknown(struct machine *m, struct storage *s, size_t lo, size_t hi)
+{
+	(void)m;
+	return sparse_mark(s, lo, hi, 0);
+}
+
+static unsigned char not_of(enum dtype dt)
+{
+	return dtype_is_float(dt) ? KNOWN_NOT_NUMBERS : KNOWN_NOT_PLACES;
+}
+
+int known_load(const struct access *a, enum dtype dt)
+{
+	a->m->guess = 0;
+	if (each_range(a, look))
+		return -1;
+	if (a->m->guess)
+		a->m->unsure |= not_of(dt);
+	return 0;
+}
+
+int known_store(const struct access *a)
+{
+	return each_range(a, touch) || each_range(a, mark) ? -1 : 0;
+}
+
+/* Other programs would have added to it as well. */
+int known_swap(const struct access *a, enum dtype dt)
+{
+	if (each_range(a, touch) || each_range(a, mark_unknown))
+		return -1;
+	a->m->unsure |= not_of(dt);
+	return 0;
+}
+
+void known_test(const struct machine *m, const struct tile_insn *in)
+{
+	const struct tile_loc *at = &m->code->locs[in->loc];
+
+	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & KNOWN_NOT_PLACES)
+		return;
+	if (m->vals[tile_dst(in, 0)].n == 1 && !dtype_is_float((enum dtype)m->vals[tile_src(in, 0)].dt) && !m->vals[tile_src(in, 0)].ptr)
+		m->o->test(m->o->test_ctx, at->line, at->col, m->vals[tile_dst(in, 0)].u.raw[0] != 0);
+}
+
+int known_fault(const struct machine *m)
+{
+	switch (m->fault->reason) {
+	case REASON_kernel_timeout: return 1;
+	case REASON_out_of_bounds: case REASON_bad_pointer: case REASON_misaligned: case REASON_false_hint:
+		return !(m->unsure & KNOWN_NOT_PLACES);
+	default: return !m->unsure;
+	}
+}

@@ -1,0 +1,252 @@
+/* Following a program without contents: see follow.h. */
+#include "verify/candidate/dry_run.h"
+
+#include "base/hash.h"
+#include "num/num.h"
+#include "tile/code/value_kinds.h"
+#include "tile/code/trip_count.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/candidate/sample.h"
+
+int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int rc;
+
+	tile_print(code, &text);
+	rc = buf_check(&text, e);
+	if (!rc)
+		*mark = hash_xxh64(text.p, text.n, 0) & ~(uint64_t)0xff;
+	buf_release(&text);
+	return rc;
+}
+
+/* A launch whose loops are noted. */
+struct noted {
+	struct host_path *path;
+	uint64_t mark;
+};
+
+static void note_loop(void *ctx, int loop)
+{
+	const struct noted *n = ctx;
+
+	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
+}
+
+static void note_kind(void *ctx, int place, int kind)
+{
+	const struct noted *n = ctx;
+	int both[2] = { place, kind };
+
+	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
+}
+
+int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e)
+{
+	uint64_t mark = marks == MARKS_NAMES ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
+	struct noted noted = { .path = path, .mark = mark };
+
+	host_path_mark(path, mark);
+	for (int i = 0; i < 3; i++)
+		if (l->grid[i] > 1)
+			host_path_mark(path, mark | (uint64_t)(i + 2));
+	if (marks == MARKS_GRIDS)
+		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
+	if (tile_trip_counts(code, l, note_loop, &noted, e))
+		return -1;
+	/* Places in the code are the same for the same code only. */
+	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
+}
+
+/* The products that the reference is taken to form in tf32 when it is timed. */
+static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
+{
+	return o->dry_run == DRY_RUN_REFERENCE && judge_options(j)->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0;
+}
+
+/* What one call is followed with. */
+struct following {
+	struct world *w;
+	struct launcher *launch;
+	const struct task *t;
+	const struct run_order *o;
+	struct shmem *a;
+	int i;                        /* of the order and its report */
+	struct run_report *out;
+	struct intermediate_giver *giver;     /* of what operators make; NULL: of nothing */
+};
+
+/* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
+static int forward(struct following *f, struct val inputs, struct val *result, struct err *e)
+{
+	struct host *h = f->w->h;
+	struct launcher *launch = f->launch;
+	struct estimate estimate;
+	int rc;
+
+	host_ops_clear(h);
+	host_dry_run(h, &f->out->path);
+	launch->path = &f->out->path;
+	estimate_begin(&estimate, launch->gpu, timed_in_tf32(f->w->judge, f->o), launch->tune);
+	launch->estimate = f->o->estimate && launch->gpu ? &estimate : NULL;
+	if (launch->estimate)
+		host_set_called(h, estimate_call, &estimate);
+	else
+		host_set_called(h, f->giver ? intermediate_give : NULL, f->giver);
+	rc = host_forward(h, f->w->model, inputs, result, e);
+	host_set_called(h, NULL, NULL);
+	f->out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
+	launch->estimate = NULL;
+	launch->path = NULL;
+	host_dry_run(h, NULL);
+	f->out->work = host_ops_work(h);
+	return rc;
+}
+
+/* The same with some programs of its kernels. */
+static int forward_sampled(struct following *f, struct val inputs, struct err *e)
+{
+	const struct trial *tr = &f->t->trial[f->o->trial];
+	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample, .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
+	struct sample_tensors held;
+	struct intermediate_giver giver = { .tr = tr, .reduced = f->o->reduced, .seed = f->o->sample, .input = held.v };
+	struct sampler s;
+	struct val result;
+	int rc, told;
+
+	sample_open(&s, tr, f->a, f->i, &f->out->path);
+	rc = weights_put_reduced(tr->weights, &reduced, f->w->h, f->w->model, e) ? -1 : sample_inputs(&s, f->w, inputs, &held, e);
+	if (rc)
+		return rc;
+	giver.n_inputs = held.n;
+	f->giver = &giver;
+	f->launch->sample = &s;
+	rc = forward(f, inputs, &result, e);
+	f->launch->sample = NULL;
+	f->giver = NULL;
+	if (giver.failed)
+		return err_nomem(e);
+	f->out->programs = s.programs;
+	f->out->matches.launches = s.launched;
+	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
+	told = !rc && !host_guessed(f->w->h);
+	if (!rc && sample_gap(f->w->h, result, told, &f->launch->diag))
+		return f->launch->faulted = 1;
+	if (told)
+		rc = sample_give(&s, f->w->h, result, e);
+	return rc;
+}
+
+/* The same over tensors of one value each. */
+static int forward_constant(struct following *f, struct val inputs, struct err *e)
+{
+	struct sampler s;
+	struct val result;
+	int rc;
+
+	sample_open(&s, &f->t->trial[f->o->trial], f->a, f->i, &f->out->path);
+	sample_note_inputs(&s, f->w, inputs);
+	rc = sample_make_constant(f->w, inputs, e);
+	f->launch->sample = &s;
+	rc = rc ? rc : forward(f, inputs, &result, e);
+	f->launch->sample = NULL;
+	reads_tell(&s.reads, s.launched, &f->out->reads);
+	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
+}
+
+static int call(struct following *f, struct err *e)
+{
+	const struct trial drawn = { .dt = DT_F32 };
+	struct val inputs, result;
+	int rc;
+
+	f->launch->tune = f->o->estimate;
+	f->launch->marks = (enum path_marks)f->o->marks;
+	rc = world_renew(f->w, &drawn, RUN_OWN, e);
+	if (!rc)
+		rc = world_draw(f->w, &drawn, 1, &inputs, e);
+	if (rc)
+		return rc;
+	if (f->o->constant)
+		return forward_constant(f, inputs, e);
+	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
+}
+
+int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct shmem *a, int i, struct err *e)
+{
+	const struct run_order *o = &a->order[i];
+	struct run_report *out = &a->report[i];
+	struct host_override ov[TASK_SIZES];
+	struct program p = *candidate;
+	struct world w;
+	struct following f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
+	int rc;
+
+	for (size_t k = 0; k < t->n_all; k++)
+		ov[k] = (struct host_override){ .name = t->size[k].name, .value = o->size[k] };
+	if (o->dry_run == DRY_RUN_REFERENCE) {
+		p.source = p.task;
+		p.class_name = "Model";
+	}
+	p.ov = ov;
+	p.n_ov = t->n_all;
+	p.hollow = 1;
+	launch->refused = launch->faulted = 0;
+	rc = world_open(&w, j, &p, 0, launch, e);
+	if (!rc)
+		rc = call(&f, e);
+	if (rc > 0) {
+		out->refused = launch->refused;
+		out->guessed = w.h && host_guessed(w.h);
+		out->stage = launch->faulted ? STAGE_full : STAGE_compile;
+		out->diag = launch->refused || launch->faulted ? launch->diag : *host_diag(w.h);
+	}
+	world_close(&w);
+	return rc;
+}
+
+/* Calls the reference in a hollow world. */
+static int call_reference(struct world *w, struct dry_run_cost *out, struct err *e)
+{
+	const struct judge_options *o = judge_options(w->judge);
+	const struct trial drawn = { .dt = DT_F32 };
+	struct val inputs, result;
+	struct estimate estimate;
+	int rc;
+
+	out->kept = host_usage(w->h).largest;
+	host_ops_clear(w->h);
+	rc = world_draw(w, &drawn, 1, &inputs, e);
+	if (rc)
+		return rc;
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
+	out->given = host_usage(w->h).largest;
+	host_ops_clear(w->h);
+	host_set_called(w->h, estimate.gpu ? estimate_call : NULL, &estimate);
+	rc = host_forward(w->h, w->model, inputs, &result, e);
+	host_set_called(w->h, NULL, NULL);
+	out->work = host_ops_work(w->h);
+	out->largest = host_usage(w->h).largest;
+	out->least_read = reads_least(host_ops(w->h));
+	out->seconds = !rc && estimate.gpu ? estimate_seconds(&estimate) : 0.0;
+	return rc;
+}
+
+int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct dry_run_cost *out, struct err *e)
+{
+	struct program p = *reference;
+	struct world w;
+	int rc;
+
+	p.ov = ov;
+	p.n_ov = n_ov;
+	p.hollow = 1;
+	*out = (struct dry_run_cost){ .work = 0 };
+	rc = world_open(&w, j, &p, 0, NULL, e);
+	rc = rc ? rc : call_reference(&w, out, e);
+	out->guessed = w.h && host_guessed(w.h);
+	world_close(&w);
+	return rc;
+}

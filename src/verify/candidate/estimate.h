@@ -1,0 +1,37 @@
+/* An estimate of how long one call of a program would take on a GPU: its kernels by tile/estimate/speed.h, its torch
+ * operators by op_speed.h, and Python around them. Never mixed with measured times: a verdict that has one
+ * says "model". */
+#ifndef VERIFY_CANDIDATE_ESTIMATE_H
+#define VERIFY_CANDIDATE_ESTIMATE_H
+
+#include "host/host.h"
+#include "tile/estimate/gpu.h"
+#include "tile/tile.h"
+
+enum { ESTIMATE_TUNED = 16 };
+
+/* A kernel that an autotuner chooses for: the best of what it tries is what it will run. */
+struct estimate_tuned {
+	const struct tile_fn *fn;
+	double best;
+	int timing;                 /* the next launch is the autotuner's own */
+};
+
+struct estimate {
+	const struct tile_gpu *gpu;
+	unsigned tf32;              /* enum num_products that count as tf32, whatever the program says */
+	int tunes;                  /* an autotuner runs what it chose once more (host_options.tune) */
+	double busy, host;          /* seconds of the GPU, of Python */
+	struct estimate_tuned tuned[ESTIMATE_TUNED];
+	int n_tuned;
+};
+
+void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
+/* A call of an operator: for host_set_called, with the estimate as its context. */
+void estimate_call(void *estimate, const struct host_op_call *c);
+/* A launch, or one that is only compiled because an autotuner tries it. 0 or -1: *e. */
+int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e);
+/* Seconds of the whole call; 0: nothing of it was on the GPU. */
+double estimate_seconds(const struct estimate *s);
+
+#endif

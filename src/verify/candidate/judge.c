@@ -1,0 +1,117 @@
+/* The judge's shared state: see judge.h. */
+#include "verify/candidate/judge.h"
+
+#include "base/mem.h"
+#include "num/num.h"
+#include "verify/pool/verdict_cache.h"
+#include "verify/candidate/runner_link.h"
+#include "verify/task/prepared.h"
+
+struct judge {
+	struct judge_options o;
+	struct host_lib *lib;
+	struct tile_engine *engine;
+	judge_seen_fn *seen;
+	void *seen_ctx;
+	struct link_here here;        /* where candidates run unless told otherwise */
+	struct runner_link *link;
+	char fingerprint[17];
+	uint64_t tasks;               /* made ready so far */
+	const struct prepared_store *store;
+};
+
+struct judge *judge_new(const struct judge_options *o, struct err *e)
+{
+	const struct tile_gpu *gpu = tile_gpu_find(str_of(o->gpu));
+	struct tile_options to = { .triton_version = 306, .capability = gpu ? gpu->capability : 0,
+				   .may_vary = o->rules_off >> RULE_stable & 1, .may_exceed = o->rules_off >> RULE_back_end & 1 };
+	struct judge *j;
+
+	if (!gpu) {
+		err_set(e, ERR_USAGE, "there is no GPU '%s' in the table", o->gpu);
+		return NULL;
+	}
+	j = mem_zalloc(sizeof *j);
+	if (!j) {
+		err_nomem(e);
+		return NULL;
+	}
+	j->o = *o;
+	verdict_fingerprint(o, j->fingerprint);
+	num_init();
+	j->lib = host_lib_new(e);
+	j->engine = j->lib ? tile_engine_new(&to, e) : NULL;
+	if (!j->engine) {
+		judge_free(j);
+		return NULL;
+	}
+	return j;
+}
+
+void judge_free(struct judge *j)
+{
+	if (!j)
+		return;
+	link_here_release(&j->here);
+	tile_engine_free(j->engine);
+	host_lib_free(j->lib);
+	mem_free(j);
+}
+
+const struct judge_options *judge_options(const struct judge *j)
+{
+	return &j->o;
+}
+
+const char *judge_fingerprint(const struct judge *j)
+{
+	return j->fingerprint;
+}
+
+struct host_lib *judge_lib(struct judge *j)
+{
+	return j->lib;
+}
+
+struct tile_engine *judge_engine(struct judge *j)
+{
+	return j->engine;
+}
+
+uint64_t judge_next_task(struct judge *j)
+{
+	return ++j->tasks;
+}
+
+void judge_set_store(struct judge *j, const struct prepared_store *s)
+{
+	j->store = s;
+}
+
+const struct prepared_store *judge_store(const struct judge *j)
+{
+	return j->store;
+}
+
+void judge_set_link(struct judge *j, struct runner_link *l)
+{
+	j->link = l;
+}
+
+struct runner_link *judge_link(struct judge *j, struct err *e)
+{
+	if (!j->link && !link_here_init(&j->here, j, e))
+		j->link = &j->here.link;
+	return j->link;
+}
+
+void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx)
+{
+	j->seen = fn;
+	j->seen_ctx = ctx;
+}
+
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+{
+	return j->seen ? j->seen(j->seen_ctx, t, tr, got, e) : 0;
+}

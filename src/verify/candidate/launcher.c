@@ -1,0 +1,279 @@
+/* Kernel launches during a run: compile, then execute on the tile machine. Remembers whether
+ * a run ended because a kernel was refused or because it faulted. */
+#include "base/mem.h"
+#include "tile/estimate/resource.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/dry_run.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/candidate/sample.h"
+#include "verify/candidate/trial.h"
+
+void launcher_open(struct launcher *c, struct judge *j)
+{
+	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(judge_options(j)->gpu)),
+				  .may_vary = judge_options(j)->rules_off >> RULE_stable & 1, .may_exceed = judge_options(j)->rules_off >> RULE_back_end & 1 };
+	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
+}
+
+void launcher_close(struct launcher *c)
+{
+	tile_engine_clear(c->engine);
+	c->engine = NULL;
+}
+
+/* --- what a launch may touch ---------------------------------------------------------------- */
+
+struct tensors {
+	const struct tensor **v;
+	size_t n, cap;
+};
+
+/* The tensors of an argument: itself, or the members of a tuple. */
+static int add_tensors(struct tensors *out, const struct tile_val *a)
+{
+	int rc = 0;
+
+	if (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC)
+		return vec_push(out, &a->t);
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n && !rc; i++)
+		rc = add_tensors(out, &a->items[i]);
+	return rc;
+}
+
+/* Those of the arguments whose bit is set. */
+static int find_tensors(struct tensors *out, const struct tile_launch *l, const uint64_t bit[2], struct err *e)
+{
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
+		if (bit[i / 64] >> (i % 64) & 1 && add_tensors(out, &l->args[i]))
+			return err_nomem(e);
+	return 0;
+}
+
+/* Memory that outlives the call and may be written, as it is, to be compared after the run. */
+struct old {
+	const struct tensor *t;
+	void *bytes;
+};
+
+struct kept {
+	struct old *v;
+	size_t n, cap;
+};
+
+static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
+{
+	void *bytes = mem_alloc(t->st->bytes);
+
+	if (!bytes || vec_push(k, ((struct old){ .t = t, .bytes = bytes }))) {
+		mem_free(bytes);
+		return err_nomem(e);
+	}
+	memcpy(bytes, t->st->data, t->st->bytes);
+	return 0;
+}
+
+static int any_old(const struct launcher *c, const struct tile_val *a)
+{
+	int old = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->id <= c->sealed;
+
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n; i++)
+		old |= any_old(c, &a->items[i]);
+	return old;
+}
+
+static int keep_old(const struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct kept *k, struct err *e)
+{
+	struct tensors w = { .n = 0 };
+	struct touched t;
+	int old = 0, rc = 0;
+
+	for (size_t i = 0; i < l->n_args && !c->may_keep; i++)
+		old |= any_old(c, &l->args[i]);
+	if (old)
+		rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ? -1 : 0;
+	for (size_t i = 0; i < w.n && !rc; i++)
+		if (w.v[i]->st->id <= c->sealed)
+			rc = keep_tensor(k, w.v[i], e);
+	vec_free(&w);
+	return rc;
+}
+
+/* 1 and *d if any of them changed. Gives the copies back. */
+static int compare_old(struct kept *k, const struct tile_launch *l, struct diag *d)
+{
+	int changed = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		changed |= memcmp(k->v[i].bytes, k->v[i].t->st->data, k->v[i].t->st->bytes) != 0;
+		mem_free(k->v[i].bytes);
+	}
+	vec_free(k);
+	if (changed)
+		diag_set(d, REASON_state_kept, l->line, l->col, "kernel '%.*s' changes memory that outlives the call", STR_ARG(l->fn->name));
+	return changed;
+}
+
+/* Does it read, through any argument, memory that it writes? Only then can programs disturb each
+ * other without giving another result in another order. */
+static int reads_own(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
+{
+	struct tensors w = { .n = 0 }, r = { .n = 0 };
+	struct touched t;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+
+	*out = 0;
+	for (size_t i = 0; i < w.n; i++)
+		for (size_t k = 0; k < r.n; k++)
+			*out |= w.v[i]->st == r.v[k]->st;
+	vec_free(&w);
+	vec_free(&r);
+	return rc;
+}
+
+/* Is a the likelier of two sources of n elements: of just as many, then the newer one? */
+static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n)
+{
+	int whole = tensor_numel(a) == n;
+
+	return whole != (tensor_numel(b) == n) ? whole : a->st->id > b->st->id;
+}
+
+/* Of those that are read, the rank-th likely one that may be copied to `to`, or the last; *most: so many may, counted up to one more. */
+static const struct tensor *source_of(const struct tensors *read, const struct tensor *to, int rank, int *most)
+{
+	const struct tensor *best = NULL, *at = NULL;
+	int64_t n = tensor_numel(to);
+	int found = 0;
+
+	while (found <= rank) {
+		const struct tensor *next = NULL;
+
+		for (size_t i = 0; i < read->n; i++) {
+			const struct tensor *t = read->v[i];
+
+			if (t->st != to->st && tensor_numel(t) >= n && tensor_is_contiguous(t) && (!at || is_likelier(at, t, n)) &&
+			    (!next || is_likelier(t, next, n)))
+				next = t;
+		}
+		if (!next)
+			break;
+		at = next;
+		best = found++ < rank ? at : best;
+	}
+	*most = MAX(*most, found);
+	return best;
+}
+
+/* In place of the kernel: the elements of what it reads, in their order, go to what it writes. */
+static int copy_instead(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+{
+	struct tensors w = { .n = 0 }, r = { .n = 0 };
+	struct touched t;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+
+	for (size_t i = 0; i < w.n && !rc; i++) {
+		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ? source_of(&r, to, c->copy, &c->sources) : NULL;
+		int64_t n = tensor_numel(to);
+
+		if (from)
+			rc = tensor_copy(&(struct tensor){ .st = to->st, .dt = to->dt, .ndim = 1, .offset = to->offset, .shape = { n }, .stride = { 1 } },
+					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1, .offset = from->offset, .shape = { n }, .stride = { 1 } },
+					 e);
+	}
+	vec_free(&w);
+	vec_free(&r);
+	return rc;
+}
+
+/* --- launching --------------------------------------------------------------------------------- */
+
+/* What this machine cannot hold or count is a limit that the candidate reached. */
+static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	if (e->code != ERR_RANGE && e->code != ERR_NOMEM)
+		return -1;
+	diag_set(d, e->code == ERR_NOMEM ? REASON_out_of_memory : REASON_kernel_timeout, l->line, l->col, "%s", e->text);
+	err_clear(e);
+	return 1;
+}
+
+/* Addresses are others on a GPU: a kernel that computes with them may do one thing here and another there. */
+static int check_addresses(const struct tile_code *code, const struct tile_launch *l, struct diag *d)
+{
+	for (int f = 0; f < code->n_funcs; f++)
+		for (int i = 0; i < code->funcs[f].n_insns; i++)
+			if (tile_looks_at_address(code, &code->funcs[f].insns[i])) {
+				diag_set(d, REASON_unsupported, l->line, l->col, "kernel '%.*s' computes with the address of a tensor", STR_ARG(l->fn->name));
+				return 1;
+			}
+	return 0;
+}
+
+static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct tile_run_options run = c->run;
+	struct kept k = { .n = 0 };
+	int own = 0, rc = keep_old(c, code, l, &k, e);
+
+	if (!rc && c->watch)
+		rc = reads_own(code, l, &own, e);
+	if (own)
+		run.mode = TILE_CHECKED;
+	if (!rc) {
+		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
+		rc = rc < 0 ? as_limit(l, d, e) : rc;
+	}
+	return compare_old(&k, l, d) && !rc ? 1 : rc;
+}
+
+/* The mark of a kernel's code, which stays what it is until the launcher is closed. */
+static int note_launch(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+{
+	unsigned i = 0;
+
+	while (i < LAUNCHER_MARKS && c->marked[i].code != code)
+		i++;
+	if (i == LAUNCHER_MARKS) {
+		i = c->next_mark++ % LAUNCHER_MARKS;
+		c->marked[i].code = NULL;
+		if (dry_run_code(code, &c->marked[i].mark, e))
+			return -1;
+		c->marked[i].code = code;
+	}
+	return dry_run_launch(c->path, c->marks, code, c->marked[i].mark, l, e);
+}
+
+int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct launcher *c = ctx;
+	const struct tile_code *code;
+	int rc = tile_compile(c->engine, l, &code, d, e);
+
+	if (!rc && c->gpu && !c->may_exceed)
+		rc = resource_check(code, l, c->gpu, d);
+	if (!rc && !c->may_vary)
+		rc = check_addresses(code, l, d);
+	if (rc) {
+		c->refused = rc > 0 && !(l->compile_only && resource_left_out(d));
+		c->diag = *d;
+		return rc;
+	}
+	if (c->estimate && estimate_launch(c->estimate, code, l, e))
+		return -1;
+	if (c->path && !l->compile_only && note_launch(c, code, l, e))
+		return -1;
+	if (c->idle || l->compile_only || (c->path && !c->sample))
+		return 0;
+	if (c->copy)
+		return copy_instead(c, code, l, e);
+	if (c->tests && resource_tests(code))
+		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
+	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
+	if (!rc && c->matches)
+		rc = intermediate_note(c->trial, code, l, c->matches, e);
+	if (rc) {
+		c->faulted = rc > 0;
+		c->diag = *d;
+	}
+	return rc;
+}

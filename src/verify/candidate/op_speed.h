@@ -1,0 +1,16 @@
+/* How long an operator of PyTorch would take on a GPU, called eagerly. See doc/speed.md. */
+#ifndef VERIFY_CANDIDATE_OP_SPEED_H
+#define VERIFY_CANDIDATE_OP_SPEED_H
+
+#include "interp/program.h"
+#include "tile/estimate/gpu.h"
+
+struct op_speed {
+	double seconds;
+	int launches;               /* of kernels; 0: it does nothing on the GPU */
+};
+
+/* `tf32`: enum num_products beside those that the call says itself. */
+struct op_speed op_speed(const struct host_op_call *c, const struct tile_gpu *g, unsigned tf32);
+
+#endif

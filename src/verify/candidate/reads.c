@@ -1,0 +1,128 @@
+/* How much kernels read: see reads.h. */
+#include "verify/candidate/reads.h"
+
+#include <math.h>
+
+#include "interp/bind.h"
+
+/* --- noting ------------------------------------------------------------------------------------------ */
+
+void reads_input(struct reads *r, const struct storage *s)
+{
+	if (r->n_inputs < READS_INPUTS)
+		r->input[r->n_inputs++] = s->id;
+}
+
+static int what_is(struct reads *r, uint64_t id)
+{
+	for (int i = 0; i < r->n_inputs; i++)
+		if (r->input[i] == id)
+			return i;
+	return READS_INPUTS + r->others++;
+}
+
+void reads_leave(struct reads *r, enum constant_answer why)
+{
+	if (!r->told.left)
+		r->told.left = (int)why;
+}
+
+void reads_lose(struct reads *r, enum constant_answer why)
+{
+	reads_leave(r, why);
+	r->lost = 1;
+}
+
+void reads_add(struct reads *r, const struct storage *s, size_t bytes)
+{
+	struct run_reads *t = &r->told;
+	int i = 0;
+
+	while (i < t->n && r->id[i] != s->id)
+		i++;
+	if (i == READS_MOST) {
+		reads_lose(r, CONSTANT_ANSWER_many_tensors);
+		return;
+	}
+	if (i == t->n) {
+		t->n++;
+		r->id[i] = s->id;
+		t->v[i].what = what_is(r, s->id);
+	}
+	t->v[i].whole += bytes >= s->bytes;
+	t->v[i].share += bytes >= s->bytes ? 1.0 : (double)bytes / (double)s->bytes;
+}
+
+void reads_tell(const struct reads *r, int launches, struct run_reads *out)
+{
+	*out = r->told;
+	out->launches = launches;
+	out->n = r->lost ? 0 : out->n;
+}
+
+/* --- comparing --------------------------------------------------------------------------------------- */
+
+int reads_are_sane(const struct run_reads *r)
+{
+	if (r->n < 0 || r->n > READS_MOST || r->launches < 0 || (unsigned)r->left >= CONSTANT_ANSWERS)
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (r->v[i].what < 0 || r->v[i].whole < 0 || !isfinite(r->v[i].share) || r->v[i].share < 0.0)
+			return 0;
+	return 1;
+}
+
+/* How often the tensor is read whole at the smaller sizes; 0: it is not among those. Where there are other launches, so are tensors
+ * that are no inputs. */
+static int times_whole(const struct run_reads *small, int what, int same)
+{
+	for (int i = 0; i < small->n && (same || what < READS_INPUTS); i++)
+		if (small->v[i].what == what)
+			return small->v[i].whole;
+	return 0;
+}
+
+static int same_launches(const struct run_reads *own, const struct run_reads *small)
+{
+	return own->launches == small->launches && own->n == small->n;
+}
+
+int reads_missing(const struct run_reads *own, const struct run_reads *small, double least)
+{
+	int same = same_launches(own, small);
+
+	for (int i = 0; i < own->n; i++)
+		if (own->v[i].share < least * times_whole(small, own->v[i].what, same))
+			return i;
+	return -1;
+}
+
+enum constant_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least)
+{
+	if (own->left || small->left)
+		return (enum constant_answer)(own->left ? own->left : small->left);
+	if (least <= 0.0)
+		return CONSTANT_ANSWER_parts;
+	for (int i = 0; i < own->n; i++)
+		if (times_whole(small, own->v[i].what, same_launches(own, small)))
+			return CONSTANT_ANSWER_compared;
+	return CONSTANT_ANSWER_none_whole;
+}
+
+/* --- the reference ----------------------------------------------------------------------------------- */
+
+/* A last window may not be whole: so much is read at least. */
+#define WINDOWS 0.75
+
+double reads_least(struct host_ops ops)
+{
+	double least = 1.0;
+
+	for (size_t i = 0; i < ops.n; i++) {
+		if (ops.v[i].cut || ops.v[i].flags & (BIND_MOVE | BIND_SIZED))
+			return 0.0;
+		if (ops.v[i].flags & BIND_WINDOW)
+			least = WINDOWS;
+	}
+	return least;
+}

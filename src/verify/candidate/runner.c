@@ -1,0 +1,508 @@
+/* Running a candidate: see runner.h. */
+#include "verify/candidate/runner.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "host/census.h"
+#include "host/rebound.h"
+#include "interp/bind.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/dry_run.h"
+#include "verify/task/task.h"
+
+/* Bytes of parameters above which they are copied when other ones are due, not before each run. */
+enum { LARGE_WEIGHTS = 32 << 20 };
+
+struct runner {
+	struct judge *j;
+	const struct judge_options *o;
+	const struct task *t;
+	struct shmem *a;
+	struct program p;
+	struct py_module module;
+	struct world w;               /* the candidate, once it was built */
+	struct val last;              /* inputs of its last call; V_UNSET: there was none */
+	struct launcher launch;
+	char weights[16];             /* how they were matched */
+	struct run_transposed transposed;
+	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
+	int compiled;                 /* a run came to its end: names and calls are right */
+	int failed;                   /* syntax or rules: nothing runs */
+	struct census census;         /* of the model before a call */
+	struct estimate estimate;     /* of a call, where the order asks for one */
+	struct host_path *tests;      /* what a call comes to is noted here; NULL: nowhere */
+	struct err e;
+};
+
+/* --- before any run -------------------------------------------------------------------------- */
+
+static int name_flags(void *ctx, const char *dotted)
+{
+	return host_lib_flags(ctx, dotted);
+}
+
+/* Syntax and rules: 0, 1 and *d. */
+static int check_source(struct runner *r, struct str source, struct diag *d)
+{
+	struct err pe = ERR_INIT;
+	struct rules_options ro = { .track = r->o->track, .off = r->o->rules_off, .identity = r->o->identity,
+				    .class_name = r->p.class_name, .flags = name_flags, .ctx = judge_lib(r->j) };
+
+	if (!str_trim(source).n) {
+		diag_set(d, REASON_no_code, 0, 0, "there is no code");
+		return 1;
+	}
+	if ((r->o->rules_off >> RULE_compiled & 1 ? py_parse_tree : py_parse)(&r->module, source, "candidate", 64u << 20, &pe)) {
+		if (pe.code == ERR_NOMEM)
+			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
+		else
+			diag_set(d, REASON_syntax_error, pe.line, pe.column, "%s", pe.text);
+		return 1;
+	}
+	r->p.source = &r->module;
+	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
+}
+
+struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a, struct err *e)
+{
+	struct runner *r = mem_zalloc(sizeof *r);
+	int64_t start = clock_ns();
+
+	if (!r) {
+		err_nomem(e);
+		return NULL;
+	}
+	r->j = j;
+	r->o = judge_options(j);
+	r->t = t;
+	r->a = a;
+	r->p = (struct program){ .task = &t->module, .class_name = r->o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode,
+				 .ov = t->reference.ov, .n_ov = t->reference.n_ov };
+	launcher_open(&r->launch, j);
+	a->start = (struct start_report){ .failed = 0 };
+	r->failed = a->start.failed = check_source(r, shmem_text(a), &a->start.diag);
+	a->start.ms = (double)(clock_ns() - start) / 1e6;
+	return r;
+}
+
+void runner_free(struct runner *r)
+{
+	if (!r)
+		return;
+	world_close(&r->w);
+	launcher_close(&r->launch);
+	census_release(&r->census);
+	if (r->p.source)
+		py_release(&r->module);
+	mem_free(r);
+}
+
+/* --- what ended a run -------------------------------------------------------------------------- */
+
+/* Failures of the host code that are decided before any number is: the wrong name, the wrong
+ * call. They count as not compiling. */
+static int is_front_end(enum reason r)
+{
+	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported || r == REASON_import_error ||
+	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
+}
+
+static int failed_at(struct run_report *out, enum judge_stage s, const struct diag *d)
+{
+	out->stage = (int)s;
+	out->diag = *d;
+	return 1;
+}
+
+static int run_failed(struct runner *r, enum judge_stage s, struct run_report *out)
+{
+	const struct diag *d = r->launch.refused || r->launch.faulted ? &r->launch.diag : host_diag(r->w.h);
+	int front = r->launch.refused || (!r->launch.faulted && !r->compiled && is_front_end(d->reason));
+
+	out->refused = r->launch.refused;
+	return failed_at(out, front ? STAGE_compile : s, d);
+}
+
+/* --- watching ---------------------------------------------------------------------------------- */
+
+static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
+{
+	(void)ctx;
+	diag_set(d, REASON_torch_compute, line, 0, "%s computes on the host", name);
+	return 1;
+}
+
+/* The inputs as they were before a call. */
+struct pristine {
+	struct tensor *v;
+	size_t n, cap, at;
+	int changed;
+	struct err *e;
+};
+
+static int copy_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+
+	(void)name;
+	if (vec_grow(k, 1))
+		return err_nomem(k->e);
+	return tensor_to(&k->v[k->n], &obj->t, obj->t.dt, k->e) ? -1 : (k->n++, 0);
+}
+
+static int compare_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct pristine *k = ctx;
+	const struct tensor *was = k->at < k->n ? &k->v[k->at++] : NULL;
+	struct tensor now;
+
+	(void)name;
+	if (!was || was->dt != obj->t.dt || !tensor_same_shape(was, &obj->t)) {
+		k->changed = 1;
+		return 0;
+	}
+	if (tensor_contiguous(&now, &obj->t, k->e))
+		return -1;
+	if (memcmp(tensor_data(&now), tensor_data(was), (size_t)tensor_numel(&now) * (size_t)dtype_size(now.dt)))
+		k->changed = 1;
+	tensor_release(&now);
+	return 0;
+}
+
+static void drop_pristine(struct pristine *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		tensor_release(&k->v[i]);
+	vec_free(k);
+}
+
+static int is_strict(const struct runner *r)
+{
+	return r->o->track == TRACK_STRICT && !r->o->identity && !(r->o->rules_off >> RULE_compute & 1);
+}
+
+/* What forward leaves behind may only be what the reference's does: nothing, or other values in
+ * its buffers. */
+static int is_watched(const struct runner *r)
+{
+	return !r->o->identity && !(r->o->rules_off >> RULE_state & 1);
+}
+
+static int is_stateless(const struct runner *r)
+{
+	return is_watched(r) && !r->t->keeps_state;
+}
+
+/* --- calling ------------------------------------------------------------------------------------ */
+
+/* Only forward is watched: the task's own get_inputs may compute what it likes. */
+static int call_forward(struct runner *r, const struct trial *tr, struct val inputs, struct val *result)
+{
+	int rc;
+
+	r->launch.cost = (struct tile_cost){ .launches = 0 };
+	host_launches_clear(r->w.h);
+	host_tuned_clear(r->w.h);
+	host_ops_clear(r->w.h);
+	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
+	r->launch.may_keep = !is_stateless(r);
+	host_guard(r->w.h, is_stateless(r));
+	host_reset_random(r->w.h, r->o->rules_off >> RULE_stable & 1 ? 0 : tr->seed);
+	estimate_begin(&r->estimate, r->launch.gpu, 0, r->launch.tune);
+	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
+	host_dry_run(r->w.h, r->tests);
+	host_set_judged(r->w.h, JUDGED_CALLED);
+	rc = host_forward(r->w.h, r->w.model, inputs, result, &r->e);
+	host_set_judged(r->w.h, JUDGED_NOT);
+	host_dry_run(r->w.h, NULL);
+	host_guard(r->w.h, 0);
+	host_set_compute(r->w.h, NULL, NULL);
+	host_set_called(r->w.h, NULL, NULL);
+	return rc;
+}
+
+static void note_outcome(struct runner *r, struct outcome *out)
+{
+	out->cost = r->launch.cost;
+	out->seconds = r->launch.estimate ? estimate_seconds(&r->estimate) : 0.0;
+	out->launches = (int)host_launches(r->w.h).n;
+	out->host = host_work(host_ops(r->w.h));
+	out->floats_read = host_floats_read(r->w.h);
+	out->sources = r->launch.sources;
+}
+
+/* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
+ * report says what is not, -1. */
+static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may, struct val inputs, const struct trial *tr,
+			   struct run_report *out)
+{
+	struct diag d = { .reason = REASON_ok };
+	int rc = host_tensors(r->w.h, inputs, compare_input, k);
+
+	if (!rc && k->changed) {
+		diag_set(&d, REASON_input_modified, 0, 0, "forward changed one of its inputs");
+		rc = 1;
+	}
+	if (!rc && is_watched(r))
+		rc = census_compare(&r->census, r->w.h, may, &d);
+	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
+}
+
+/* On the hybrid track, which is KernelBench's rule, a buffer that is left as it was is as good as one that is not there. Where all of the
+ * work is asked for, and under the general contract, keeping it up is part of that. A count that nothing goes by may be left on both tracks. */
+static int may_leave_buffers(const struct runner *r)
+{
+	return r->o->track == TRACK_HYBRID && r->o->contract == CONTRACT_TASK;
+}
+
+/* Hands back what the call gave and, where the reference keeps state, what it left in the buffers that stand for the
+ * reference's: these may be written. */
+static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr, int give, struct census_may *may)
+{
+	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r), .may_count = r->o->contract == CONTRACT_TASK };
+	struct tensor flat;
+	int rc;
+
+	if (!r->t->keeps_state)
+		return give ? shmem_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
+	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &flat, may, &r->e))
+		return -1;
+	rc = give ? shmem_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ? &flat : NULL, &r->e) : 0;
+	tensor_release(&flat);
+	return rc;
+}
+
+/* Calls forward on inputs that are watched. With `give` its results are the i-th report's.
+ * 0, 1: it failed, -1: we did. */
+static int call_watched(struct runner *r, int i, struct val inputs, const struct trial *tr, int give)
+{
+	struct run_report *out = &r->a->report[i];
+	struct pristine k = { .e = &r->e };
+	struct census_may may = { .n = 0 };
+	struct rebound buffers = { .n = 0 };
+	struct val result;
+	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
+
+	if (!rc && r->t->keeps_state)
+		rc = rebound_note(&buffers, r->w.h, r->w.model, &r->e);
+	if (!rc) {
+		rc = call_forward(r, tr, inputs, &result);
+		if (rc > 0)
+			run_failed(r, tr->stage, out);
+	}
+	if (!rc && rebound_settle(&buffers, r->w.h, &r->e))
+		rc = -1;
+	rebound_release(&buffers, r->w.h);
+	if (!rc) {
+		note_outcome(r, &out->out);
+		rc = give_result(r, i, result, inputs, tr, give, &may);
+		world_drop(&r->w, result);
+	}
+	if (!rc)
+		rc = check_unchanged(r, &k, &may, inputs, tr, out);
+	vec_free(&may);
+	drop_pristine(&k);
+	return rc;
+}
+
+static void close_world(struct runner *r)
+{
+	world_close(&r->w);
+	r->last = (struct val){ .kind = V_UNSET };
+}
+
+static void keep_last(struct runner *r, struct val inputs)
+{
+	if (r->last.kind != V_UNSET)
+		world_drop(&r->w, r->last);
+	r->last = inputs;
+}
+
+static void drop_last(struct runner *r)
+{
+	keep_last(r, (struct val){ .kind = V_UNSET });
+}
+
+/* A call on other contents, whose result nobody asks for. */
+static int call_before(struct runner *r, int i, const struct trial *tr)
+{
+	struct val inputs;
+	int rc = world_inputs(&r->w, tr, 1, &inputs, &r->e);
+
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
+	keep_last(r, inputs);
+	rc = call_watched(r, i, inputs, tr, 0);
+	return !rc && r->t->keeps_state ? weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e) : rc;
+}
+
+/* *inputs, whose contents go into the tensors of the call before, which were others: what was kept of that call shows. Where that call
+ * had tensors of another form, there is one more before. */
+static int take_last(struct runner *r, int i, const struct trial *tr, struct val *inputs)
+{
+	int rc = r->last.kind != V_UNSET && world_alike(&r->w, r->last, *inputs) ? 0 : call_before(r, i, tr);
+
+	if (!rc)
+		rc = world_refill(&r->w, r->last, *inputs, &r->e);
+	world_drop(&r->w, *inputs);
+	*inputs = r->last;
+	r->last = (struct val){ .kind = V_UNSET };
+	return rc;
+}
+
+static int call(struct runner *r, int i, const struct trial *tr)
+{
+	struct val inputs;
+	int rc;
+
+	if (!tr->repeat)
+		drop_last(r);
+	rc = world_inputs(&r->w, tr, 0, &inputs, &r->e);
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, &r->a->report[i]) : -1;
+	if (tr->repeat)
+		rc = take_last(r, i, tr, &inputs);
+	if (!rc)
+		rc = call_watched(r, i, inputs, tr, 1);
+	keep_last(r, inputs);
+	return rc;
+}
+
+/* --- one order ----------------------------------------------------------------------------------- */
+
+/* The candidate built and given the trial's weights. One that does not take the reference's
+ * weights is built again for every trial: what it starts with is all that is known of it. */
+static int make_ready(struct runner *r, const struct run_order *o, const struct trial *tr)
+{
+	int built, rc;
+
+	if (r->w.h && (o->fresh || host_is_lost(r->w.h) || !strcmp(r->weights, "seed")))
+		close_world(r);
+	built = !r->w.h;
+	rc = r->w.h ? 0 : world_open(&r->w, r->j, &r->p, 0, &r->launch, &r->e);
+	if (!rc && built)
+		rc = weights_note_transposed(&r->t->set[WEIGHTS_BUILT], r->w.h, r->w.model, &r->transposed.bits, &r->e);
+	r->transposed.known |= !rc;
+	if (!rc && built && tr->set == WEIGHTS_BUILT)
+		rc = weights_differ(tr->weights, r->w.h, r->w.model, &r->differs, &r->e);
+	if (!rc)
+		rc = world_renew(&r->w, tr, RUN_OWN, &r->e);
+	if (rc)
+		return rc;
+	if (r->w.set == tr->set && weights_bytes(tr->weights) > LARGE_WEIGHTS)
+		return weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e);
+	r->w.set = tr->set;
+	return weights_put(tr->weights, tr->state, r->w.h, r->w.model, r->weights, &r->e);
+}
+
+/* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only; and
+ * where it is must be certain. */
+static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
+{
+	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity;
+	int seed = asked && !strcmp(r->weights, "seed");
+	const struct task_weight *w = !seed ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
+	struct diag d = { .reason = REASON_ok };
+
+	if (w)
+		diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
+			 "take other weights", w->name);
+	else if (asked && r->differs)
+		diag_set(&d, REASON_weights_differ, 0, 0, "neither name nor shape tells which parameter is '%s' of the reference, and the one in its place starts with "
+			 "other values under the same seed", r->differs->name);
+	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
+}
+
+static int run_order(struct runner *r, int i)
+{
+	const struct run_order *o = &r->a->order[i];
+	const struct trial *tr = &r->t->trial[o->trial];
+	struct run_report *out = &r->a->report[i];
+	int rc;
+
+	r->launch.matches = NULL;
+	if (o->dry_run)
+		return dry_run_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
+	r->launch.run = o->run;
+	r->launch.watch = o->watch;
+	r->launch.idle = o->idle;
+	r->launch.copy = o->copy;
+	r->launch.sources = 0;
+	r->launch.config = o->config;
+	r->launch.tune = o->tune;
+	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
+	r->launch.refused = r->launch.faulted = 0;
+	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
+	r->launch.trial = tr;
+	r->launch.matches = tr->made.n && !o->idle ? &out->matches : NULL;
+	rc = make_ready(r, o, tr);
+	if (rc)
+		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
+	if (lacks_weights(r, tr, out))
+		return 1;
+	return call(r, i, tr);
+}
+
+/* Memory that ended is the candidate's limit: this process runs nothing else. */
+static int broke(struct runner *r, const struct trial *tr, struct run_report *out)
+{
+	struct diag d = { .reason = REASON_ok };
+
+	if (r->e.code != ERR_NOMEM) {
+		out->err = r->e;
+		return RUN_BROKE;
+	}
+	diag_set(&d, REASON_out_of_memory, 0, 0, "%s", reason_text(REASON_out_of_memory));
+	failed_at(out, tr->stage, &d);
+	return RUN_FAILED;
+}
+
+static void note_tuning(struct runner *r, struct run_report *out)
+{
+	struct host_tuned tuned = r->w.h ? host_tuned(r->w.h) : (struct host_tuned){ .most = 0 };
+
+	out->configs = tuned.most;
+	snprintf(out->chosen, sizeof out->chosen, "%.*s", STR_ARG(tuned.chosen));
+	snprintf(out->weights, sizeof out->weights, "%s", r->weights);
+	out->transposed = r->transposed;
+}
+
+/* A model that failed in the middle of a call is not used again. */
+static int serve_one(struct runner *r, int i)
+{
+	struct run_report *out = &r->a->report[i];
+	int rc;
+
+	*out = (struct run_report){ .state = RUN_SKIPPED };
+	r->e = (struct err)ERR_INIT;
+	rc = run_order(r, i);
+	out->state = rc > 0 ? RUN_FAILED : rc ? broke(r, &r->t->trial[r->a->order[i].trial], out) : RUN_GAVE;
+	note_tuning(r, out);
+	if (r->a->order[i].dry_run)
+		return rc;
+	r->compiled |= !rc;
+	if (rc)
+		close_world(r);
+	return rc;
+}
+
+/* A limit that was reached would be reached again. */
+static int is_limit(const struct run_report *out)
+{
+	return out->state == RUN_BROKE || (out->state == RUN_FAILED && !strcmp(reason_class(out->diag.reason), "limit"));
+}
+
+void runner_serve(struct runner *r)
+{
+	int last = 0;
+
+	for (int i = 0; i < r->a->n_orders && !r->failed; i++) {
+		if (r->a->order[i].after && last)
+			break;
+		last = serve_one(r, i);
+		if (is_limit(&r->a->report[i]))
+			break;
+	}
+}

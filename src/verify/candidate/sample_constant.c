@@ -1,0 +1,68 @@
+/* Tensors of one value each at the task's own sizes: what kernels are given, and what became of it. See sample.h, flat.h. */
+#include <math.h>
+
+#include "tensor/sparse.h"
+#include "verify/candidate/sample.h"
+
+/* Positive, and not the same in the next one. *ctx counts them. */
+static int give_value(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	int *n = ctx;
+	unsigned char value[8];
+
+	(void)name;
+	if (!obj->t.st->hollow || !obj->t.st->bytes || !dtype_is_float(obj->t.dt))
+		return 0;
+	dtype_store(obj->t.dt, value, 0.5 + 0.25 * ((*n)++ % 5));
+	return sparse_value(obj->t.st, value, dtype_size(obj->t.dt));
+}
+
+int sample_make_constant(struct world *w, struct val inputs, struct err *e)
+{
+	int n = 0;
+
+	return host_tensors(w->h, inputs, give_value, &n) || host_state(w->h, w->model, give_value, &n) ? err_nomem(e) : 0;
+}
+
+/* An element that is known. */
+static double known_element(const struct tensor *t, int64_t at)
+{
+	size_t size = (size_t)dtype_size(t->dt), lo = (size_t)at * size;
+
+	if (!t->st->hollow || !t->st->sparse || sparse_touch(t->st, lo, lo + size) || !sparse_is_known(t->st, lo, lo + size))
+		return NAN;
+	return dtype_load(t->dt, (char *)t->st->data + lo);
+}
+
+static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct run_constant *f = ctx;
+	const struct tensor *t = &obj->t;
+	int64_t last = t->offset;
+
+	(void)name;
+	if (f->n == RESULTS_MOST)
+		return 0;
+	if (!tensor_numel(t)) {
+		f->v[f->n].first = f->v[f->n].last = NAN;
+		f->n++;
+		return 0;
+	}
+	for (int i = 0; i < t->ndim; i++)
+		last += (t->shape[i] - 1) * t->stride[i];
+	f->v[f->n].first = known_element(t, t->offset);
+	f->v[f->n++].last = known_element(t, last);
+	return 0;
+}
+
+int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e)
+{
+	struct buf form = BUF_INIT;
+	int rc;
+
+	if (s->constant == CONSTANT_ALL && s->reads.lost)
+		return 0;
+	rc = host_result(h, result, &form, tell_ends, &s->a->report[s->i].constant) || buf_check(&form, e) ? -1 : 0;
+	buf_release(&form);
+	return rc;
+}

@@ -1,0 +1,301 @@
+/* One run of a program for a trial: the host, the model, the weights, the inputs. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "num/num.h"
+#include "verify/candidate/input_change.h"
+#include "verify/candidate/trial.h"
+
+/* --- inputs of a trial ------------------------------------------------------------------------ */
+
+struct sum {
+	struct tensor more[RESULTS_MOST];
+	int n, at;
+};
+
+static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+
+	(void)name;
+	if (s->n < RESULTS_MOST)
+		s->more[s->n++] = obj->t;
+	return 0;
+}
+
+static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct sum *s = ctx;
+	const struct tensor *m = s->at < s->n ? &s->more[s->at++] : NULL;
+	size_t size = (size_t)dtype_size(obj->t.dt);
+
+	(void)name;
+	if (!m || m->dt != obj->t.dt || !dtype_is_float(m->dt) || !tensor_same_shape(m, &obj->t) || !tensor_is_contiguous(m) ||
+	    !tensor_is_contiguous(&obj->t))
+		return 0;
+	for (int64_t i = 0, n = tensor_numel(m); i < n; i++) {
+		char *p = (char *)tensor_data(&obj->t) + (size_t)i * size;
+
+		dtype_store(m->dt, p, dtype_load(m->dt, p) + dtype_load(m->dt, (char *)tensor_data(m) + (size_t)i * size));
+	}
+	return 0;
+}
+
+/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
+static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	enum dtype dt = *(enum dtype *)ctx;
+	double *v = tensor_data(&obj->t);
+	int64_t n = tensor_numel(&obj->t);
+	uint64_t cell;
+
+	(void)name;
+	for (int64_t i = 0; obj->t.dt == DT_F64 && tensor_is_contiguous(&obj->t) && i < n; i++) {
+		dtype_store(dt, &cell, v[i]);
+		v[i] = dtype_load(dt, &cell);
+	}
+	return 0;
+}
+
+/* The inputs of the next seed are added to these. */
+static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs, struct err *e)
+{
+	struct sum s = { .n = 0 };
+	struct val more;
+	int rc = host_inputs(w->h, ns, seed + 1, 0, &more, e);
+
+	if (!rc && t->dt != DT_F32 && !w->opts.oracle)
+		rc = host_to_dtype(w->h, more, t->dt, e);
+	if (rc)
+		return rc;
+	rc = host_tensors(w->h, more, collect_more, &s) || host_tensors(w->h, inputs, add_more, &s) ? -1 : 0;
+	val_drop(w->h, more);
+	return rc;
+}
+
+static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+{
+	enum dtype dt = t->dt;
+	int rc = host_inputs(w->h, ns, seed, change_draws_ends(t->change), inputs, e);
+
+	if (!rc)
+		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
+	if (!rc && t->dt != DT_F32)
+		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h, *inputs, dt, e);
+	if (!rc && t->change == CHANGE_ADD)
+		rc = add_inputs(w, ns, t, seed, *inputs, e);
+	if (!rc)
+		rc = change_inputs(w->h, t->change, t->first, *inputs, e);
+	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
+}
+
+int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+{
+	struct val ns = w->task_ns;
+	int rc = t->n_ov ? host_load(w->h, w->p->task, t->ov, t->n_ov, &ns, e) : 0;
+
+	if (rc)
+		return rc;
+	rc = draw_inputs(w, ns, t, seed, inputs, e);
+	if (t->n_ov)
+		val_drop(w->h, ns);
+	return rc;
+}
+
+int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e)
+{
+	struct val from = others ? t->others : t->inputs;
+
+	if (t->packed[others].n)
+		return host_unpack(w->h, t->packed[others], inputs, e);
+	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) : host_import(w->h, from, inputs, e);
+}
+
+void world_drop(struct world *w, struct val v)
+{
+	val_drop(w->h, v);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static int build(struct world *w, struct val ns, struct err *e)
+{
+	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
+
+	if (!rc)
+		rc = host_to_device(w->h, w->model, HOST_CUDA, e);
+	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
+}
+
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch, struct err *e)
+{
+	const struct judge_options *o = judge_options(j);
+	struct val ns;
+	int rc;
+
+	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
+	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
+	w->opts.catch_sure = !w->opts.may_vary;
+	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
+	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
+	if (launch) {
+		w->opts.launch = launcher_kernel;
+		w->opts.launch_ctx = launch;
+		/* What is empty while the model is built is a parameter to be filled: poison is enough there. */
+		w->opts.poison = launch->run.poison;
+	}
+	w->h = host_new(&w->opts, e);
+	if (!w->h)
+		return -1;
+	rc = host_load(w->h, p->task, p->ov, p->n_ov, &w->task_ns, e);
+	ns = w->task_ns;
+	if (p->source != p->task)
+		host_set_judged(w->h, JUDGED_BUILT);
+	if (!rc && p->source != p->task)
+		rc = host_load(w->h, p->source, NULL, 0, &ns, e);
+	if (!rc)
+		rc = build(w, ns, e);
+	host_set_judged(w->h, JUDGED_NOT);
+	if (!rc && launch) {
+		host_seal(w->h);
+		launch->sealed = host_sealed_storage(w->h);
+	}
+	return rc;
+}
+
+void world_close(struct world *w)
+{
+	host_free(w->h);
+	w->h = NULL;
+}
+
+static int reopen(struct world *w, struct err *e)
+{
+	struct world old = *w;
+	int rc;
+
+	world_close(w);
+	rc = world_open(w, old.judge, old.p, old.opts.oracle, old.launch, e);
+	w->rebuilt = old.rebuilt + 1;
+	return rc;
+}
+
+/* The products that are computed in tf32 in a mode. */
+static unsigned products_of(enum run_mode mode, enum precision p)
+{
+	if (mode == RUN_TORCH || mode == RUN_CLOSE)
+		p = mode == RUN_TORCH ? PRECISION_TORCH : PRECISION_TF32;
+	else if (mode != RUN_ALLOWED)
+		p = PRECISION_IEEE;
+	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
+}
+
+/* Under the general contract a program must also be right where torch.cuda names another GPU. */
+static const char *gpu_of(const struct trial *t, const char *gpu)
+{
+	if (trial_contract(t->kind) != CONTRACT_GENERAL)
+		return gpu;
+	return strcmp(gpu, "L40S") ? "L40S" : "A100";
+}
+
+int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
+{
+	int rc = !w->h || host_is_lost(w->h) ? reopen(w, e) : 0;
+
+	if (rc)
+		return rc;
+	w->opts.nominal = t->dt;
+	w->opts.noise_seed = mode == RUN_NOISY ? t->seed | 1 : 0;
+	w->opts.tf32 = products_of(mode, judge_options(w->judge)->precision);
+	w->opts.gpu = gpu_of(t, judge_options(w->judge)->gpu);
+	w->opts.track_undef = w->launch && w->launch->run.mode == TILE_CHECKED;
+	w->opts.poison = w->launch ? w->launch->run.poison : 0;
+	w->opts.config = w->launch ? w->launch->config : 0;
+	w->opts.tune = w->launch ? w->launch->tune : 0;
+	host_renew(w->h, &w->opts);
+	if (w->dt == t->dt)
+		return 0;
+	w->dt = t->dt;
+	w->set = WEIGHT_SETS;
+	return w->opts.oracle ? 0 : host_to_dtype(w->h, w->model, t->dt, e);
+}
+
+int world_round_state(struct world *w)
+{
+	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
+}
+
+/* --- other contents in the same tensors --------------------------------------------------------- */
+
+struct refill {
+	struct tensor from[RESULTS_MOST];
+	int n, at;
+	struct err *e;
+};
+
+static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct refill *f = ctx;
+
+	(void)name;
+	if (f->n < RESULTS_MOST)
+		f->from[f->n++] = obj->t;
+	return 0;
+}
+
+static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct refill *f = ctx;
+
+	(void)name;
+	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
+}
+
+int world_alike(struct world *w, struct val a, struct val b)
+{
+	struct refill x = { .n = 0 }, y = { .n = 0 };
+	int same = !host_tensors(w->h, a, collect_input, &x) && !host_tensors(w->h, b, collect_input, &y) && x.n == y.n;
+
+	for (int i = 0; i < x.n && same; i++)
+		same = x.from[i].dt == y.from[i].dt && tensor_same_shape(&x.from[i], &y.from[i]);
+	return same;
+}
+
+int world_refill(struct world *w, struct val inputs, struct val with, struct err *e)
+{
+	struct refill f = { .e = e };
+
+	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
+}
+
+static const struct {
+	const char *name;
+	enum contract contract;
+} kinds[] = {
+#define TRIAL(id, name, contract, text) { name, CONTRACT_##contract },
+#include "verify/candidate/trial.def"
+#undef TRIAL
+};
+
+const char *trial_name(enum trial_kind k) { return kinds[k].name; }
+enum contract trial_contract(enum trial_kind k) { return kinds[k].contract; }
+
+void trial_shape_text(const struct trial *t, char *out, size_t n)
+{
+	size_t at = 0;
+
+	out[0] = 0;
+	for (int i = 0; i < t->ndim && at < n; i++)
+		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)t->shape[i]);
+}
+
+void trial_release(struct trial *t)
+{
+	results_release(&t->torch);
+	results_release(&t->expected);
+	for (size_t i = 0; i < t->made.n; i++)
+		tensor_release(&t->made.v[i].t);
+	vec_free(&t->made);
+}

@@ -1,0 +1,315 @@
+/* Checks of a file: see check_file.h. */
+#include "verify/lint/check_file.h"
+
+#include "base/mem.h"
+#include "num/num.h"
+#include "tile/lint/check_kernel.h"
+#include "verify/rules/call_graph.h"
+
+enum { HOST_FUEL = 5000000, HOST_MEMORY = 1 << 30, TORCH_SEED = 42 };
+
+struct file_check {
+	const struct py_module *m;
+	const struct check_options *o;
+	struct check_env env;
+	unsigned char *launched;        /* per function of env */
+	struct { struct diag *v; size_t n, cap; } found;       /* of launches, in their order */
+	struct { uint64_t *v; size_t n, cap; } written;        /* storages */
+	int refused;                    /* some launch did not compile */
+	int ran;                        /* forward went through */
+	int last_line, last_col;        /* of the last launch */
+	struct err *e;
+};
+
+static int by_place(const struct diag *a, const struct diag *b)
+{
+	return a->line == b->line && a->col == b->col && a->reason == b->reason;
+}
+
+/* A kernel launched twice is wrong once. */
+static int add_found(struct file_check *c, const struct diag *d)
+{
+	for (size_t i = 0; i < c->found.n; i++)
+		if (by_place(&c->found.v[i], d))
+			return 0;
+	if (vec_push(&c->found, *d))
+		return err_nomem(c->e);
+	c->o->report(c->o->ctx, SEVERITY_ERROR, d);
+	return 0;
+}
+
+/* --- kernels as launched ---------------------------------------------------------------------- */
+
+static int note_written(struct file_check *c, const struct tile_code *code, const struct tile_launch *l)
+{
+	struct touched t;
+
+	if (resource_touched(code, &t, c->e))
+		return -1;
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
+		if ((t.written[i / 64] >> (i % 64) & 1) && (l->args[i].kind == TILE_V_TENSOR || l->args[i].kind == TILE_V_DESC) &&
+		    vec_push(&c->written, l->args[i].t.st->id))
+			return err_nomem(c->e);
+	return 0;
+}
+
+static int note_registers(struct file_check *c, const struct tile_code *code, const struct tile_launch *l)
+{
+	struct resources r;
+	struct diag d = { .reason = REASON_ok };
+
+	resource_estimate(code, l, c->o->gpu->capability, &r);
+	if (r.registers <= c->o->gpu->registers)
+		return 0;
+	diag_set(&d, REASON_out_of_resources, l->line, l->col, "about %d registers a thread, the %s has %d: values will spill to memory",
+		 r.registers, c->o->gpu->name, c->o->gpu->registers);
+	diag_hint(&d, "smaller tiles, or num_warps=%d", 2 * MAX(l->num_warps, 1));
+	for (size_t i = 0; i < c->found.n; i++)
+		if (by_place(&c->found.v[i], &d))
+			return 0;
+	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
+	return vec_push(&c->found, d) ? err_nomem(c->e) : 0;
+}
+
+/* A launch that is compiled and looked at, and leaves memory as it was. */
+static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct file_check *c = ctx;
+	const struct tile_code *code;
+	int rc = tile_compile(c->o->engine, l, &code, d, e);
+
+	c->last_line = l->line;
+	c->last_col = l->col;
+	for (size_t i = 0; i < c->env.n_fns; i++)
+		if (c->env.fns[i].def == l->fn->def)
+			c->launched[i] = 1;
+	if (rc < 0)
+		return -1;
+	if (!rc && c->o->gpu)
+		rc = resource_check(code, l, c->o->gpu, d);
+	if (rc && l->compile_only && resource_left_out(d))
+		return 1;
+	if (rc) {
+		c->refused = 1;
+		rc = add_found(c, d);
+		*d = (struct diag){ .reason = REASON_ok };
+		return rc;
+	}
+	return note_written(c, code, l) || (c->o->gpu && note_registers(c, code, l)) ? -1 : 0;
+}
+
+/* --- the program ------------------------------------------------------------------------------------ */
+
+struct result_scan {
+	struct file_check *c;
+	int unwritten;
+};
+
+static int scan_result(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct result_scan *s = ctx;
+
+	(void)name;
+	if (!tensor_any_undef(&obj->t))
+		return 0;
+	for (size_t i = 0; i < s->c->written.n; i++)
+		if (s->c->written.v[i] == obj->t.st->id)
+			return 0;
+	s->unwritten = 1;
+	return 0;
+}
+
+static int check_results(struct file_check *c, struct host *h, struct val result, const struct py_node *forward)
+{
+	struct result_scan s = { .c = c };
+	struct diag d = { .reason = REASON_ok };
+
+	host_tensors(h, result, scan_result, &s);
+	if (!s.unwritten || c->refused)
+		return 0;
+	diag_set(&d, REASON_uninitialised, c->last_line ? c->last_line : forward->line, c->last_line ? c->last_col : forward->col + 1,
+		 "forward returns memory that no kernel writes");
+	return add_found(c, &d);
+}
+
+/* What the host code did wrong, where that is certain although the kernels did nothing. */
+static int check_host_error(struct file_check *c, const struct diag *d)
+{
+	static const enum reason certain[] = { REASON_name_error, REASON_attribute_error, REASON_type_error, REASON_key_error };
+
+	/* A member of torch that is missing here may exist there. */
+	if (strstr(d->text, "module '"))
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(certain); i++)
+		if (d->reason == certain[i])
+			return add_found(c, d);
+	return 0;
+}
+
+static int run_model(struct file_check *c, struct host *h, struct val ns, struct val task_ns, const char *cls)
+{
+	const struct py_node *forward = call_graph_method(call_graph_class(c->m, cls), "forward");
+	struct val model, inputs, result;
+	int rc = host_build(h, task_ns, ns, cls, TORCH_SEED, &model, c->e);
+
+	if (!rc)
+		rc = host_inputs(h, task_ns, TORCH_SEED, 0, &inputs, c->e);
+	if (!rc)
+		rc = host_to_device(h, model, HOST_CUDA, c->e);
+	if (!rc)
+		rc = host_to_device(h, inputs, HOST_CUDA, c->e);
+	if (!rc)
+		rc = host_forward(h, model, inputs, &result, c->e);
+	if (!rc && forward) {
+		c->ran = 1;
+		rc = check_results(c, h, result, forward);
+	}
+	return rc;
+}
+
+static const char *model_class(const struct file_check *c)
+{
+	return call_graph_class(c->m, "ModelNew") ? "ModelNew" : call_graph_class(c->m, "Model") ? "Model" : NULL;
+}
+
+static int run_file(struct file_check *c, struct host *h)
+{
+	struct val ns, task_ns, fn;
+	const char *cls = model_class(c);
+	int rc = host_load(h, c->m, NULL, 0, &ns, c->e);
+
+	task_ns = ns;
+	if (!rc && c->o->task)
+		rc = host_load(h, c->o->task, NULL, 0, &task_ns, c->e);
+	if (rc || !cls || !host_get(h, task_ns, "get_inputs", &fn) || !host_get(h, task_ns, "get_init_inputs", &fn))
+		return rc;
+	return run_model(c, h, ns, task_ns, cls);
+}
+
+static int check_launched(struct file_check *c)
+{
+	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .tune = 1, .launch = look_at_launch, .launch_ctx = c };
+	struct host *h;
+	int rc;
+
+	num_init();
+	h = host_new(&ho, c->e);
+	if (!h)
+		return -1;
+	rc = run_file(c, h);
+	if (rc > 0)
+		rc = check_host_error(c, host_diag(h));
+	host_free(h);
+	return rc;
+}
+
+/* --- what need not be run ------------------------------------------------------------------------------ */
+
+struct launch_scan {
+	const struct check_env *env;
+	int found;
+};
+
+/* kernel[grid](...) */
+static void find_launch(void *ctx, struct py_node *n)
+{
+	struct launch_scan *s = ctx;
+	const struct py_node *f = n->kind == PY_Call ? n->u.Call.func : NULL;
+
+	if (f && f->kind == PY_Subscript && f->u.Subscript.value->kind == PY_Name && check_env_fn(s->env, f->u.Subscript.value->u.Name.id))
+		s->found = 1;
+	if (!s->found)
+		py_children(n, find_launch, ctx);
+}
+
+/* Does loading the file, or building and calling its model, launch anything at all? */
+static int is_program(const struct file_check *c)
+{
+	struct launch_scan s = { .env = &c->env };
+	const struct py_list *body = &c->m->root->u.Module.body;
+
+	if (model_class(c))
+		return c->env.n_fns > 0;
+	for (size_t i = 0; i < body->n && !s.found; i++)
+		if (body->v[i]->kind != PY_FunctionDef && body->v[i]->kind != PY_ClassDef)
+			find_launch(&s, body->v[i]);
+	return s.found;
+}
+
+struct name_scan {
+	struct str name;
+	const struct py_node *own;
+	int found;
+};
+
+static void find_name(void *ctx, struct py_node *n)
+{
+	struct name_scan *s = ctx;
+
+	if (n == s->own)
+		return;
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, s->name))
+		s->found = 1;
+	if (!s->found)
+		py_children(n, find_name, ctx);
+}
+
+/* In a whole program a kernel that nothing names is forgotten work. */
+static void check_unused(struct file_check *c, size_t i)
+{
+	const struct tile_fn *fn = &c->env.fns[i];
+	struct name_scan s = { .name = fn->name, .own = fn->def };
+	struct diag d = { .reason = REASON_ok };
+
+	if (c->launched[i] || !call_graph_class(c->m, "ModelNew"))
+		return;
+	find_name(&s, c->m->root);
+	if (s.found)
+		return;
+	diag_set(&d, REASON_kernel_not_launched, fn->def->line, fn->def->col + 1, "kernel '%.*s' is never used", STR_ARG(fn->name));
+	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
+}
+
+static int check_others(struct file_check *c, struct check_count *count)
+{
+	for (size_t i = 0; i < c->env.n_fns; i++) {
+		const struct tile_fn *fn = &c->env.fns[i];
+		struct diag d = { .reason = REASON_ok };
+		int commented = check_signature_comment(&c->env, fn, 0).n > 0, unsure = 0, rc = 0;
+
+		if (!commented && check_is_helper(&c->env, fn)) {
+			count->helpers++;
+			continue;
+		}
+		count->kernels++;
+		check_unused(c, i);
+		if (!c->launched[i] || commented)
+			rc = check_kernel_inferred(c->o->engine, &c->env, fn, &d, &unsure, c->e);
+		count->compiled += !rc;
+		count->unsure += unsure;
+		if (unsure)
+			c->o->report(c->o->ctx, SEVERITY_UNSURE, &d);
+		else if (rc < 0 || (rc > 0 && add_found(c, &d)))
+			return -1;
+	}
+	return 0;
+}
+
+int check_file(const struct py_module *m, const struct check_options *o, struct check_count *count, struct err *e)
+{
+	struct file_check c = { .m = m, .o = o, .e = e };
+	int rc;
+
+	if (check_env_init(&c.env, m, o->importer, e))
+		return -1;
+	c.launched = mem_array(c.env.n_fns + 1, 1);
+	rc = !c.launched ? err_nomem(e) : is_program(&c) ? check_launched(&c) : 0;
+	if (!rc)
+		rc = check_others(&c, count);
+	tile_engine_clear(o->engine);
+	mem_free(c.launched);
+	vec_free(&c.found);
+	vec_free(&c.written);
+	check_env_release(&c.env);
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* What a check found, as the JSON that `check --json` prints and /v1/check answers. */
+#ifndef VERIFY_LINT_CHECK_JSON_H
+#define VERIFY_LINT_CHECK_JSON_H
+
+#include "base/json.h"
+#include "verify/lint/check_file.h"
+
+const char *check_severity_name(enum severity how);
+/* Begins the object, up to its list of diagnostics; each of them; the counts, and the end. */
+void check_json_begin(struct jw *w);
+void check_json_diag(struct jw *w, const char *file, enum severity how, const struct diag *d);
+void check_json_end(struct jw *w, int64_t files, int64_t errors, const struct check_count *c);
+
+#endif

@@ -1,0 +1,227 @@
+/* Candidates before the judge: see batch.h. Where equal ones are judged once, a job is a place in `jobs` and
+ * the workers' ids are those places; otherwise they are the caller's. */
+#include "verify/pool/batch.h"
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "verify/pool/verdict_cache.h"
+
+enum { AHEAD = 4 };     /* candidates for each worker that are in work or wait for it */
+
+enum job_state { JOB_FREE, JOB_WITH_WORKER, JOB_WAITS, JOB_ANSWERED };
+
+struct batch_job {
+	uint64_t id;
+	enum job_state state;
+	char key[65];
+	size_t next;               /* 1 + the next one that waits for the same verdict; 0: none */
+	struct judged *answer;     /* where no cache has it for those who ask later */
+};
+
+int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par, const struct judge_options *options, struct store *cache,
+		     struct err *e)
+{
+	*b = (struct judge_batch){ .options = options, .cache = cache };
+	return rank_pool_init(&b->rank_pool, pool, par, e);
+}
+
+void judge_batch_release(struct judge_batch *b)
+{
+	rank_pool_release(&b->rank_pool);
+	steal_release(&b->stealing);
+	for (size_t i = 0; i < b->jobs.n; i++)
+		mem_free(b->jobs.v[i].answer);
+	vec_free(&b->jobs);
+}
+
+int judge_batch_steal(struct judge_batch *b, struct par *par, struct err *e)
+{
+	return par ? steal_init(&b->stealing, b->rank_pool.pool, par, e) : 0;
+}
+
+int judge_batch_finish(struct judge_batch *b, struct err *e)
+{
+	return b->stealing.par ? steal_finish(&b->stealing, e) : 0;
+}
+
+size_t judge_batch_pending(const struct judge_batch *b)
+{
+	return (b->stealing.par ? b->stealing.own : rank_pool_pending(&b->rank_pool)) + b->waiting;
+}
+
+int judge_batch_full(const struct judge_batch *b)
+{
+	return rank_pool_pending(&b->rank_pool) > (size_t)rank_pool_workers(&b->rank_pool) * AHEAD;
+}
+
+/* --- asking ---------------------------------------------------------------------------------------- */
+
+static int submit(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct err *e)
+{
+	return b->stealing.par ? steal_submit(&b->stealing, id, task, candidate, e) : rank_pool_submit(&b->rank_pool, id, task, candidate, e);
+}
+
+/* A batch has few jobs at a time: those in work, or the samples of a step. */
+static struct batch_job *find_equal(struct judge_batch *b, const char *key)
+{
+	for (size_t i = 0; i < b->jobs.n && !b->always; i++) {
+		struct batch_job *j = &b->jobs.v[i];
+
+		if ((j->state == JOB_WITH_WORKER || j->state == JOB_ANSWERED) && !strcmp(j->key, key))
+			return j;
+	}
+	return NULL;
+}
+
+static struct batch_job *new_job(struct judge_batch *b, struct err *e)
+{
+	for (size_t i = 0; i < b->jobs.n; i++)
+		if (b->jobs.v[i].state == JOB_FREE)
+			return &b->jobs.v[i];
+	if (vec_push(&b->jobs, (struct batch_job){ .state = JOB_FREE })) {
+		err_nomem(e);
+		return NULL;
+	}
+	return &b->jobs.v[b->jobs.n - 1];
+}
+
+static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struct str task, struct str candidate, struct err *e)
+{
+	struct batch_job *j = new_job(b, e);
+
+	if (!j || submit(b, (uint64_t)(j - b->jobs.v), task, candidate, e))
+		return -1;
+	*j = (struct batch_job){ .id = id, .state = JOB_WITH_WORKER };
+	memcpy(j->key, key, sizeof j->key);
+	return 0;
+}
+
+static int wait_for(struct judge_batch *b, uint64_t id, size_t first, struct err *e)
+{
+	struct batch_job *j = new_job(b, e);
+
+	if (!j)
+		return -1;
+	*j = (struct batch_job){ .id = id, .state = JOB_WAITS, .next = b->jobs.v[first].next };
+	b->jobs.v[first].next = 1 + (size_t)(j - b->jobs.v);
+	b->waiting++;
+	return 0;
+}
+
+int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct judged *now, struct err *e)
+{
+	struct batch_job *same;
+	char key[65];
+	int rc;
+
+	if (!b->options)
+		return submit(b, id, task, candidate, e);
+	*now = (struct judged){ .id = id };
+	verdict_key(b->options, task, candidate, key);
+	rc = b->cache && !b->always ? verdict_cache_get(b->cache, key, &now->verdict, e) : 0;
+	b->hits += rc > 0;
+	if (rc)
+		return rc;
+	same = find_equal(b, key);
+	if (!same)
+		return ask_worker(b, id, key, task, candidate, e);
+	if (same->state == JOB_WITH_WORKER)
+		return wait_for(b, id, (size_t)(same - b->jobs.v), e);
+	*now = *same->answer;
+	now->id = id;
+	return 1;
+}
+
+/* --- answers ----------------------------------------------------------------------------------------- */
+
+/* Those who ask again get the verdict from the cache, or from the job that stays for them. A failure to
+ * judge is no verdict: whoever asks again may have more luck. */
+static int keep(struct judge_batch *b, struct batch_job *j, const struct judged *said, struct err *e)
+{
+	j->state = JOB_FREE;
+	if (said->rc)
+		return 0;
+	if (b->cache) {
+		b->kept++;
+		return verdict_cache_put(b->cache, j->key, &said->verdict, e);
+	}
+	j->answer = mem_alloc(sizeof *j->answer);
+	if (!j->answer)
+		return err_nomem(e);
+	*j->answer = *said;
+	verdict_forget_times(&j->answer->verdict);
+	j->state = JOB_ANSWERED;
+	return 0;
+}
+
+static void tell_next(struct judge_batch *b, struct judged *out)
+{
+	struct batch_job *j = &b->jobs.v[b->telling - 1];
+
+	*out = b->said;
+	out->id = j->id;
+	verdict_forget_times(&out->verdict);
+	b->telling = j->next;
+	j->state = JOB_FREE;
+	b->waiting--;
+}
+
+int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct err *e)
+{
+	struct batch_job *j;
+	int rc;
+
+	if (b->telling) {
+		tell_next(b, out);
+		return 1;
+	}
+	rc = b->stealing.par ? steal_next(&b->stealing, wait, out, e) : rank_pool_next(&b->rank_pool, wait, out, e);
+	if (rc <= 0 || !b->options)
+		return rc;
+	j = &b->jobs.v[out->id];
+	out->id = j->id;
+	b->telling = j->next;
+	if (b->telling)
+		b->said = *out;
+	return keep(b, j, out, e) ? -1 : 1;
+}
+
+/* --- a whole source ------------------------------------------------------------------------------------ */
+
+static int hear(struct judge_batch *b, const struct batch_source *s, struct err *e)
+{
+	struct judged j;
+	int rc = judge_batch_next(b, 1, &j, e);
+
+	return rc <= 0 ? rc : s->told(s->ctx, &j, e) ? -1 : 1;
+}
+
+int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct err *e)
+{
+	struct str task, candidate;
+	struct judged now;
+	uint64_t id;
+	int rc = 0, more = 1;
+
+	while (rc >= 0 && (more || judge_batch_pending(b))) {
+		if (stop_requested())
+			return err_set(e, ERR_INTERRUPTED, "interrupted");
+		if (!more || judge_batch_full(b)) {
+			rc = hear(b, s, e);
+		} else if ((more = s->next(s->ctx, &id, &task, &candidate))) {
+			rc = judge_batch_ask(b, id, task, candidate, &now, e);
+			if (rc > 0)
+				rc = s->told(s->ctx, &now, e);
+		}
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int judge_pool_run(struct judge_pool *pool, const struct batch_source *s, struct err *e)
+{
+	struct judge_batch b;
+	int rc = judge_batch_init(&b, pool, NULL, NULL, NULL, e) || judge_batch_run(&b, s, e) ? -1 : 0;
+
+	judge_batch_release(&b);
+	return rc;
+}

@@ -1,0 +1,361 @@
+/* A stream of candidates: see stream.h. */
+#include "verify/pool/stream.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "py/caret.h"
+#include "tile/estimate/speed.h"
+#include "verify/pool/verdict_cache.h"
+#include "verify/task/dump.h"
+
+enum { CACHE_GROUP = 512 };     /* verdicts a transaction of the cache holds */
+
+static struct stream_item *item_at(struct stream *s, uint64_t number)
+{
+	return &s->ring[number % STREAM_WINDOW];
+}
+
+static void item_release(struct stream_item *it)
+{
+	mem_free(it->id);
+	mem_free(it->path);
+	mem_free(it->candidate);
+	buf_release(&it->json);
+	buf_release(&it->plain);
+	*it = (struct stream_item){ .done = 0 };
+}
+
+/* --- what is said of a verdict -------------------------------------------------------------- */
+
+/* A text for the terminal. Names come with the data, messages with the candidate: what would move the cursor, or begin a line
+ * of its own, is shown and not done. */
+static void add_text(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			buf_addf(out, "\\x%02x", (unsigned char)*text);
+		else
+			buf_addc(out, *text);
+}
+
+static void add_line(struct buf *out, const char *before, const char *text)
+{
+	buf_adds(out, before);
+	add_text(out, text);
+	buf_addc(out, '\n');
+}
+
+static void explain(const struct stream_item *it, const struct verdict *v, struct buf *out)
+{
+	if (v->diag.line > 0 && it->candidate)
+		py_caret(str_of(it->candidate), v->diag.line, v->diag.col, out);
+	if (v->explain[0])
+		add_line(out, "  ", v->explain);
+	for (int i = 0; i < v->n_inputs; i++)
+		if (v->inputs[i].skipped[0])
+			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind, v->inputs[i].shape, v->inputs[i].skipped);
+		else
+			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
+				 v->inputs[i].passed ? "passed" : "failed", isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error, v->inputs[i].tolerance);
+	if (v->task.unfit[0])
+		buf_addf(out, "  task: not fit to judge others: %s\n", v->task.unfit);
+	if (v->task.model_shrunk)
+		buf_adds(out, "  task: judged with a smaller model, too large as it is\n");
+	if (v->task.survivors)
+		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n", v->task.survivors, v->task.mutants,
+			 v->task.survivor);
+	if (v->configs > v->configs_run)
+		buf_addf(out, "  autotune: of %d different programs only %d were run\n", v->configs, v->configs_run);
+	if (v->buffers_left)
+		buf_adds(out, "  buffers that the reference changes (running statistics) are left as they were, or are not there\n");
+	if (v->weights[0])
+		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
+}
+
+static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
+{
+	add_text(out, it->path ? it->path : it->id);
+	if (it->failed) {
+		add_line(out, ": could not judge: ", v->diag.text);
+	} else if (v->correct) {
+		buf_addf(out, ": correct, reward %.3f", v->reward);
+		if (v->speedup > 0)
+			buf_addf(out, ", estimated speedup %.2f (%s, within a factor of %.1f two times in three)", v->speedup, v->timed, speed_rates.error);
+		buf_addc(out, '\n');
+	} else {
+		if (v->diag.line > 0)
+			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
+		buf_addf(out, ": error[%s]: ", reason_code(v->diag.reason));
+		add_text(out, v->diag.text);
+		buf_addf(out, " (stage %s, reward %.3f)\n", judge_stage_name(v->stage), v->reward);
+		if (v->diag.hint[0])
+			add_line(out, "  hint: ", v->diag.hint);
+	}
+	if (s->o.explain && !it->failed)
+		explain(it, v, out);
+}
+
+static int finish_item(struct stream *s, struct stream_item *it, struct verdict *v, const char *failure, struct err *e)
+{
+	it->done = 1;
+	it->failed = failure != NULL;
+	it->wrong = !failure && !v->correct;
+	if (failure && v->diag.reason == REASON_ok)
+		diag_set(&v->diag, REASON_bad_task, 0, 0, "%s", failure);
+	if (s->o.json || s->o.out)
+		verdict_json(v, str_of(it->id), &it->json);
+	if (!s->o.json && !s->o.out)
+		say(s, it, v, &it->plain);
+	mem_free(it->candidate);
+	it->candidate = NULL;
+	return buf_check(&it->json, e) || buf_check(&it->plain, e) ? -1 : 0;
+}
+
+/* --- out, in order ------------------------------------------------------------------------------ */
+
+static int print_item(struct stream *s, struct stream_item *it, struct err *e)
+{
+	s->failed += it->failed;
+	s->wrong += it->wrong;
+	s->correct += !it->failed && !it->wrong;
+	if (it->plain.n)
+		fwrite(it->plain.p, 1, it->plain.n, stdout);
+	if (s->o.json && !s->o.out)
+		fwrite(it->json.p, 1, it->json.n, stdout);
+	if (ferror(stdout))
+		return err_set(e, ERR_IO, "the verdicts cannot be written to standard output");
+	return s->o.out ? file_append(s->o.out, buf_str(&it->json), 0, e) : 0;
+}
+
+static int print_ready(struct stream *s, struct err *e)
+{
+	int rc = 0;
+
+	while (!rc && s->printed < s->added && item_at(s, s->printed)->done) {
+		struct stream_item *it = item_at(s, s->printed++);
+
+		rc = print_item(s, it, e);
+		item_release(it);
+		progress_add(&s->bar, 1);
+	}
+	return rc;
+}
+
+/* The cache is written in groups. */
+static int commit_some(struct stream *s, struct err *e)
+{
+	if (s->batch.kept < CACHE_GROUP)
+		return 0;
+	s->batch.kept = 0;
+	return store_commit(s->cache, e) || store_begin(s->cache, e) ? -1 : 0;
+}
+
+static int take(struct stream *s, struct judged *j, struct err *e)
+{
+	struct stream_item *it = item_at(s, j->id);
+
+	return finish_item(s, it, &j->verdict, !j->rc ? NULL : j->err.code ? j->err.text : j->verdict.diag.text, e) || print_ready(s, e) ? -1 : 0;
+}
+
+/* One verdict from the pool. */
+static int collect(struct stream *s, int wait, struct err *e)
+{
+	struct judged j;
+	int rc = judge_batch_next(&s->batch, wait, &j, e);
+
+	return rc <= 0 ? rc : commit_some(s, e) || take(s, &j, e) ? -1 : 1;
+}
+
+/* --- what was judged before ------------------------------------------------------------------------ */
+
+/* Reads the next verdict of the file along with its candidate: 1, it is there; 0: it is not. */
+static int was_judged(struct stream *s, struct str id, struct err *e)
+{
+	struct str line;
+	struct json *j;
+	int rc;
+
+	if (!s->resuming)
+		return 0;
+	rc = lines_next(&s->old, &line, e);
+	if (rc <= 0) {
+		s->resuming = 0;
+		lines_close(&s->old);
+		return rc;
+	}
+	j = json_parse(line, e);
+	if (!j) {
+		err_wrap(e, "'%s' line %lld", s->o.out, (long long)s->old.number);
+		return -1;
+	}
+	if (!str_eq(json_str(json_get(j, "id"), ""), id)) {
+		json_free(j);
+		return err_set(e, ERR_STATE, "'%s' does not belong to these candidates: line %lld is not about '%.*s'", s->o.out,
+			       (long long)s->old.number, STR_ARG(id));
+	}
+	if (str_is(json_str(json_get(j, "verdict"), ""), "correct"))
+		s->correct++;
+	else if (str_is(json_str(json_get(j, "verdict"), ""), reason_class(REASON_bad_task)))
+		s->failed++;
+	else
+		s->wrong++;
+	json_free(j);
+	s->skipped++;
+	progress_add(&s->bar, 1);
+	s->bar.done_at_start++;
+	return 1;
+}
+
+/* --- in ------------------------------------------------------------------------------------------------ */
+
+static int interrupted(const struct stream *s, struct err *e)
+{
+	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates", (unsigned long long)(s->skipped + (int64_t)s->printed));
+}
+
+static struct stream_item *new_item(struct stream *s, struct str id, const char *path, struct err *e)
+{
+	struct stream_item *it;
+
+	while (s->added - s->printed >= STREAM_WINDOW)
+		if (collect(s, 1, e) < 0 || (stop_requested() && interrupted(s, e)))
+			return NULL;
+	it = item_at(s, s->added);
+	it->id = mem_strndup(id.p, id.n);
+	it->path = path ? mem_strdup(path) : NULL;
+	if (!it->id || (path && !it->path)) {
+		err_nomem(e);
+		item_release(it);
+		return NULL;
+	}
+	s->added++;
+	return it;
+}
+
+int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e)
+{
+	struct stream_item *it;
+	struct judged now;
+	int rc = was_judged(s, id, e);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	it = new_item(s, id, path, e);
+	if (!it)
+		return -1;
+	if (s->o.explain && !(it->candidate = mem_strndup(candidate.p, candidate.n)))
+		return err_nomem(e);
+	rc = judge_batch_ask(&s->batch, s->added - 1, task, candidate, &now, e);
+	if (rc > 0)
+		rc = take(s, &now, e);
+	while (!rc && judge_batch_full(&s->batch) && !stop_requested())
+		rc = collect(s, 1, e) < 0 ? -1 : 0;
+	return rc;
+}
+
+int stream_add_failed(struct stream *s, struct str id, const char *why, struct err *e)
+{
+	struct verdict v = { .stage = STAGE_ast, .track = s->o.judge.track };
+	struct stream_item *it;
+	int rc = was_judged(s, id, e);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	it = new_item(s, id, NULL, e);
+	return !it || finish_item(s, it, &v, why, e) || print_ready(s, e) ? -1 : 0;
+}
+
+int stream_wait(struct stream *s, int fd, struct err *e)
+{
+	while (!stop_requested()) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int pending = judge_batch_pending(&s->batch) > 0, rc;
+
+		/* A verdict takes about a millisecond, so that is how often to look for one. */
+		rc = poll(&p, 1, pending ? 1 : 100);
+		if (rc > 0)
+			return 0;
+		while (pending && (rc = collect(s, 0, e)) > 0)
+			;
+		if (pending && rc < 0)
+			return -1;
+		fflush(stdout);
+	}
+	return 0;
+}
+
+int stream_finish(struct stream *s, struct err *e)
+{
+	while (judge_batch_pending(&s->batch) && !stop_requested())
+		if (collect(s, 1, e) < 0)
+			return -1;
+	if (stop_requested())
+		return interrupted(s, e);
+	return rank_pool_dismiss(&s->batch.rank_pool, e);
+}
+
+/* --- life ------------------------------------------------------------------------------------------------- */
+
+static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e)
+{
+	struct stream *s = ctx;
+
+	return dump_write(s->o.dump, item_at(s, id)->id, kind, task_py, tensors, e);
+}
+
+int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
+{
+	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
+	if (o->out && file_mkdirs_for(o->out, e))
+		return -1;
+	if (o->dump) {
+		s->o.pool.dump = write_dump;
+		s->o.pool.dump_ctx = s;
+	}
+	s->o.pool.stopped = stop_requested;
+	s->ring = mem_array(STREAM_WINDOW, sizeof *s->ring);
+	s->pool = s->ring ? judge_pool_open(&s->o.judge, &s->o.pool, e) : (err_nomem(e), NULL);
+	if (!s->pool)
+		return -1;
+	if (o->out && file_exists(o->out)) {
+		if (file_cut_line(o->out, e) || lines_open(&s->old, o->out, e))
+			return -1;
+		s->resuming = 1;
+	}
+	if (o->cache && (store_open(&s->cache, o->cache, e) || store_begin(s->cache, e)))
+		return -1;
+	/* Whoever wants no cache wants every candidate judged; so does who wants to see what it was given. */
+	if (judge_batch_init(&s->batch, s->pool, o->par, s->cache ? &s->o.judge : NULL, s->cache, e))
+		return -1;
+	s->batch.always = o->dump != NULL;
+	progress_begin(&s->bar, "verify", "candidates", total);
+	return 0;
+}
+
+void stream_close(struct stream *s)
+{
+	struct err e = ERR_INIT;
+
+	progress_end(&s->bar);
+	if (s->pool)
+		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct, (long long)s->wrong, (long long)s->failed);
+	if (s->skipped)
+		log_info("%lld candidates were judged before", (long long)s->skipped);
+	if (s->batch.hits)
+		log_info("%lld verdicts came from the cache", (long long)s->batch.hits);
+	judge_batch_release(&s->batch);
+	judge_pool_close(s->pool);
+	if (s->cache && store_commit(s->cache, &e))
+		log_warn("the cache of verdicts was not written: %s", e.text);
+	store_close(s->cache);
+	if (s->resuming)
+		lines_close(&s->old);
+	for (uint64_t i = s->printed; s->ring && i < s->added; i++)
+		item_release(item_at(s, i));
+	mem_free(s->ring);
+}

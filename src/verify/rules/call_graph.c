@@ -1,0 +1,540 @@
+/* What forward reaches: see reach.h.
+ *
+ * A function is reached when forward, or a reached function, names it (a module-level
+ * function), calls it through self (a method), or names its class, or names a variable of the module
+ * whose value does; so are the methods of the classes that constructors name. Over-approximation is safe for finding
+ * launches and for finding state and compute: names decide, not control flow. Where nothing that is reached launches a kernel,
+ * what was named while the model was built may. */
+#include "verify/rules/call_graph.h"
+
+#include <stdio.h>
+
+#include "interp/bind.h"
+
+enum { CALL_GRAPH_MOST = 128 };
+
+struct visit {
+	struct call_graph *r;
+	const struct py_module *m;
+	const struct py_node *cls;
+	const struct py_node *fn;                    /* being walked */
+	const struct py_node *seen[CALL_GRAPH_MOST];
+	size_t n, done;
+	const struct py_node *makers[CALL_GRAPH_MOST];    /* functions that were looked through for classes */
+	size_t n_makers;
+	const struct py_node *values[CALL_GRAPH_MOST];    /* of variables of the module that were named */
+	size_t n_values;
+	int (*flags)(void *ctx, const char *dotted);
+	void *ctx;
+};
+
+static const struct py_node *find_def(const struct py_list *body, enum py_kind kind, struct str name)
+{
+	const struct py_node *found = NULL;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i];
+
+		if (s->kind == kind && str_eq(kind == PY_ClassDef ? s->u.ClassDef.name : s->u.FunctionDef.name, name))
+			found = s;
+	}
+	return found;
+}
+
+const struct py_node *call_graph_class(const struct py_module *m, const char *name)
+{
+	return find_def(&m->root->u.Module.body, PY_ClassDef, str_of(name));
+}
+
+const struct py_node *call_graph_method(const struct py_node *cls, const char *name)
+{
+	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, str_of(name));
+}
+
+int call_graph_dotted(const struct py_node *n, char *out, size_t cap)
+{
+	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr : (struct str){ .n = 0 };
+	size_t at = 0;
+
+	if (n->kind == PY_Attribute && call_graph_dotted(n->u.Attribute.value, out, cap)) {
+		at = strlen(out);
+		out[at++] = '.';
+	} else if (n->kind != PY_Name) {
+		return 0;
+	}
+	if (name.n >= cap - at)
+		return 0;
+	memcpy(out + at, name.p, name.n);
+	out[at + name.n] = '\0';
+	return 1;
+}
+
+static int is_jit(const struct py_node *fn)
+{
+	char path[80];
+
+	for (size_t i = 0; i < fn->u.FunctionDef.decorator_list.n; i++) {
+		const struct py_node *dec = fn->u.FunctionDef.decorator_list.v[i];
+
+		if (dec->kind == PY_Call)
+			dec = dec->u.Call.func;
+		if (call_graph_dotted(dec, path, sizeof path) && (!strcmp(path, "triton.jit") || !strcmp(path, "jit")))
+			return 1;
+	}
+	return 0;
+}
+
+static void call_graph_fn(struct visit *v, const struct py_node *fn)
+{
+	if (!fn || is_jit(fn) || v->n == CALL_GRAPH_MOST)
+		return;
+	for (size_t i = 0; i < v->n; i++)
+		if (v->seen[i] == fn)
+			return;
+	v->seen[v->n++] = fn;
+}
+
+static void call_graph_object(struct visit *v, const struct py_node *cls);
+static void call_graph_maker(struct visit *v, const struct py_node *fn);
+
+static void look_for_classes(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
+		call_graph_object(v, find_def(&v->m->root->u.Module.body, PY_ClassDef, n->u.Name.id));
+		call_graph_maker(v, find_def(&v->m->root->u.Module.body, PY_FunctionDef, n->u.Name.id));
+	}
+	py_children(n, look_for_classes, v);
+}
+
+/* A function that may be called while a model is built: what it makes may be called later. */
+static void call_graph_maker(struct visit *v, const struct py_node *fn)
+{
+	if (!fn || v->n_makers == CALL_GRAPH_MOST)
+		return;
+	for (size_t i = 0; i < v->n_makers; i++)
+		if (v->makers[i] == fn)
+			return;
+	v->makers[v->n_makers++] = fn;
+	for (size_t i = 0; i < fn->u.FunctionDef.body.n; i++)
+		look_for_classes(v, fn->u.FunctionDef.body.v[i]);
+}
+
+/* A constructor has help from other methods: def _make_layer(self). What stands in the class beside them is made with it. */
+static void reach_made(struct visit *v, const struct py_node *cls)
+{
+	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
+		struct py_node *s = cls->u.ClassDef.body.v[i];
+
+		if (s->kind == PY_FunctionDef)
+			call_graph_maker(v, s);
+		else
+			look_for_classes(v, s);
+	}
+}
+
+/* Everything that using a class may call: not its constructor, which is not on the path of
+ * forward, and not the gradient of a torch.autograd.Function, which nobody asks for. */
+static void call_graph_object(struct visit *v, const struct py_node *cls)
+{
+	size_t before = v->n;
+
+	if (!cls || cls == v->cls)
+		return;
+	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
+		const struct py_node *f = cls->u.ClassDef.body.v[i];
+
+		if (f->kind == PY_FunctionDef && !str_is(f->u.FunctionDef.name, "__init__") && !str_is(f->u.FunctionDef.name, "backward"))
+			call_graph_fn(v, f);
+	}
+	if (v->n > before)
+		reach_made(v, cls);
+}
+
+static void found(struct call_graph_find *f, const struct py_node *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+static void found(struct call_graph_find *f, const struct py_node *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (f->node)
+		return;
+	f->node = at;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof f->text, fmt, ap);
+	va_end(ap);
+}
+
+/* --- state ------------------------------------------------------------------------------- */
+
+struct bound_search { struct str name; int found; };
+
+static void look_for_binding(void *ctx, struct py_node *n)
+{
+	struct bound_search *b = ctx;
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_STORE && str_eq(n->u.Name.id, b->name))
+		b->found = 1;
+	if (!b->found && n->kind != PY_Lambda)
+		py_children(n, look_for_binding, b);
+}
+
+/* A local variable of the function (not a parameter): what is stored in it dies with the call. */
+static int is_local(const struct py_node *fn, struct str name)
+{
+	struct bound_search b = { .name = name };
+
+	for (size_t i = 0; i < fn->u.FunctionDef.body.n && !b.found; i++)
+		look_for_binding(&b, fn->u.FunctionDef.body.v[i]);
+	return b.found;
+}
+
+/* Which positional parameter of the function this is; -1: none. */
+static int parameter_index(const struct py_node *fn, struct str name)
+{
+	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
+
+	for (size_t i = 0; i < a->args.n; i++)
+		if (str_eq(a->args.v[i]->u.arg.arg, name))
+			return (int)i;
+	return -1;
+}
+
+struct call_search { struct str fn; int index; int calls, kept; };
+
+static void look_for_calls(void *ctx, struct py_node *n)
+{
+	struct call_search *c = ctx;
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, c->fn))
+		c->kept++;                       /* taken back below if it is a call with a list */
+	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Name && str_eq(n->u.Call.func->u.Name.id, c->fn) &&
+	    n->u.Call.args.n > (size_t)c->index && n->u.Call.args.v[c->index]->kind == PY_List) {
+		c->calls++;
+		c->kept--;
+	}
+	py_children(n, look_for_calls, c);
+}
+
+/* A parameter that is a list made for the call wherever the function is named: it dies with the
+ * call as well (what compilers of models write: call([x, weight]), then args.clear()). */
+static int is_fresh(const struct visit *v, struct str name)
+{
+	struct call_search c = { .fn = v->fn->u.FunctionDef.name, .index = parameter_index(v->fn, name) };
+
+	if (c.index < 0)
+		return 0;
+	look_for_calls(&c, v->m->root);
+	return c.calls > 0 && c.kept == 0;
+}
+
+/* ctx of a torch.autograd.Function's forward: made for the call. */
+static int is_context(const struct py_node *fn, const struct py_node *base)
+{
+	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
+}
+
+/* Settings of torch.backends, which nobody can read back; x.data = y, which the guard looks
+ * at when it happens: the same memory again changes nothing; and what a norm keeps, which is looked at after the call. */
+static int is_harmless(const struct py_node *t)
+{
+	static const char *const watched[] = { "data", "running_mean", "running_var", "num_batches_tracked", NULL };
+	char path[80];
+
+	for (int i = 0; watched[i]; i++)
+		if (str_is(t->u.Attribute.attr, watched[i]))
+			return 1;
+	return call_graph_dotted(t, path, sizeof path) && !strncmp(path, "torch.backends.", 15);
+}
+
+static void check_store(struct visit *v, const struct py_node *t)
+{
+	if (t->kind == PY_Tuple || t->kind == PY_List) {
+		const struct py_list *e = t->kind == PY_Tuple ? &t->u.Tuple.elts : &t->u.List.elts;
+
+		for (size_t i = 0; i < e->n; i++)
+			check_store(v, e->v[i]);
+	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value) && !is_harmless(t)) {
+		const struct py_node *base = t->u.Attribute.value;
+
+		/* What a local name stands for, the guard knows when it happens. */
+		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
+			found(&v->r->state, t, "forward stores to attribute '%.*s': no call may leave anything to the next; make in each call what follows from weights, the rest in __init__", STR_ARG(t->u.Attribute.attr));
+	} else if (t->kind == PY_Subscript) {
+		const struct py_node *base = t->u.Subscript.value;
+
+		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
+			found(&v->r->state, t, "forward stores into something that outlives the call");
+	}
+}
+
+static void check_mutation(struct visit *v, const struct py_node *call)
+{
+	static const char *const mutators[] = { "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear",
+						"register_buffer", "register_parameter", "add_module", NULL };
+	const struct py_node *f = call->u.Call.func, *base;
+	int mutates = 0;
+
+	if (f->kind != PY_Attribute)
+		return;
+	for (int i = 0; mutators[i]; i++)
+		mutates |= str_is(f->u.Attribute.attr, mutators[i]);
+	base = f->u.Attribute.value;
+	if (mutates && (base->kind != PY_Name || (!is_local(v->fn, base->u.Name.id) && !is_fresh(v, base->u.Name.id))))
+		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()", STR_ARG(f->u.Attribute.attr));
+}
+
+static void check_defaults(struct visit *v, const struct py_node *fn)
+{
+	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
+
+	for (size_t i = 0; i < a->defaults.n + a->kw_defaults.n; i++) {
+		const struct py_node *d = i < a->defaults.n ? a->defaults.v[i] : a->kw_defaults.v[i - a->defaults.n];
+
+		if (d && (d->kind == PY_List || d->kind == PY_Dict || d->kind == PY_Set || d->kind == PY_Call))
+			found(&v->r->state, d, "a default argument that can be changed outlives the call");
+	}
+}
+
+/* --- compute ------------------------------------------------------------------------------- */
+
+static int computes(int flags)
+{
+	return flags >= 0 && flags & (BIND_COMPUTE | BIND_RANDOM);
+}
+
+/* "F.relu" and "nn.functional.relu" under their full names. */
+static void full_name(const char *path, char *out, size_t cap)
+{
+	if (!strncmp(path, "F.", 2))
+		snprintf(out, cap, "torch.nn.functional.%s", path + 2);
+	else if (!strncmp(path, "nn.", 3))
+		snprintf(out, cap, "torch.%s", path);
+	else
+		snprintf(out, cap, "%s", path);
+}
+
+/* self.NAME(...) where __init__ made NAME an nn module. */
+static int is_submodule(struct visit *v, struct str attr)
+{
+	const struct py_node *init = call_graph_method(v->cls, "__init__");
+
+	for (size_t i = 0; init && i < init->u.FunctionDef.body.n; i++) {
+		const struct py_node *s = init->u.FunctionDef.body.v[i], *t;
+		char path[100];
+
+		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || s->u.Assign.value->kind != PY_Call)
+			continue;
+		t = s->u.Assign.targets.v[0];
+		if (t->kind == PY_Attribute && str_eq(t->u.Attribute.attr, attr) &&
+		    call_graph_dotted(s->u.Assign.value->u.Call.func, path, sizeof path) &&
+		    (!strncmp(path, "nn.", 3) || !strncmp(path, "torch.nn.", 9)) && !strstr(path, "Parameter"))
+			return 1;
+	}
+	return 0;
+}
+
+static int names_operator(const struct py_node *fn, const char *name)
+{
+	for (size_t i = 0; i < fn->u.FunctionDef.decorator_list.n; i++) {
+		const struct py_node *dec = fn->u.FunctionDef.decorator_list.v[i];
+		const struct py_node *first = dec->kind == PY_Call && dec->u.Call.args.n ? dec->u.Call.args.v[0] : NULL;
+
+		if (first && first->kind == PY_Constant && first->u.Constant.value.kind == PY_C_STR && str_is(first->u.Constant.value.s, name))
+			return 1;
+	}
+	return 0;
+}
+
+/* The function that torch.library made an operator of, by its path: torch.ops.NAMESPACE.NAME, perhaps with .default. */
+static const struct py_node *operator_def(const struct py_module *m, const char *path)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+	struct str rest = str_of(path), space, name;
+	char full[160];
+
+	if (strncmp(path, "torch.ops.", 10))
+		return NULL;
+	rest.p += 10;
+	rest.n -= 10;
+	space = str_cut(&rest, '.');
+	name = str_cut(&rest, '.');
+	snprintf(full, sizeof full, "%.*s::%.*s", STR_ARG(space), STR_ARG(name));
+	for (size_t i = 0; i < body->n; i++)
+		if (body->v[i]->kind == PY_FunctionDef && names_operator(body->v[i], full))
+			return body->v[i];
+	return NULL;
+}
+
+static void check_call(struct visit *v, const struct py_node *call)
+{
+	const struct py_node *f = call->u.Call.func;
+	char path[160], full[200];
+
+	if (call_graph_dotted(f, path, sizeof path)) {
+		full_name(path, full, sizeof full);
+		if ((!strncmp(full, "torch.ops.", 10) && !operator_def(v->m, full)) || !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
+		    !strncmp(full, "extern_kernels.", 15) ||
+		    (!strncmp(full, "torch.", 6) && v->flags && computes(v->flags(v->ctx, full))))
+			found(&v->r->compute, call, "%s computes on the host", path);
+		if (!strncmp(path, "self.", 5) && !strchr(path + 5, '.') && is_submodule(v, str_of(path + 5)))
+			found(&v->r->compute, call, "the nn module %s computes on the host", path);
+		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) || !strncmp(path, "torch.", 6))
+			return;
+	}
+	/* What self.norm is decides when it runs; a tensor's method it is not. */
+	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name && str_is(f->u.Attribute.value->u.Name.id, "self"))) {
+		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
+		if (computes(v->flags(v->ctx, full)) && !str_is(f->u.Attribute.attr, "__init__"))
+			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host", STR_ARG(f->u.Attribute.attr));
+	}
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void follow(struct visit *v, const struct py_node *n);
+
+static void dry_run_value(void *ctx, struct py_node *n)
+{
+	follow(ctx, n);
+	py_children(n, dry_run_value, ctx);
+}
+
+/* relu = ReLU.apply, at the module's level: whoever names the variable reaches what it was made of. */
+static void call_graph_values(struct visit *v, struct str name)
+{
+	const struct py_list *body = &v->m->root->u.Module.body;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_node *s = body->v[i], *t = s->kind == PY_Assign && s->u.Assign.targets.n == 1 ? s->u.Assign.targets.v[0] : NULL;
+		size_t k = 0;
+
+		if (!t || t->kind != PY_Name || !str_eq(t->u.Name.id, name))
+			continue;
+		while (k < v->n_values && v->values[k] != s)
+			k++;
+		if (k < v->n_values || k == CALL_GRAPH_MOST)
+			continue;
+		v->values[v->n_values++] = s;
+		dry_run_value(v, s->u.Assign.value);
+	}
+}
+
+static void follow(struct visit *v, const struct py_node *n)
+{
+	const struct py_list *body = &v->m->root->u.Module.body;
+	char path[160];
+
+	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD) {
+		call_graph_fn(v, find_def(body, PY_FunctionDef, n->u.Name.id));
+		call_graph_object(v, find_def(body, PY_ClassDef, n->u.Name.id));
+		call_graph_values(v, n->u.Name.id);
+	} else if (n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name) {
+		call_graph_fn(v, find_def(&v->cls->u.ClassDef.body, PY_FunctionDef, n->u.Attribute.attr));
+	} else if (n->kind == PY_Attribute && call_graph_dotted(n, path, sizeof path)) {
+		call_graph_fn(v, operator_def(v->m, path));
+	}
+}
+
+/* A function of the module or of a class in it that is a kernel. */
+static int is_kernel(const struct py_module *m, struct str id)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+	const struct py_node *def = find_def(body, PY_FunctionDef, id);
+
+	for (size_t i = 0; i < body->n && !def; i++)
+		def = body->v[i]->kind == PY_ClassDef ? find_def(&body->v[i]->u.ClassDef.body, PY_FunctionDef, id) : NULL;
+	return def && is_jit(def);
+}
+
+/* kernel[grid](...), whatever the kernel is called, or a kernel that is named: kernel[grid] and kernel.run may be called later. */
+static int may_launch(const struct visit *v, const struct py_node *n)
+{
+	if (n->kind == PY_Call)
+		return n->u.Call.func->kind == PY_Subscript;
+	return (n->kind == PY_Name && is_kernel(v->m, n->u.Name.id)) || (n->kind == PY_Attribute && is_kernel(v->m, n->u.Attribute.attr));
+}
+
+static void count_launches(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+
+	v->r->launches += may_launch(v, n);
+	py_children(n, count_launches, v);
+}
+
+/* A function that was kept while the model was built (self.op = partial(launch, block=64)), or a kernel: forward calls it by
+ * a name that says nothing. Whether it does shows when it runs, and so does what such a function stores or computes. */
+static void count_kept(struct visit *v)
+{
+	for (size_t i = 0; i < v->n_makers; i++)
+		for (size_t k = 0; k < v->makers[i]->u.FunctionDef.body.n; k++)
+			count_launches(v, v->makers[i]->u.FunctionDef.body.v[k]);
+}
+
+static void walk(void *ctx, struct py_node *n)
+{
+	struct visit *v = ctx;
+
+	follow(v, n);
+	v->r->launches += may_launch(v, n);
+	switch (n->kind) {
+	case PY_Call:
+		check_call(v, n);
+		check_mutation(v, n);
+		break;
+	case PY_BinOp:
+		if (n->u.BinOp.op == PY_OP_MatMult)
+			found(&v->r->compute, n, "the operator @ computes on the host");
+		break;
+	case PY_Assign:
+		for (size_t i = 0; i < n->u.Assign.targets.n; i++)
+			check_store(v, n->u.Assign.targets.v[i]);
+		break;
+	case PY_AugAssign:
+		/* Statistics that are updated in place stay the same tensor; what else x.y += z does, the guard knows when it happens. */
+		if (n->u.AugAssign.target->kind != PY_Attribute)
+			check_store(v, n->u.AugAssign.target);
+		break;
+	case PY_AnnAssign:
+		check_store(v, n->u.AnnAssign.target);
+		break;
+	case PY_NamedExpr:
+		check_store(v, n->u.NamedExpr.target);
+		break;
+	default:
+		break;
+	}
+	py_children(n, walk, v);
+}
+
+static void count_jit(void *ctx, struct py_node *n)
+{
+	struct call_graph *r = ctx;
+
+	if (n->kind == PY_FunctionDef && is_jit(n))
+		r->jit_functions++;
+	py_children(n, count_jit, r);
+}
+
+void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
+		int (*flags)(void *ctx, const char *dotted), void *ctx)
+{
+	struct visit v = { .r = r, .m = m, .cls = call_graph_class(m, class_name), .flags = flags, .ctx = ctx };
+
+	*r = (struct call_graph){ .launches = 0 };
+	count_jit(r, m->root);
+	if (!v.cls)
+		return;
+	call_graph_fn(&v, call_graph_method(v.cls, "forward"));
+	reach_made(&v, v.cls);
+	while (v.done < v.n) {
+		v.fn = v.seen[v.done++];
+		check_defaults(&v, v.fn);
+		for (size_t i = 0; i < v.fn->u.FunctionDef.body.n; i++)
+			walk(&v, v.fn->u.FunctionDef.body.v[i]);
+	}
+	if (!r->launches)
+		count_kept(&v);
+}

@@ -1,0 +1,154 @@
+/* Controls: before a task judges anyone, it must judge these right. The reference passes
+ * (task.c sees to that); zeros, ones, a constant and a copy of an input do not. A task that cannot tell is rejected
+ * with the reason. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "verify/task/task.h"
+
+/* A result of the same form with other values. */
+static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r, const double *v), struct err *e)
+{
+	*out = *like;
+	for (int i = 0; i < like->n; i++)
+		out->r[i].v = NULL, out->r[i].over = NULL, out->r[i].whole = NULL, out->r[i].unit = NULL;
+	for (int i = 0; i < like->n; i++) {
+		struct result *r = &out->r[i];
+
+		r->v = mem_array((size_t)r->n, sizeof *r->v);
+		if (!r->v) {
+			results_release(out);
+			return err_nomem(e);
+		}
+		if (r->n)
+			fill(r, like->r[i].v);
+	}
+	return 0;
+}
+
+static void fill_with(struct result *r, double x)
+{
+	for (int64_t k = 0; k < r->n; k++)
+		r->v[k] = x;
+}
+
+static void zeros(struct result *r, const double *v) { (void)v; fill_with(r, 0.0); }
+static void ones(struct result *r, const double *v) { (void)v; fill_with(r, 1.0); }
+static void first(struct result *r, const double *v) { fill_with(r, v[0]); }
+
+static void mean(struct result *r, const double *v)
+{
+	double sum = 0.0;
+
+	for (int64_t k = 0; k < r->n; k++)
+		sum += v[k];
+	fill_with(r, sum / (double)r->n);
+}
+
+/* Right numbers in the wrong place. */
+static void shifted(struct result *r, const double *v)
+{
+	for (int64_t k = 0; k < r->n; k++)
+		r->v[k] = v[(k + 1) % r->n];
+}
+
+static const struct {
+	const char *name;
+	void (*fill)(struct result *r, const double *v);
+} controls[] = {
+	{ "all zeros", zeros }, { "all ones", ones }, { "its first value everywhere", first },
+	{ "its mean everywhere", mean }, { "its values moved by one", shifted },
+};
+
+static int total(const struct results *r)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < r->n; i++)
+		n += r->r[i].n;
+	return n > 1;
+}
+
+/* 1: some control passed on every trial, so nothing tells it from the reference. */
+static int control_passes(struct task *t, size_t which, int *passes, struct err *e)
+{
+	*passes = 1;
+	for (int i = 0; *passes; i++) {
+		struct results r;
+
+		while (i == t->n_trials && t->has_due && t->problem.reason == REASON_ok)
+			if (task_expect_next(t, e))
+				return -1;
+		if (i == t->n_trials || t->problem.reason != REASON_ok)
+			return 0;
+		if (which >= 2 && !total(&t->trial[i].expected))
+			continue;
+		if (fake(&r, &t->trial[i].expected, controls[which].fill, e))
+			return -1;
+		*passes = results_match(&t->trial[i].expected, &r);
+		results_release(&r);
+	}
+	return 0;
+}
+
+static int is_zero(const struct results *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->r[i].rms != 0.0)
+			return 0;
+	return 1;
+}
+
+/* With the weights that the task has, its results are not zero, but no farther from it than rounding takes them (the mean of what a norm
+ * made): whatever a program gives there is as good as what another does. What tf32 does to products is no such reason: who does without
+ * it can be told. */
+static int is_noise(const struct task *t)
+{
+	int noise = 0;
+
+	for (int i = 0; i < t->n_trials; i++) {
+		const struct trial *tr = &t->trial[i];
+
+		if (tr->set != WEIGHTS_BUILT || trial_contract(tr->kind) != CONTRACT_TASK || is_zero(&tr->expected))
+			continue;
+		if (tr->rounding < 1.0)
+			return 0;
+		noise = 1;
+	}
+	return noise;
+}
+
+static int any_values(const struct task *t)
+{
+	for (int i = 0; i < t->n_trials; i++)
+		if (total(&t->trial[i].expected))
+			return 1;
+	return 0;
+}
+
+/* Whether the reference passes its own test is another question than whether others may. */
+static void note_unfit(struct task *t, const char *what, const char *when)
+{
+	if (judge_options(t->judge)->identity)
+		snprintf(t->check.unfit, sizeof t->check.unfit, "a result of %s cannot be told from the reference's%s", what, when);
+	else
+		diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's%s", what, when);
+}
+
+int task_check_controls(struct task *t, struct err *e)
+{
+	for (size_t i = 0; i < COUNT_OF(controls) && t->problem.reason == REASON_ok; i++) {
+		int passes;
+
+		if (i >= 2 && !any_values(t))
+			break;
+		if (control_passes(t, i, &passes, e))
+			return -1;
+		if (passes && t->problem.reason == REASON_ok)
+			note_unfit(t, controls[i].name, "");
+	}
+	if (t->problem.reason == REASON_ok && is_noise(t))
+		note_unfit(t, "all zeros", " (rounding, with the task's weights)");
+	return 0;
+}

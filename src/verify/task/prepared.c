@@ -1,0 +1,244 @@
+/* A task made ready, as bytes: see prepared.h. */
+#include "verify/task/prepared.h"
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "verify/pool/verdict_cache.h"
+#include "verify/funnel/test_sizes.h"
+#include "verify/candidate/task_image.h"
+
+/* At the beginning; the rest is what is hashed. */
+struct prepared_head {
+	uint64_t magic, n, hash;
+};
+
+static const uint64_t magic = 0x74726c7461736b31;
+
+/* A member that is added must be written and read below, or is nothing once the task is kept. */
+_Static_assert(sizeof (struct task) == 252416, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct trial) == 9416, "and of a trial");
+_Static_assert(sizeof (struct result) == 248, "and of a result");
+
+void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY])
+{
+	/* What decides about candidates only, makes no other task. */
+	struct judge_options of = *o;
+	int64_t how[2 + TASK_SIZES] = { size != NULL, large };
+
+	of.track = TRACK_STRICT;
+	of.last = STAGE_timing;
+	of.rules_off = 0;
+	of.reward = REWARD_funnel;
+	of.contract = CONTRACT_TASK;
+	of.skip_general = 0;
+	if (size)
+		memcpy(how + 2, size, TASK_SIZES * sizeof *size);
+	verdict_key(&of, source, (struct str){ .p = (const char *)how, .n = sizeof how }, key);
+}
+
+/* --- results --------------------------------------------------------------------------------- */
+
+/* What a result points to, one after another; a pointer says only that it is there. */
+static void put_result(struct buf *out, const struct result *r)
+{
+	size_t n = (size_t)r->n;
+
+	bytes_put(out, *r);
+	if (r->v)
+		buf_add(out, r->v, n * sizeof *r->v);
+	if (r->over)
+		buf_add(out, r->over, n);
+	if (r->whole)
+		buf_add(out, r->whole, n * sizeof *r->whole);
+	if (r->unit)
+		buf_add(out, r->unit, n * sizeof *r->unit);
+}
+
+static void put_results(struct buf *out, const struct results *r)
+{
+	bytes_put_int(out, r->n);
+	bytes_put_int(out, r->too_many);
+	bytes_put(out, r->form);
+	for (int i = 0; i < r->n; i++)
+		put_result(out, &r->r[i]);
+}
+
+/* A copy of n elements, where there were some; 0 or -1. */
+static int get_array(struct bytes *in, int there, int64_t n, size_t size, void *out)
+{
+	size_t bytes;
+	const void *from;
+	void *to;
+
+	memset(out, 0, sizeof to);
+	if (!there)
+		return 0;
+	if (n < 0 || ck_mul((size_t)n, size, &bytes) || !(from = bytes_take(in, bytes)) || !(to = mem_alloc(bytes)))
+		return -1;
+	memcpy(to, from, bytes);
+	memcpy(out, &to, sizeof to);
+	return 0;
+}
+
+static int get_result(struct bytes *in, struct result *r)
+{
+	struct result stored;
+
+	if (bytes_get(in, &stored))
+		return -1;
+	*r = stored;
+	r->v = NULL;
+	r->over = NULL;
+	r->whole = NULL;
+	r->unit = NULL;
+	return get_array(in, stored.v != NULL, r->n, sizeof *r->v, &r->v) || get_array(in, stored.over != NULL, r->n, 1, &r->over) ||
+	       get_array(in, stored.whole != NULL, r->n, sizeof *r->whole, &r->whole) ||
+	       get_array(in, stored.unit != NULL, r->n, sizeof *r->unit, &r->unit) ? -1 : 0;
+}
+
+static int get_results(struct bytes *in, struct results *r)
+{
+	int64_t n, too_many;
+
+	if (bytes_get_int(in, &n) || bytes_get_int(in, &too_many) || bytes_get(in, &r->form) || n < 0 || n > RESULTS_MOST)
+		return -1;
+	r->too_many = (int)too_many;
+	for (; r->n < n; r->n++)
+		if (get_result(in, &r->r[r->n])) {
+			r->n++;
+			return -1;
+		}
+	return 0;
+}
+
+/* --- what the image does not have -------------------------------------------------------------- */
+
+/* Of the task. */
+struct rest {
+	struct diag problem;
+	struct host_work work;
+	struct verdict_task check;
+	double seconds;
+	int64_t fixed[TASK_SIZES];
+	uint64_t n_sizes;
+	unsigned products;
+	int has_choices, asks_for_places, at_full_size, large, is_fixed, is_outline;
+	int64_t reduced;
+};
+
+static void put_rest(struct buf *out, const struct task *t)
+{
+	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds, .n_sizes = t->n_sizes, .products = t->products,
+			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places, .at_full_size = t->at_full_size, .large = t->large,
+			  .is_fixed = t->is_fixed, .is_outline = t->is_outline, .reduced = t->reduced };
+
+	memcpy(r.fixed, t->fixed, sizeof r.fixed);
+	bytes_put(out, r);
+	bytes_put_str(out, buf_str(&t->notes));
+	for (int i = 0; i < t->n_trials; i++) {
+		const struct trial *tr = &t->trial[i];
+		const int64_t parts[] = { tr->ext, tr->ndim, tr->is_original };
+
+		bytes_put(out, parts);
+		bytes_put(out, tr->shape);
+		bytes_put(out, tr->rounding);
+		put_results(out, &tr->expected);
+		put_results(out, &tr->torch);
+	}
+}
+
+static int get_trial(struct bytes *in, struct trial *tr)
+{
+	int64_t parts[3];
+
+	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &tr->rounding) || parts[1] < 0 || parts[1] > TENSOR_DIMS)
+		return -1;
+	tr->ext = (int)parts[0];
+	tr->ndim = (int)parts[1];
+	tr->is_original = (int)parts[2];
+	return get_results(in, &tr->expected) || get_results(in, &tr->torch) ? -1 : 0;
+}
+
+static int get_rest(struct bytes *in, struct task *t)
+{
+	struct rest r;
+	struct str notes;
+
+	if (bytes_get(in, &r) || bytes_get_str(in, &notes) || r.n_sizes > TASK_SIZES)
+		return -1;
+	t->problem = r.problem;
+	t->work = r.work;
+	t->check = r.check;
+	t->seconds = r.seconds;
+	t->n_sizes = r.n_sizes;
+	t->products = r.products;
+	t->has_choices = r.has_choices;
+	t->asks_for_places = r.asks_for_places;
+	t->at_full_size = r.at_full_size;
+	t->large = r.large;
+	t->is_fixed = r.is_fixed;
+	t->is_outline = r.is_outline;
+	t->reduced = r.reduced;
+	memcpy(t->fixed, r.fixed, sizeof t->fixed);
+	buf_addstr(&t->notes, notes);
+	for (int i = 0; i < t->n_trials; i++)
+		if (get_trial(in, &t->trial[i]))
+			return -1;
+	return t->notes.failed ? -1 : 0;
+}
+
+/* --- all of it ----------------------------------------------------------------------------------- */
+
+int prepared_pack(const struct task *t, struct buf *out, struct err *e)
+{
+	struct prepared_head h = { .magic = magic };
+	struct buf image = BUF_INIT;
+	int rc = task_image_write(t, &image, e);
+
+	bytes_put(out, h);
+	bytes_put_int(out, (int64_t)image.n);
+	bytes_align(out, PREPARED_ALIGN);
+	buf_addstr(out, buf_str(&image));
+	buf_release(&image);
+	put_rest(out, t);
+	if (rc || buf_check(out, e))
+		return -1;
+	h.n = out->n - sizeof h;
+	h.hash = hash_xxh64(out->p + sizeof h, h.n, magic);
+	memcpy(out->p, &h, sizeof h);
+	return 0;
+}
+
+static struct task *read_task(struct judge *j, struct bytes *in, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	struct task *t;
+	int64_t n;
+	const char *image;
+
+	if (bytes_get_int(in, &n) || n < 0 || bytes_get_aligned(in, PREPARED_ALIGN) || !(image = bytes_take(in, (size_t)n)) ||
+	    !(t = task_image_open(j, (struct str){ .p = image, .n = (size_t)n }, &ignored)))
+		return NULL;
+	t->id = judge_next_task(j);
+	if (!get_rest(in, t) && (t->is_fixed || (t->sized_tasks = sized_tasks_new())) && (t->source = mem_strndup(t->module.source.p, t->module.source.n)) &&
+	    (t->name = mem_strdup(name)))
+		return t;
+	task_free(t);
+	return NULL;
+}
+
+struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name)
+{
+	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });
+	struct task *t = NULL;
+	struct prepared_head h;
+
+	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h && h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
+		t = read_task(j, &in, name);
+	if (t)
+		t->kept = bytes;
+	else
+		mem_free_aligned(bytes);
+	return t;
+}

@@ -1,0 +1,251 @@
+/* Metamorphic relations: how the reference's result changes when its inputs are changed in some
+ * way. Which of them hold is found by running it in fp64; each one that does becomes an input set
+ * of its own, on the inputs of the tiny one, whose expected result is made from the tiny one's
+ * by the relation. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "verify/task/task.h"
+
+/* What a relation makes of the result on the unchanged inputs (and, for sums, of that on the
+ * inputs added to them). `k` numbers its forms: a degree, a sign. Nonzero: it has no such form. */
+struct related {
+	const struct result *base, *more;
+	int64_t batch;
+};
+
+static int by_degree(const struct related *x, int k, struct result *out)
+{
+	for (int64_t i = 0; i < out->n; i++)
+		out->v[i] = ldexp(x->base->v[i], k);
+	return k > 3;
+}
+
+static int by_sign(const struct related *x, int k, struct result *out)
+{
+	for (int64_t i = 0; i < out->n; i++)
+		out->v[i] = k ? -x->base->v[i] : x->base->v[i];
+	return k > 1;
+}
+
+static int unchanged(const struct related *x, int k, struct result *out)
+{
+	memcpy(out->v, x->base->v, (size_t)out->n * sizeof *out->v);
+	return k > 0;
+}
+
+static int reversed(const struct related *x, int k, struct result *out)
+{
+	int64_t rows = x->base->ndim ? x->base->shape[0] : 1, row = rows ? out->n / rows : 0;
+
+	if (k == 1)
+		return unchanged(x, 0, out);
+	for (int64_t i = 0; i < rows; i++)
+		memcpy(out->v + i * row, x->base->v + (rows - 1 - i) * row, (size_t)row * sizeof *out->v);
+	return k > 1 || rows != x->batch;
+}
+
+static int first_row(const struct related *x, int k, struct result *out)
+{
+	if (k || !x->base->ndim || x->base->shape[0] != x->batch)
+		return 1;
+	out->shape[0] = 1;
+	out->n = x->base->n / x->batch;
+	memcpy(out->v, x->base->v, (size_t)out->n * sizeof *out->v);
+	return 0;
+}
+
+static int summed(const struct related *x, int k, struct result *out)
+{
+	for (int64_t i = 0; i < out->n; i++)
+		out->v[i] = x->base->v[i] + x->more->v[i];
+	return k > 0;
+}
+
+struct relation {
+	enum trial_kind kind;
+	enum trial_change change;
+	int (*form)(const struct related *x, int k, struct result *out);
+	double slack;             /* the changed inputs are rounded: so much may it be off */
+	const char *text;
+};
+
+static const struct relation relations[] = {
+	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9, "the first row of a batch gives the first row of the result" },
+	{ TRIAL_permute, CHANGE_REVERSE_BATCH, reversed, 1e-9, "a permuted batch gives the permuted (or the same) result" },
+	{ TRIAL_negate, CHANGE_NEGATE, by_sign, 1e-9, "negated inputs give the same or the negated result" },
+	{ TRIAL_shift, CHANGE_SHIFT, unchanged, 1e-5, "inputs moved by a constant give the same result" },
+	{ TRIAL_double, CHANGE_SCALE, by_degree, 1e-9, "doubled inputs give the result times a power of two" },
+	{ TRIAL_add, CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
+};
+
+static int copy_results(struct results *to, const struct results *from, struct err *e)
+{
+	*to = *from;
+	for (int i = 0; i < from->n; i++)
+		to->r[i].v = NULL, to->r[i].over = NULL, to->r[i].whole = NULL, to->r[i].unit = NULL;
+	for (int i = 0; i < from->n; i++) {
+		to->r[i].v = mem_array((size_t)from->r[i].n, sizeof *to->r[i].v);
+		if (!to->r[i].v) {
+			results_release(to);
+			return err_nomem(e);
+		}
+	}
+	return 0;
+}
+
+/* Form k of the relation: 0 and *want, 1: it has none, -1. */
+static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more, int64_t batch,
+		     struct results *want, struct err *e)
+{
+	if (copy_results(want, base, e))
+		return -1;
+	for (int i = 0; i < base->n; i++) {
+		struct related x = { .base = &base->r[i], .more = more ? &more->r[i] : NULL, .batch = batch };
+
+		if (rel->form(&x, k, &want->r[i])) {
+			results_release(want);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The form that the result has: 0 and *want, 1: none, -1. */
+static int find_form(const struct relation *rel, const struct results *base, const struct results *more, int64_t batch,
+		     const struct results *got, struct results *want, struct err *e)
+{
+	int rc;
+
+	for (int k = 0; !(rc = make_form(rel, k, base, more, batch, want, e)) || k < 2; k++) {
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		if (results_distance(want, got, DISTANCE_ALL) <= rel->slack)
+			return 0;
+		results_release(want);
+	}
+	return rc;
+}
+
+static int64_t batch_of(const struct trial *tr)
+{
+	return tr->ndim ? tr->shape[0] : 0;
+}
+
+/* The reference's result on the inputs that are added. */
+static int run_more(struct task *t, const struct trial *base, struct results *more, struct err *e)
+{
+	struct trial next = *base;
+	int rc;
+
+	next.seed++;
+	next.inputs = (struct val){ .kind = V_UNSET };
+	rc = task_run_reference(t, &next, RUN_ORACLE, more, e);
+	if (!rc && results_distance(more, &base->expected, DISTANCE_ALL) == INFINITY) {
+		results_release(more);
+		rc = 1;
+	}
+	return rc;
+}
+
+/* Does it hold? The trial is complete then. 0, 1: it does not, -1. */
+static int try_relation(struct task *t, const struct relation *rel, const struct trial *base, struct trial *tr, struct err *e)
+{
+	struct results got = { .n = 0 }, more = { .n = 0 }, want;
+	int rc = task_store_inputs(t, tr, e);
+
+	if (!rc && rel->change == CHANGE_ADD)
+		rc = run_more(t, base, &more, e);
+	if (!rc)
+		rc = task_run_reference(t, tr, RUN_ORACLE, &got, e);
+	if (!rc)
+		rc = find_form(rel, &base->expected, more.n ? &more : NULL, batch_of(base), &got, &want, e);
+	results_release(&got);
+	results_release(&more);
+	if (rc)
+		return rc;
+	rc = task_expect(t, tr, e);
+	for (int i = 0; !rc && i < want.n; i++)
+		memcpy(tr->expected.r[i].v, want.r[i].v, (size_t)want.r[i].n * sizeof *want.r[i].v);
+	results_release(&want);
+	return rc;
+}
+
+static int add_relation(struct task *t, const struct relation *rel, const struct trial *base, int first, struct err *e)
+{
+	struct trial *tr = task_insert_trial(t, base, rel->kind, EXT_metamorphic);
+	int rc;
+
+	if (!tr)
+		return 1;
+	tr->change = rel->change;
+	tr->first = first;
+	rc = try_relation(t, rel, base, tr, e);
+	if (rc)
+		task_remove_trial(t, tr);
+	else
+		buf_addf(&t->notes, "relation: %s%s\n", rel->text, first ? " (first input alone)" : "");
+	return rc;
+}
+
+static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	(void)name, (void)obj;
+	++*(int *)ctx;
+	return 0;
+}
+
+/* Adds those that the reference satisfies at the sizes of `base`. */
+static int find_relations(struct task *t, const struct trial *base, struct err *e)
+{
+	int inputs = 0;
+
+	host_tensors(t->vault, base->inputs, count_tensor, &inputs);
+	for (size_t i = 0; i < COUNT_OF(relations); i++) {
+		/* A shorter batch is legal where a size of the task's own says how long it is. */
+		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 : add_relation(t, &relations[i], base, 0, e);
+
+		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD && relations[i].change != CHANGE_FIRST_ROW)
+			rc = add_relation(t, &relations[i], base, 1, e);
+		if (rc < 0)
+			return -1;
+		if (t->problem.reason != REASON_ok)
+			t->problem = (struct diag){ .reason = REASON_ok };   /* of this input set, not of the task */
+	}
+	return 0;
+}
+
+/* The first trial at the sizes that relations are found at. 1: these are its own. */
+static int make_base(const struct task *t, struct trial *base)
+{
+	const struct trial *first = &t->trial[0];
+	int same = 1;
+
+	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext, .n_ov = first->n_ov, .seed = first->seed,
+				.set = first->set, .state = first->state, .dt = first->dt };
+	memcpy(base->ov, first->ov, sizeof base->ov);
+	for (size_t i = 0; i < t->n_sizes; i++) {
+		same &= base->ov[i].value == t->least[i];
+		base->ov[i].value = t->least[i];
+	}
+	return same;
+}
+
+int task_find_relations(struct task *t, struct err *e)
+{
+	struct trial base;
+	int rc = 0, same;
+
+	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large)
+		return 0;
+	same = make_base(t, &base);
+	if (!same)
+		rc = task_expect(t, &base, e);
+	t->problem = (struct diag){ .reason = REASON_ok };                   /* of these sizes, not of the task */
+	if (!rc && (same ? &t->trial[0] : &base)->inputs.kind != V_UNSET)
+		rc = find_relations(t, same ? &t->trial[0] : &base, e);
+	trial_release(&base);
+	return rc < 0 ? -1 : 0;
+}

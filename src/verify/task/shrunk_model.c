@@ -1,0 +1,103 @@
+/* A model that is too large to be run several times over: which sizes its constructor gets instead. */
+#include "host/shrink.h"
+#include "verify/candidate/dry_run.h"
+#include "verify/task/task.h"
+
+/* What the sizes of a model are halved to at first: a matrix of two of them is small. Then those that work depends on go
+ * on down until a run is no longer this much, but not below the least. */
+enum { SMALL_MODEL = 1024, LEAST_MODEL = 8, MODEL_WORK = 1 << 27 };
+/* What sizes of the inputs are taken to be meanwhile, where the reference runs so. */
+enum { SMALL_INPUT = 16 };
+
+/* Sizes of the inputs, then of the model, as they are tried. */
+struct attempt_sizes {
+	struct host_override ov[TASK_SIZES];
+	size_t n_inputs, n;
+};
+
+static int work_at(struct task *t, const struct attempt_sizes *s, int64_t *work, struct err *e)
+{
+	struct dry_run_cost cost;
+	int rc = dry_run_reference(t->judge, &t->reference, s->ov, s->n, &cost, e);
+
+	*work = cost.work;
+	return rc;
+}
+
+static void list_sizes(const struct task *t, struct attempt_sizes *s)
+{
+	*s = (struct attempt_sizes){ .n = t->n_all };
+	for (size_t i = 0; i < t->n_all; i++) {
+		int64_t value = t->size[i].own;
+
+		s->n_inputs += !t->size[i].of_model;
+		while (t->size[i].of_model && value > SMALL_MODEL)
+			value /= 2;
+		s->ov[i] = (struct host_override){ .name = t->size[i].name, .value = value };
+	}
+}
+
+static void set_inputs(const struct task *t, struct attempt_sizes *s, int64_t most)
+{
+	for (size_t i = 0; i < s->n_inputs; i++)
+		s->ov[i].value = MIN(t->size[i].own, most);
+}
+
+/* The largest size of the model whose bit is not in `done`; s->n: none. */
+static size_t largest(const struct attempt_sizes *s, unsigned done)
+{
+	size_t best = s->n;
+
+	for (size_t i = s->n_inputs; i < s->n; i++)
+		if (!(done >> i & 1) && s->ov[i].value >= 2 * LEAST_MODEL && (best == s->n || s->ov[i].value > s->ov[best].value))
+			best = i;
+	return best;
+}
+
+/* Halves the largest size as long as that takes work away and the reference runs. 0, -1. */
+static int lower_work(struct task *t, struct attempt_sizes *s, int64_t work, struct err *e)
+{
+	unsigned done = 0;
+	size_t i;
+
+	while (work > MODEL_WORK && (i = largest(s, done)) < s->n) {
+		int64_t was = s->ov[i].value, now;
+		int rc;
+
+		s->ov[i].value /= 2;
+		rc = work_at(t, s, &now, e);
+		if (rc < 0)
+			return -1;
+		if (rc || now > work - work / 8) {
+			s->ov[i].value = was;
+			done |= 1u << i;
+		} else {
+			work = now;
+		}
+	}
+	return 0;
+}
+
+int task_shrink_model(struct task *t, struct err *e)
+{
+	struct attempt_sizes s;
+	int64_t work = 0;
+	int rc;
+
+	list_sizes(t, &s);
+	set_inputs(t, &s, SMALL_INPUT);
+	rc = work_at(t, &s, &work, e);
+	if (rc > 0) {
+		set_inputs(t, &s, INT64_MAX);
+		rc = work_at(t, &s, &work, e);
+	}
+	/* What cannot be followed is run at the first sizes. */
+	if (rc < 0 || (!rc && lower_work(t, &s, work, e)))
+		return -1;
+	for (size_t i = s.n_inputs; i < s.n; i++)
+		if (s.ov[i].value != t->size[i].own)
+			t->model_ov[t->reference.n_ov++] = s.ov[i];
+	t->reference.ov = t->model_ov;
+	t->check.model_shrunk = t->reference.n_ov > 0;
+	return 0;
+}

@@ -1,0 +1,626 @@
+/* Results and their comparison: see compare.h. */
+#include "verify/verdict/compare.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "verify/verdict/pattern.h"
+#include "verify/verdict/values.h"
+
+struct take {
+	struct results *out;
+	struct host *h;
+	struct val inputs;
+	struct err *e;
+};
+
+struct alias_search {
+	const struct storage *st;
+	int found;
+};
+
+static int look_for_storage(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct alias_search *s = ctx;
+
+	(void)name;
+	s->found |= obj->t.st == s->st;
+	return 0;
+}
+
+int result_aliases(struct host *h, const struct tensor *t, struct val inputs)
+{
+	struct alias_search s = { .st = t->st };
+
+	host_tensors(h, inputs, look_for_storage, &s);
+	return s.found;
+}
+
+void results_set_form(char form[RESULTS_FORM], struct str text)
+{
+	if (text.n < RESULTS_FORM)
+		snprintf(form, RESULTS_FORM, "%.*s", STR_ARG(text));
+	else
+		snprintf(form, RESULTS_FORM, "%.*s... (%016llx)", RESULTS_FORM - 32, text.p, (unsigned long long)hash_xxh64(text.p, text.n, 3));
+}
+
+int result_overlaps(const struct tensor *t)
+{
+	for (int i = 0; i < t->ndim; i++)
+		if (t->shape[i] > 1 && t->stride[i] == 0)
+			return 1;
+	return 0;
+}
+
+/* Of the elements that are finite and not left out. */
+static double rms_of(const double *v, const unsigned char *out, int64_t n)
+{
+	double sum = out ? INFINITY : SIMD_PICK(values_square_sum)(v, n);
+	int64_t left = 0;
+
+	if (isfinite(sum))
+		return n ? sqrt(sum / (double)n) : 0.0;
+	sum = 0.0;
+	for (int64_t i = 0; i < n; i++) {
+		int counts = isfinite(v[i]) && !(out && out[i]);
+
+		sum += counts ? v[i] * v[i] : 0.0;
+		left += counts;
+	}
+	return left ? sqrt(sum / (double)left) : 0.0;
+}
+
+int result_fill(struct result *r, const void *dense, struct err *e)
+{
+	size_t bytes;
+
+	r->v = ck_mul((size_t)r->n, sizeof *r->v, &bytes) ? NULL : mem_alloc(bytes);
+	if (!r->v)
+		return err_nomem(e);
+	dtype_convert(DT_F64, r->v, r->dt, dense, (size_t)r->n);
+	r->rms = rms_of(r->v, NULL, r->n);
+	if (r->dt != DT_I64 && r->dt != DT_U64)
+		return 0;
+	r->whole = mem_array((size_t)r->n, sizeof *r->whole);
+	if (!r->whole) {
+		mem_free(r->v);
+		r->v = NULL;
+		return err_nomem(e);
+	}
+	memcpy(r->whole, dense, (size_t)r->n * sizeof *r->whole);
+	return 0;
+}
+
+static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct take *k = ctx;
+	struct result *r;
+	struct tensor dense;
+	int rc;
+
+	if (k->out->n == RESULTS_MOST) {
+		k->out->too_many = 1;
+		return 0;
+	}
+	if (tensor_contiguous(&dense, &obj->t, k->e))
+		return -1;
+	r = &k->out->r[k->out->n];
+	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = result_overlaps(&obj->t),
+			       .scattered = !tensor_is_contiguous(&obj->t),
+			       .aliases = result_aliases(k->h, &obj->t, k->inputs), .undefined = tensor_any_undef(&obj->t) };
+	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
+	memcpy(r->shape, obj->t.shape, sizeof r->shape);
+	rc = result_fill(r, tensor_data(&dense), k->e);
+	k->out->n += !rc;
+	tensor_release(&dense);
+	return rc;
+}
+
+int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e)
+{
+	struct result *r = &out->r[out->n];
+
+	if (out->n == RESULTS_MOST)
+		return 0;
+	*r = (struct result){ .name = RESULT_STATE, .dt = flat->dt, .ndim = 1, .shape = { tensor_numel(flat) }, .n = tensor_numel(flat), .state = 1 };
+	if (result_fill(r, tensor_data(flat), e))
+		return -1;
+	out->n++;
+	r->unit = mem_array((size_t)r->n, sizeof *r->unit);
+	if (!r->unit)
+		return err_nomem(e);
+	memcpy(r->unit, tensor_data(unit), (size_t)r->n * sizeof *r->unit);
+	return 0;
+}
+
+int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e)
+{
+	struct take k = { .out = out, .h = h, .inputs = inputs, .e = e };
+	struct buf form = BUF_INIT;
+	int rc;
+
+	*out = (struct results){ .n = 0 };
+	rc = host_result(h, v, &form, take_one, &k) || buf_check(&form, e) ? -1 : 0;
+	results_set_form(out->form, buf_str(&form));
+	buf_release(&form);
+	if (rc)
+		results_release(out);
+	return rc;
+}
+
+void results_release(struct results *r)
+{
+	for (int i = 0; i < r->n; i++) {
+		mem_free(r->r[i].v);
+		mem_free(r->r[i].over);
+		mem_free(r->r[i].whole);
+		mem_free(r->r[i].unit);
+	}
+	*r = (struct results){ .n = 0 };
+}
+
+static int same_form(const struct result *a, const struct result *b)
+{
+	return a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape);
+}
+
+int result_is_finite(const struct result *r)
+{
+	int finite = isfinite(SIMD_PICK(values_square_sum)(r->v, r->n));
+
+	for (int64_t k = 0; !finite && k < r->n; k++)
+		if (!isfinite(r->v[k]))
+			return 0;
+	return 1;
+}
+
+int results_note_overflow(struct results *expected, const struct results *run, struct err *e)
+{
+	for (int i = 0; i < MIN(expected->n, run->n); i++) {
+		struct result *x = &expected->r[i];
+		const struct result *y = &run->r[i];
+
+		if (!same_form(x, y) || result_is_finite(y))
+			continue;
+		for (int64_t k = 0; k < x->n; k++) {
+			if (isfinite(y->v[k]) || !isfinite(x->v[k]))
+				continue;
+			if (!x->over && !(x->over = mem_zalloc((size_t)x->n)))
+				return err_nomem(e);
+			x->over[k] = 1;
+		}
+		if (x->over)
+			x->rms = rms_of(x->v, x->over, x->n);
+	}
+	return 0;
+}
+
+/* What an element's error is measured by, beside the element itself. */
+static double unit_at(const struct result *r, int64_t k)
+{
+	return r->unit ? MAX(r->unit[k], 0.0) : r->rms;
+}
+
+static int is_exact(const struct result *r, int64_t k)
+{
+	return r->unit && r->unit[k] == RESULT_EXACT;
+}
+
+/* The same for one result. */
+static double distance(const struct result *x, const struct result *y)
+{
+	double worst = y->over || y->unit || !(y->rms > 0.0) ? INFINITY : SIMD_PICK(values_distance)(x->v, y->v, x->n, y->rms);
+
+	if (isfinite(worst))
+		return worst;
+	worst = 0.0;
+	for (int64_t k = 0; k < x->n; k++) {
+		double scale = is_exact(y, k) ? 0.0 : fabs(y->v[k]) + unit_at(y, k), d = fabs(x->v[k] - y->v[k]);
+
+		if (x->v[k] == y->v[k] || (y->over && y->over[k]))
+			continue;
+		if (scale == 0.0 && d <= y->abs)
+			continue;
+		if (!(d <= worst * scale))
+			worst = scale > 0.0 && isfinite(d) ? d / scale : INFINITY;
+	}
+	return worst;
+}
+
+double results_distance(const struct results *a, const struct results *b, enum distance of)
+{
+	double worst = 0.0;
+
+	for (int i = 0; i < MIN(a->n, b->n); i++) {
+		double d;
+
+		if (of != DISTANCE_ALL && b->r[i].state != (of == DISTANCE_STATE))
+			continue;
+		d = same_form(&a->r[i], &b->r[i]) ? distance(&a->r[i], &b->r[i]) : INFINITY;
+		worst = MAX(worst, d);
+	}
+	return a->n == b->n ? worst : INFINITY;
+}
+
+void results_allow_zero(struct results *r, const struct results *other)
+{
+	for (int i = 0; i < MIN(r->n, other->n); i++)
+		for (int64_t k = 0; r->r[i].rms == 0.0 && k < MIN(r->r[i].n, other->r[i].n); k++)
+			if (isfinite(other->r[i].v[k]))
+				r->r[i].abs = MAX(r->r[i].abs, 8.0 * fabs(other->r[i].v[k]));
+}
+
+static double unit_of(enum dtype dt)
+{
+	return dt == DT_F16 ? 0x1p-10 : dt == DT_BF16 ? 0x1p-7 : dt == DT_F64 ? 0x1p-52 : 0x1p-23;
+}
+
+/* What torch.allclose of KernelBench allows, absolute and relative. */
+static double close_tolerance(enum dtype dt)
+{
+	return dt == DT_F16 || dt == DT_BF16 ? 1e-2 : 1e-4;
+}
+
+/* Products in tf32 lose the same bits of the same operands whoever computes them. */
+static double products_tolerance(double distance)
+{
+	return 4.0 * distance;
+}
+
+/* Rounding of single operations moves a result this way or that: another order of them may have
+ * its errors add up where the reference's cancel, so there is room for several times as much, and
+ * for what a sum in another order is off by. */
+double rounding_tolerance(const struct rounding *r)
+{
+	double eps = unit_of(r->dt), floor = 4.0 * eps + 0.5 * MIN(eps, 0x1p-23) * sqrt((double)r->sum);
+
+	return MAX(8.0 * MAX(r->plain, floor), products_tolerance(r->products));
+}
+
+/* A variance of n terms or of one less is the same to fp32 at the sizes of most tasks, but not at those that are run. */
+static const double state_tolerance = 1e-2;
+
+void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
+{
+	for (int i = 0; i < r->n; i++) {
+		r->r[i].rel = r->r[i].state ? MAX(rounding_tolerance(state), state_tolerance) : rounding_tolerance(by);
+		r->r[i].rel_close = products_tolerance(r->r[i].state ? state->close : by->close);
+	}
+}
+
+static int close_to(const struct result *e, const struct result *g)
+{
+	double tolerance = close_tolerance(e->dt);
+
+	for (int64_t k = 0; k < e->n; k++)
+		if (g->v[k] != e->v[k] && !(fabs(g->v[k] - e->v[k]) <= tolerance + tolerance * fabs(e->v[k])))
+			return 0;
+	return 1;
+}
+
+int results_allclose(const struct results *expected, const struct results *got)
+{
+	int close = expected->n == got->n;
+
+	for (int i = 0; i < expected->n && close; i++)
+		close = expected->r[i].state || (got->r[i].v && same_form(&expected->r[i], &got->r[i]) && close_to(&expected->r[i], &got->r[i]));
+	return close;
+}
+
+void results_note_inexact(struct results *r, const struct results *other)
+{
+	for (int i = 0; i < MIN(r->n, other->n); i++)
+		for (int64_t k = 0; (!dtype_is_float(r->r[i].dt) || r->r[i].unit) && k < MIN(r->r[i].n, other->r[i].n); k++) {
+			int differ = r->r[i].v[k] != other->r[i].v[k];
+
+			r->r[i].inexact |= differ && !dtype_is_float(r->r[i].dt);
+			if (differ && is_exact(&r->r[i], k))
+				r->r[i].unit[k] = INFINITY;
+		}
+}
+
+/* --- the comparison --------------------------------------------------------------------- */
+
+static void shape_text(const struct result *r, char *out, size_t n)
+{
+	size_t at = (size_t)snprintf(out, n, "[");
+
+	for (int i = 0; i < r->ndim && at < n; i++)
+		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? ", " : "", (long long)r->shape[i]);
+	if (at < n)
+		snprintf(out + at, n - at, "]");
+}
+
+static int differ(struct comparison *c, enum reason why, int i, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+static int differ(struct comparison *c, enum reason why, int i, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->reason = why;
+	c->result = i;
+	va_start(ap, fmt);
+	vsnprintf(c->text, sizeof c->text, fmt, ap);
+	va_end(ap);
+	return 1;
+}
+
+/* What a message calls a result: one that was returned alone has no name. */
+struct subject { char text[64]; };
+
+static struct subject subject(const struct result *e)
+{
+	struct subject s;
+
+	snprintf(s.text, sizeof s.text, e->state ? "%s" : e->name[0] ? "result %s" : "the result%s", e->name);
+	return s;
+}
+
+/* printf shows the sign of a NaN, which means nothing. */
+static double plain_nan(double v)
+{
+	return isnan(v) ? (double)NAN : v;
+}
+
+static int compare_form(struct comparison *c, int i, const struct result *e, const struct result *g)
+{
+	char es[96], gs[96];
+
+	if (!same_form(e, g)) {
+		shape_text(e, es, sizeof es);
+		shape_text(g, gs, sizeof gs);
+		return differ(c, REASON_wrong_shape, i, "%s has shape %s, expected %s", subject(e).text, gs, es);
+	}
+	if (e->dt != g->dt)
+		return differ(c, REASON_wrong_dtype, i, "%s is torch.%s, expected torch.%s", subject(e).text,
+			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
+	if (!g->v)
+		return differ(c, REASON_out_of_memory, i, "%s has no values", subject(e).text);
+	if (g->overlapping && !e->overlapping)
+		return differ(c, REASON_wrong_layout, i, "%s is an expanded view", subject(e).text);
+	if (g->aliases && !e->aliases)
+		return differ(c, REASON_wrong_layout, i, "%s shares memory with an input", subject(e).text);
+	if (g->undefined)
+		return differ(c, REASON_uninitialised, i, "%s was not written everywhere", subject(e).text);
+	return 0;
+}
+
+static void index_text(const struct result *r, int64_t at, char *out, size_t n)
+{
+	int64_t left = at;
+	int64_t idx[TENSOR_DIMS];
+	size_t pos = (size_t)snprintf(out, n, "[");
+
+	for (int i = r->ndim - 1; i >= 0; i--) {
+		idx[i] = left % r->shape[i];
+		left /= r->shape[i];
+	}
+	for (int i = 0; i < r->ndim && pos < n; i++)
+		pos += (size_t)snprintf(out + pos, n - pos, "%s%lld", i ? ", " : "", (long long)idx[i]);
+	if (pos < n)
+		snprintf(out + pos, n - pos, "]");
+}
+
+/* The error that is allowed of a value of this size on this scale. */
+static double allowed_on(const struct result *e, double size, double scale)
+{
+	double close = MIN(e->rel_close * scale, close_tolerance(e->dt) * (1.0 + size));
+
+	return MAX(e->rel * scale, close) + e->abs;
+}
+
+/* The error that an element may have. */
+static double allowed_error(const struct result *e, int64_t k)
+{
+	double size = fabs(e->v[k]);
+
+	return is_exact(e, k) ? 0.0 : allowed_on(e, size, size + unit_at(e, k));
+}
+
+/* Equal to the last bit, which two doubles do not say of 64-bit integers. A buffer that is not there is as good as any. */
+static int is_same(const struct result *e, const struct result *g, int64_t k)
+{
+	if (e->state && isnan(g->v[k]))
+		return 1;
+	return e->whole && g->whole ? e->whole[k] == g->whole[k] : e->v[k] == g->v[k];
+}
+
+/* Of an element that is not the same, where `allowed` is the error that it may have. */
+static int is_wrong(const struct result *e, const struct result *g, int64_t k, double allowed)
+{
+	double x = e->v[k], y = g->v[k];
+
+	if (!dtype_is_float(e->dt) && !e->inexact)
+		return 1;
+	if (x == y || (e->over && e->over[k] && !isfinite(y)))
+		return 0;
+	return !(fabs(y - x) <= allowed) || !isfinite(x);
+}
+
+int result_is_wrong(const struct result *e, const struct result *g, int64_t k)
+{
+	return !is_same(e, g, k) && is_wrong(e, g, k, allowed_error(e, k));
+}
+
+struct scan {
+	int64_t worst, bad;      /* index of the worst element; how many are out of tolerance */
+	double ratio;            /* of its error to what is allowed */
+	double rms_error;
+};
+
+static double ratio_of(double error, double allowed)
+{
+	return allowed > 0.0 && isfinite(error) ? error / allowed : INFINITY;
+}
+
+static struct scan scan_values(const struct result *e, const struct result *g)
+{
+	struct scan s = { .worst = -1 };
+	double sum = 0.0;
+
+	for (int64_t k = 0; k < e->n; k++) {
+		double x = e->v[k], y = g->v[k], d = fabs(y - x), allowed;
+
+		if (is_same(e, g, k) || (e->over && e->over[k] && !isfinite(y)))
+			continue;
+		allowed = allowed_error(e, k);
+		sum += d * d;
+		s.bad += is_wrong(e, g, k, allowed);
+		if (s.worst < 0 || !(d <= s.ratio * allowed)) {
+			s.worst = k;
+			s.ratio = ratio_of(d, allowed);
+		}
+	}
+	s.rms_error = e->n ? sqrt(sum / (double)e->n) : 0.0;
+	return s;
+}
+
+static int is_plain(const struct result *e, const struct result *g)
+{
+	return dtype_is_float(e->dt) && !e->state && !e->over && !(e->whole && g->whole);
+}
+
+/* The same of numbers that nothing is special about, which nearly all are. */
+static struct scan scan_plain(const struct result *e, const struct result *g)
+{
+	struct values_scan v;
+
+	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound){ .rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt),
+									   .rms = e->rms, .abs = e->abs }, &v);
+	return (struct scan){ .worst = v.worst, .bad = v.bad, .ratio = v.ratio, .rms_error = e->n ? sqrt(v.sum / (double)e->n) : 0.0 };
+}
+
+/* Error about as large as tf32, bf16 or fp16 arithmetic would make it, all over the tensor. */
+static int looks_like_low_precision(const struct result *e, const struct scan *s)
+{
+	return s->rms_error < 4e-3 * e->rms && s->ratio * e->rel < 3e-2;
+}
+
+static void show_element(struct comparison *c, const struct result *e, const struct result *g, int64_t k)
+{
+	struct verdict_element *x = &c->shown[c->n_shown++];
+
+	index_text(e, k, x->at, sizeof x->at);
+	x->expected = e->v[k];
+	x->got = plain_nan(g->v[k]);
+	x->allowed = allowed_error(e, k);
+}
+
+/* The worst element, then those out of tolerance from the front. */
+static void show_elements(struct comparison *c, const struct result *e, const struct result *g, int64_t worst)
+{
+	show_element(c, e, g, worst);
+	for (int64_t k = 0; k < e->n && c->n_shown < VERDICT_ELEMENTS; k++)
+		if (k != worst && result_is_wrong(e, g, k))
+			show_element(c, e, g, k);
+}
+
+/* Buffers have different sizes of values, and nothing in common. */
+static int is_near_overall(const struct result *e, double rms_error)
+{
+	return e->unit || rms_error <= allowed_on(e, e->rms, e->rms);
+}
+
+static int compare_values(struct comparison *c, int i, const struct result *e, const struct result *g)
+{
+	struct scan s = is_plain(e, g) ? scan_plain(e, g) : scan_values(e, g);
+	char at[96];
+	enum reason why = REASON_wrong_value;
+
+	if (s.worst < 0)
+		return 0;
+	c->element = s.worst;
+	c->expected = e->v[s.worst];
+	c->got = g->v[s.worst];
+	c->max_error = fabs(c->got - c->expected);
+	c->rms_error = s.rms_error;
+	c->allowed = allowed_error(e, s.worst);
+	if (!s.bad && is_near_overall(e, s.rms_error))
+		return 0;
+	index_text(e, s.worst, at, sizeof at);
+	show_elements(c, e, g, s.worst);
+	if (!dtype_is_float(e->dt))
+		why = REASON_wrong_value;
+	else if (isfinite(c->expected) && !isfinite(c->got))
+		why = REASON_not_finite;
+	else if (looks_like_low_precision(e, &s))
+		why = REASON_precision;
+	pattern_text(e, g, c->pattern, sizeof c->pattern);
+	return differ(c, why, i, "%s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
+		      subject(e).text, (long long)s.bad, (long long)e->n, at, plain_nan(c->expected), plain_nan(c->got), c->allowed);
+}
+
+/* As many results, put together in the same way. 1: they are not. */
+static int compare_make(struct comparison *c, const struct results *expected, const struct results *got)
+{
+	if (expected->n != got->n || expected->too_many != got->too_many)
+		return differ(c, REASON_wrong_count, 0, "%d result tensors, expected %d", got->n, expected->n);
+	if (strcmp(expected->form, got->form))
+		return differ(c, REASON_wrong_structure, 0, "the result is %.120s, expected %.120s", got->form, expected->form);
+	return 0;
+}
+
+int comparison_is_tf32(const struct results *expected, const struct comparison *c)
+{
+	const struct result *e = &expected->r[c->result];
+
+	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms) && c->rms_error <= e->rel_close * e->rms;
+}
+
+void results_compare(const struct results *expected, const struct results *got, struct comparison *c)
+{
+	*c = (struct comparison){ .reason = REASON_ok };
+	if (compare_make(c, expected, got))
+		return;
+	for (int i = 0; i < expected->n; i++)
+		if (compare_form(c, i, &expected->r[i], &got->r[i]))
+			return;
+	for (int i = 0; i < expected->n; i++)
+		if (compare_values(c, i, &expected->r[i], &got->r[i]))
+			return;
+}
+
+/* The same, where it can be said of all elements at once. */
+static int all_near(const struct result *e, const struct result *g, double *sum)
+{
+	const struct values_bound b = { .rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt), .rms = e->rms, .abs = e->abs };
+
+	return dtype_is_float(e->dt) && !e->over && !e->state && SIMD_PICK(values_are_near)(e->v, g->v, e->n, &b, sum);
+}
+
+/* What compare_values asks, up to the first element that is out of tolerance. */
+static int values_match(const struct result *e, const struct result *g)
+{
+	double sum = 0.0;
+	int differ = 0;
+
+	if (all_near(e, g, &sum))
+		return sum == 0.0 || is_near_overall(e, sqrt(sum / (double)e->n));
+	sum = 0.0;
+	for (int64_t k = 0; k < e->n; k++) {
+		double x = e->v[k], y = g->v[k];
+
+		if (is_same(e, g, k) || (e->over && e->over[k] && !isfinite(y)))
+			continue;
+		if (is_wrong(e, g, k, allowed_error(e, k)))
+			return 0;
+		sum += (y - x) * (y - x);
+		differ = 1;
+	}
+	return !differ || is_near_overall(e, sqrt(sum / (double)e->n));
+}
+
+int results_match(const struct results *expected, const struct results *got)
+{
+	struct comparison c = { .reason = REASON_ok };
+
+	if (compare_make(&c, expected, got))
+		return 0;
+	for (int i = 0; i < expected->n; i++)
+		if (compare_form(&c, i, &expected->r[i], &got->r[i]) || !values_match(&expected->r[i], &got->r[i]))
+			return 0;
+	return 1;
+}

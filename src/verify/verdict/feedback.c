@@ -1,0 +1,67 @@
+/* Feedback for repair: see verdict.h. The advice for a reason stands in advice.def, beside nothing else, so
+ * that a reason without any is seen. */
+#include <math.h>
+#include <stdio.h>
+
+#include "verify/verdict/verdict.h"
+
+static const char *const advice[REASONS] = {
+#define ADVICE(reason, text) [REASON_##reason] = text,
+#include "verify/verdict/advice.def"
+#undef ADVICE
+};
+
+static void say_place(const struct verdict *v, struct buf *out)
+{
+	if (v->diag.line <= 0)
+		return;
+	buf_addf(out, " It is about line %d", v->diag.line);
+	if (v->source_line[0])
+		buf_addf(out, ": `%s`", v->source_line);
+	buf_addc(out, '.');
+}
+
+static void say_input(const struct verdict *v, struct buf *out)
+{
+	const struct verdict_input *in = v->n_inputs ? &v->inputs[v->n_inputs - 1] : NULL;
+
+	if (in && !in->passed && !in->skipped[0])
+		buf_addf(out, " This is on the input set '%s' (first input %s).", in->kind, in->shape);
+	if (v->pattern[0])
+		buf_addf(out, " Where the result is wrong: %s.", v->pattern);
+}
+
+/* The sign of a NaN says nothing, and "-nan" looks as if it did. */
+static double plain(double x)
+{
+	return isnan(x) ? (double)NAN : x;
+}
+
+static void say_elements(const struct verdict *v, struct buf *out)
+{
+	for (int i = 0; i < v->n_elements && i < 5; i++)
+		buf_addf(out, "%s%s should be %.6g and is %.6g", i ? "; " : " ", v->elements[i].at, plain(v->elements[i].expected),
+			 plain(v->elements[i].got));
+	if (v->n_elements)
+		buf_addc(out, '.');
+}
+
+void verdict_feedback(const struct verdict *v, struct buf *out)
+{
+	if (v->correct)
+		return;
+	if (v->diag.reason == REASON_bad_task) {
+		buf_addf(out, "Not judged: the task is at fault: %s", v->diag.text);
+		return;
+	}
+	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason), judge_stage_name(v->stage), v->diag.text);
+	if (out->n && out->p[out->n - 1] != '.')
+		buf_addc(out, '.');
+	say_place(v, out);
+	say_input(v, out);
+	say_elements(v, out);
+	if (v->diag.hint[0])
+		buf_addf(out, " What helps: %s.", v->diag.hint);
+	else if (advice[v->diag.reason])
+		buf_addf(out, " What helps: %s.", advice[v->diag.reason]);
+}

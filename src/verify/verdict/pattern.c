@@ -1,0 +1,189 @@
+/* Patterns of wrong elements: see pattern.h. */
+#include "verify/verdict/pattern.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+/* Two numbers that a rounding apart are one. */
+static const double same = 1e-3;
+
+/* Wrong elements along one dimension. */
+struct along {
+	int64_t first, last;          /* indices of the dimension at which there are any */
+	int64_t step;                 /* that all their distances from the first are multiples of */
+	int64_t count;                /* how many such indices */
+};
+
+struct wrong {
+	int64_t n;                    /* wrong elements */
+	int64_t zeros, nans, equal_next, transposed;
+	double ratio, offset;         /* of the first one */
+	int ratio_holds, offset_holds;
+	struct along dim[TENSOR_DIMS];
+};
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+static int close_to(double a, double b)
+{
+	return fabs(a - b) <= same * (fabs(a) + fabs(b)) + 1e-12;
+}
+
+/* --- where ------------------------------------------------------------------------------------- */
+
+/* Marks which indices of every dimension hold a wrong element; `mark` has room for all dimensions' sizes. */
+static void mark_indices(const struct result *e, int64_t k, unsigned char *mark)
+{
+	int64_t at[TENSOR_DIMS], offset = 0;
+
+	for (int d = e->ndim - 1; d >= 0; d--) {
+		at[d] = k % e->shape[d];
+		k /= e->shape[d];
+	}
+	for (int d = 0; d < e->ndim; d++) {
+		mark[offset + at[d]] = 1;
+		offset += e->shape[d];
+	}
+}
+
+static void read_marks(const struct result *e, const unsigned char *mark, struct wrong *w)
+{
+	for (int d = 0; d < e->ndim; mark += e->shape[d++]) {
+		struct along *a = &w->dim[d];
+
+		*a = (struct along){ .first = -1 };
+		for (int64_t i = 0; i < e->shape[d]; i++) {
+			if (!mark[i])
+				continue;
+			if (a->first < 0)
+				a->first = i;
+			a->step = gcd(a->step, i - a->first);
+			a->last = i;
+			a->count++;
+		}
+	}
+}
+
+/* "only from index 96 on of dimension 1 (of 128)". */
+static size_t say_dimension(const struct result *e, int d, const struct along *a, char *out, size_t n)
+{
+	long long first = a->first, last = a->last, size = e->shape[d];
+	int run = a->count == a->last - a->first + 1;
+
+	if (a->count == 1)
+		return (size_t)snprintf(out, n, "all at index %lld of dimension %d (of %lld)", first, d, size);
+	if (run && last == size - 1)
+		return (size_t)snprintf(out, n, "all from index %lld on of dimension %d (of %lld)", first, d, size);
+	if (run && first == 0)
+		return (size_t)snprintf(out, n, "all below index %lld of dimension %d (of %lld)", last + 1, d, size);
+	if (run)
+		return (size_t)snprintf(out, n, "all at indices %lld to %lld of dimension %d (of %lld)", first, last, d, size);
+	if (a->step > 1 && a->count > 2)
+		return (size_t)snprintf(out, n, "all at every %lld%s index of dimension %d, from %lld on", (long long)a->step, a->step == 2 ? "nd" : a->step == 3 ? "rd" : "th",
+					d, first);
+	return 0;
+}
+
+static size_t say_where(const struct result *e, const struct wrong *w, char *out, size_t n)
+{
+	size_t at = 0;
+
+	for (int d = 0; d < e->ndim && at < n; d++) {
+		const struct along *a = &w->dim[d];
+
+		if (e->shape[d] < 2 || a->count == e->shape[d])
+			continue;
+		if (at)
+			at += (size_t)snprintf(out + at, n - at, "; ");
+		at += say_dimension(e, d, a, out + at, at < n ? n - at : 0);
+	}
+	if (!at && w->n == e->n)
+		at = (size_t)snprintf(out, n, "every element");
+	return at;
+}
+
+/* --- what ----------------------------------------------------------------------------------------- */
+
+/* The place of k when the last two dimensions, of one size, are exchanged; -1: they are not. */
+static int64_t exchanged(const struct result *e, int64_t k)
+{
+	int64_t s = e->ndim > 1 ? e->shape[e->ndim - 1] : 0;
+
+	if (s < 2 || e->shape[e->ndim - 2] != s)
+		return -1;
+	return k - k % (s * s) + k % s * s + k / s % s;
+}
+
+static void note_values(const struct result *e, const struct result *g, int64_t k, struct wrong *w)
+{
+	double x = e->v[k], y = g->v[k];
+	int64_t t = exchanged(e, k);
+
+	if (!w->n) {
+		w->ratio = y / x;
+		w->offset = y - x;
+		w->ratio_holds = isfinite(w->ratio) && w->ratio != 0.0;
+		w->offset_holds = isfinite(w->offset);
+	}
+	w->n++;
+	w->zeros += y == 0.0;
+	w->nans += isnan(y);
+	w->ratio_holds &= close_to(y, w->ratio * x);
+	w->offset_holds &= close_to(y - x, w->offset);
+	w->equal_next += k + 1 < e->n && close_to(y, e->v[k + 1]);
+	w->transposed += t >= 0 && t != k && close_to(y, e->v[t]);
+}
+
+static void say_what(const struct wrong *w, char *out, size_t n)
+{
+	if (w->nans == w->n)
+		snprintf(out, n, "all of them are NaN");
+	else if (w->zeros == w->n)
+		snprintf(out, n, "all of them are 0, as if nothing had been stored there");
+	else if (w->n > 3 && w->ratio_holds && !close_to(w->ratio, 1.0))
+		snprintf(out, n, "each is %.6g times what it should be", w->ratio);
+	else if (w->n > 3 && w->offset_holds)
+		snprintf(out, n, "each is off by the same %.6g", w->offset);
+	else if (w->n > 3 && 10 * w->transposed > 9 * w->n)
+		snprintf(out, n, "the last two dimensions look exchanged");
+	else if (w->n > 3 && 10 * w->equal_next > 9 * w->n)
+		snprintf(out, n, "each has the value that belongs one place further on");
+}
+
+void pattern_text(const struct result *e, const struct result *g, char *out, size_t n)
+{
+	struct wrong w = { .n = 0 };
+	char where[160] = "", what[100] = "";
+	unsigned char *mark;
+	size_t sizes = 1;
+
+	out[0] = '\0';
+	for (int d = 0; d < e->ndim; d++)
+		sizes += (size_t)e->shape[d];
+	mark = mem_zalloc(sizes);
+	if (!mark)
+		return;
+	for (int64_t k = 0; k < e->n; k++)
+		if (result_is_wrong(e, g, k)) {
+			note_values(e, g, k, &w);
+			mark_indices(e, k, mark);
+		}
+	if (w.n) {
+		read_marks(e, mark, &w);
+		say_where(e, &w, where, sizeof where);
+		say_what(&w, what, sizeof what);
+		snprintf(out, n, "%s%s%s", where, where[0] && what[0] ? "; " : "", what);
+	}
+	mem_free(mark);
+}

@@ -1,0 +1,281 @@
+/* Verdicts and their JSON: see verdict.h. */
+#include "verify/verdict/verdict.h"
+
+#include "tile/estimate/speed.h"
+
+static const char *const stage_names[] = {
+#define STAGE(id, text) #id,
+#include "verify/verdict/stage.def"
+#undef STAGE
+};
+
+const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
+const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
+const char *contract_name(enum contract c) { return c == CONTRACT_TASK ? "task" : "general"; }
+
+const char *precision_name(enum precision p)
+{
+	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32", [PRECISION_IEEE] = "ieee" };
+
+	return names[p];
+}
+
+const char *size_name(enum size_kind s)
+{
+	static const char *const names[] = { [SIZE_FULL] = "own", [SIZE_SHRUNK] = "shrunk", [SIZE_SAMPLED] = "sampled" };
+
+	return names[s];
+}
+
+const char *constant_answer_name(enum constant_answer a)
+{
+	static const char *const names[] = {
+#define CONSTANT_ANSWER(id, text) #id,
+#include "verify/verdict/constant_test.def"
+#undef CONSTANT_ANSWER
+	};
+
+	return names[a];
+}
+
+const char *verdict_name(const struct verdict *v)
+{
+	return v->correct ? "correct" : reason_class(v->diag.reason);
+}
+
+static void json_int_or_null(struct jw *w, const char *key, int v)
+{
+	jw_key(w, key);
+	if (v > 0)
+		jw_int(w, v);
+	else
+		jw_null(w);
+}
+
+static void json_cost(struct jw *w, const struct tile_cost *c)
+{
+	jw_key(w, "cost");
+	jw_begin(w, '{');
+	jw_key(w, "flops");
+	jw_int(w, c->ops_f64 + c->ops_f32 + c->ops_f16 + c->ops_special + c->dot_tf32 + c->dot_f16 + c->dot_f8 +
+	       c->dot_f64 + c->dot_f32);
+	jw_key(w, "bytes");
+	jw_int(w, c->bytes_loaded + c->bytes_stored);
+	jw_key(w, "launches");
+	jw_int(w, c->launches);
+	jw_end(w, '}');
+}
+
+static void json_stages(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "stages");
+	jw_begin(w, '[');
+	for (int i = 0; i < STAGES; i++) {
+		if (!v->stages[i].ran)
+			continue;
+		jw_begin(w, '{');
+		jw_key(w, "name");
+		jw_cstr(w, stage_names[i]);
+		jw_key(w, "passed");
+		jw_bool(w, v->stages[i].passed);
+		jw_key(w, "ms");
+		jw_real(w, v->stages[i].ms);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void json_inputs(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "inputs");
+	jw_begin(w, '[');
+	for (int i = 0; i < v->n_inputs; i++) {
+		const struct verdict_input *in = &v->inputs[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "kind");
+		jw_cstr(w, in->kind);
+		jw_key(w, "shape");
+		jw_cstr(w, in->shape);
+		jw_key(w, "passed");
+		jw_bool(w, in->passed);
+		jw_key(w, "max_error");
+		jw_real(w, in->max_error);
+		jw_key(w, "tolerance");
+		jw_real(w, in->tolerance);
+		if (in->skipped[0])
+			jw_key(w, "skipped"), jw_cstr(w, in->skipped);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void json_task(struct jw *w, const struct verdict_task *t)
+{
+	jw_key(w, "task_check");
+	jw_begin(w, '{');
+	jw_key(w, "mutants"), jw_int(w, t->mutants);
+	jw_key(w, "survivors"), jw_int(w, t->survivors);
+	jw_key(w, "order_free"), jw_int(w, t->equal);
+	jw_key(w, "model_shrunk"), jw_bool(w, t->model_shrunk);
+	if (t->unfit[0])
+		jw_key(w, "unfit"), jw_cstr(w, t->unfit);
+	jw_key(w, "survivor");
+	if (t->survivors)
+		jw_cstr(w, t->survivor);
+	else
+		jw_null(w);
+	jw_end(w, '}');
+}
+
+static void json_elements(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "elements");
+	jw_begin(w, '[');
+	for (int i = 0; i < v->n_elements; i++) {
+		const struct verdict_element *x = &v->elements[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "at"), jw_cstr(w, x->at);
+		jw_key(w, "expected"), jw_real(w, x->expected);
+		jw_key(w, "got"), jw_real(w, x->got);
+		jw_key(w, "allowed"), jw_real(w, x->allowed);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void json_general(struct jw *w, const struct verdict_general *g)
+{
+	jw_key(w, "general");
+	if (!g->ran) {
+		jw_null(w);
+		return;
+	}
+	jw_begin(w, '{');
+	jw_key(w, "correct"), jw_bool(w, g->correct);
+	jw_key(w, "failed");
+	jw_begin(w, '[');
+	for (int i = 0; i < g->n_failed; i++)
+		jw_cstr(w, g->failed[i]);
+	jw_end(w, ']');
+	jw_end(w, '}');
+}
+
+static void json_constant_answer(struct jw *w, const char *key, enum constant_answer a)
+{
+	if (a == CONSTANT_ANSWER_not_asked)
+		return;
+	jw_key(w, key);
+	jw_cstr(w, constant_answer_name(a));
+}
+
+/* What the verdict holds for: contract, sizes, rounding; and what others would say. */
+static void json_terms(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
+	json_general(w, &v->general);
+	jw_key(w, "size"), jw_cstr(w, size_name(v->size));
+	jw_key(w, "full_size_instances"), jw_int(w, v->full_size_instances);
+	jw_key(w, "full_size_elements"), jw_int(w, v->full_size_elements);
+	json_constant_answer(w, "full_size_reads", v->full_size_reads);
+	json_constant_answer(w, "full_size_values", v->full_size_values);
+	jw_key(w, "precision"), jw_cstr(w, precision_name(v->precision));
+	jw_key(w, "kernelbench");
+	if (v->kernelbench < 0)
+		jw_null(w);
+	else
+		jw_bool(w, v->kernelbench);
+	jw_key(w, "kernel_share");
+	if (v->kernel_share < 0.0)
+		jw_null(w);
+	else
+		jw_real(w, v->kernel_share);
+	jw_key(w, "prepare_ms"), jw_real(w, v->prepare_ms);
+	jw_key(w, "judge"), jw_cstr(w, v->judge);
+}
+
+static void json_feedback(struct jw *w, const struct verdict *v)
+{
+	struct buf text = BUF_INIT;
+
+	verdict_feedback(v, &text);
+	jw_key(w, "feedback");
+	jw_cstr(w, text.n ? text.p : NULL);
+	buf_release(&text);
+}
+
+static void json_outcome(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "correct");
+	jw_bool(w, v->correct);
+	jw_key(w, "verdict");
+	jw_cstr(w, verdict_name(v));
+	jw_key(w, "stage");
+	jw_cstr(w, stage_names[v->stage]);
+	jw_key(w, "reason");
+	jw_cstr(w, reason_code(v->diag.reason));
+	jw_key(w, "message");
+	jw_cstr(w, v->diag.text);
+	json_int_or_null(w, "line", v->diag.line);
+	json_int_or_null(w, "column", v->diag.col);
+	jw_key(w, "reward");
+	jw_real(w, v->reward);
+	jw_key(w, "speedup");
+	jw_real(w, v->speedup);
+	jw_key(w, "track");
+	jw_cstr(w, track_name(v->track));
+}
+
+/* A speed-up by the model is an estimate, and says how far off it may be. */
+static void json_timed(struct jw *w, const struct verdict *v)
+{
+	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);
+	if (strcmp(v->timed, "model"))
+		return;
+	jw_key(w, "speedup_is"), jw_cstr(w, "estimate");
+	jw_key(w, "speedup_error"), jw_real(w, speed_rates.error);
+	jw_key(w, "seconds"), jw_real(w, v->seconds);
+	jw_key(w, "reference_seconds"), jw_real(w, v->reference_seconds);
+}
+
+void verdict_json(const struct verdict *v, struct str id, struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	jw_begin(&w, '{');
+	jw_key(&w, "id");
+	jw_str(&w, id);
+	json_outcome(&w, v);
+	json_terms(&w, v);
+	json_stages(&w, v);
+	json_inputs(&w, v);
+	json_task(&w, &v->task);
+	json_elements(&w, v);
+	json_cost(&w, &v->cost);
+	json_timed(&w, v);
+	jw_key(&w, "weights");
+	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	if (v->buffers_kept + v->buffers_left) {
+		jw_key(&w, "buffers");
+		jw_cstr(&w, v->buffers_left ? "left" : "compared");
+	}
+	if (v->configs > 1) {
+		jw_key(&w, "configs");
+		jw_begin(&w, '{');
+		jw_key(&w, "programs");
+		jw_int(&w, v->configs);
+		jw_key(&w, "run");
+		jw_int(&w, v->configs_run);
+		jw_end(&w, '}');
+	}
+	jw_key(&w, "eval_mode");
+	jw_bool(&w, v->eval_mode);
+	jw_key(&w, "hint");
+	jw_cstr(&w, v->diag.hint[0] ? v->diag.hint : NULL);
+	jw_key(&w, "explain");
+	jw_cstr(&w, v->explain[0] ? v->explain : NULL);
+	json_feedback(&w, v);
+	jw_end(&w, '}');
+	buf_addc(out, '\n');
+}
